@@ -1,0 +1,60 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+let settings: [SwiftSetting] = [
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+]
+
+let package = Package(
+    name: "profilelog",
+    products: [
+        .library(name: "ProfileLog", targets: ["ProfileLog"]),
+        .executable(name: "profilecli", targets: ["profilecli"]),
+        .executable(name: "profiled", targets: ["profiled"]),
+    ],
+    dependencies: [
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+        .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
+        .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+        .package(url: "https://github.com/apple/swift-protobuf", from: "1.39.0"),
+        .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
+        .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1"),
+        .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
+    ],
+    targets: [
+        .systemLibrary(
+            name: "CLMDB", pkgConfig: "lmdb", providers: [.apt(["liblmdb-dev"]), .brew(["lmdb"])]),
+        .target(name: "CCRC32C"),
+        .target(
+            name: "ProfileLog",
+            dependencies: ["CLMDB", "CCRC32C", .product(name: "Crypto", package: "swift-crypto")],
+            exclude: ["Coding/record.proto"],
+            swiftSettings: settings),
+        .target(name: "ProfileLogAPI", dependencies: ["ProfileLog"], swiftSettings: settings),
+        .executableTarget(
+            name: "profilecli",
+            dependencies: [
+                "ProfileLog", "ProfileLogAPI",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ],
+            swiftSettings: settings),
+        .executableTarget(
+            name: "profiled",
+            dependencies: [
+                "ProfileLog", "ProfileLogAPI",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "Hummingbird", package: "hummingbird"),
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+            ],
+            swiftSettings: settings),
+        .testTarget(
+            name: "ProfileLogTests",
+            dependencies: ["ProfileLog", .product(name: "SwiftProtobuf", package: "swift-protobuf")],
+            swiftSettings: settings),
+    ],
+    swiftLanguageModes: [.v6]
+)

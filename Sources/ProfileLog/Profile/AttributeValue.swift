@@ -1,0 +1,71 @@
+/// The value of an attribute, of a property, or of something inside one.
+///
+/// Integers and doubles are distinct for ever: `1` and `1.0` survive a round trip. Text is compared by its bytes.
+public enum AttributeValue: Sendable {
+    case null
+    case bool(Bool)
+    case int(Int64)
+    /// Never NaN and never infinite: `Validation` refuses these.
+    case double(Double)
+    case string(String)
+    case date(OccurredAt)
+    case array([AttributeValue])
+    /// Members in ascending order of the bytes of their keys, each key once.
+    case object([Member])
+
+    /// One key of an object, and what it holds.
+    public struct Member: Hashable, Sendable {
+        /// The key.
+        public var key: Name
+        /// What the key holds.
+        public var value: AttributeValue
+
+        /// Makes the member `key`: `value`.
+        public init(_ key: Name, _ value: AttributeValue) {
+            self.key = key
+            self.value = value
+        }
+    }
+
+    /// An object of `members` in any order, or nil if a key stands twice.
+    public static func object(sorting members: [Member]) -> AttributeValue? {
+        let sorted = members.sorted { $0.key < $1.key }
+        for (left, right) in zip(sorted, sorted.dropFirst()) where left.key == right.key { return nil }
+        return .object(sorted)
+    }
+
+    /// The member `key` of an object; nil if there is none, or if this is no object.
+    public subscript(key: Name) -> AttributeValue? {
+        guard case .object(let members) = self else { return nil }
+        return members.first { $0.key == key }?.value
+    }
+}
+
+extension AttributeValue: Hashable {
+    public static func == (left: AttributeValue, right: AttributeValue) -> Bool {
+        switch (left, right) {
+        case (.null, .null): true
+        case (.bool(let left), .bool(let right)): left == right
+        case (.int(let left), .int(let right)): left == right
+        case (.double(let left), .double(let right)): left.bitPattern == right.bitPattern
+        case (.string(let left), .string(let right)): left.hasSameBytes(as: right)
+        case (.date(let left), .date(let right)): left == right
+        case (.array(let left), .array(let right)): left == right
+        case (.object(let left), .object(let right)): left == right
+        default: false
+        }
+    }
+
+    public func hash(into hasher: inout Hasher) {
+        switch self {
+        case .null: hasher.combine(0)
+        case .bool(let value): hasher.combine(value)
+        case .int(let value): hasher.combine(value)
+        case .double(let value): hasher.combine(value.bitPattern)
+        case .string(let value): hasher.combine(Name(value))
+        case .date(let value): hasher.combine(value)
+        case .array(let values): hasher.combine(values)
+        case .object(let members): hasher.combine(members)
+        }
+    }
+}

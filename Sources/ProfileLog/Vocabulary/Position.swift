@@ -1,0 +1,18 @@
+/// An event's place in the whole log, from 1, in commit order and without gaps.
+public struct Position: RawRepresentable, Hashable, Comparable, Sendable {
+    /// The place; 0 stands before the first event.
+    public var rawValue: UInt64
+
+    /// Before the first event.
+    public static let start = Position(rawValue: 0)
+
+    /// Makes the position with this number.
+    @inlinable
+    public init(rawValue: UInt64) { self.rawValue = rawValue }
+
+    /// The place right behind this one.
+    @inlinable public var next: Position { Position(rawValue: rawValue + 1) }
+
+    @inlinable
+    public static func < (left: Position, right: Position) -> Bool { left.rawValue < right.rawValue }
+}

@@ -1,0 +1,15 @@
+/// The log's own number of a user: 1, 2, 3 … in the order of creation. Number 0 is the system.
+public struct UserNumber: RawRepresentable, Hashable, Comparable, Sendable {
+    /// The number.
+    public var rawValue: UInt64
+
+    /// Store-level facts are in this user's stream.
+    public static let system = UserNumber(rawValue: 0)
+
+    /// Makes the user number with this value.
+    @inlinable
+    public init(rawValue: UInt64) { self.rawValue = rawValue }
+
+    @inlinable
+    public static func < (left: UserNumber, right: UserNumber) -> Bool { left.rawValue < right.rawValue }
+}

@@ -1,0 +1,18 @@
+/// How many events a user has: an unknown user is at 0, the first event is version 1.
+public struct Version: RawRepresentable, Hashable, Comparable, Sendable {
+    /// The count.
+    public var rawValue: UInt64
+
+    /// The version of a user without events.
+    public static let none = Version(rawValue: 0)
+
+    /// Makes the version with this number.
+    @inlinable
+    public init(rawValue: UInt64) { self.rawValue = rawValue }
+
+    /// The version that the next event gets.
+    @inlinable public var next: Version { Version(rawValue: rawValue + 1) }
+
+    @inlinable
+    public static func < (left: Version, right: Version) -> Bool { left.rawValue < right.rawValue }
+}
