@@ -1,0 +1,47 @@
+/// Spans of time as people type and read them.
+public enum DurationText {
+    /// Reads a whole number and a unit, `s`, `m`, `h` or `d`, as in `90s`; nil for all else.
+    ///
+    /// There is no sign, no space and no second unit. A day has 24 hours.
+    public static func parse(_ text: String) -> Duration? {
+        let digits = text.utf8.dropLast()
+        guard let unit = text.utf8.last, let seconds = seconds(in: unit), !digits.isEmpty else { return nil }
+        var total: Int64 = 0
+        for byte in digits {
+            let digit = byte &- UInt8(ascii: "0")
+            let (shifted, overflowed) = total.multipliedReportingOverflow(by: 10)
+            let (sum, overflowedAgain) = shifted.addingReportingOverflow(Int64(digit))
+            guard digit <= 9, !overflowed, !overflowedAgain else { return nil }
+            total = sum
+        }
+        let (product, overflowed) = total.multipliedReportingOverflow(by: seconds)
+        return overflowed ? nil : .seconds(product)
+    }
+
+    /// How long something took or how old it is, at a glance: `350 ms`, `42 s`, `3 min`, `2 h 5 min`, `4 d`.
+    ///
+    /// What does not fit is dropped, never rounded up: just under four days are `3 d`. A negative span, which clocks
+    /// that disagree produce, has a minus sign.
+    public static func compact(_ duration: Duration) -> String {
+        guard duration >= .zero else { return "-" + compact(.zero - duration) }
+        let seconds = duration.components.seconds
+        let minutes = seconds / 60 % 60
+        switch seconds {
+        case 0: return duration == .zero ? "0 s" : "\(duration.components.attoseconds / 1_000_000_000_000_000) ms"
+        case ..<60: return "\(seconds) s"
+        case ..<3600: return "\(minutes) min"
+        case ..<86_400: return minutes == 0 ? "\(seconds / 3600) h" : "\(seconds / 3600) h \(minutes) min"
+        default: return "\(seconds / 86_400) d"
+        }
+    }
+
+    private static func seconds(in unit: UInt8) -> Int64? {
+        switch unit {
+        case UInt8(ascii: "s"): 1
+        case UInt8(ascii: "m"): 60
+        case UInt8(ascii: "h"): 3600
+        case UInt8(ascii: "d"): 86_400
+        default: nil
+        }
+    }
+}

@@ -1,0 +1,177 @@
+/// Events to the body of a record: its fields from `occurred_at` on, in ascending order.
+enum EventEncoder {
+    /// Writes the body of `event`; false, with `writer` as it was, if a name has no number yet.
+    static func write(
+        _ event: ProfileEvent, _ context: EventContext, names: inout some NameNumbering, to writer: inout WireWriter
+    ) -> Bool {
+        let begin = writer.count
+        guard writeFields(event, context, &names, &writer) else {
+            writer.truncate(to: begin)
+            return false
+        }
+        return true
+    }
+
+    private static func writeFields(
+        _ event: ProfileEvent, _ context: EventContext, _ names: inout some NameNumbering, _ writer: inout WireWriter
+    ) -> Bool {
+        if let at = context.occurredAt { writer.field(RecordField.occurredAt, signed: at.timestamp.rawValue) }
+        if context.source != .unknown { writer.field(RecordField.source, varint: UInt64(context.source.rawValue)) }
+        guard writeContent(event, &names, &writer) else { return false }
+        if let at = context.occurredAt, at.utcOffsetMinutes != 0 {
+            writer.field(RecordField.utcOffset, signed: Int64(at.utcOffsetMinutes))
+        }
+        if let process = context.process {
+            guard let number = names.number(process) else { return false }
+            writer.field(RecordField.process, varint: UInt64(number))
+        }
+        if let device = context.device { writer.field(RecordField.device, text: device) }
+        if case .appGroup(let group) = context.storage {
+            guard let number = names.number(group) else { return false }
+            writer.field(RecordField.storage, varint: UInt64(number))
+        }
+        writeDetails(event, &writer)
+        if let item = context.item { writer.field(RecordField.item, text: item) }
+        if let app = context.app { writer.field(RecordField.app, text: app) }
+        if case .pendingFlushed(let flush) = event, flush.chunk > 0 {
+            writer.field(RecordField.chunk, varint: UInt64(flush.chunk))
+        }
+        return true
+    }
+
+    /// Fields `name` and `entries`.
+    @inline(__always)
+    private static func writeContent(
+        _ event: ProfileEvent, _ names: inout some NameNumbering, _ writer: inout WireWriter
+    ) -> Bool {
+        switch event {
+        case .customEventSaved(let event), .customEventLogged(let event):
+            return writeName(event.name, &names, &writer) && writeProperties(event.properties, &names, &writer)
+        case .purchaseLogged(let purchase):
+            return writeName(purchase.product, &names, &writer) && writeProperties(purchase.properties, &names, &writer)
+        case .customAttributesSaved(let changes), .customAttributesChanged(let changes):
+            return writeSorted(changes, &names, &writer, name: \.name) { change, writer in
+                writeOperation(change.operation, &writer)
+            }
+        case .userAttributeSaved(let change):
+            writeUserAttribute(change, &writer)
+            return true
+        case .userAttributesChanged(let changes):
+            for change in changes { writeUserAttribute(change, &writer) }
+            return true
+        default: return true
+        }
+    }
+
+    private static func writeName(
+        _ name: Name, _ names: inout some NameNumbering, _ writer: inout WireWriter
+    ) -> Bool {
+        guard let number = names.number(name) else { return false }
+        writer.field(RecordField.name, varint: UInt64(number))
+        return true
+    }
+
+    private static func writeProperties(
+        _ properties: [AttributeValue.Member]?, _ names: inout some NameNumbering, _ writer: inout WireWriter
+    ) -> Bool {
+        writeSorted(properties ?? [], &names, &writer, name: \.key) { member, writer in
+            ValueCodec.write(member.value, to: &writer)
+        }
+    }
+
+    /// Writes `items` as entries, ascending by the numbers of their names.
+    @inline(__always)
+    private static func writeSorted<Item>(
+        _ items: [Item], _ names: inout some NameNumbering, _ writer: inout WireWriter, name: (Item) -> Name,
+        _ writeValue: (Item, inout WireWriter) -> Void
+    ) -> Bool {
+        withUnsafeTemporaryAllocation(of: (number: UInt32, index: Int).self, capacity: max(items.count, 1)) { order in
+            for index in items.indices {
+                guard let number = names.number(name(items[index])) else { return false }
+                var place = index
+                while place > 0, order[place - 1].number > number {
+                    order[place] = order[place - 1]
+                    place -= 1
+                }
+                order[place] = (number, index)
+            }
+            for place in items.indices {
+                let begin = writer.beginMessage(RecordField.entries)
+                writer.field(RecordField.Value.name, varint: UInt64(order[place].number))
+                writeValue(items[order[place].index], &writer)
+                writer.endMessage(begin)
+            }
+            return true
+        }
+    }
+
+    private static func writeUserAttribute(_ change: UserAttributeChange, _ writer: inout WireWriter) {
+        let begin = writer.beginMessage(RecordField.entries)
+        writer.field(RecordField.Value.name, varint: UInt64(change.attribute.rawValue))
+        if case .null = change.value {
+            writer.field(RecordField.Value.operation, varint: RecordField.Operation.unset.rawValue)
+        } else {
+            ValueCodec.write(change.value, to: &writer)
+        }
+        writer.endMessage(begin)
+    }
+
+    private static func writeOperation(_ operation: AttributeOperation, _ writer: inout WireWriter) {
+        func write(_ value: AttributeValue?, _ code: RecordField.Operation) {
+            if let value { ValueCodec.write(value, to: &writer) }
+            if code != .set { writer.field(RecordField.Value.operation, varint: code.rawValue) }
+        }
+        switch operation {
+        case .set(let value): write(value, .set)
+        case .unset: write(nil, .unset)
+        case .increment(let number): write(.int(number), .increment)
+        case .arrayAdd(let values): write(.array(values), .arrayAdd)
+        case .arrayRemove(let values): write(.array(values), .arrayRemove)
+        case .objectMerge(let members): write(.object(members), .objectMerge)
+        case .objectsAdd(let objects): write(.array(objects), .objectsAdd)
+        case .objectsUpdate(let updates, let merging):
+            write(.array(updates.map(OperationForm.value)), merging ? .objectsUpdateMerging : .objectsUpdate)
+        case .objectsRemove(let matches): write(.array(matches.map(OperationForm.value)), .objectsRemove)
+        }
+    }
+
+    /// Fields 14 to 29, which belong to single kinds.
+    private static func writeDetails(_ event: ProfileEvent, _ writer: inout WireWriter) {
+        switch event {
+        case .customEventSaved(let event), .customEventLogged(let event):
+            if event.properties?.isEmpty == true { writer.field(RecordField.emptyProperties, varint: 1) }
+        case .purchaseLogged(let purchase):
+            if purchase.properties?.isEmpty == true { writer.field(RecordField.emptyProperties, varint: 1) }
+            writer.field(RecordField.currency, text: purchase.currency)
+            writer.field(RecordField.price, double: purchase.price)
+            writer.field(RecordField.quantity, varint: UInt64(purchase.quantity))
+        case .appLaunched(let kind):
+            if kind != .cold { writer.field(RecordField.launchKind, varint: UInt64(kind.rawValue)) }
+        case .pendingFlushed(let flush):
+            writer.field(RecordField.launch, varint: flush.launch.rawValue)
+            writePositions(flush.flushed, RecordField.flushed, &writer)
+            for rejection in flush.rejected {
+                let begin = writer.beginMessage(RecordField.rejected)
+                writer.field(1, varint: rejection.position.rawValue)
+                writer.field(2, text: rejection.reason)
+                writer.endMessage(begin)
+            }
+        case .pendingDiscarded(let discard):
+            writePositions(discard.positions, RecordField.discarded, &writer)
+            writer.field(RecordField.reason, text: discard.reason)
+            writer.field(RecordField.actor, text: discard.actor)
+        case .userCreated(let identities), .userIdentified(let identities):
+            for identity in identities { IdentityCodec.write(identity, field: RecordField.identities, to: &writer) }
+        case .userChanged(let previous):
+            if let previous { writer.field(RecordField.otherUser, varint: previous.rawValue) }
+        default: break
+        }
+    }
+
+    private static func writePositions(_ positions: [Position], _ field: UInt32, _ writer: inout WireWriter) {
+        guard !positions.isEmpty else { return }
+        let begin = writer.beginMessage(field)
+        for position in positions { writer.varint(position.rawValue) }
+        writer.endMessage(begin)
+    }
+}

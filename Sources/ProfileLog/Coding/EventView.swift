@@ -1,0 +1,59 @@
+/// One stored event, borrowed: it decodes what is asked of it, and cannot outlive the transaction that lends it.
+public struct EventView: ~Copyable {
+    /// The event's place in the log.
+    public let position: Position
+    let header: RecordHeader
+    private unowned(unsafe) let names: NameTable
+
+    /// Looks at `record`, which must outlive the view, as must `names`. Nil if it is no record.
+    @inline(__always)
+    init?(_ record: UnsafeRawBufferPointer, position: Position, names: NameTable) {
+        guard let header = RecordHeader(record) else { return nil }
+        self.header = header
+        self.position = position
+        self.names = names
+    }
+
+    init(header: RecordHeader, position: Position, names: NameTable) {
+        self.header = header
+        self.position = position
+        self.names = names
+    }
+
+    /// What kind of fact it is; nil for a kind that this program does not know.
+    public var kind: EventKind? { header.kind }
+    /// Whose event it is.
+    public var user: UserNumber { UserNumber(rawValue: header.user) }
+    /// Its place among the user's events.
+    public var version: Version { Version(rawValue: header.version) }
+    /// When the log recorded it; never falls along the log.
+    public var recordedAt: Timestamp { Timestamp(rawValue: header.recordedAt) }
+
+    /// When it happened by the sender's clock; without one, when it was recorded. Reads one field.
+    public var occurredAt: Timestamp {
+        var reader = WireReader(header.body)
+        while let field = reader.field(), field.number <= RecordField.occurredAt {
+            if field.number == RecordField.occurredAt { return Timestamp(rawValue: reader.signed()) }
+            reader.skip(field.type)
+        }
+        return recordedAt
+    }
+
+    /// The name of a custom event or the ID of a product; nil for events that have none.
+    public var name: Name? { nameNumber == 0 ? nil : names.name(nameNumber) }
+
+    /// As `name`, as the number that the store gave it.
+    public var nameNumber: UInt32 {
+        var reader = WireReader(header.body)
+        while let field = reader.field(), field.number <= RecordField.name {
+            if field.number == RecordField.name { return UInt32(truncatingIfNeeded: reader.varint()) }
+            reader.skip(field.type)
+        }
+        return 0
+    }
+
+    /// The whole event, copied out; nil if the record is damaged behind its header.
+    public func recorded() -> RecordedEvent? { RecordedEvent(header, position: position, names: names) }
+
+    var nameTable: NameTable { names }
+}

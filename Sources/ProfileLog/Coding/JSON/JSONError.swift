@@ -1,0 +1,87 @@
+/// Why bytes are not the JSON that was asked for, and where.
+public struct JSONError: Error, Hashable, Sendable {
+    /// What is wrong.
+    public enum Kind: Hashable, Sendable {
+        /// The input stops inside a value, or holds none at all.
+        case unexpectedEnd
+        /// A byte stands where a value, a key, a colon, a comma or a closing bracket belongs.
+        case unexpectedByte
+        /// Something other than white space follows the value.
+        case trailingContent
+        /// A comma stands right before a closing bracket.
+        case trailingComma
+        /// A word is neither `true`, `false` nor `null`.
+        case invalidLiteral
+        /// A number lacks digits where the grammar wants some.
+        case invalidNumber
+        /// A number other than 0 begins with the digit 0.
+        case leadingZero
+        /// An integer does not fit into 64 bits with a sign.
+        case integerTooLarge
+        /// A number with a fraction or an exponent is beyond the range of a double.
+        case numberTooLarge
+        /// A string holds a byte below 0x20 that is not escaped.
+        case controlCharacter
+        /// A backslash is followed by what is no escape.
+        case invalidEscape
+        /// `\u` gives one half of a surrogate pair without the other.
+        case loneSurrogate
+        /// A string is not UTF-8: a stray byte, an overlong form, a surrogate, or a number beyond U+10FFFF.
+        case invalidUTF8
+        /// An object has this key twice.
+        case duplicateKey(String)
+        /// Arrays and objects are nested more than `limit` levels deep.
+        case tooDeep(limit: Int)
+    }
+
+    /// What is wrong.
+    public let kind: Kind
+    /// Where: the number of bytes before the one at fault, which is the input's length if the end came too early.
+    public let offset: Int
+
+    /// Makes the error `kind` at byte `offset`, counted from 0.
+    public init(_ kind: Kind, at offset: Int) {
+        self.kind = kind
+        self.offset = offset
+    }
+}
+
+extension JSONError: CustomStringConvertible {
+    /// One sentence that names the fault and the byte, and never quotes a value.
+    public var description: String { "The JSON is invalid at byte \(offset): \(kind)." }
+}
+
+extension JSONError.Kind: CustomStringConvertible {
+    /// The fault as a clause, without a full stop; of the data it shows at most the start of a key.
+    public var description: String {
+        switch self {
+        case .unexpectedEnd: "the text ends before the value does"
+        case .unexpectedByte: "this character cannot stand here"
+        case .trailingContent: "something follows the value"
+        case .trailingComma: "a comma stands before a closing bracket"
+        case .invalidLiteral: "this word is neither true, false nor null"
+        case .invalidNumber: "a digit is missing in a number"
+        case .leadingZero: "a number begins with a needless 0"
+        case .integerTooLarge: "an integer needs more than 64 bits"
+        case .numberTooLarge: "a number is too large for a double"
+        case .controlCharacter: "a control character in a string is not escaped"
+        case .invalidEscape: "a backslash in a string starts no known escape"
+        case .loneSurrogate: "one half of a surrogate pair lacks the other"
+        case .invalidUTF8: "a string is not valid UTF-8"
+        case .duplicateKey(let key): "the key \"\(Self.shortened(key))\" stands twice in one object"
+        case .tooDeep(let limit): "arrays and objects are nested more than \(limit) levels deep"
+        }
+    }
+
+    private static func shortened(_ key: String) -> String {
+        let start = key.unicodeScalars.prefix(64)
+        let shown = start.endIndex == key.unicodeScalars.endIndex ? key : String(start) + "…"
+        // A key may hold line feeds or terminal escapes; the message stays one line.
+        guard shown.unicodeScalars.contains(where: { $0.properties.generalCategory == .control }) else { return shown }
+        return String(String.UnicodeScalarView(shown.unicodeScalars.map(visible)))
+    }
+
+    private static func visible(_ scalar: Unicode.Scalar) -> Unicode.Scalar {
+        scalar.properties.generalCategory == .control ? "\u{FFFD}" : scalar
+    }
+}

@@ -1,0 +1,116 @@
+/// The members of all objects that a parser has open, the innermost on top.
+///
+/// One block of memory serves a whole document: a finished object takes its members from the top, in order, into an
+/// array of exactly their number.
+struct JSONMemberStack: ~Copyable {
+    /// A member, and what sorts and locates it.
+    struct Entry {
+        var member: AttributeValue.Member
+        /// The first eight bytes of the key as a big-endian number, zeros behind a shorter key: orders most keys at
+        /// once.
+        var prefix: UInt64
+        /// Where the key's quotation mark stands in the input.
+        var offset: Int
+
+        @inline(__always)
+        func precedes(_ other: Entry) -> Bool {
+            prefix != other.prefix ? prefix < other.prefix : order(against: other) < 0
+        }
+
+        @inline(__always)
+        func hasSameKey(as other: Entry) -> Bool { prefix == other.prefix && order(against: other) == 0 }
+
+        /// Below, at or above 0 as this key comes before, is, or comes after the other.
+        @inline(never)
+        private func order(against other: Entry) -> Int {
+            let left = member.key.text.utf8.span
+            let right = other.member.key.text.utf8.span
+            let shared = min(left.count, right.count)
+            for index in 0..<shared where left[index] != right[index] { return Int(left[index]) - Int(right[index]) }
+            return left.count - right.count
+        }
+    }
+
+    private(set) var count = 0
+    private var capacity = 12
+    private var entries = UnsafeMutablePointer<Entry>.allocate(capacity: 12)
+
+    deinit {
+        entries.deinitialize(count: count)
+        entries.deallocate()
+    }
+
+    /// Puts `entry` on top.
+    @inline(__always)
+    mutating func push(_ entry: consuming Entry) {
+        if count == capacity { grow() }
+        entries.advanced(by: count).initialize(to: entry)
+        count += 1
+    }
+
+    /// Takes the entries from index `first` up and gives their members in ascending order of key bytes.
+    mutating func pop(from first: Int) throws(JSONError) -> [AttributeValue.Member] {
+        let own = UnsafeMutableBufferPointer(start: entries + first, count: count - first)
+        Self.sort(own)
+        for index in 1..<own.count where own[index - 1].hasSameKey(as: own[index]) {
+            let offset = max(own[index - 1].offset, own[index].offset)
+            throw JSONError(.duplicateKey(own[index].member.key.text), at: offset)
+        }
+        count = first
+        return Array(unsafeUninitializedCapacity: own.count) { members, initializedCount in
+            for index in own.indices {
+                members.initializeElement(at: index, to: own.moveElement(from: index).member)
+            }
+            initializedCount = own.count
+        }
+    }
+
+    /// What `Entry.prefix` wants for `key`, whose content was written from `start` up to `end`, perhaps with escapes.
+    @inline(__always)
+    static func orderPrefix(
+        of key: String, writtenAt start: UnsafePointer<UInt8>, upTo end: UnsafePointer<UInt8>
+    ) -> UInt64 {
+        let length = end - start
+        guard length == key.utf8.count else { return orderPrefix(key.utf8) }
+        // Only escapes shorten a key, so these are its very bytes.
+        if length >= 8 { return UInt64(bigEndian: UnsafeRawPointer(start).loadUnaligned(as: UInt64.self)) }
+        return orderPrefix(UnsafeBufferPointer(start: start, count: length))
+    }
+
+    @inline(__always)
+    private static func orderPrefix(_ bytes: some Collection<UInt8>) -> UInt64 {
+        var prefix: UInt64 = 0
+        var shift: UInt64 = 64
+        for byte in bytes.prefix(8) {
+            shift -= 8
+            prefix |= UInt64(byte) << shift
+        }
+        return prefix
+    }
+
+    @inline(never)
+    private mutating func grow() {
+        capacity *= 2
+        let larger = UnsafeMutablePointer<Entry>.allocate(capacity: capacity)
+        larger.moveInitialize(from: entries, count: count)
+        entries.deallocate()
+        entries = larger
+    }
+
+    /// Insertion sort for the few members that objects have, the library's sort for hostile ones.
+    private static func sort(_ entries: UnsafeMutableBufferPointer<Entry>) {
+        guard entries.count <= 24 else {
+            var entries = entries
+            return entries.sort { $0.precedes($1) }
+        }
+        for index in entries.indices.dropFirst() where entries[index].precedes(entries[index - 1]) {
+            let moving = entries.moveElement(from: index)
+            var hole = index
+            repeat {
+                entries.initializeElement(at: hole, to: entries.moveElement(from: hole - 1))
+                hole -= 1
+            } while hole > 0 && moving.precedes(entries[hole - 1])
+            entries.initializeElement(at: hole, to: moving)
+        }
+    }
+}

@@ -1,0 +1,130 @@
+/// Reads one JSON document: a cursor over borrowed bytes, and the members of the objects that are still open.
+///
+/// The bytes must outlive the parser. `JSON.parse` is the way in.
+struct JSONParser: ~Copyable {
+    let start: UnsafePointer<UInt8>
+    let end: UnsafePointer<UInt8>
+    /// The first byte not yet read.
+    var next: UnsafePointer<UInt8>
+    private let maxDepth: Int
+    private var openMembers = JSONMemberStack()
+
+    init(_ bytes: UnsafePointer<UInt8>, count: Int, maxDepth: Int) {
+        start = bytes
+        next = bytes
+        end = bytes + count
+        self.maxDepth = maxDepth
+    }
+
+    /// The value that is the whole input.
+    mutating func document() throws(JSONError) -> AttributeValue {
+        skipWhitespace()
+        let result = try value(depth: 0)
+        skipWhitespace()
+        guard next == end else { throw error(.trailingContent) }
+        return result
+    }
+
+    /// The value that begins at `next`, inside `depth` arrays and objects.
+    private mutating func value(depth: Int) throws(JSONError) -> AttributeValue {
+        guard next < end else { throw error(.unexpectedEnd) }
+        switch next.pointee {
+        case UInt8(ascii: "\""): return .string(try string())
+        case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"): return try number()
+        case UInt8(ascii: "{"): return try object(depth: depth + 1)
+        case UInt8(ascii: "["): return try array(depth: depth + 1)
+        case UInt8(ascii: "t"):
+            try literal("true")
+            return .bool(true)
+        case UInt8(ascii: "f"):
+            try literal("false")
+            return .bool(false)
+        case UInt8(ascii: "n"):
+            try literal("null")
+            return .null
+        default: throw error(.unexpectedByte)
+        }
+    }
+
+    private mutating func object(depth: Int) throws(JSONError) -> AttributeValue {
+        guard depth <= maxDepth else { throw error(.tooDeep(limit: maxDepth)) }
+        next += 1
+        skipWhitespace()
+        if next < end, next.pointee == UInt8(ascii: "}") {
+            next += 1
+            return .object([])
+        }
+        let first = openMembers.count
+        while true {
+            guard next < end else { throw error(.unexpectedEnd) }
+            guard next.pointee == UInt8(ascii: "\"") else { throw error(.unexpectedByte) }
+            let keyStart = next
+            let key = try string()
+            let prefix = JSONMemberStack.orderPrefix(of: key, writtenAt: keyStart + 1, upTo: next - 1)
+            skipWhitespace()
+            guard next < end else { throw error(.unexpectedEnd) }
+            guard next.pointee == UInt8(ascii: ":") else { throw error(.unexpectedByte) }
+            next += 1
+            skipWhitespace()
+            let member = AttributeValue.Member(Name(key), try value(depth: depth))
+            openMembers.push(.init(member: member, prefix: prefix, offset: keyStart - start))
+            if try closes(with: UInt8(ascii: "}")) { return .object(try openMembers.pop(from: first)) }
+        }
+    }
+
+    private mutating func array(depth: Int) throws(JSONError) -> AttributeValue {
+        guard depth <= maxDepth else { throw error(.tooDeep(limit: maxDepth)) }
+        next += 1
+        skipWhitespace()
+        var elements: [AttributeValue] = []
+        if next < end, next.pointee == UInt8(ascii: "]") {
+            next += 1
+            return .array(elements)
+        }
+        while true {
+            elements.append(try value(depth: depth))
+            if try closes(with: UInt8(ascii: "]")) { return .array(elements) }
+        }
+    }
+
+    /// Reads what follows an element: true for `bracket`; false for a comma with something to come.
+    @inline(__always)
+    private mutating func closes(with bracket: UInt8) throws(JSONError) -> Bool {
+        skipWhitespace()
+        guard next < end else { throw error(.unexpectedEnd) }
+        if next.pointee == bracket {
+            next += 1
+            return true
+        }
+        guard next.pointee == UInt8(ascii: ",") else { throw error(.unexpectedByte) }
+        let comma = next
+        next += 1
+        skipWhitespace()
+        if next < end, next.pointee == bracket { throw error(.trailingComma, at: comma) }
+        return false
+    }
+
+    private mutating func literal(_ word: StaticString) throws(JSONError) {
+        let length = word.utf8CodeUnitCount
+        guard end - next >= length else { throw error(.invalidLiteral) }
+        for index in 0..<length where next[index] != word.utf8Start[index] { throw error(.invalidLiteral) }
+        next += length
+    }
+
+    @inline(__always)
+    private mutating func skipWhitespace() {
+        while next < end, next.pointee <= 0x20 {
+            switch next.pointee {
+            case 0x20, 0x09, 0x0A, 0x0D: next += 1
+            default: return
+            }
+        }
+    }
+
+    @inline(never)
+    func error(_ kind: JSONError.Kind, at place: UnsafePointer<UInt8>) -> JSONError {
+        JSONError(kind, at: place - start)
+    }
+
+    func error(_ kind: JSONError.Kind) -> JSONError { error(kind, at: next) }
+}

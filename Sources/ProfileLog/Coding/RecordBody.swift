@@ -1,0 +1,159 @@
+/// Everything behind a record's header, read in one pass. Names stay numbers, values stay bytes.
+struct RecordBody {
+    var append: AppendField?
+    var occurredAt: Int64?
+    var source: UInt64 = 0
+    var name: UInt32 = 0
+    var utcOffset: Int32 = 0
+    var process: UInt32 = 0
+    var device: UnsafeRawBufferPointer?
+    var storage: UInt32 = 0
+    var launch: UInt64 = 0
+    var hasEmptyProperties = false
+    var launchKind: UInt64 = 0
+    var otherUser: UInt64?
+    var erased = false
+    var currency = ""
+    var price = 0.0
+    var quantity: UInt32 = 1
+    var item: String?
+    var app: String?
+    var reason = ""
+    var actor = ""
+    var chunk: UInt32 = 0
+    var entries: [UnsafeRawBufferPointer] = []
+    var identities: [UserID] = []
+    var flushed: [Position] = []
+    var rejected: [Flush.Rejection] = []
+    var discarded: [Position] = []
+
+    /// Reads `bytes`, which must outlive the body; nil if they are no message.
+    init?(_ bytes: UnsafeRawBufferPointer) {
+        var reader = WireReader(bytes)
+        while let field = reader.field() {
+            switch field.type {
+            case .varint: readNumber(field.number, &reader)
+            case .bytes: if !readBytes(field.number, &reader) { return nil }
+            case .fixed64:
+                let value = reader.double()
+                if field.number == RecordField.price { price = value }
+            case .fixed32: reader.skip(.fixed32)
+            }
+        }
+        if reader.isBad { return nil }
+    }
+
+    private mutating func readNumber(_ field: UInt32, _ reader: inout WireReader) {
+        switch field {
+        case RecordField.occurredAt: occurredAt = reader.signed()
+        case RecordField.utcOffset: utcOffset = Int32(truncatingIfNeeded: reader.signed())
+        default:
+            let value = reader.varint()
+            switch field {
+            case RecordField.source: source = value
+            case RecordField.name: name = UInt32(truncatingIfNeeded: value)
+            case RecordField.process: process = UInt32(truncatingIfNeeded: value)
+            case RecordField.storage: storage = UInt32(truncatingIfNeeded: value)
+            case RecordField.launch: launch = value
+            case RecordField.emptyProperties: hasEmptyProperties = value != 0
+            case RecordField.launchKind: launchKind = value
+            case RecordField.otherUser: otherUser = value
+            case RecordField.erased: erased = value != 0
+            case RecordField.quantity: quantity = UInt32(truncatingIfNeeded: value)
+            case RecordField.chunk: chunk = UInt32(truncatingIfNeeded: value)
+            default: break
+            }
+        }
+    }
+
+    private mutating func readBytes(_ field: UInt32, _ reader: inout WireReader) -> Bool {
+        switch field {
+        case RecordField.append:
+            guard let field = AppendField(reader.bytes()) else { return false }
+            append = field
+        case RecordField.entries: entries.append(reader.bytes())
+        case RecordField.device: device = reader.bytes()
+        case RecordField.flushed: flushed += Self.positions(reader.bytes())
+        case RecordField.discarded: discarded += Self.positions(reader.bytes())
+        case RecordField.rejected:
+            guard let rejection = Self.rejection(reader.bytes()) else { return false }
+            rejected.append(rejection)
+        case RecordField.identities:
+            guard let identity = IdentityCodec.read(reader.bytes()) else { return false }
+            identities.append(identity)
+        case RecordField.reason: reason = reader.text()
+        case RecordField.actor: actor = reader.text()
+        case RecordField.currency: currency = reader.text()
+        case RecordField.item: item = reader.text()
+        case RecordField.app: app = reader.text()
+        default: reader.skip(.bytes)
+        }
+        return true
+    }
+
+    private static func positions(_ bytes: UnsafeRawBufferPointer) -> [Position] {
+        var positions: [Position] = []
+        var reader = WireReader(bytes)
+        while !reader.isAtEnd { positions.append(Position(rawValue: reader.varint())) }
+        return positions
+    }
+
+    private static func rejection(_ bytes: UnsafeRawBufferPointer) -> Flush.Rejection? {
+        var rejection = Flush.Rejection(position: .start, reason: "")
+        var reader = WireReader(bytes)
+        while let field = reader.field() {
+            switch (field.number, field.type) {
+            case (1, .varint): rejection.position = Position(rawValue: reader.varint())
+            case (2, .bytes): rejection.reason = reader.text()
+            default: reader.skip(field.type)
+            }
+        }
+        return reader.isBad ? nil : rejection
+    }
+}
+
+/// What the first record of an append under an idempotency key says about the whole (message `Append` of record.proto).
+struct AppendField: Hashable, Sendable {
+    var key: [UInt8] = []
+    var content: [UInt8] = []
+    var count: UInt64 = 0
+    var note: [UInt8] = []
+
+    init(key: [UInt8], content: [UInt8], count: UInt64, note: [UInt8]) {
+        self.key = key
+        self.content = content
+        self.count = count
+        self.note = note
+    }
+
+    init?(_ bytes: UnsafeRawBufferPointer) {
+        var reader = WireReader(bytes)
+        while let field = reader.field() {
+            switch (field.number, field.type) {
+            case (1, .bytes): key = Array(reader.bytes())
+            case (2, .bytes): content = Array(reader.bytes())
+            case (3, .varint): count = reader.varint()
+            case (4, .bytes): note = Array(reader.bytes())
+            default: reader.skip(field.type)
+            }
+        }
+        if reader.isBad { return nil }
+    }
+
+    /// The field at the front of `body`, if it begins with one.
+    static func first(in body: UnsafeRawBufferPointer) -> AppendField? {
+        guard body.first == UInt8(RecordField.append << 3 | 2) else { return nil }
+        var reader = WireReader(body)
+        _ = reader.field()
+        return AppendField(reader.bytes())
+    }
+
+    func write(to writer: inout WireWriter) {
+        let begin = writer.beginMessage(RecordField.append)
+        writer.field(1, bytes: key)
+        writer.field(2, bytes: content)
+        writer.field(3, varint: count)
+        if !note.isEmpty { writer.field(4, bytes: note) }
+        writer.endMessage(begin)
+    }
+}

@@ -1,0 +1,60 @@
+/// The front of a record: who, what, when; read without a look at the rest.
+///
+/// ```
+/// 0x01 | 08 kind | 10 user | 18 version | 20 recorded_at | body ... | CRC-32C, 4 bytes
+/// ```
+struct RecordHeader {
+    let kindNumber: UInt8
+    let user: UInt64
+    let version: UInt64
+    let recordedAt: Int64
+    /// The fields behind the header, without the checksum.
+    let body: UnsafeRawBufferPointer
+
+    /// The only format so far.
+    static let format: UInt8 = 1
+    /// Bytes of a record besides its message: format and checksum.
+    static let overheadBytes = 5
+
+    var kind: EventKind? { EventKind(rawValue: kindNumber) }
+
+    /// Reads the header of a stored record; nil if it is none.
+    @inline(__always)
+    init?(_ record: UnsafeRawBufferPointer) {
+        guard record.count >= 12, let base = record.baseAddress, record[0] == Self.format else { return nil }
+        var reader = WireReader(from: base + 1, to: base + (record.count - 4))
+        guard reader.varint() == 0x08 else { return nil }
+        let kindNumber = reader.varint()
+        // User 0 is written as well: a header has all four fields.
+        guard reader.varint() == 0x10 else { return nil }
+        user = reader.varint()
+        guard reader.varint() == 0x18 else { return nil }
+        version = reader.varint()
+        guard reader.varint() == 0x20 else { return nil }
+        recordedAt = Int64(bitPattern: reader.varint())
+        guard !reader.isBad, kindNumber <= 0xFF else { return nil }
+        self.kindNumber = UInt8(kindNumber)
+        body = reader.rest
+    }
+
+    /// Whether the checksum at the end of `record` is that of the bytes before it.
+    @inline(__always)
+    static func hasRightChecksum(_ record: UnsafeRawBufferPointer) -> Bool {
+        guard record.count >= 4 else { return false }
+        let length = record.count - 4
+        let stored = UInt32(littleEndian: record.loadUnaligned(fromByteOffset: length, as: UInt32.self))
+        return stored == crc32c(record.slice(0..<length))
+    }
+
+    @inline(__always)
+    static func write(
+        kind: UInt8, user: UInt64, version: UInt64, recordedAt: Int64, to writer: inout WireWriter
+    ) {
+        writer.reserve(48)
+        writer.byte(format)
+        writer.field(1, varint: UInt64(kind))
+        writer.field(2, varint: user)
+        writer.field(3, varint: version)
+        writer.field(4, varint: UInt64(bitPattern: recordedAt))
+    }
+}

@@ -1,0 +1,133 @@
+/// An event with its place and both times, copied out of the log.
+public struct RecordedEvent: Hashable, Sendable {
+    /// Its place in the log.
+    public var position: Position
+    /// Whose event it is.
+    public var user: UserNumber
+    /// Its place among the user's events.
+    public var version: Version
+    /// When the log recorded it.
+    public var recordedAt: Timestamp
+    /// When it happened by the sender's clock, and from where it came. `occurredAt` is nil if the sender gave no time.
+    public var context: EventContext
+    /// The fact.
+    public var event: ProfileEvent
+    /// Whether the content was erased; the place stands.
+    public var isErased: Bool
+    /// The idempotency key, on the first event of an append that had one.
+    public var idempotencyKey: String?
+
+    /// When it happened: the sender's time, or else that of the recording.
+    public var occurredAt: OccurredAt { context.occurredAt ?? OccurredAt(recordedAt) }
+}
+
+extension RecordedEvent {
+    init?(_ header: RecordHeader, position: Position, names: NameTable) {
+        guard let body = RecordBody(header.body) else { return nil }
+        var context = EventContext(source: EventSource(rawValue: UInt8(truncatingIfNeeded: body.source)) ?? .unknown)
+        if let at = body.occurredAt {
+            context.occurredAt = OccurredAt(Timestamp(rawValue: at), utcOffsetMinutes: body.utcOffset)
+        }
+        if body.process > 0 { context.process = names.name(body.process) }
+        if let device = body.device { context.device = String(validating: device, as: UTF8.self) }
+        context.item = body.item
+        context.app = body.app
+        let kind = header.kind
+        if body.storage > 0 {
+            guard let group = names.name(body.storage) else { return nil }
+            context.storage = .appGroup(group)
+        } else if kind?.isSaved == true, !body.erased {
+            context.storage = .privateTo(process: context.process ?? DeviceStorage.app)
+        }
+        guard let event = Self.event(kind, body, names) else { return nil }
+        self.init(
+            position: position, user: UserNumber(rawValue: header.user), version: Version(rawValue: header.version),
+            recordedAt: Timestamp(rawValue: header.recordedAt), context: context, event: event, isErased: body.erased,
+            idempotencyKey: body.append.map { String(decoding: $0.key, as: UTF8.self) })
+    }
+
+    private static func event(_ kind: EventKind?, _ body: RecordBody, _ names: NameTable) -> ProfileEvent? {
+        guard let kind else { return .other(.appendRefused) }
+        if body.erased { return .other(kind) }
+        switch kind {
+        case .userCreated: return .userCreated(body.identities)
+        case .userIdentified: return .userIdentified(body.identities)
+        case .userChanged: return .userChanged(previous: body.otherUser.map(UserNumber.init(rawValue:)))
+        case .customEventSaved: return customEvent(body, names).map { .customEventSaved($0) }
+        case .customEventLogged: return customEvent(body, names).map { .customEventLogged($0) }
+        case .customAttributesSaved: return changes(body, names).map { .customAttributesSaved($0) }
+        case .customAttributesChanged: return changes(body, names).map { .customAttributesChanged($0) }
+        case .userAttributeSaved: return userAttributes(body)?.first.map { .userAttributeSaved($0) }
+        case .userAttributesChanged: return userAttributes(body).map { .userAttributesChanged($0) }
+        case .purchaseLogged:
+            guard let event = customEvent(body, names) else { return nil }
+            return .purchaseLogged(
+                Purchase(
+                    product: event.name, currency: body.currency, price: body.price, quantity: body.quantity,
+                    properties: event.properties))
+        case .appLaunched: return .appLaunched(LaunchKind(rawValue: UInt8(truncatingIfNeeded: body.launchKind)) ?? .cold)
+        case .pendingFlushed:
+            return .pendingFlushed(
+                Flush(
+                    launch: Position(rawValue: body.launch), chunk: body.chunk, flushed: body.flushed,
+                    rejected: body.rejected))
+        case .pendingDiscarded:
+            return .pendingDiscarded(Discard(positions: body.discarded, actor: body.actor, reason: body.reason))
+        default: return .other(kind)
+        }
+    }
+
+    private static func customEvent(_ body: RecordBody, _ names: NameTable) -> CustomEvent? {
+        guard let name = names.name(body.name) else { return nil }
+        var members: [AttributeValue.Member] = []
+        members.reserveCapacity(body.entries.count)
+        for entry in body.entries {
+            guard let named = ValueCodec.read(entry), let key = names.name(named.name) else { return nil }
+            members.append(.init(key, named.value))
+        }
+        if members.isEmpty, !body.hasEmptyProperties { return CustomEvent(name: name) }
+        members.sort { $0.key < $1.key }
+        return CustomEvent(name: name, properties: members)
+    }
+
+    private static func changes(_ body: RecordBody, _ names: NameTable) -> [AttributeChange]? {
+        var changes: [AttributeChange] = []
+        for entry in body.entries {
+            guard let named = ValueCodec.read(entry), let name = names.name(named.name),
+                let operation = AttributeOperation(named.operation, named.value)
+            else { return nil }
+            changes.append(AttributeChange(name, operation))
+        }
+        return changes.sorted { $0.name < $1.name }
+    }
+
+    private static func userAttributes(_ body: RecordBody) -> [UserAttributeChange]? {
+        var changes: [UserAttributeChange] = []
+        for entry in body.entries {
+            guard let named = ValueCodec.read(entry),
+                let attribute = StandardAttribute(rawValue: UInt8(truncatingIfNeeded: named.name))
+            else { return nil }
+            changes.append(UserAttributeChange(attribute, named.operation == .unset ? .null : named.value))
+        }
+        return changes
+    }
+}
+
+extension AttributeOperation {
+    /// The operation stored as `code` with `value`; nil if these do not fit.
+    init?(_ code: RecordField.Operation, _ value: AttributeValue) {
+        switch (code, value) {
+        case (.set, _): self = .set(value)
+        case (.unset, _): self = .unset
+        case (.increment, .int(let number)): self = .increment(number)
+        case (.arrayAdd, .array(let values)): self = .arrayAdd(values)
+        case (.arrayRemove, .array(let values)): self = .arrayRemove(values)
+        case (.objectMerge, .object(let members)): self = .objectMerge(members)
+        case (.objectsAdd, .array(let objects)): self = .objectsAdd(objects)
+        case (.objectsUpdate, .array(let updates)), (.objectsUpdateMerging, .array(let updates)):
+            self = .objectsUpdate(updates.compactMap(OperationForm.update), merging: code == .objectsUpdateMerging)
+        case (.objectsRemove, .array(let matches)): self = .objectsRemove(matches.compactMap(OperationForm.match))
+        default: return nil
+        }
+    }
+}

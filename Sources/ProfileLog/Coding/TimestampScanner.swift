@@ -1,0 +1,176 @@
+/// Reads the forms that `OccurredAt(iso8601:)` lists.
+///
+/// Each part gives nil if it is not what stands at `next`. No form is tried after another: how many digits come first
+/// tells them apart.
+struct TimestampScanner {
+    private let bytes: UnsafeBufferPointer<UInt8>
+    private var next = 0
+
+    init(_ bytes: UnsafeBufferPointer<UInt8>) { self.bytes = bytes }
+
+    /// The moment that is all of the text.
+    mutating func moment() -> OccurredAt? {
+        guard bytes.count >= 8, let first = peek() else { return nil }
+        guard Self.isDigit(first) else { return momentInWords() }
+        let isYearFirst = Self.isDigit(bytes[1]) && Self.isDigit(bytes[2])
+        return isYearFirst ? isoMoment() : americanDay()
+    }
+
+    private mutating func isoMoment() -> OccurredAt? {
+        guard let year = number(digits: 4), skip("-"), let month = number(digits: 2), skip("-"),
+            let day = number(digits: 2), let date = CivilDate(year: year, month: month, day: day)
+        else { return nil }
+        if isAtEnd { return Self.moment(date, microsOfDay: 0, offset: 0) }
+        guard skip("T") || skip("t") || skip(" "), let micros = timeOfDay(), let offset = trailingZone(), isAtEnd else {
+            return nil
+        }
+        return Self.moment(date, microsOfDay: micros, offset: offset)
+    }
+
+    private mutating func americanDay() -> OccurredAt? {
+        guard let month = oneOrTwoDigits(), let separator = peek(),
+            separator == UInt8(ascii: "/") || separator == UInt8(ascii: "-")
+        else { return nil }
+        next += 1
+        guard let day = oneOrTwoDigits(), peek() == separator else { return nil }
+        next += 1
+        guard let year = number(digits: 4), isAtEnd, let date = CivilDate(year: year, month: month, day: day) else {
+            return nil
+        }
+        return Self.moment(date, microsOfDay: 0, offset: 0)
+    }
+
+    private mutating func momentInWords() -> OccurredAt? {
+        guard let weekday = word(of: "sunmontuewedthufrisat"), skip(" "), let month = monthNumberOrName(), skip(" "),
+            let day = oneOrTwoDigits(), skip(" "), let micros = timeOfDay(), let offset = zoneBeforeYear(), skip(" "),
+            let year = number(digits: 4), isAtEnd, let date = CivilDate(year: year, month: month, day: day),
+            date.weekday == weekday
+        else { return nil }
+        return Self.moment(date, microsOfDay: micros, offset: offset)
+    }
+
+    private static func moment(_ date: CivilDate, microsOfDay: Int, offset: Int) -> OccurredAt {
+        let micros = date.daysSince1970 * 86_400_000_000 + microsOfDay - offset * 60_000_000
+        return OccurredAt(Timestamp(rawValue: Int64(micros)), utcOffsetMinutes: Int32(offset))
+    }
+}
+
+extension TimestampScanner {
+    /// Hours, minutes and perhaps seconds with a fraction, in microseconds.
+    private mutating func timeOfDay() -> Int? {
+        guard let hour = number(digits: 2), hour < 24, skip(":"), let minute = number(digits: 2), minute < 60 else {
+            return nil
+        }
+        let wholeMinutes = (hour * 60 + minute) * 60_000_000
+        guard skip(":") else { return wholeMinutes }
+        guard let second = number(digits: 2), second < 60, let micros = fraction() else { return nil }
+        return wholeMinutes + second * 1_000_000 + micros
+    }
+
+    /// A fraction of a second in microseconds, 0 if there is none; digits behind the sixth are read and dropped.
+    private mutating func fraction() -> Int? {
+        guard let mark = peek() else { return 0 }
+        switch mark {
+        case UInt8(ascii: ":"):
+            next += 1
+            guard let millis = number(digits: 3) else { return nil }
+            return millis * 1000
+        case UInt8(ascii: "."), UInt8(ascii: ","):
+            guard next + 1 < bytes.count, Self.isDigit(bytes[next + 1]) else {
+                return 0  // the point before a zone
+            }
+            next += 1
+            var micros = 0
+            var unit = 100_000
+            let first = next
+            while let digit = peek(), Self.isDigit(digit) {
+                micros += Int(digit - UInt8(ascii: "0")) * unit
+                unit /= 10
+                next += 1
+            }
+            return next - first <= 9 ? micros : nil
+        default: return 0
+        }
+    }
+
+    /// The zone at the end of an ISO form, in minutes east of UTC.
+    private mutating func trailingZone() -> Int? {
+        if isAtEnd { return 0 }
+        _ = skip(" ")
+        return zone()
+    }
+
+    /// The zone between time and year, behind a point or a space; without one, the space before the year stays.
+    private mutating func zoneBeforeYear() -> Int? {
+        guard let separator = peek() else { return nil }
+        if separator == UInt8(ascii: " "), next + 1 < bytes.count, Self.isDigit(bytes[next + 1]) { return 0 }
+        guard skip(".") || skip(" ") else { return nil }
+        return word(of: "utcgmt") != nil ? 0 : zone()
+    }
+
+    /// `Z`, `±hh`, `±hhmm` or `±hh:mm`.
+    private mutating func zone() -> Int? {
+        if skip("Z") || skip("z") { return 0 }
+        let isWest = peek() == UInt8(ascii: "-")
+        guard skip("+") || skip("-"), let hours = number(digits: 2), hours < 24 else { return nil }
+        var minutes = 0
+        let wantsMinutes = skip(":")
+        if let digit = peek(), wantsMinutes || Self.isDigit(digit) {
+            guard let value = number(digits: 2), value < 60 else { return nil }
+            minutes = value
+        } else if wantsMinutes {
+            return nil
+        }
+        let offset = hours * 60 + minutes
+        return isWest ? -offset : offset
+    }
+
+    private mutating func monthNumberOrName() -> Int? {
+        if let first = peek(), Self.isDigit(first) { return number(digits: 2) }
+        return word(of: "janfebmaraprmayjunjulaugsepoctnovdec").map { $0 + 1 }
+    }
+
+    /// The index of the three letters at `next` among `words`, small letters without gaps.
+    private mutating func word(of words: StaticString) -> Int? {
+        guard bytes.count - next >= 3 else { return nil }
+        for start in stride(from: 0, to: words.utf8CodeUnitCount, by: 3) {
+            let candidate = words.utf8Start + start
+            if (0..<3).allSatisfy({ bytes[next + $0] | 0x20 == candidate[$0] }) {
+                next += 3
+                return start / 3
+            }
+        }
+        return nil
+    }
+}
+
+extension TimestampScanner {
+    private var isAtEnd: Bool { next == bytes.count }
+
+    private static func isDigit(_ byte: UInt8) -> Bool { byte &- UInt8(ascii: "0") <= 9 }
+
+    private func peek() -> UInt8? { next < bytes.count ? bytes[next] : nil }
+
+    private mutating func skip(_ character: Unicode.Scalar) -> Bool {
+        guard peek() == UInt8(ascii: character) else { return false }
+        next += 1
+        return true
+    }
+
+    private mutating func oneOrTwoDigits() -> Int? {
+        let hasTwo = next + 1 < bytes.count && Self.isDigit(bytes[next + 1])
+        return number(digits: hasTwo ? 2 : 1)
+    }
+
+    @inline(__always)
+    private mutating func number(digits: Int) -> Int? {
+        guard bytes.count - next >= digits else { return nil }
+        var value = 0
+        for index in next..<next + digits {
+            guard Self.isDigit(bytes[index]) else { return nil }
+            value = value * 10 + Int(bytes[index] - UInt8(ascii: "0"))
+        }
+        next += digits
+        return value
+    }
+}

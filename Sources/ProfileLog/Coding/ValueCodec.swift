@@ -1,0 +1,129 @@
+/// Values to wire bytes and back (message `Value` of record.proto).
+enum ValueCodec {
+    /// Writes the field that holds `value`, without name or key.
+    static func write(_ value: AttributeValue, to writer: inout WireWriter) {
+        switch value {
+        case .null: writer.field(RecordField.Value.null, varint: 1)
+        case .bool(let bool): writer.field(RecordField.Value.bool, varint: bool ? 1 : 0)
+        case .int(let int): writer.field(RecordField.Value.int, signed: int)
+        case .double(let double): writer.field(RecordField.Value.double, double: double)
+        case .string(let string): writer.field(RecordField.Value.string, text: string)
+        case .date(let date):
+            let begin = writer.beginMessage(RecordField.Value.date)
+            writer.field(1, signed: date.timestamp.rawValue)
+            if date.utcOffsetMinutes != 0 { writer.field(2, signed: Int64(date.utcOffsetMinutes)) }
+            writer.endMessage(begin)
+        case .array(let values):
+            let begin = writer.beginMessage(RecordField.Value.array)
+            for value in values {
+                let item = writer.beginMessage(1)
+                write(value, to: &writer)
+                writer.endMessage(item)
+            }
+            writer.endMessage(begin)
+        case .object(let members):
+            writeObject(members, to: &writer)
+        }
+    }
+
+    static func writeObject(_ members: [AttributeValue.Member], to writer: inout WireWriter) {
+        let begin = writer.beginMessage(RecordField.Value.object)
+        for member in members {
+            let item = writer.beginMessage(1)
+            write(member.value, to: &writer)
+            writer.field(RecordField.Value.key, text: member.key.text)
+            writer.endMessage(item)
+        }
+        writer.endMessage(begin)
+    }
+
+    /// A value as it stands in a message, with what names it there.
+    struct Named {
+        var name: UInt32 = 0
+        var key: Name?
+        var value: AttributeValue = .null
+        var operation: RecordField.Operation = .set
+    }
+
+    /// Reads one `Value` message; nil if the bytes are none.
+    static func read(_ bytes: UnsafeRawBufferPointer, depth: Int = 0) -> Named? {
+        guard depth <= maxDepth else { return nil }
+        var named = Named()
+        var reader = WireReader(bytes)
+        while let field = reader.field() {
+            switch (field.number, field.type) {
+            case (RecordField.Value.name, .varint): named.name = UInt32(truncatingIfNeeded: reader.varint())
+            case (RecordField.Value.operation, .varint):
+                guard let operation = RecordField.Operation(rawValue: reader.varint()) else { return nil }
+                named.operation = operation
+            case (RecordField.Value.key, .bytes): named.key = Name(reader.text())
+            default:
+                if let value = readPayload(field, &reader, depth: depth) {
+                    named.value = value
+                } else if field.number >= RecordField.Value.bool, field.number <= RecordField.Value.null {
+                    return nil
+                } else {
+                    reader.skip(field.type)
+                }
+            }
+        }
+        return reader.isBad ? nil : named
+    }
+
+    /// Deeper than any value that `Validation` lets in.
+    static let maxDepth = 128
+
+    private static func readPayload(
+        _ field: WireReader.Field, _ reader: inout WireReader, depth: Int
+    ) -> AttributeValue? {
+        switch (field.number, field.type) {
+        case (RecordField.Value.bool, .varint): return .bool(reader.varint() != 0)
+        case (RecordField.Value.int, .varint): return .int(reader.signed())
+        case (RecordField.Value.double, .fixed64): return .double(reader.double())
+        case (RecordField.Value.string, .bytes): return .string(reader.text())
+        case (RecordField.Value.null, .varint):
+            _ = reader.varint()
+            return .null
+        case (RecordField.Value.date, .bytes): return readDate(reader.bytes()).map { .date($0) }
+        case (RecordField.Value.array, .bytes):
+            return readItems(reader.bytes(), depth: depth).map { .array($0.map(\.value)) }
+        case (RecordField.Value.object, .bytes):
+            guard let items = readItems(reader.bytes(), depth: depth) else { return nil }
+            var members: [AttributeValue.Member] = []
+            members.reserveCapacity(items.count)
+            for item in items {
+                guard let key = item.key else { return nil }
+                members.append(AttributeValue.Member(key, item.value))
+            }
+            return .object(members)
+        default: return nil
+        }
+    }
+
+    private static func readDate(_ bytes: UnsafeRawBufferPointer) -> OccurredAt? {
+        var date = OccurredAt(Timestamp(rawValue: 0))
+        var reader = WireReader(bytes)
+        while let field = reader.field() {
+            switch (field.number, field.type) {
+            case (1, .varint): date.timestamp = Timestamp(rawValue: reader.signed())
+            case (2, .varint): date.utcOffsetMinutes = Int32(truncatingIfNeeded: reader.signed())
+            default: reader.skip(field.type)
+            }
+        }
+        return reader.isBad ? nil : date
+    }
+
+    private static func readItems(_ bytes: UnsafeRawBufferPointer, depth: Int) -> [Named]? {
+        var items: [Named] = []
+        var reader = WireReader(bytes)
+        while let field = reader.field() {
+            guard field.number == 1, field.type == .bytes else {
+                reader.skip(field.type)
+                continue
+            }
+            guard let item = read(reader.bytes(), depth: depth + 1) else { return nil }
+            items.append(item)
+        }
+        return reader.isBad ? nil : items
+    }
+}

@@ -1,0 +1,127 @@
+/// Reads Protocol-buffers wire encoding. Whatever is wrong with the bytes ends the reading: `isBad` is set, and nothing more comes.
+struct WireReader {
+    private var next: UnsafeRawPointer
+    private let end: UnsafeRawPointer
+    /// Whether the bytes were not what a message may hold.
+    private(set) var isBad = false
+
+    /// Reads `bytes`, which must outlive the reader.
+    @inline(__always)
+    init(_ bytes: UnsafeRawBufferPointer) {
+        next = bytes.baseAddress ?? UnsafeRawPointer(bitPattern: 1).unsafelyUnwrapped
+        end = next + bytes.count
+    }
+
+    @inline(__always)
+    init(from start: UnsafeRawPointer, to end: UnsafeRawPointer) {
+        next = start
+        self.end = end
+    }
+
+    @inline(__always) var isAtEnd: Bool { next >= end }
+    @inline(__always) var place: UnsafeRawPointer { next }
+
+    /// What is left to read.
+    @inline(__always) var rest: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: next, count: end - next) }
+
+    struct Field {
+        let number: UInt32
+        let type: WireType
+    }
+
+    /// The next field's number and type, or nil at the end (and when the bytes are bad).
+    @inline(__always)
+    mutating func field() -> Field? {
+        if next >= end { return nil }
+        let tag = varint()
+        guard !isBad, tag >> 3 <= 0x1FFF_FFFF, tag >> 3 > 0, let type = WireType(rawValue: UInt8(tag & 7)) else {
+            fail()
+            return nil
+        }
+        return Field(number: UInt32(tag >> 3), type: type)
+    }
+
+    @inline(__always)
+    mutating func varint() -> UInt64 {
+        if next < end {
+            let first = next.load(as: UInt8.self)
+            if first < 0x80 {
+                next += 1
+                return UInt64(first)
+            }
+        }
+        return longVarint()
+    }
+
+    private mutating func longVarint() -> UInt64 {
+        var value: UInt64 = 0
+        var shift: UInt64 = 0
+        while next < end, shift < 64 {
+            let byte = next.load(as: UInt8.self)
+            next += 1
+            if shift == 63, byte > 1 { break }
+            value |= UInt64(byte & 0x7F) << shift
+            if byte < 0x80 { return value }
+            shift += 7
+        }
+        fail()
+        return 0
+    }
+
+    @inline(__always)
+    mutating func signed() -> Int64 {
+        let raw = varint()
+        return Int64(bitPattern: raw >> 1) ^ -Int64(bitPattern: raw & 1)
+    }
+
+    @inline(__always)
+    mutating func double() -> Double { Double(bitPattern: fixed64()) }
+
+    @inline(__always)
+    mutating func fixed64() -> UInt64 {
+        guard end - next >= 8 else {
+            fail()
+            return 0
+        }
+        defer { next += 8 }
+        return UInt64(littleEndian: next.loadUnaligned(as: UInt64.self))
+    }
+
+    @inline(__always)
+    mutating func bytes() -> UnsafeRawBufferPointer {
+        let count = varint()
+        guard count <= UInt64(end - next) else {
+            fail()
+            return UnsafeRawBufferPointer(start: nil, count: 0)
+        }
+        defer { next += Int(count) }
+        return UnsafeRawBufferPointer(start: next, count: Int(count))
+    }
+
+    /// Text, or bad bytes if it is not UTF-8.
+    mutating func text() -> String {
+        let utf8 = bytes()
+        guard let text = String(validating: utf8, as: UTF8.self) else {
+            fail()
+            return ""
+        }
+        return text
+    }
+
+    @inline(__always)
+    mutating func skip(_ type: WireType) {
+        switch type {
+        case .varint: _ = varint()
+        case .fixed64: _ = fixed64()
+        case .bytes: _ = bytes()
+        case .fixed32:
+            if end - next >= 4 { next += 4 } else { fail() }
+        }
+    }
+
+    /// Marks the bytes as bad and ends the reading.
+    mutating func fail() {
+        isBad = true
+        next = end
+    }
+}

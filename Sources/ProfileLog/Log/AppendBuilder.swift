@@ -1,0 +1,72 @@
+/// Validates and encodes the events of one append, away from the writer.
+public struct AppendBuilder: ~Copyable {
+    private let names: NameTable
+    private var append = PreparedAppend(.events)
+    private var writer = WireWriter(capacity: 4096)
+
+    init(names: NameTable) { self.names = names }
+
+    /// How many events were added.
+    public var count: Int { append.items.count }
+    /// Bytes that they take.
+    public var byteCount: Int { writer.count }
+
+    /// Adds `event` of `user`, who is created if the ID is new and can make a user.
+    public mutating func add(_ event: ProfileEvent, _ context: EventContext, to user: UserID) throws(AppendError) {
+        try Validation.check(user)
+        try Validation.check(event, context)
+        guard count < Limits.eventsPerAppend else { throw .tooLarge(limit: "\(Limits.eventsPerAppend) events") }
+        let target = addTarget(user)
+        let begin = writer.count
+        let encoded = names.withMap { map in
+            var names = BorrowedNames(map)
+            return EventEncoder.write(event, context, names: &names, to: &writer)
+        }
+        if !encoded { append.deferred[count] = .init(event: event, context: context) }
+        if event.kind.isSaved, let device = context.device { append.saves[count] = Name(device) }
+        guard writer.count - begin <= Limits.bytesPerEvent else {
+            writer.truncate(to: begin)
+            append.deferred[count] = nil
+            append.saves[count] = nil
+            throw .invalid(place: "The event", reason: "must not be larger than \(Limits.bytesPerEvent) bytes")
+        }
+        guard writer.count <= Limits.bytesPerAppend else { throw .tooLarge(limit: "\(Limits.bytesPerAppend) bytes") }
+        append.items.append(.init(target: target, kind: event.kind, body: begin..<writer.count))
+    }
+
+    private mutating func addTarget(_ user: UserID) -> Int {
+        if let last = append.targets.last, last.id == user { return append.targets.count - 1 }
+        let begin = writer.count
+        if let key = KeyCoding.identifier(user) { key.withUnsafeBytes { writer.raw($0) } }
+        append.targets.append(.init(id: user, key: begin..<writer.count))
+        return append.targets.count - 1
+    }
+
+    /// Has the append refused unless `user` is at `version`.
+    public mutating func expect(_ user: UserID, at version: ExpectedVersion) {
+        if version != .any { append.expectations.append((user, version)) }
+    }
+
+    /// The append, to be committed under `key` if it has one. `note` is given back with every answer under that key.
+    public consuming func finish(idempotencyKey key: String? = nil, note: [UInt8] = []) throws(AppendError) -> PreparedAppend {
+        let key = Array((key ?? "").utf8)
+        guard key.count <= Limits.bytesPerKey else {
+            throw .invalid(place: "The idempotency key", reason: "must not be longer than \(Limits.bytesPerKey) bytes")
+        }
+        append.bytes = Array(writer.bytes)
+        append.idempotencyKey = key
+        append.note = note
+        return append
+    }
+}
+
+/// A name map for the length of one encoding.
+private struct BorrowedNames: NameNumbering {
+    private let map: NameMap
+
+    @inline(__always)
+    init(_ map: borrowing NameMap) { self.map = copy map }
+
+    @inline(__always)
+    func number(_ name: Name) -> UInt32? { map.number(name) }
+}

@@ -1,0 +1,38 @@
+/// What one commit adds to the truth, as a value: consecutive records, and the names that they use first.
+///
+/// Applied to two stores with the same content, it leaves the same content in both.
+struct CommitBatch: Hashable, Sendable {
+    var firstPosition: UInt64
+    var firstName: UInt32
+    var names: [Name]
+    /// The records one after the other, and where each ends.
+    var bytes: [UInt8]
+    var ends: [Int]
+
+    var count: Int { ends.count }
+}
+
+extension CommitBatch {
+    /// The only code that writes the truth: appends the batch to `names` and `log`.
+    func apply(to transaction: borrowing WriteTransaction, _ tables: Tables) throws {
+        for (index, name) in names.enumerated() {
+            var key: [UInt8] = []
+            key.appendBigEndian(firstName + UInt32(index))
+            var value = Array(name.text.utf8)
+            let checksum = value.withUnsafeBytes { crc32c($0) }
+            withUnsafeBytes(of: checksum.littleEndian) { value.append(contentsOf: $0) }
+            try transaction.put(tables.names, key, value)
+        }
+        try transaction.withCursor(tables.log) { cursor in
+            try bytes.withUnsafeBytes { bytes in
+                var begin = 0
+                var position = firstPosition
+                for end in ends {
+                    try cursor.append(position, bytes.slice(begin..<end))
+                    begin = end
+                    position += 1
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,396 @@
+/// Turns appends into records, one after the other, inside the write transaction that will store them: resolves users, checks keys
+/// and then versions, gives positions and versions. An append that is refused leaves nothing behind.
+///
+/// Decisions depend on the log and the append alone: the time is an argument.
+struct Decider: ~Copyable {
+    private let view: LogView
+    private let braze: BrazeIDs
+    private let limits: PendingLimits
+    private let recordedAt: Int64
+    private let firstPosition: UInt64
+    private var names: NewNames
+    private var writer = WireWriter(capacity: 1 << 16)
+    private var scratch = WireWriter()
+    private var ends: [Int] = []
+
+    init(
+        view: LogView, names: NameTable, braze: BrazeIDs, limits: PendingLimits, recordedAt: Int64, firstPosition: UInt64
+    ) {
+        self.view = view
+        self.braze = braze
+        self.limits = limits
+        self.recordedAt = recordedAt
+        self.firstPosition = firstPosition
+        self.names = NewNames(names)
+    }
+
+    private var nextPosition: UInt64 { firstPosition + UInt64(ends.count) }
+
+    /// Bytes of all records so far.
+    var byteCount: Int { writer.count }
+
+    consuming func batch() -> CommitBatch {
+        CommitBatch(
+            firstPosition: firstPosition, firstName: names.firstNumber, names: names.added, bytes: Array(writer.bytes),
+            ends: ends)
+    }
+
+    // MARK: - Deciding
+
+    /// Decides one append. Throws an `AppendError` if it is refused, with nothing added; other errors end the commit.
+    mutating func decide(
+        _ append: PreparedAppend, _ transaction: borrowing some Reading & ~Copyable
+    ) throws -> AppendReceipt {
+        let namesBefore = names.added.count
+        do {
+            switch append.intent {
+            case .events: return try decideEvents(append, transaction)
+            case .launch(let device, let kind, let context):
+                return try decideLaunch(device, kind, context, transaction)
+            case .flush(let device, let kinds, let limit, let context):
+                return try decideFlush(device, kinds, limit, context, transaction)
+            case .discard(let device, let selection, let actor, let reason, let context):
+                return try decideDiscard(device, selection, actor, reason, context, transaction)
+            case .changeUser(let device, let user, let context):
+                return try decideChange(device, to: user, context, transaction)
+            }
+        } catch let error as AppendError {
+            names.truncate(to: namesBefore)
+            throw error
+        }
+    }
+
+    private mutating func decideEvents(
+        _ append: PreparedAppend, _ transaction: borrowing some Reading & ~Copyable
+    ) throws -> AppendReceipt {
+        let append = try resolvingNames(of: append)
+        var keyField: AppendField?
+        if !append.idempotencyKey.isEmpty {
+            let content = contentHash(append)
+            if let receipt = try earlierReceipt(append, content, transaction) { return receipt }
+            keyField = AppendField(key: append.idempotencyKey, content: content, count: 0, note: append.note)
+        }
+        for (user, expected) in append.expectations {
+            let actual = try view.user(user, braze: braze, transaction).map { try view.version(of: $0, transaction) } ?? 0
+            guard expected.accepts(Version(rawValue: actual)) else {
+                throw AppendError.versionConflict(user: user, expected: expected, actual: Version(rawValue: actual))
+            }
+        }
+        let users = try resolve(append, transaction)
+        try refuseBeyondPendingLimit(append, transaction)
+        return try write(append, users, keyField, transaction)
+    }
+
+    /// The users of the append's targets; nil for those whom it creates.
+    private func resolve(
+        _ append: PreparedAppend, _ transaction: borrowing some Reading & ~Copyable
+    ) throws -> [UInt64?] {
+        var users: [UInt64?] = []
+        users.reserveCapacity(append.targets.count)
+        try append.bytes.withUnsafeBytes { bytes in
+            for target in append.targets {
+                if target.key.isEmpty {
+                    users.append(try view.user(target.id, braze: braze, transaction))
+                    if users.last == .some(nil), case .brazeID = target.id { throw AppendError.unknownUser(target.id) }
+                } else {
+                    users.append(try view.user(identifier: bytes.slice(target.key), target.id, transaction))
+                }
+            }
+        }
+        return users
+    }
+
+    private mutating func write(
+        _ append: PreparedAppend, _ users: [UInt64?], _ key: AppendField?,
+        _ transaction: borrowing some Reading & ~Copyable
+    ) throws -> AppendReceipt {
+        var users = users
+        let first = nextPosition
+        var places: [AppendReceipt.Place] = []
+        places.reserveCapacity(append.items.count)
+        var key = key
+        // The key's field stands in the first record and counts all of them, also those of users who are made on the way.
+        if key != nil {
+            key?.count = UInt64(append.items.count + extraEvents(append, users, transaction: transaction))
+        }
+        for (index, item) in append.items.enumerated() {
+            let id = append.targets[item.target].id
+            let user: UInt64
+            if let known = try users[item.target] ?? view.user(id, braze: braze, transaction) {
+                user = known
+            } else {
+                user = try create(id, &key, &places, transaction)
+            }
+            users[item.target] = user
+            if let device = append.saves[index], try view.device(device, transaction).user == nil {
+                let change = EventContext(source: .system, device: device.text)
+                try self.event(.userChanged(previous: nil), change, user, &key, &places, transaction)
+            }
+            try append.bytes.withUnsafeBytes { bytes in
+                try record(item.kind, user, &key, body: bytes.slice(item.body), &places, transaction)
+            }
+        }
+        return AppendReceipt(
+            first: Position(rawValue: first), places: places, isRepetition: false, note: append.note)
+    }
+
+    /// How many events the append makes beside its items: for new users, and for devices that get their first.
+    private func extraEvents(
+        _ append: PreparedAppend, _ users: [UInt64?], transaction: borrowing some Reading & ~Copyable
+    ) -> Int {
+        var created: Set<UserID> = []
+        var devices: Set<Name> = []
+        for (target, user) in zip(append.targets, users) where user == nil {
+            if created.insert(target.id).inserted, case .device(let device) = target.id { devices.insert(Name(device)) }
+        }
+        var changes = 0
+        for device in append.saves.values where devices.insert(device).inserted {
+            if (try? view.device(device, transaction).user) == .some(nil) { changes += 1 }
+        }
+        return created.count + changes
+    }
+
+    private mutating func create(
+        _ id: UserID, _ key: inout AppendField?, _ places: inout [AppendReceipt.Place],
+        _ transaction: borrowing some Reading & ~Copyable
+    ) throws -> UInt64 {
+        let user = try view.userCount(transaction) + 1
+        try event(.userCreated([id]), EventContext(source: .system), user, &key, &places, transaction)
+        return user
+    }
+
+    /// Encodes `event` and adds its record.
+    private mutating func event(
+        _ event: ProfileEvent, _ context: EventContext, _ user: UInt64, _ key: inout AppendField?,
+        _ places: inout [AppendReceipt.Place], _ transaction: borrowing some Reading & ~Copyable
+    ) throws {
+        scratch.removeAll()
+        _ = EventEncoder.write(event, context, names: &names, to: &scratch)
+        let body = Array(scratch.bytes)
+        try body.withUnsafeBytes { body in
+            try record(event.kind, user, &key, body: body, &places, transaction)
+        }
+    }
+
+    /// Adds one record at the next position and the user's next version, and tells the tail of it.
+    @inline(__always)
+    private mutating func record(
+        _ kind: EventKind, _ user: UInt64, _ key: inout AppendField?, body: UnsafeRawBufferPointer,
+        _ places: inout [AppendReceipt.Place], _ transaction: borrowing some Reading & ~Copyable
+    ) throws {
+        let version = try view.version(of: user, transaction) + 1
+        let begin = writer.count
+        RecordHeader.write(kind: kind.rawValue, user: user, version: version, recordedAt: recordedAt, to: &writer)
+        if let field = key {
+            field.write(to: &writer)
+            key = nil
+        }
+        writer.raw(body)
+        writer.littleEndian(crc32c(writer.bytes.slice(begin..<writer.count)))
+        ends.append(writer.count)
+        guard let header = RecordHeader(writer.bytes.slice(begin..<writer.count)) else {
+            preconditionFailure("A record was written that is none.")
+        }
+        view.tail.withWriting { $0.add(header) }
+        places.append(.init(user: UserNumber(rawValue: user), version: Version(rawValue: version)))
+    }
+
+    // MARK: - Names, keys, bounds
+
+    /// Encodes the events that had to wait for numbers of their names.
+    private mutating func resolvingNames(of append: PreparedAppend) throws -> PreparedAppend {
+        if append.deferred.isEmpty { return append }
+        var resolved = append
+        resolved.deferred = [:]
+        for (index, deferred) in append.deferred.sorted(by: { $0.key < $1.key }) {
+            scratch.removeAll()
+            _ = EventEncoder.write(deferred.event, deferred.context, names: &names, to: &scratch)
+            guard scratch.count <= Limits.bytesPerEvent else {
+                throw AppendError.invalid(place: "The event", reason: "must not be larger than \(Limits.bytesPerEvent) bytes")
+            }
+            let begin = resolved.bytes.count
+            resolved.bytes.append(contentsOf: scratch.bytes)
+            let item = append.items[index]
+            resolved.items[index] = .init(target: item.target, kind: item.kind, body: begin..<resolved.bytes.count)
+        }
+        return resolved
+    }
+
+    /// What makes two appends the same: who, what kind, which content, in this order.
+    private func contentHash(_ append: PreparedAppend) -> [UInt8] {
+        var content: [UInt8] = []
+        for item in append.items {
+            content.append(contentsOf: "\(append.targets[item.target].id.kindNumber):".utf8)
+            for part in append.targets[item.target].id.parts {
+                content.appendBigEndian(UInt32(part.utf8.count))
+                content.append(contentsOf: part.utf8)
+            }
+            content.append(item.kind.rawValue)
+            content.appendBigEndian(UInt32(item.body.count))
+            content.append(contentsOf: append.bytes[item.body])
+        }
+        return KeyCoding.hash(content)
+    }
+
+    /// The first answer to the append, if its key was used before for the same content.
+    private func earlierReceipt(
+        _ append: PreparedAppend, _ content: [UInt8], _ transaction: borrowing some Reading & ~Copyable
+    ) throws -> AppendReceipt? {
+        let hash = KeyCoding.hash(append.idempotencyKey)
+        guard let position = try view.append(keyHash: hash, transaction) else { return nil }
+        guard let header = try header(at: position, transaction), let field = AppendField.first(in: header.body) else {
+            throw StorageError.damaged(place: "the record at position \(position)")
+        }
+        guard field.key == append.idempotencyKey, field.content == content else {
+            throw AppendError.keyReused(position: Position(rawValue: position))
+        }
+        var places: [AppendReceipt.Place] = []
+        for next in position..<(position + field.count) {
+            guard let header = try self.header(at: next, transaction) else {
+                throw StorageError.damaged(place: "the record at position \(next)")
+            }
+            places.append(.init(user: UserNumber(rawValue: header.user), version: Version(rawValue: header.version)))
+        }
+        return AppendReceipt(first: Position(rawValue: position), places: places, isRepetition: true, note: field.note)
+    }
+
+    /// The header at a position of the log, or of this very commit.
+    private func header(
+        at position: UInt64, _ transaction: borrowing some Reading & ~Copyable
+    ) throws -> RecordHeader? {
+        if position >= firstPosition {
+            let index = Int(position - firstPosition)
+            return RecordHeader(writer.bytes.slice((index == 0 ? 0 : ends[index - 1])..<ends[index]))
+        }
+        return try transaction.get(view.tables.log, position).flatMap { RecordHeader($0) }
+    }
+
+    private func refuseBeyondPendingLimit(
+        _ append: PreparedAppend, _ transaction: borrowing some Reading & ~Copyable
+    ) throws {
+        if append.saves.isEmpty { return }
+        let counts = Dictionary(append.saves.values.map { ($0, 1) }, uniquingKeysWith: +)
+        for (device, more) in counts {
+            let waiting = try view.pendingCount(device, transaction)
+            if waiting + more > limits.itemsPerDevice { throw AppendError.pendingFull(limit: limits.itemsPerDevice) }
+        }
+    }
+
+    // MARK: - Intents
+
+    private mutating func decideLaunch(
+        _ device: Name, _ kind: LaunchKind, _ context: EventContext, _ transaction: borrowing some Reading & ~Copyable
+    ) throws -> AppendReceipt {
+        let first = nextPosition
+        var places: [AppendReceipt.Place] = []
+        var key: AppendField?
+        let user =
+            try view.device(device, transaction).user ?? create(.device(device.text), &key, &places, transaction)
+        try event(.appLaunched(kind), context.on(device), user, &key, &places, transaction)
+        return AppendReceipt(first: Position(rawValue: first), places: places, isRepetition: false, note: [])
+    }
+
+    private mutating func decideFlush(
+        _ device: Name, _ kinds: Set<PendingKind>, _ limit: Int, _ context: EventContext,
+        _ transaction: borrowing some Reading & ~Copyable
+    ) throws -> AppendReceipt {
+        let first = nextPosition
+        let launch = try view.device(device, transaction).launch
+        let names = view.nameTable
+        let due = try view.pending(device, transaction).filter { item in
+            item.position < launch && kinds.contains(item.kind) && item.storage.storage(names).isVisibleToApp
+        }
+        var places: [AppendReceipt.Place] = []
+        guard let user = due.map(\.user).min() else {
+            return AppendReceipt(first: Position(rawValue: first), places: [], isRepetition: false, note: [])
+        }
+        let items = due.filter { $0.user == user }.sorted { ($0.kind, $0.position) < ($1.kind, $1.position) }.prefix(limit)
+        let flush = Flush(
+            launch: Position(rawValue: launch), chunk: try nextChunk(launch, user, transaction),
+            flushed: items.map { Position(rawValue: $0.position) })
+        var key: AppendField?
+        try event(.pendingFlushed(flush), context.on(device), user, &key, &places, transaction)
+        return AppendReceipt(first: Position(rawValue: first), places: places, isRepetition: false, note: [])
+    }
+
+    /// How many chunks of `launch` the user's stream has.
+    private func nextChunk(
+        _ launch: UInt64, _ user: UInt64, _ transaction: borrowing some Reading & ~Copyable
+    ) throws -> UInt32 {
+        var version = try view.version(of: user, transaction)
+        while version > 0 {
+            guard let position = try view.positions(of: user, from: version, to: version, transaction).first,
+                position > launch, let header = try header(at: position, transaction)
+            else { return 0 }
+            if header.kind == .pendingFlushed, let body = RecordBody(header.body), body.launch == launch {
+                return body.chunk + 1
+            }
+            version -= 1
+        }
+        return 0
+    }
+
+    private mutating func decideDiscard(
+        _ device: Name, _ selection: PendingSelection, _ actor: String, _ reason: String, _ context: EventContext,
+        _ transaction: borrowing some Reading & ~Copyable
+    ) throws -> AppendReceipt {
+        let first = nextPosition
+        let names = view.nameTable
+        let items = try view.pending(device, transaction).filter { item in
+            switch selection {
+            case .all: true
+            case .storage(let storage): item.storage.storage(names) == storage
+            case .positions(let positions): positions.contains(Position(rawValue: item.position))
+            }
+        }
+        var places: [AppendReceipt.Place] = []
+        var key: AppendField?
+        for (user, items) in Dictionary(grouping: items, by: \.user).sorted(by: { $0.key < $1.key }) {
+            let positions = items.map { Position(rawValue: $0.position) }
+            let discard = Discard(positions: positions, actor: actor, reason: reason)
+            try event(.pendingDiscarded(discard), context.on(device), user, &key, &places, transaction)
+        }
+        return AppendReceipt(first: Position(rawValue: first), places: places, isRepetition: false, note: [])
+    }
+
+    private mutating func decideChange(
+        _ device: Name, to id: UserID, _ context: EventContext, _ transaction: borrowing some Reading & ~Copyable
+    ) throws -> AppendReceipt {
+        let first = nextPosition
+        var places: [AppendReceipt.Place] = []
+        var key: AppendField?
+        let current = try view.device(device, transaction).user
+        var target = try view.user(id, braze: braze, transaction)
+        if target == nil {
+            if case .brazeID = id { throw AppendError.unknownUser(id) }
+            if let current, try isAnonymous(current, transaction) {
+                // The anonymous user becomes this one, with all history (spec/device 4).
+                try event(.userIdentified([id]), context.on(device), current, &key, &places, transaction)
+                return AppendReceipt(first: Position(rawValue: first), places: places, isRepetition: false, note: [])
+            }
+            target = try create(id, &key, &places, transaction)
+        }
+        if let target, target != current {
+            let previous = current.map(UserNumber.init(rawValue:))
+            try event(.userChanged(previous: previous), context.on(device), target, &key, &places, transaction)
+        }
+        return AppendReceipt(first: Position(rawValue: first), places: places, isRepetition: false, note: [])
+    }
+
+    private func isAnonymous(_ user: UInt64, _ transaction: borrowing some Reading & ~Copyable) throws -> Bool {
+        try view.identities(of: user, transaction).identities.allSatisfy { if case .device = $0 { true } else { false } }
+    }
+}
+
+/// How much may wait on one device.
+struct PendingLimits: Sendable {
+    let itemsPerDevice: Int
+}
+
+extension EventContext {
+    fileprivate func on(_ device: Name) -> EventContext {
+        var context = self
+        context.device = device.text
+        return context
+    }
+}

@@ -1,0 +1,115 @@
+internal import Synchronization
+
+extension EventLog {
+    /// Commits `appends` together: one transaction, one sync. Each is accepted or refused on its own, in this order.
+    ///
+    /// When it returns, the accepted ones are on the disk, and every later read sees them. If the disk failed, all of them say so
+    /// (`outcomeUnknown`), and the log takes nothing more until it is opened again.
+    public func commit(_ appends: [PreparedAppend]) -> [Result<AppendReceipt, AppendError>] {
+        let answers = commitOnly(appends)
+        writeIndexIfDue()
+        return answers
+    }
+
+    /// Commits one append.
+    public func commit(_ append: PreparedAppend) throws(AppendError) -> AppendReceipt {
+        try commit([append])[0].get()
+    }
+
+    /// Appends events of one user, and is done when they are on the disk.
+    ///
+    /// - Parameter key: makes the same append, sent again, change nothing.
+    public func append(
+        _ events: [ProfileEvent], to user: UserID, expecting expected: ExpectedVersion = .any,
+        context: EventContext = EventContext(source: .app), idempotencyKey key: String? = nil
+    ) throws(AppendError) -> AppendReceipt {
+        var builder = prepare()
+        for event in events { try builder.add(event, context, to: user) }
+        builder.expect(user, at: expected)
+        return try commit(builder.finish(idempotencyKey: key))
+    }
+
+    /// As `commit(_:)`, without writing the index: the writer answers first.
+    func commitOnly(_ appends: [PreparedAppend]) -> [Result<AppendReceipt, AppendError>] {
+        writing.withLock { _ in
+            var answers: [Result<AppendReceipt, AppendError>] = []
+            do {
+                try environment.withWriteTransaction { transaction in
+                    answers = try decideAndApply(appends, transaction)
+                    if !answers.contains(where: \.storesSomething) { throw NothingToStore() }
+                }
+                tail.withWriting { $0.uncommitted = nil }
+            } catch is NothingToStore {
+                tail.withWriting { $0.uncommitted = nil }
+            } catch {
+                takeBackTail()
+                let failure = Self.appendError(error)
+                return appends.map { _ in .failure(failure) }
+            }
+            return answers
+        }
+    }
+
+    private struct NothingToStore: Error {}
+
+    private func decideAndApply(
+        _ appends: [PreparedAppend], _ transaction: borrowing WriteTransaction
+    ) throws -> [Result<AppendReceipt, AppendError>] {
+        guard let seen = try catchUp(transaction) else { throw StorageError.damaged(place: "the index is ahead of the log") }
+        let view = LogView(
+            tail: tail, tables: seen.tables, nameTable: names, checkpoint: seen.checkpoint, last: .max)
+        let lastRecordedAt = tail.withReading { $0.lastRecordedAt }
+        let now = options.now().rawValue
+        let hour: Int64 = 3_600_000_000
+        if now < lastRecordedAt - hour {
+            throw AppendError.clockBehind(seconds: (lastRecordedAt - now) / 1_000_000)
+        }
+        tail.withWriting { $0.uncommitted = seen.last + 1 }
+        var decider = Decider(
+            view: view, names: names, braze: braze, limits: PendingLimits(itemsPerDevice: options.pendingItemsPerDevice),
+            recordedAt: max(now, lastRecordedAt), firstPosition: seen.last + 1)
+        var answers: [Result<AppendReceipt, AppendError>] = []
+        answers.reserveCapacity(appends.count)
+        for append in appends {
+            guard decider.byteCount + append.bytes.count <= Limits.bytesPerCommit else {
+                answers.append(.failure(.overloaded(waiting: appends.count)))
+                continue
+            }
+            do {
+                answers.append(.success(try decider.decide(append, transaction)))
+            } catch let error as AppendError {
+                answers.append(.failure(error))
+            }
+        }
+        let batch = decider.batch()
+        if batch.count > 0 { try batch.apply(to: transaction, environment.tables) }
+        return answers
+    }
+
+    /// After a commit that failed, the tail holds events that are not in the log: back to what is.
+    private func takeBackTail() {
+        do {
+            try environment.withReadTransaction { try rebuildTail($0) }
+        } catch {
+            // The environment is unusable. What the tail held before the commit is right, what it got since must not be seen.
+            tail.withWriting { $0 = Tail(base: .max / 2, userCount: 0, lastRecordedAt: .max) }
+        }
+    }
+
+    static func appendError(_ error: any Error) -> AppendError {
+        switch error {
+        case let error as AppendError: error
+        case let error as StorageError: .refused(error)
+        case CommitFailure.refused(let error): .refused(error)
+        case CommitFailure.unknown(let code): .outcomeUnknown(code: code)
+        default: .refused(.damaged(place: "\(error)"))
+        }
+    }
+}
+
+extension Result<AppendReceipt, AppendError> {
+    /// Whether it needs the commit to be durable. A repetition needs none: it is on the disk.
+    fileprivate var storesSomething: Bool {
+        if case .success(let receipt) = self { !receipt.isRepetition && !receipt.places.isEmpty } else { false }
+    }
+}

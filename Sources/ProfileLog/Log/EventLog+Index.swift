@@ -1,0 +1,174 @@
+internal import Synchronization
+
+extension EventLog {
+    /// Writes the caches up to the log's end if they lag by more than `options.indexLag` events.
+    func writeIndexIfDue() {
+        let lag = tail.withReading { $0.entries.count }
+        if lag >= options.indexLag { try? writeIndex() }
+    }
+
+    /// Writes the caches up to the log's end: rows in key order, then the checkpoint, in one transaction.
+    ///
+    /// Caches can lag without harm, so a failure here loses nothing: the next one catches up.
+    public func writeIndex() throws {
+        try writing.withLock { _ in
+            try environment.withWriteTransaction { transaction in
+                guard let view = try catchUp(transaction) else { return }
+                if view.last == view.checkpoint { return }
+                try tail.withReading { tail in
+                    try IndexWriter(view: view, tail: tail, names: names).write(transaction)
+                }
+                try writeSnapshots(view, transaction)
+            }
+            try environment.withReadTransaction { try rebuildTail($0) }
+        }
+    }
+}
+
+/// Brings the caches from their checkpoint to the end of the log.
+private struct IndexWriter {
+    let view: LogView
+    let tail: Tail
+    let names: NameTable
+
+    func write(_ transaction: borrowing WriteTransaction) throws {
+        try writeIdentifiers(transaction)
+        try writeUsers(transaction)
+        try writeStreams(transaction)
+        try writeKeys(transaction)
+        try writeDevices(transaction)
+        try writePending(transaction)
+        let checkpoint = IndexCheckpoint(position: view.last, users: tail.userCount)
+        try transaction.put(view.tables.checkpoints, IndexCheckpoint.key, checkpoint.bytes)
+    }
+
+    private func writeIdentifiers(_ transaction: borrowing WriteTransaction) throws {
+        var rows: [(key: [UInt8], user: UInt64)] = []
+        rows.reserveCapacity(tail.identifiers.count)
+        for index in 0..<tail.identifiers.count where tail.identifierOwners[index].position > view.checkpoint {
+            rows.append((tail.identifiers.withBytes(of: index) { Array($0) }, tail.identifierOwners[index].user))
+        }
+        rows.sort { $0.key.lexicographicallyPrecedes($1.key) }
+        try transaction.withCursor(view.tables.identifiers) { cursor in
+            for row in rows {
+                var value: [UInt8] = []
+                value.appendBigEndian(row.user)
+                if row.key[0] & 0x80 != 0 {
+                    let ids = tail.identities[row.user] ?? []
+                    let id = ids.compactMap(\.id).first { KeyCoding.identifier($0) == row.key }
+                    if let id { value += KeyCoding.identifierRemainder(id) }
+                }
+                try cursor.put(row.key, value)
+            }
+        }
+    }
+
+    private func writeUsers(_ transaction: borrowing WriteTransaction) throws {
+        var writer = WireWriter()
+        try transaction.withCursor(view.tables.users) { cursor in
+            for user in tail.identities.keys.sorted() {
+                let row = try view.identities(of: user, transaction)
+                writer.removeAll()
+                row.write(to: &writer)
+                var key: [UInt8] = []
+                key.appendBigEndian(user)
+                try cursor.put(key, Array(writer.bytes))
+            }
+        }
+    }
+
+    private func writeStreams(_ transaction: borrowing WriteTransaction) throws {
+        var row = WireWriter()
+        var recent: [UInt64] = []
+        try transaction.withCursor(view.tables.streams) { cursor in
+            for user in tail.usersTouched {
+                recent.removeAll(keepingCapacity: true)
+                var firstVersion: UInt64 = 0
+                tail.forEachPosition(of: user, from: view.last, downTo: view.checkpoint) { position, version in
+                    recent.append(position)
+                    firstVersion = version
+                    return true
+                }
+                if recent.isEmpty { continue }
+                var version = firstVersion
+                var next = recent.count - 1
+                while next >= 0 {
+                    let rowVersion = StreamRow.firstVersion(holding: version)
+                    let key = KeyCoding.stream(user: user, version: rowVersion)
+                    row.removeAll()
+                    var last: UInt64 = 0
+                    let there = version - rowVersion
+                    if there > 0 {
+                        guard let stored = try transaction.get(view.tables.streams, key) else {
+                            throw StorageError.damaged(place: "a row of table streams is missing")
+                        }
+                        StreamRow.forEach(stored) { index, position in
+                            if UInt64(index) < there {
+                                row.varint(position - last)
+                                last = position
+                            }
+                        }
+                    }
+                    while next >= 0, version < rowVersion + UInt64(StreamRow.capacity) {
+                        row.varint(recent[next] - last)
+                        last = recent[next]
+                        next -= 1
+                        version += 1
+                    }
+                    try cursor.put(key, Array(row.bytes))
+                }
+            }
+        }
+    }
+
+    private func writeKeys(_ transaction: borrowing WriteTransaction) throws {
+        for (hash, position) in tail.keys.sorted(by: { $0.key.lexicographicallyPrecedes($1.key) }) {
+            var value: [UInt8] = []
+            value.appendBigEndian(position)
+            try transaction.put(view.tables.keys, hash, value)
+        }
+    }
+
+    private func writeDevices(_ transaction: borrowing WriteTransaction) throws {
+        var writer = WireWriter()
+        for device in tail.devices.keys.sorted() where !device.text.isEmpty {
+            let row = try view.device(device, transaction)
+            writer.removeAll()
+            row.write(to: &writer)
+            try transaction.put(view.tables.devices, Array(device.text.utf8), Array(writer.bytes))
+        }
+    }
+
+    private func writePending(_ transaction: borrowing WriteTransaction) throws {
+        for device in tail.pendingChanges.keys.sorted() {
+            let waiting = try Dictionary(
+                uniqueKeysWithValues: view.pending(device, transaction).map { ($0.position, $0) })
+            for change in tail.pendingChanges[device] ?? [] {
+                switch change.change {
+                case .added(let item):
+                    if waiting[item.position] != nil { try put(item, device, transaction) }
+                case .removed(let gone):
+                    for position in gone.sorted() { try removeRow(position, device, transaction) }
+                }
+            }
+        }
+    }
+
+    private func put(_ item: PendingItem, _ device: Name, _ transaction: borrowing WriteTransaction) throws {
+        try transaction.put(view.tables.pending, key(item, device), [item.kind.rawValue])
+    }
+
+    /// Removes the row of the item that was saved at `position`: its key is in its record.
+    private func removeRow(_ position: UInt64, _ device: Name, _ transaction: borrowing WriteTransaction) throws {
+        let header = try EventLog.header(at: position, transaction, view.tables)
+        guard let kind = header.kind.flatMap(PendingKind.init), let body = RecordBody(header.body) else { return }
+        let item = PendingItem(
+            storage: StorageCode(appGroup: body.storage, process: body.process), user: header.user, position: position,
+            kind: kind)
+        try transaction.delete(view.tables.pending, key(item, device))
+    }
+
+    private func key(_ item: PendingItem, _ device: Name) -> [UInt8] {
+        KeyCoding.pending(device: device, storage: item.storage.rawValue, user: item.user, position: item.position)
+    }
+}

@@ -1,0 +1,254 @@
+extension EventLog {
+    /// Which way a history is read.
+    public enum Direction: Sendable { case forward, backward }
+
+    /// The user with this ID, and how many events they have; nil if there is none.
+    public func find(_ user: UserID) throws -> UserInfo? {
+        try withView { view, transaction in
+            guard let number = try view.user(user, braze: braze, transaction) else { return nil }
+            return try info(number, view, transaction)
+        }
+    }
+
+    /// The user with this number; nil if there is none.
+    public func find(_ user: UserNumber) throws -> UserInfo? {
+        try withView { view, transaction in
+            guard try view.version(of: user.rawValue, transaction) > 0 else { return nil }
+            return try info(user.rawValue, view, transaction)
+        }
+    }
+
+    private func info(
+        _ user: UInt64, _ view: LogView, _ transaction: borrowing ReadTransaction
+    ) throws -> UserInfo {
+        let row = try view.identities(of: user, transaction)
+        return UserInfo(
+            number: UserNumber(rawValue: user), version: Version(rawValue: try view.version(of: user, transaction)),
+            ids: row.identities, brazeID: braze.id(user), created: Position(rawValue: row.created))
+    }
+
+    /// How many users there are.
+    public func userCount() throws -> UInt64 { try withView { view, transaction in try view.userCount(transaction) } }
+
+    /// Up to `limit` users with numbers above `after`, ascending.
+    public func users(after: UserNumber = .system, limit: Int) throws -> [UserInfo] {
+        try withView { view, transaction in
+            let count = try view.userCount(transaction)
+            var users: [UserInfo] = []
+            var number = after.rawValue + 1
+            while number <= count, users.count < limit {
+                users.append(try info(number, view, transaction))
+                number += 1
+            }
+            return users
+        }
+    }
+
+    /// One user's events from version `from` to version `to`, both included, at most `limit` of them, in `direction`.
+    public func history(
+        of user: UserNumber, from: Version = Version(rawValue: 1), to: Version = Version(rawValue: .max),
+        direction: Direction = .forward, limit: Int = .max, where filter: EventFilter = EventFilter()
+    ) throws -> [RecordedEvent] {
+        try withView { view, transaction in
+            let version = try view.version(of: user.rawValue, transaction)
+            var positions = try view.positions(
+                of: user.rawValue, from: from.rawValue, to: min(to.rawValue, version), transaction)
+            if direction == .backward { positions.reverse() }
+            var events: [RecordedEvent] = []
+            for position in positions where events.count < limit {
+                let event = try recorded(position, transaction)
+                if filter.matches(event) { events.append(event) }
+            }
+            return events
+        }
+    }
+
+    /// Events from position `from` on, at most `limit` of them, in log order.
+    ///
+    /// - Parameter scanLimit: records to look at; with a filter, an answer may be short although more follows: go on behind `scanned`.
+    public func events(
+        from: Position, limit: Int, where filter: EventFilter = EventFilter(), scanLimit: Int = 100_000
+    ) throws -> EventPage {
+        try withView { view, transaction in
+            var events: [RecordedEvent] = []
+            var scanned = from.rawValue == 0 ? 0 : from.rawValue - 1
+            let last = min(view.last, scanned.addingReportingOverflow(UInt64(scanLimit)).partialValue)
+            try Self.scan(view.tables, from: scanned + 1, to: last, transaction) { position, header in
+                scanned = position
+                if filter.mayMatch(header.kind) {
+                    let event = try recorded(position, transaction)
+                    if filter.matches(event) { events.append(event) }
+                }
+                return events.count < limit
+            }
+            return EventPage(events: events, scanned: Position(rawValue: scanned), last: Position(rawValue: view.last))
+        }
+    }
+
+    private func recorded(_ position: UInt64, _ transaction: borrowing ReadTransaction) throws -> RecordedEvent {
+        guard let record = try transaction.get(environment.tables.log, position) else {
+            throw StorageError.damaged(place: "position \(position) of the log is missing")
+        }
+        guard RecordHeader.hasRightChecksum(record), let header = RecordHeader(record),
+            let event = RecordedEvent(header, position: Position(rawValue: position), names: names)
+        else { throw StorageError.damaged(place: "the record at position \(position) fails its checksum") }
+        return event
+    }
+
+    /// The state of a projection for one user, as of `version` (or now): nearest snapshot, and a fold of what follows.
+    ///
+    /// Sees everything that was acknowledged before the call.
+    public func state<P: Projection>(
+        _ projection: P.Type, of user: UserNumber, asOf version: Version = Version(rawValue: .max)
+    ) throws -> P.State {
+        try withView { view, transaction in
+            let now = try view.version(of: user.rawValue, transaction)
+            return try state(P.self, user.rawValue, version: min(now, version.rawValue), view, transaction)
+        }
+    }
+
+    /// The user's profile, as of `version` (or now).
+    public func profile(of user: UserNumber, asOf version: Version = Version(rawValue: .max)) throws -> ProfileState {
+        try state(ProfileProjection.self, of: user, asOf: version)
+    }
+
+    /// The user's version at `position` of the log: how many of their events have that position or a smaller one.
+    public func version(of user: UserNumber, at position: Position) throws -> Version {
+        try withView { view, transaction in
+            let version = try view.version(of: user.rawValue, transaction)
+            let positions = try view.positions(of: user.rawValue, from: 1, to: version, transaction)
+            return Version(rawValue: UInt64(positions.prefix { $0 <= position.rawValue }.count))
+        }
+    }
+
+    /// The last position that was recorded at or before `time`.
+    public func position(at time: Timestamp) throws -> Position {
+        try withView { view, transaction in
+            var low: UInt64 = 0
+            var high = view.last
+            while low < high {
+                let middle = low + (high - low + 1) / 2
+                let recordedAt = try Self.header(at: middle, transaction, view.tables).recordedAt
+                if recordedAt <= time.rawValue { low = middle } else { high = middle - 1 }
+            }
+            return Position(rawValue: low)
+        }
+    }
+
+    /// What waits on `device`, in the order in which it was saved.
+    public func pending(on device: String) throws -> [PendingSave] {
+        try withView { view, transaction in
+            try view.pending(Name(device), transaction).map { item in
+                PendingSave(
+                    device: device, storage: item.storage.storage(names), kind: item.kind,
+                    event: try recorded(item.position, transaction))
+            }
+        }
+    }
+
+    /// Every device that has an event, with who is on it.
+    public func devices() throws -> [DeviceInfo] {
+        try withView { view, transaction in
+            try view.devices(transaction).map { device in
+                let row = try view.device(device, transaction)
+                return DeviceInfo(
+                    device: device.text, user: row.user.map(UserNumber.init(rawValue:)),
+                    lastLaunch: row.launch == 0 ? nil : Position(rawValue: row.launch))
+            }
+        }
+    }
+}
+
+/// A user as the log knows them.
+public struct UserInfo: Hashable, Sendable {
+    /// The log's own number.
+    public var number: UserNumber
+    /// How many events they have.
+    public var version: Version
+    /// Their IDs in the order in which they were given.
+    public var ids: [UserID]
+    /// The ID that the store assigned.
+    public var brazeID: String
+    /// Position of their first event.
+    public var created: Position
+
+    /// The ID by which they are best known: external ID, alias, e-mail, phone, device, or else the `braze_id`.
+    public var id: UserID {
+        var row = UserRow()
+        row.identities = ids
+        return row.primary ?? .brazeID(brazeID)
+    }
+}
+
+/// A device as the log knows it.
+public struct DeviceInfo: Hashable, Sendable {
+    /// Its ID.
+    public var device: String
+    /// Who is on it.
+    public var user: UserNumber?
+    /// Position of its last launch.
+    public var lastLaunch: Position?
+}
+
+/// A saved item that waits for a launch.
+public struct PendingSave: Hashable, Sendable {
+    /// The device on which it waits.
+    public var device: String
+    /// Where on the device.
+    public var storage: DeviceStorage
+    /// In which of the three lists.
+    public var kind: PendingKind
+    /// The save.
+    public var event: RecordedEvent
+}
+
+/// Some events of the log, and how far the search for them went.
+public struct EventPage: Hashable, Sendable {
+    /// The events.
+    public var events: [RecordedEvent]
+    /// The last position that was looked at.
+    public var scanned: Position
+    /// The last position of the log.
+    public var last: Position
+}
+
+/// Which events are wanted. What is nil lets everything through.
+public struct EventFilter: Hashable, Sendable {
+    /// Of one of these kinds.
+    public var kinds: Set<EventKind>?
+    /// A custom event or a product with this name, or a change of the attribute with it.
+    public var name: Name?
+    /// Recorded at or after this time.
+    public var since: Timestamp?
+    /// Recorded before this time.
+    public var before: Timestamp?
+
+    /// Lets everything through.
+    public init(kinds: Set<EventKind>? = nil, name: Name? = nil, since: Timestamp? = nil, before: Timestamp? = nil) {
+        self.kinds = kinds
+        self.name = name
+        self.since = since
+        self.before = before
+    }
+
+    func mayMatch(_ kind: EventKind?) -> Bool {
+        guard let kinds else { return true }
+        return kind.map(kinds.contains) ?? false
+    }
+
+    func matches(_ event: RecordedEvent) -> Bool {
+        if let since, event.recordedAt < since { return false }
+        if let before, event.recordedAt >= before { return false }
+        if let kinds, !kinds.contains(event.event.kind) { return false }
+        guard let name else { return true }
+        switch event.event {
+        case .customEventSaved(let event), .customEventLogged(let event): return event.name == name
+        case .purchaseLogged(let purchase): return purchase.product == name
+        case .customAttributesSaved(let changes), .customAttributesChanged(let changes):
+            return changes.contains { $0.name == name }
+        case .userAttributeSaved(let change): return change.attribute.name == name.text
+        case .userAttributesChanged(let changes): return changes.contains { $0.attribute.name == name.text }
+        default: return false
+        }
+    }
+}

@@ -1,0 +1,106 @@
+extension EventLog {
+    /// Versions between two snapshots of a user that are both kept, for reads of the past.
+    private static let keptSnapshotInterval: UInt64 = 1024
+
+    /// Writes a snapshot of each projection for the users of the tail who crossed a multiple of `options.snapshotInterval` events.
+    func writeSnapshots(_ view: LogView, _ transaction: borrowing WriteTransaction) throws {
+        let interval = UInt64(options.snapshotInterval)
+        guard interval > 0 else { return }
+        let users = tail.withReading(\.usersTouched)
+        // The index is written, so the stream rows reach to the end.
+        let written = LogView(
+            tail: view.tail, tables: view.tables, nameTable: names, checkpoint: view.last, last: view.last)
+        for user in users where user > 0 {
+            let version = try view.version(of: user, transaction)
+            var before = version
+            tail.withReading { tail in
+                tail.forEachPosition(of: user, from: view.last, downTo: view.checkpoint) { _, version in
+                    before = version - 1
+                    return true
+                }
+            }
+            if version / interval == before / interval { continue }
+            for projection in projections { try writeSnapshot(projection, user, version, written, transaction) }
+        }
+    }
+
+    private func writeSnapshot<P: Projection>(
+        _: P.Type, _ user: UInt64, _ version: UInt64, _ view: LogView, _ transaction: borrowing WriteTransaction
+    ) throws {
+        let earlier = try snapshot(P.self, user, upTo: version, view.tables, transaction)
+        var state = earlier?.state ?? P.initial
+        let from = (earlier?.version ?? 0) + 1
+        try fold(P.self, view.positions(of: user, from: from, to: version, transaction), into: &state, view, transaction)
+        try transaction.put(
+            view.tables.snapshots, KeyCoding.snapshot(P.name, user: user, version: version),
+            SnapshotRow.bytes(revision: P.revision, state: P.encode(state)))
+        if let earlier, earlier.version / Self.keptSnapshotInterval == version / Self.keptSnapshotInterval {
+            try transaction.delete(
+                view.tables.snapshots, KeyCoding.snapshot(P.name, user: user, version: earlier.version))
+        }
+    }
+
+    /// The newest usable snapshot at or before `version`.
+    func snapshot<P: Projection>(
+        _: P.Type, _ user: UInt64, upTo version: UInt64, _ tables: Tables,
+        _ transaction: borrowing some Reading & ~Copyable
+    ) throws -> (version: UInt64, state: P.State)? {
+        let prefix = KeyCoding.snapshotPrefix(P.name, user: user)
+        return try transaction.withCursor(tables.snapshots) { cursor in
+            var row = try cursor.last(before: KeyCoding.snapshot(P.name, user: user, version: version + 1))
+            while let found = row, found.key.count == prefix.count + 8, found.key.starts(with: prefix) {
+                if let bytes = SnapshotRow.state(found.value, revision: P.revision), let state = P.decode(bytes) {
+                    return (found.key.bigEndian64(at: prefix.count), state)
+                }
+                row = try cursor.previous()
+            }
+            return nil
+        }
+    }
+
+    /// Folds the events at `positions` into `state`.
+    func fold<P: Projection>(
+        _: P.Type, _ positions: [UInt64], into state: inout P.State, _ view: LogView,
+        _ transaction: borrowing some Reading & ~Copyable
+    ) throws {
+        for position in positions {
+            guard let record = try transaction.get(view.tables.log, position) else {
+                throw StorageError.damaged(place: "position \(position) of the log is missing")
+            }
+            guard RecordHeader.hasRightChecksum(record), let header = RecordHeader(record) else {
+                throw StorageError.damaged(place: "the record at position \(position) fails its checksum")
+            }
+            P.apply(EventView(header: header, position: Position(rawValue: position), names: names), to: &state)
+        }
+    }
+
+    /// The state of `user` after `version` of their events: nearest snapshot, and a fold of what follows.
+    func state<P: Projection>(
+        _: P.Type, _ user: UInt64, version: UInt64, _ view: LogView, _ transaction: borrowing ReadTransaction
+    ) throws -> P.State {
+        let earlier = try snapshot(P.self, user, upTo: version, view.tables, transaction)
+        var state = earlier?.state ?? P.initial
+        let from = (earlier?.version ?? 0) + 1
+        try fold(P.self, view.positions(of: user, from: from, to: version, transaction), into: &state, view, transaction)
+        return state
+    }
+}
+
+/// A row of table `snapshots`.
+enum SnapshotRow {
+    static func bytes(revision: UInt32, state: [UInt8]) -> [UInt8] {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(state.count + 8)
+        bytes.appendBigEndian(revision)
+        bytes += state
+        let checksum = bytes.withUnsafeBytes { crc32c($0) }
+        withUnsafeBytes(of: checksum.littleEndian) { bytes.append(contentsOf: $0) }
+        return bytes
+    }
+
+    /// The state in a row; nil if the row is of another revision or fails its checksum.
+    static func state(_ row: UnsafeRawBufferPointer, revision: UInt32) -> UnsafeRawBufferPointer? {
+        guard row.count >= 8, RecordHeader.hasRightChecksum(row), row.bigEndian32() == revision else { return nil }
+        return row.slice(4..<(row.count - 4))
+    }
+}

@@ -1,0 +1,223 @@
+internal import Synchronization
+
+/// The log of one store: opened once for a process, used by any thread.
+///
+/// Reads are synchronous and short. `commit` is synchronous too, and one at a time: concurrent callers go through a `LogWriter`.
+public final class EventLog: Sendable {
+    /// Where the store is.
+    public let path: String
+    /// How it was opened.
+    public let options: LogOptions
+    /// The store's own ID, made with it.
+    public let storeID: [UInt8]
+
+    let environment: Environment
+    let names: NameTable
+    let tail: Guarded<Tail>
+    let braze: BrazeIDs
+    /// Held for the length of a commit or an index flush by this process; LMDB's own lock keeps out other processes.
+    let writing = Mutex(())
+    /// The projections whose states are kept as snapshots.
+    let projections: [any Projection.Type]
+
+    /// The format that this program writes, and the newest that it reads.
+    static let format: UInt32 = 1
+
+    /// Opens the store in the folder `path`, which is made if `create` is true.
+    ///
+    /// Costs a scan of the log's tail (at most some `options.indexLag` records). `projections` are those whose snapshots are written
+    /// beside the profile's.
+    public init(
+        path: String, create: Bool = false, options: LogOptions = LogOptions(),
+        projections: [any Projection.Type] = [ProfileProjection.self]
+    ) throws {
+        let environment = try Environment.open(path: path, missing: create ? .create : .refuse)
+        let storeID = try Self.readMeta(environment, now: options.now())
+        let names = NameTable()
+        self.path = path
+        self.options = options
+        self.storeID = storeID
+        self.environment = environment
+        self.names = names
+        self.braze = BrazeIDs(uuid: storeID)
+        self.projections = projections
+        self.tail = Guarded(Tail(base: 0, userCount: 0, lastRecordedAt: 0))
+        try environment.withReadTransaction { transaction in
+            try loadNames(transaction)
+            try rebuildTail(transaction)
+        }
+    }
+
+    /// Checks that the store is one that this program may use; marks a new one.
+    private static func readMeta(_ environment: Environment, now: Timestamp) throws -> [UInt8] {
+        let meta = environment.tables.meta
+        if let known = try environment.withReadTransaction({ try knownMeta(environment, $0) }) { return known }
+        return try environment.withWriteTransaction { transaction in
+            // Another process may have been first.
+            if let known = try knownMeta(environment, transaction) { return known }
+            var random = SystemRandomNumberGenerator()
+            let uuid = (0..<16).map { _ in UInt8.random(in: .min ... .max, using: &random) }
+            var format: [UInt8] = []
+            format.appendBigEndian(Self.format)
+            var created: [UInt8] = []
+            created.appendBigEndian(now.rawValue)
+            try transaction.put(meta, Array("uuid".utf8), uuid)
+            try transaction.put(meta, Array("created".utf8), created)
+            try transaction.put(meta, Array("reader".utf8), format)
+            try transaction.put(meta, Array("writer".utf8), format)
+            return uuid
+        }
+    }
+
+    private static func knownMeta(
+        _ environment: Environment, _ transaction: borrowing some Reading & ~Copyable
+    ) throws -> [UInt8]? {
+        let meta = environment.tables.meta
+        guard let uuid = try transaction.get(meta, Array("uuid".utf8)) else { return nil }
+        for row in ["reader", "writer"] {
+            guard let needed = try transaction.get(meta, Array(row.utf8)), needed.count == 4 else {
+                throw StorageError.damaged(place: "row \(row) of table meta")
+            }
+            if needed.bigEndian32() > Self.format {
+                throw StorageError.newerFormat(needed: needed.bigEndian32(), known: Self.format)
+            }
+        }
+        return Array(uuid)
+    }
+
+    /// A builder for an append of events.
+    public func prepare() -> AppendBuilder { AppendBuilder(names: names) }
+
+    /// The `braze_id` of a user.
+    public func brazeID(of user: UserNumber) -> String { braze.id(user.rawValue) }
+
+    /// Position of the last event; 0 in an empty log.
+    public func lastPosition() throws -> Position {
+        try environment.withReadTransaction { Position(rawValue: try Self.last($0, environment.tables)) }
+    }
+}
+
+// MARK: - Keeping up with the log
+
+extension EventLog {
+    static func last(_ transaction: borrowing some Reading & ~Copyable, _ tables: Tables) throws -> UInt64 {
+        try transaction.withCursor(tables.log) { try $0.last()?.key.bigEndian64() ?? 0 }
+    }
+
+    /// Runs `body` on one consistent view of everything that was committed before the call, by whatever process.
+    func withView<Result>(_ body: (LogView, borrowing ReadTransaction) throws -> Result) throws -> Result {
+        while true {
+            let result: Result? = try environment.withReadTransaction { transaction in
+                guard let view = try catchUp(transaction) else { return nil }
+                return try body(view, transaction)
+            }
+            if let result { return result }
+        }
+    }
+
+    /// Brings names and tail up to what `transaction` sees. Nil if the tail has moved on already: begin anew.
+    func catchUp(_ transaction: borrowing some Reading & ~Copyable) throws -> LogView? {
+        try loadNames(transaction)
+        let checkpoint = try IndexCheckpoint.read(environment.tables, transaction)?.position ?? 0
+        let last = try Self.last(transaction, environment.tables)
+        while true {
+            let state = tail.withReading { tail -> TailState in
+                if tail.base > checkpoint { return .ahead }
+                if let uncommitted = tail.uncommitted, uncommitted <= last { return .inDoubt }
+                return tail.last >= last ? .ready : .behind
+            }
+            switch state {
+            case .ready:
+                return LogView(
+                    tail: tail, tables: environment.tables, nameTable: names, checkpoint: checkpoint, last: last)
+            case .ahead: return nil
+            case .inDoubt: continue  // for the moment between a commit and the word that it succeeded
+            case .behind: try extendTail(to: last, transaction)
+            }
+        }
+    }
+
+    private enum TailState { case ready, ahead, inDoubt, behind }
+
+    private func extendTail(to last: UInt64, _ transaction: borrowing some Reading & ~Copyable) throws {
+        try tail.withWriting { tail in
+            if tail.uncommitted != nil || tail.last >= last { return }
+            try Self.scan(environment.tables, from: tail.last + 1, to: last, transaction) { _, header in
+                tail.add(header)
+                return true
+            }
+        }
+    }
+
+    /// Builds the tail anew, from the index's checkpoint to the end.
+    func rebuildTail(_ transaction: borrowing some Reading & ~Copyable) throws {
+        let tables = environment.tables
+        var checkpoint = try IndexCheckpoint.read(tables, transaction)
+        if checkpoint?.revision != IndexCheckpoint.currentRevision { checkpoint = nil }
+        let base = checkpoint?.position ?? 0
+        let recordedAt = try base == 0 ? 0 : Self.header(at: base, transaction, tables).recordedAt
+        var fresh = Tail(base: base, userCount: checkpoint?.users ?? 0, lastRecordedAt: recordedAt)
+        let last = try Self.last(transaction, tables)
+        if last > base {
+            try Self.scan(tables, from: base + 1, to: last, transaction) { _, header in
+                fresh.add(header)
+                return true
+            }
+        }
+        tail.withWriting { $0 = fresh }
+    }
+
+    /// Calls `body` with the records from `from` to `to` in order, for as long as it answers true.
+    static func scan(
+        _ tables: Tables, from: UInt64, to: UInt64, _ transaction: borrowing some Reading & ~Copyable,
+        _ body: (UInt64, RecordHeader) throws -> Bool
+    ) throws {
+        guard from <= to else { return }
+        try transaction.withCursor(tables.log) { cursor in
+            var row = try cursor.seek(from)
+            var expected = from
+            while let found = row, expected <= to {
+                guard found.key.count == 8, found.key.bigEndian64() == expected else {
+                    throw StorageError.damaged(place: "position \(expected) of the log is missing")
+                }
+                guard let header = RecordHeader(found.value) else {
+                    throw StorageError.damaged(place: "the record at position \(expected) is unreadable")
+                }
+                if try !body(expected, header) { return }
+                expected += 1
+                row = try cursor.next()
+            }
+            if expected <= to { throw StorageError.damaged(place: "position \(expected) of the log is missing") }
+        }
+    }
+
+    static func header(
+        at position: UInt64, _ transaction: borrowing some Reading & ~Copyable, _ tables: Tables
+    ) throws -> RecordHeader {
+        guard let record = try transaction.get(tables.log, position) else {
+            throw StorageError.damaged(place: "position \(position) of the log is missing")
+        }
+        guard let header = RecordHeader(record) else {
+            throw StorageError.damaged(place: "the record at position \(position) is unreadable")
+        }
+        return header
+    }
+
+    /// Names that other processes added since the last look.
+    private func loadNames(_ transaction: borrowing some Reading & ~Copyable) throws {
+        let table = environment.tables.names
+        guard try transaction.count(table) > names.count else { return }
+        var key: [UInt8] = []
+        key.appendBigEndian(names.count + 1)
+        try transaction.withCursor(table) { cursor in
+            var row = try cursor.seek(key)
+            while let found = row {
+                guard found.key.count == 4, found.value.count >= 4 else {
+                    throw StorageError.damaged(place: "a row of table names")
+                }
+                names.add(found.value.slice(0..<(found.value.count - 4)), number: found.key.bigEndian32())
+                row = try cursor.next()
+            }
+        }
+    }
+}

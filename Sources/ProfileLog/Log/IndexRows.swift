@@ -1,0 +1,150 @@
+/// Rows of table `streams`: the positions of up to 128 consecutive versions, as varints of differences.
+enum StreamRow {
+    /// How many versions a full row holds.
+    static let capacity = 128
+
+    /// The version with which the row that holds `version` begins.
+    static func firstVersion(holding version: UInt64) -> UInt64 {
+        version == 0 ? 1 : (version - 1) / UInt64(capacity) * UInt64(capacity) + 1
+    }
+
+    @inline(__always)
+    static func forEach(_ row: UnsafeRawBufferPointer, _ body: (Int, UInt64) -> Void) {
+        var reader = WireReader(row)
+        var position: UInt64 = 0
+        var index = 0
+        while !reader.isAtEnd {
+            position &+= reader.varint()
+            if reader.isBad { return }
+            body(index, position)
+            index += 1
+        }
+    }
+
+    static func count(_ row: UnsafeRawBufferPointer, upTo last: UInt64) -> Int {
+        var count = 0
+        forEach(row) { index, position in if position <= last { count = index + 1 } }
+        return count
+    }
+}
+
+/// A row of table `users`.
+struct UserRow: Hashable {
+    var created: UInt64 = 0
+    var identities: [UserID] = []
+
+    init() {}
+
+    init?(_ bytes: UnsafeRawBufferPointer) {
+        var reader = WireReader(bytes)
+        while let field = reader.field() {
+            switch (field.number, field.type) {
+            case (1, .varint): created = reader.varint()
+            case (2, .bytes):
+                guard let identity = IdentityCodec.read(reader.bytes()) else { return nil }
+                identities.append(identity)
+            default: reader.skip(field.type)
+            }
+        }
+        if reader.isBad { return nil }
+    }
+
+    /// Adds `id` as given at `position`; a repetition changes nothing. Nil marks the creation of a user without IDs.
+    mutating func add(_ id: UserID?, position: UInt64) {
+        if created == 0 { created = position }
+        if let id, !identities.contains(id) { identities.append(id) }
+    }
+
+    func write(to writer: inout WireWriter) {
+        writer.field(1, varint: created)
+        for identity in identities { IdentityCodec.write(identity, field: 2, to: &writer) }
+    }
+
+    /// The ID by which the user is best known: external ID, alias, e-mail, phone, device, in this order.
+    var primary: UserID? { identities.min { $0.kindNumber < $1.kindNumber } }
+}
+
+/// A row of table `devices`: who is on the device, and its last launch.
+struct DeviceRow: Hashable {
+    /// Nil if nobody ever was.
+    var user: UInt64?
+    /// Position of the last `appLaunched`; 0 if there was none.
+    var launch: UInt64 = 0
+
+    init() {}
+
+    init?(_ bytes: UnsafeRawBufferPointer) {
+        var reader = WireReader(bytes)
+        let stored = reader.varint()
+        user = stored == 0 ? nil : stored
+        launch = reader.varint()
+        if reader.isBad || !reader.isAtEnd { return nil }
+    }
+
+    mutating func apply(_ change: Tail.DeviceChange) {
+        if let user = change.user { self.user = user }
+        if let launch = change.launch { self.launch = launch }
+    }
+
+    func write(to writer: inout WireWriter) {
+        writer.varint(user ?? 0)
+        writer.varint(launch)
+    }
+}
+
+/// A row of table `pending`.
+enum PendingRow {
+    static func item(_ row: Cursor.Row, prefixBytes: Int) -> PendingItem? {
+        guard let kind = row.value.first.flatMap(PendingKind.init(rawValue:)) else { return nil }
+        return PendingItem(
+            storage: StorageCode(rawValue: row.key.bigEndian32(at: prefixBytes)),
+            user: row.key.bigEndian64(at: prefixBytes + 4), position: row.key.bigEndian64(at: prefixBytes + 12), kind: kind)
+    }
+}
+
+/// How far the caches reach: the row `index` of table `checkpoints`.
+struct IndexCheckpoint: Hashable {
+    /// Raised when the layout of a cache changes; caches of another revision are dropped and rebuilt.
+    static let currentRevision: UInt32 = 1
+    static let key = Array("index".utf8)
+
+    var revision = currentRevision
+    var position: UInt64
+    var users: UInt64
+
+    static func read(_ tables: Tables, _ transaction: borrowing some Reading & ~Copyable) throws -> IndexCheckpoint? {
+        guard let row = try transaction.get(tables.checkpoints, key) else { return nil }
+        guard row.count == 20 else { throw StorageError.damaged(place: "row index of table checkpoints") }
+        return IndexCheckpoint(
+            revision: row.bigEndian32(), position: row.bigEndian64(at: 4), users: row.bigEndian64(at: 12))
+    }
+
+    var bytes: [UInt8] {
+        var bytes: [UInt8] = []
+        bytes.appendBigEndian(revision)
+        bytes.appendBigEndian(position)
+        bytes.appendBigEndian(users)
+        return bytes
+    }
+}
+
+/// The IDs that the store itself gives to users: 24 hexadecimal digits, 8 of the store and 16 of the user's number.
+struct BrazeIDs: Sendable {
+    let prefix: String
+
+    init(uuid: [UInt8]) { prefix = uuid.prefix(4).map { Self.hex(UInt64($0), 2) }.joined() }
+
+    /// The `braze_id` of a user.
+    func id(_ user: UInt64) -> String { prefix + Self.hex(user, 16) }
+
+    /// The user's number in `id`, or nil if this store did not assign it.
+    func user(_ id: String) -> UInt64? {
+        guard id.utf8.count == 24, id.lowercased().hasPrefix(prefix) else { return nil }
+        return UInt64(id.dropFirst(8), radix: 16)
+    }
+
+    private static func hex(_ value: UInt64, _ digits: Int) -> String {
+        let text = String(value, radix: 16)
+        return String(repeating: "0", count: max(0, digits - text.count)) + text
+    }
+}

@@ -1,0 +1,139 @@
+internal import Foundation
+internal import Synchronization
+
+/// Commits for many concurrent callers: a thread of its own takes all appends that wait, and they share one sync.
+///
+/// No timer and no minimum: while one commit is on its way to the disk, the next batch gathers by itself.
+public final class LogWriter: Sendable {
+    /// The log that it writes.
+    public let log: EventLog
+    private let queue: WriterQueue
+
+    /// Starts the writer's thread. At most `capacity` appends wait; further ones are refused as `overloaded`.
+    public init(_ log: EventLog, capacity: Int = 65_536) {
+        self.log = log
+        let queue = WriterQueue(capacity: capacity)
+        self.queue = queue
+        let thread = Thread { Self.run(log, queue) }
+        thread.name = "profilelog-writer"
+        thread.start()
+    }
+
+    /// Commits `append`; durable when it returns.
+    public func commit(_ append: PreparedAppend) async throws(AppendError) -> AppendReceipt {
+        let result = await withCheckedContinuation { continuation in
+            if let refusal = queue.add(append, { continuation.resume(returning: $0) }) {
+                continuation.resume(returning: .failure(refusal))
+            }
+        }
+        return try result.get()
+    }
+
+    /// Runs `work` on the writer's thread, between two commits, for work that commits several times (a launch).
+    public func perform<Value: Sendable>(_ work: @escaping @Sendable (EventLog) throws -> Value) async throws -> Value {
+        let log = log
+        return try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Value, any Error>) in
+            let refusal = queue.add { continuation.resume(with: Result { try work(log) }) }
+            if let refusal { continuation.resume(throwing: refusal) }
+        }
+    }
+
+    /// Takes nothing more, commits what waits, writes the caches, and returns when the thread has ended.
+    public func close() async {
+        await withCheckedContinuation { continuation in queue.close { continuation.resume() } }
+    }
+
+    private static func run(_ log: EventLog, _ queue: WriterQueue) {
+        while let batch = queue.next() {
+            let answers = log.commitOnly(batch.appends.map(\.append))
+            for (waiting, answer) in zip(batch.appends, answers) { waiting.answer(answer) }
+            for work in batch.work { work() }
+            log.writeIndexIfDue()
+        }
+        try? log.writeIndex()
+        queue.ended()
+    }
+}
+
+/// What waits for the writer.
+private final class WriterQueue: Sendable {
+    struct Waiting: Sendable {
+        let append: PreparedAppend
+        let answer: @Sendable (Result<AppendReceipt, AppendError>) -> Void
+    }
+
+    struct Batch: Sendable {
+        var appends: [Waiting] = []
+        var work: [@Sendable () -> Void] = []
+        var isEmpty: Bool { appends.isEmpty && work.isEmpty }
+    }
+
+    private struct State: Sendable {
+        var batch = Batch()
+        var isClosed = false
+        var hasEnded = false
+        var whenEnded: [@Sendable () -> Void] = []
+        var isIdle = false
+    }
+
+    private let capacity: Int
+    private let state = Mutex(State())
+    private let wake = DispatchSemaphore(value: 0)
+
+    init(capacity: Int) { self.capacity = capacity }
+
+    func add(
+        _ append: PreparedAppend, _ answer: @escaping @Sendable (Result<AppendReceipt, AppendError>) -> Void
+    ) -> AppendError? {
+        enter { $0.appends.append(Waiting(append: append, answer: answer)) }
+    }
+
+    func add(_ work: @escaping @Sendable () -> Void) -> AppendError? { enter { $0.work.append(work) } }
+
+    private func enter(_ add: (inout Batch) -> Void) -> AppendError? {
+        let (refusal, mustWake) = state.withLock { state -> (AppendError?, Bool) in
+            if state.isClosed { return (.closed, false) }
+            let waiting = state.batch.appends.count + state.batch.work.count
+            if waiting >= capacity { return (.overloaded(waiting: waiting), false) }
+            add(&state.batch)
+            defer { state.isIdle = false }
+            return (nil, state.isIdle)
+        }
+        if mustWake { wake.signal() }
+        return refusal
+    }
+
+    /// All that waits; sleeps while there is nothing. Nil when the queue is closed and empty.
+    func next() -> Batch? {
+        while true {
+            let (batch, isClosed) = state.withLock { state -> (Batch, Bool) in
+                var taken = Batch()
+                swap(&taken, &state.batch)
+                state.isIdle = taken.isEmpty && !state.isClosed
+                return (taken, state.isClosed)
+            }
+            if !batch.isEmpty { return batch }
+            if isClosed { return nil }
+            wake.wait()
+        }
+    }
+
+    func close(_ whenEnded: @escaping @Sendable () -> Void) {
+        let (mustWake, hasEnded) = state.withLock { state in
+            state.isClosed = true
+            if !state.hasEnded { state.whenEnded.append(whenEnded) }
+            defer { state.isIdle = false }
+            return (state.isIdle, state.hasEnded)
+        }
+        if mustWake { wake.signal() }
+        if hasEnded { whenEnded() }
+    }
+
+    func ended() {
+        let waiting = state.withLock { state in
+            state.hasEnded = true
+            return state.whenEnded
+        }
+        for whenEnded in waiting { whenEnded() }
+    }
+}

@@ -1,0 +1,97 @@
+/// Something to be stored whole or not at all: events, encoded and validated before the commit, or an intent (a launch, a flush) that
+/// the commit decides on what the log holds by then.
+public struct PreparedAppend: Sendable {
+    enum Intent: Sendable {
+        case events
+        case launch(device: Name, kind: LaunchKind, context: EventContext)
+        /// Flushes the next chunk of what waits for the device's last launch.
+        case flush(device: Name, kinds: Set<PendingKind>, limit: Int, context: EventContext)
+        case discard(device: Name, selection: PendingSelection, actor: String, reason: String, context: EventContext)
+        case changeUser(device: Name, to: UserID, context: EventContext)
+    }
+
+    struct Target: Sendable {
+        let id: UserID
+        /// The key in `identifiers`; empty for IDs that have no row.
+        let key: Range<Int>
+    }
+
+    struct Item: Sendable {
+        let target: Int
+        let kind: EventKind
+        let body: Range<Int>
+    }
+
+    /// An event with a name that had no number when it was prepared: encoded by the commit.
+    struct Deferred: Sendable {
+        let event: ProfileEvent
+        let context: EventContext
+    }
+
+    let intent: Intent
+    var bytes: [UInt8] = []
+    var targets: [Target] = []
+    var items: [Item] = []
+    var deferred: [Int: Deferred] = [:]
+    /// Devices on which the items are saved, by item, as far as they are.
+    var saves: [Int: Name] = [:]
+    var expectations: [(user: UserID, version: ExpectedVersion)] = []
+    var idempotencyKey: [UInt8] = []
+    var note: [UInt8] = []
+
+    init(_ intent: Intent) { self.intent = intent }
+
+    /// The app starts on `device`. What waits there is flushed by `EventLog.launch`, not by this.
+    static func launch(device: String, kind: LaunchKind, context: EventContext) throws(AppendError) -> PreparedAppend {
+        try Validation.check(device: device)
+        return PreparedAppend(.launch(device: Name(device), kind: kind, context: context))
+    }
+
+    /// From now on, `device` is that of the user with this ID, who is made if unknown.
+    public static func changeUser(
+        device: String, to user: UserID, context: EventContext
+    ) throws(AppendError) -> PreparedAppend {
+        try Validation.check(device: device)
+        try Validation.check(user)
+        return PreparedAppend(.changeUser(device: Name(device), to: user, context: context))
+    }
+
+    /// What `selection` names on `device` will never be flushed.
+    public static func discard(
+        device: String, _ selection: PendingSelection, actor: String, reason: String, context: EventContext
+    ) throws(AppendError) -> PreparedAppend {
+        try Validation.check(device: device)
+        return PreparedAppend(
+            .discard(device: Name(device), selection: selection, actor: actor, reason: reason, context: context))
+    }
+}
+
+/// Which of the items that wait on a device are meant.
+public enum PendingSelection: Hashable, Sendable {
+    case all
+    case storage(DeviceStorage)
+    case positions(Set<Position>)
+}
+
+/// Where the events of an append were stored.
+public struct AppendReceipt: Hashable, Sendable {
+    /// The first event's position. The others follow without a gap.
+    public var first: Position
+    /// Each event's user and version, in the order of their positions; empty if there was nothing to do.
+    public var places: [Place]
+    /// Whether the append was stored before, under the same idempotency key.
+    public var isRepetition: Bool
+    /// What the first answer added, as given to the append.
+    public var note: [UInt8]
+
+    /// A user and one of their versions.
+    public struct Place: Hashable, Sendable {
+        /// The user.
+        public var user: UserNumber
+        /// The version that the event got.
+        public var version: Version
+    }
+
+    /// The last event's position; before `first` if there are no events.
+    public var last: Position { Position(rawValue: first.rawValue + UInt64(places.count) - 1) }
+}

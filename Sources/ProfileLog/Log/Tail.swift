@@ -1,0 +1,180 @@
+/// What the caches on disk have not reached: the index of the log's last events, in memory, built from the records alone.
+///
+/// Every entry keeps the position that made it, so that a reader whose transaction is older ignores what came later.
+struct Tail {
+    /// The tail holds the positions behind this one, without a gap.
+    let base: UInt64
+    /// How many users there were at `base`, and are now.
+    private(set) var userCount: UInt64
+    private(set) var lastRecordedAt: Int64
+    /// While a commit is on its way to the disk: the first position that may yet be taken back.
+    var uncommitted: UInt64?
+
+    private(set) var entries: [Entry] = []
+    private var heads: [UInt64: UInt32] = [:]
+    private(set) var identifiers = ByteStringTable()
+    private(set) var identifierOwners: [(user: UInt64, position: UInt64)] = []
+    private(set) var keys: [[UInt8]: UInt64] = [:]
+    private(set) var devices: [Name: [DeviceChange]] = [:]
+    private(set) var pendingChanges: [Name: [PendingChange]] = [:]
+    private(set) var identities: [UInt64: [(id: UserID?, position: UInt64)]] = [:]
+
+    /// How many items wait on a device, for devices of which the writer wanted to know it.
+    var pendingCounts: [Name: Int] = [:]
+
+    /// One event: whose, which version, and where in the tail the same user's event before it is (index + 1; 0 for none).
+    struct Entry {
+        let user: UInt64
+        let version: UInt64
+        let previous: UInt32
+    }
+
+    /// From `position` on, the device is on `user`, and its last launch is `launch` (0: none; nil: as before).
+    struct DeviceChange {
+        let position: UInt64
+        let user: UInt64?
+        let launch: UInt64?
+    }
+
+    /// At `position`, an item began to wait, or items stopped to.
+    struct PendingChange {
+        let position: UInt64
+        let change: Change
+
+        enum Change {
+            case added(PendingItem)
+            case removed(Set<UInt64>)
+        }
+    }
+
+    init(base: UInt64, userCount: UInt64, lastRecordedAt: Int64) {
+        self.base = base
+        self.userCount = userCount
+        self.lastRecordedAt = lastRecordedAt
+    }
+
+    /// The last position that the tail holds, or `base`.
+    var last: UInt64 { base + UInt64(entries.count) }
+
+    /// Adds the record at `last + 1`.
+    mutating func add(_ record: RecordHeader) {
+        let position = last + 1
+        let index = UInt32(entries.count)
+        let previous = heads.updateValue(index, forKey: record.user).map { $0 + 1 } ?? 0
+        entries.append(Entry(user: record.user, version: record.version, previous: previous))
+        lastRecordedAt = max(lastRecordedAt, record.recordedAt)
+        if let append = AppendField.first(in: record.body), !append.key.isEmpty {
+            keys[KeyCoding.hash(append.key)] = position
+        }
+        switch record.kind {
+        case .customEventLogged, .customAttributesChanged, .userAttributesChanged, .purchaseLogged: break
+        default: addIdentityAndDevice(record, position)
+        }
+    }
+
+    private mutating func addIdentityAndDevice(_ record: RecordHeader, _ position: UInt64) {
+        if record.kind == .userCreated { userCount = max(userCount, record.user) }
+        guard let body = RecordBody(record.body), !body.erased else {
+            if record.kind == .userCreated { identities[record.user, default: []].append((nil, position)) }
+            return
+        }
+        let device = body.device.map { Name(String(decoding: $0, as: UTF8.self)) }
+        switch record.kind {
+        case .userCreated, .userIdentified:
+            if body.identities.isEmpty { identities[record.user, default: []].append((nil, position)) }
+            for identity in body.identities { add(identity, user: record.user, position) }
+        case .userChanged:
+            guard let device else { return }
+            devices[device, default: []].append(DeviceChange(position: position, user: record.user, launch: nil))
+        case .appLaunched:
+            guard let device else { return }
+            devices[device, default: []].append(DeviceChange(position: position, user: nil, launch: position))
+        case .customEventSaved, .customAttributesSaved, .userAttributeSaved:
+            guard let device, let kind = record.kind.flatMap(PendingKind.init) else { return }
+            let item = PendingItem(
+                storage: StorageCode(appGroup: body.storage, process: body.process), user: record.user, position: position,
+                kind: kind)
+            pendingChanges[device, default: []].append(PendingChange(position: position, change: .added(item)))
+            pendingCounts[device]? += 1
+        case .pendingFlushed, .pendingDiscarded:
+            guard let device else { return }
+            let gone = Set((body.flushed + body.rejected.map(\.position) + body.discarded).map(\.rawValue))
+            pendingChanges[device, default: []].append(PendingChange(position: position, change: .removed(gone)))
+            pendingCounts[device]? -= gone.count
+        default: break
+        }
+    }
+
+    private mutating func add(_ identity: UserID, user: UInt64, _ position: UInt64) {
+        identities[user, default: []].append((identity, position))
+        if case .device(let device) = identity {
+            devices[Name(device), default: []].append(DeviceChange(position: position, user: user, launch: nil))
+        }
+        guard let key = KeyCoding.identifier(identity) else { return }
+        key.withUnsafeBytes { key in
+            if identifiers.find(key) == nil {
+                identifiers.add(key)
+                identifierOwners.append((user, position))
+            }
+        }
+    }
+
+    // MARK: - Look-ups, as of a last visible position
+
+    /// The user's last event in the tail that is visible, as its index.
+    @inline(__always)
+    func head(_ user: UInt64, visibleTo last: UInt64) -> Int? {
+        guard let head = heads[user] else { return nil }
+        var index = Int(head)
+        while base + UInt64(index) + 1 > last {
+            let previous = entries[index].previous
+            if previous == 0 { return nil }
+            index = Int(previous) - 1
+        }
+        return index
+    }
+
+    func position(at index: Int) -> UInt64 { base + UInt64(index) + 1 }
+
+    /// The user's visible positions behind `checkpoint`, descending, for as long as `body` answers true.
+    func forEachPosition(of user: UInt64, from last: UInt64, downTo checkpoint: UInt64, _ body: (UInt64, UInt64) -> Bool) {
+        guard var index = head(user, visibleTo: last) else { return }
+        while position(at: index) > checkpoint {
+            if !body(position(at: index), entries[index].version) { return }
+            let previous = entries[index].previous
+            if previous == 0 { return }
+            index = Int(previous) - 1
+        }
+    }
+
+    func owner(_ key: UnsafeRawBufferPointer, visibleTo last: UInt64) -> UInt64? {
+        guard let index = identifiers.find(key), identifierOwners[index].position <= last else { return nil }
+        return identifierOwners[index].user
+    }
+
+    /// The users who have an event here, ascending.
+    var usersTouched: [UInt64] { heads.keys.sorted() }
+}
+
+/// Something saved that waits for a launch.
+struct PendingItem: Hashable {
+    let storage: StorageCode
+    let user: UInt64
+    let position: UInt64
+    let kind: PendingKind
+}
+
+/// A device storage as a number: an app group's name number, or 0x80000000 + that of the process to which it is private.
+struct StorageCode: Hashable, RawRepresentable {
+    let rawValue: UInt32
+
+    init(rawValue: UInt32) { self.rawValue = rawValue }
+
+    init(appGroup: UInt32, process: UInt32) { rawValue = appGroup > 0 ? appGroup : 0x8000_0000 | process }
+
+    func storage(_ names: NameTable) -> DeviceStorage {
+        rawValue & 0x8000_0000 == 0
+            ? .appGroup(names.name(rawValue) ?? "?")
+            : .privateTo(process: names.name(rawValue & 0x7FFF_FFFF) ?? DeviceStorage.app)
+    }
+}

@@ -1,0 +1,78 @@
+/// What is known about an event beside the fact itself: when, from where, on what.
+public struct EventContext: Hashable, Sendable {
+    /// When it happened by the sender's clock; nil if the sender gave no time, which then is that of the recording.
+    public var occurredAt: OccurredAt?
+    /// Through which door it came.
+    public var source: EventSource
+    /// The process on the device: the app, or an extension by its name.
+    public var process: Name?
+    /// The device.
+    public var device: String?
+    /// Where on the device a saved item lies.
+    public var storage: DeviceStorage?
+    /// The ID that the device gave to a saved item.
+    public var item: String?
+    /// The REST format's `app_id`.
+    public var app: String?
+
+    /// Makes a context; what is left out is unknown.
+    public init(
+        source: EventSource, occurredAt: OccurredAt? = nil, process: Name? = nil, device: String? = nil,
+        storage: DeviceStorage? = nil, item: String? = nil, app: String? = nil
+    ) {
+        self.source = source
+        self.occurredAt = occurredAt
+        self.process = process
+        self.device = device
+        self.storage = storage
+        self.item = item
+        self.app = app
+    }
+}
+
+/// Through which door an event came. The numbers are stored and never change their meaning.
+public enum EventSource: UInt8, Sendable, CaseIterable {
+    case unknown = 0
+    case rest = 1
+    case app = 2
+    case `extension` = 3
+    case `import` = 4
+    case cli = 5
+    case system = 6
+
+    /// The source's name, as in the JSON forms.
+    public var name: String { "\(self)" }
+
+    /// The source with this name.
+    public init?(name: String) {
+        guard let source = Self.allCases.first(where: { $0.name == name }) else { return nil }
+        self = source
+    }
+}
+
+/// Where on a device saved items lie.
+public enum DeviceStorage: Hashable, Sendable {
+    /// The suite that every target in an app group sees.
+    case appGroup(Name)
+    /// The storage of one process, which no other sees.
+    case privateTo(process: Name)
+
+    /// Whether the app, which flushes, sees it.
+    public var isVisibleToApp: Bool {
+        switch self {
+        case .appGroup: true
+        case .privateTo(let process): process == Self.app
+        }
+    }
+
+    /// The process name of the app itself.
+    public static let app: Name = "app"
+
+    /// The storage in words.
+    public var name: String {
+        switch self {
+        case .appGroup(let group): group.text
+        case .privateTo(let process): "private:\(process.text)"
+        }
+    }
+}

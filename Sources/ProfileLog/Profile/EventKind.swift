@@ -1,0 +1,75 @@
+/// What kind of fact an event is. The numbers are stored (record.proto) and never change their meaning.
+public enum EventKind: UInt8, Sendable, CaseIterable {
+    case userCreated = 1
+    case userIdentified = 2
+    case userChanged = 3
+    case aliasAdded = 4
+    case usersMerged = 5
+    case externalIDRenamed = 6
+    case userErased = 7
+
+    case customEventSaved = 10
+    case customAttributesSaved = 11
+    case userAttributeSaved = 12
+
+    case customEventLogged = 20
+    case customAttributesChanged = 21
+    case userAttributesChanged = 22
+    case purchaseLogged = 23
+
+    case appLaunched = 30
+    case pendingFlushed = 31
+    case pendingDiscarded = 32
+    case sessionStarted = 33
+    case sessionEnded = 34
+
+    case eventVoided = 40
+    case eventUnvoided = 41
+
+    case appendRefused = 50
+
+    /// The kind's name, as in the JSON forms.
+    public var name: String { "\(self)" }
+
+    /// The kind with this name.
+    public init?(name: String) {
+        guard let kind = Self.allCases.first(where: { $0.name == name }) else { return nil }
+        self = kind
+    }
+
+    /// Whether it waits on a device for a launch.
+    public var isSaved: Bool {
+        switch self {
+        case .customEventSaved, .customAttributesSaved, .userAttributeSaved: true
+        default: false
+        }
+    }
+}
+
+/// The three lists in which the published guide keeps what waits, in the order in which a launch flushes them.
+public enum PendingKind: UInt8, Sendable, CaseIterable, Comparable {
+    case customEvents = 1
+    case customAttributes = 2
+    case userAttributes = 3
+
+    /// The list for a saved event, or nil if `kind` is none.
+    public init?(_ kind: EventKind) {
+        switch kind {
+        case .customEventSaved: self = .customEvents
+        case .customAttributesSaved: self = .customAttributes
+        case .userAttributeSaved: self = .userAttributes
+        default: return nil
+        }
+    }
+
+    /// The guide's key for the list.
+    public var key: String {
+        switch self {
+        case .customEvents: "pending_custom_events"
+        case .customAttributes: "pending_custom_attributes"
+        case .userAttributes: "pending_user_attributes"
+        }
+    }
+
+    public static func < (left: PendingKind, right: PendingKind) -> Bool { left.rawValue < right.rawValue }
+}

@@ -1,0 +1,220 @@
+/// A fact about one user, without its place in the log.
+public enum ProfileEvent: Hashable, Sendable {
+    /// The user's first event.
+    case userCreated([UserID])
+    /// An anonymous user became known under further IDs.
+    case userIdentified([UserID])
+    /// The device is this user's from now on; before, it was that of `previous`.
+    case userChanged(previous: UserNumber?)
+
+    case customEventSaved(CustomEvent)
+    case customAttributesSaved([AttributeChange])
+    case userAttributeSaved(UserAttributeChange)
+
+    case customEventLogged(CustomEvent)
+    case customAttributesChanged([AttributeChange])
+    case userAttributesChanged([UserAttributeChange])
+    case purchaseLogged(Purchase)
+
+    case appLaunched(LaunchKind)
+    case pendingFlushed(Flush)
+    case pendingDiscarded(Discard)
+
+    /// A kind that this program stores and counts, and whose content no fold of this version reads.
+    case other(EventKind)
+
+    /// What kind of fact it is.
+    public var kind: EventKind {
+        switch self {
+        case .userCreated: .userCreated
+        case .userIdentified: .userIdentified
+        case .userChanged: .userChanged
+        case .customEventSaved: .customEventSaved
+        case .customAttributesSaved: .customAttributesSaved
+        case .userAttributeSaved: .userAttributeSaved
+        case .customEventLogged: .customEventLogged
+        case .customAttributesChanged: .customAttributesChanged
+        case .userAttributesChanged: .userAttributesChanged
+        case .purchaseLogged: .purchaseLogged
+        case .appLaunched: .appLaunched
+        case .pendingFlushed: .pendingFlushed
+        case .pendingDiscarded: .pendingDiscarded
+        case .other(let kind): kind
+        }
+    }
+}
+
+/// Something that happened, by name.
+public struct CustomEvent: Hashable, Sendable {
+    /// The event's name.
+    public var name: Name
+    /// What was said about it, in ascending order of keys. No properties and empty properties are two things.
+    public var properties: [AttributeValue.Member]?
+
+    /// Makes the event `name` with `properties`.
+    public init(name: Name, properties: [AttributeValue.Member]? = nil) {
+        self.name = name
+        self.properties = properties
+    }
+}
+
+/// What becomes of one custom attribute.
+public struct AttributeChange: Hashable, Sendable {
+    /// The attribute's name.
+    public var name: Name
+    /// What is done with it.
+    public var operation: AttributeOperation
+
+    /// Makes the change `operation` of the attribute `name`.
+    public init(_ name: Name, _ operation: AttributeOperation) {
+        self.name = name
+        self.operation = operation
+    }
+}
+
+/// What becomes of one standard user attribute: a new value, or `.null`, which unsets it.
+public struct UserAttributeChange: Hashable, Sendable {
+    /// The attribute.
+    public var attribute: StandardAttribute
+    /// The new value; `.null` unsets.
+    public var value: AttributeValue
+
+    /// Sets `attribute` to `value`.
+    public init(_ attribute: StandardAttribute, _ value: AttributeValue) {
+        self.attribute = attribute
+        self.value = value
+    }
+}
+
+/// What can be done with a custom attribute (spec/rest-api 1.5).
+public enum AttributeOperation: Hashable, Sendable {
+    case set(AttributeValue)
+    case unset
+    /// Adds to an integer; a missing attribute starts at 0, one that is no integer stays as it is.
+    case increment(Int64)
+    /// Appends to an array without doubling: a value that is there already moves to the end.
+    case arrayAdd([AttributeValue])
+    case arrayRemove([AttributeValue])
+    /// Merges an object into an object, at every level.
+    case objectMerge([AttributeValue.Member])
+    /// Appends objects to an array of objects.
+    case objectsAdd([AttributeValue])
+    /// Replaces (or with `merging`, merges into) every object whose `key` equals `value`.
+    case objectsUpdate([ObjectUpdate], merging: Bool)
+    /// Removes every object whose `key` equals `value`.
+    case objectsRemove([ObjectMatch])
+
+    /// Which objects of an array are meant.
+    public struct ObjectMatch: Hashable, Sendable {
+        /// The member to compare.
+        public var key: Name
+        /// What it must be.
+        public var value: AttributeValue
+
+        /// Matches objects whose `key` is `value`.
+        public init(key: Name, value: AttributeValue) {
+            self.key = key
+            self.value = value
+        }
+    }
+
+    /// What such objects become.
+    public struct ObjectUpdate: Hashable, Sendable {
+        /// Which objects.
+        public var match: ObjectMatch
+        /// Their new members.
+        public var object: [AttributeValue.Member]
+
+        /// Gives the objects that `match` meets the members of `object`.
+        public init(match: ObjectMatch, object: [AttributeValue.Member]) {
+            self.match = match
+            self.object = object
+        }
+    }
+}
+
+/// Something bought.
+public struct Purchase: Hashable, Sendable {
+    /// The product's ID.
+    public var product: Name
+    /// ISO 4217, three letters.
+    public var currency: String
+    /// In base units; negative for a refund.
+    public var price: Double
+    /// From 1 to 100.
+    public var quantity: UInt32
+    /// As for a custom event.
+    public var properties: [AttributeValue.Member]?
+
+    /// Makes the purchase of `quantity` times `product`.
+    public init(
+        product: Name, currency: String, price: Double, quantity: UInt32 = 1, properties: [AttributeValue.Member]? = nil
+    ) {
+        self.product = product
+        self.currency = currency
+        self.price = price
+        self.quantity = quantity
+        self.properties = properties
+    }
+}
+
+/// How an app came to run.
+public enum LaunchKind: UInt8, Sendable, CaseIterable {
+    case cold = 0
+    case background = 1
+    case `return` = 2
+
+    /// The kind's name on the command line.
+    public var name: String { "\(self)" }
+}
+
+/// What a launch did with items that waited, of one user.
+public struct Flush: Hashable, Sendable {
+    /// The position of the `appLaunched` to which it belongs.
+    public var launch: Position
+    /// 0, 1, 2 … within the launch and the user.
+    public var chunk: UInt32
+    /// The items made effective, in the order in which they take effect.
+    public var flushed: [Position]
+    /// The items that were not accepted, with the reason.
+    public var rejected: [Rejection]
+
+    /// One refused item.
+    public struct Rejection: Hashable, Sendable {
+        /// The item's position.
+        public var position: Position
+        /// Why.
+        public var reason: String
+
+        /// The item at `position` was refused for `reason`.
+        public init(position: Position, reason: String) {
+            self.position = position
+            self.reason = reason
+        }
+    }
+
+    /// Makes one chunk of what `launch` flushed.
+    public init(launch: Position, chunk: UInt32, flushed: [Position], rejected: [Rejection] = []) {
+        self.launch = launch
+        self.chunk = chunk
+        self.flushed = flushed
+        self.rejected = rejected
+    }
+}
+
+/// Items that will never be flushed, because somebody said so.
+public struct Discard: Hashable, Sendable {
+    /// The items.
+    public var positions: [Position]
+    /// Who discarded them.
+    public var actor: String
+    /// Why.
+    public var reason: String
+
+    /// `actor` discards the items at `positions` for `reason`.
+    public init(positions: [Position], actor: String, reason: String) {
+        self.positions = positions
+        self.actor = actor
+        self.reason = reason
+    }
+}

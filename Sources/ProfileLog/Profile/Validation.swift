@@ -1,0 +1,164 @@
+/// Refuses what must never be in a log: the rules for every source. Those of one source (REST, SDK) are its own.
+enum Validation {
+    static func check(_ event: ProfileEvent) throws(AppendError) {
+        switch event {
+        case .customEventSaved(let event), .customEventLogged(let event):
+            try check(name: event.name, "The event's name")
+            try check(properties: event.properties)
+        case .purchaseLogged(let purchase):
+            try check(name: purchase.product, "The product's ID")
+            try check(properties: purchase.properties)
+            guard purchase.price.isFinite else { throw .invalid(place: "The price", reason: "must be a finite number") }
+            guard (1...100).contains(purchase.quantity) else {
+                throw .invalid(place: "The quantity", reason: "must be from 1 to 100")
+            }
+            let currency = purchase.currency.utf8
+            guard currency.count == 3, currency.allSatisfy({ (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains($0) }) else {
+                throw .invalid(place: "The currency", reason: "must be three capital letters, as in ISO 4217")
+            }
+        case .customAttributesSaved(let changes), .customAttributesChanged(let changes):
+            guard !changes.isEmpty else { throw .invalid(place: "The attributes", reason: "must not be empty") }
+            try refuseDoubles(changes.map(\.name), "The attribute")
+            for change in changes {
+                try check(name: change.name, "The attribute's name")
+                try check(change)
+            }
+        case .userAttributeSaved(let change): try check(change)
+        case .userAttributesChanged(let changes):
+            guard !changes.isEmpty else { throw .invalid(place: "The user attributes", reason: "must not be empty") }
+            try refuseDoubles(changes.map { Name($0.attribute.name) }, "The user attribute")
+            for change in changes { try check(change) }
+        default: break
+        }
+    }
+
+    private static func check(_ change: AttributeChange) throws(AppendError) {
+        let place = "The attribute \(change.name)"
+        switch change.operation {
+        case .set(let value): try check(value, place)
+        case .unset, .increment: break
+        case .arrayAdd(let values), .arrayRemove(let values), .objectsAdd(let values): try check(.array(values), place)
+        case .objectMerge(let members): try check(.object(members), place)
+        case .objectsUpdate(let updates, _): for update in updates { try check(.object(update.object), place) }
+        case .objectsRemove(let matches): for match in matches { try check(match.value, place) }
+        }
+    }
+
+    private static func check(_ change: UserAttributeChange) throws(AppendError) {
+        let place = "The user attribute \(change.attribute.name)"
+        try check(change.value, place)
+        if case .null = change.value { return }
+        guard change.attribute.accepts(change.value) else {
+            throw .invalid(place: place, reason: "must be \(change.attribute.expectation)")
+        }
+    }
+
+    static func check(name: Name, _ place: String) throws(AppendError) {
+        let utf8 = name.text.utf8.count
+        guard utf8 > 0 else { throw .invalid(place: place, reason: "must not be empty") }
+        // A character has at least one byte, so short text needs no counting.
+        guard utf8 <= Limits.charactersPerName || name.text.count <= Limits.charactersPerName, utf8 <= 4096 else {
+            throw .invalid(place: place, reason: "must not be longer than \(Limits.charactersPerName) characters")
+        }
+    }
+
+    private static func check(properties: [AttributeValue.Member]?) throws(AppendError) {
+        guard let properties else { return }
+        try refuseDoubles(properties.map(\.key), "The property")
+        for property in properties {
+            try check(name: property.key, "The property's name")
+            try check(property.value, "The property \(property.key)")
+        }
+    }
+
+    private static func refuseDoubles(_ names: [Name], _ what: String) throws(AppendError) {
+        guard names.count > 1 else { return }
+        let sorted = names.sorted()
+        for index in 1..<sorted.count where sorted[index] == sorted[index - 1] {
+            throw .invalid(place: "\(what) \(sorted[index])", reason: "stands twice")
+        }
+    }
+
+    private static func check(_ value: AttributeValue, _ place: String, depth: Int = 1) throws(AppendError) {
+        guard depth <= Limits.valueDepth else {
+            throw .invalid(place: place, reason: "must not be nested deeper than \(Limits.valueDepth)")
+        }
+        switch value {
+        case .null, .bool, .int, .string, .date: break
+        case .double(let double):
+            guard double.isFinite else { throw .invalid(place: place, reason: "must be a finite number") }
+        case .array(let values): for value in values { try check(value, place, depth: depth + 1) }
+        case .object(let members):
+            try refuseDoubles(members.map(\.key), "The key")
+            for member in members { try check(member.value, place, depth: depth + 1) }
+        }
+    }
+
+    static func check(_ id: UserID) throws(AppendError) {
+        for part in id.parts {
+            guard !part.isEmpty else { throw .invalid(place: "The user's ID", reason: "must not be empty") }
+            guard part.utf8.count <= Limits.bytesPerIdentifier else {
+                throw .invalid(place: "The user's ID", reason: "must not be longer than \(Limits.bytesPerIdentifier) bytes")
+            }
+        }
+        if case .device(let device) = id { try check(device: device) }
+    }
+
+    static func check(device: String) throws(AppendError) {
+        guard (1...Limits.bytesPerDevice).contains(device.utf8.count) else {
+            throw .invalid(place: "The device's ID", reason: "must have 1 to \(Limits.bytesPerDevice) bytes")
+        }
+    }
+
+    static func check(_ event: ProfileEvent, _ context: EventContext) throws(AppendError) {
+        try check(event)
+        if let device = context.device { try check(device: device) }
+        if let process = context.process { try check(name: process, "The process's name") }
+        if case .appGroup(let group) = context.storage { try check(name: group, "The app group's name") }
+        if event.kind.isSaved, context.device == nil || context.storage == nil {
+            throw .invalid(place: "A saved item", reason: "needs a device and a storage")
+        }
+    }
+}
+
+extension StandardAttribute {
+    fileprivate func accepts(_ value: AttributeValue) -> Bool {
+        switch self {
+        case .email, .firstName, .lastName, .phone, .country, .language, .homeCity, .timeZone, .imageURL:
+            if case .string = value { return true }
+            return false
+        case .gender:
+            guard case .string(let text) = value else { return false }
+            return ["M", "F", "O", "N", "P"].contains(text)
+        case .emailSubscribe, .pushSubscribe:
+            guard case .string(let text) = value else { return false }
+            return ["opted_in", "subscribed", "unsubscribed"].contains(text)
+        case .dateOfBirth, .dateOfFirstSession, .dateOfLastSession, .markedEmailAsSpamAt:
+            switch value {
+            case .string, .date: return true
+            default: return false
+            }
+        case .emailOpenTrackingDisabled, .emailClickTrackingDisabled:
+            if case .bool = value { return true }
+            return false
+        case .currentLocation, .facebook, .twitter:
+            if case .object = value { return true }
+            return false
+        case .pushTokens, .subscriptionGroups:
+            guard case .array(let values) = value else { return false }
+            return values.allSatisfy { if case .object = $0 { true } else { false } }
+        }
+    }
+
+    fileprivate var expectation: String {
+        switch self {
+        case .gender: "one of M, F, O, N, P"
+        case .emailSubscribe, .pushSubscribe: "opted_in, subscribed or unsubscribed"
+        case .dateOfBirth, .dateOfFirstSession, .dateOfLastSession, .markedEmailAsSpamAt: "a date"
+        case .emailOpenTrackingDisabled, .emailClickTrackingDisabled: "true or false"
+        case .currentLocation, .facebook, .twitter: "an object"
+        case .pushTokens, .subscriptionGroups: "an array of objects"
+        default: "text"
+        }
+    }
+}

@@ -1,0 +1,186 @@
+/// Folds a user's events into the profile: what has taken effect, and what still waits on devices.
+public enum ProfileProjection: Projection {
+    public static let name = "profile"
+    public static let revision: UInt32 = 1
+    public static var initial: ProfileState { ProfileState() }
+
+    @inline(__always)
+    public static func apply(_ event: borrowing EventView, to state: inout ProfileState) {
+        let header = event.header
+        let position = event.position
+        state.version = Version(rawValue: header.version)
+        state.lastPosition = position
+        switch header.kind {
+        case .customEventLogged:
+            applyCustomEvent(header.body, position.rawValue, fallback: header.recordedAt, &state)
+        case .customAttributesChanged:
+            applyEntries(header.body, position.rawValue, fallback: header.recordedAt, &state, custom: true)
+        case .userAttributesChanged:
+            applyEntries(header.body, position.rawValue, fallback: header.recordedAt, &state, custom: false)
+        default:
+            applyRare(header, position, &state)
+        }
+    }
+
+    @inline(never)
+    private static func applyRare(_ header: RecordHeader, _ position: Position, _ state: inout ProfileState) {
+        guard let kind = header.kind, let body = RecordBody(header.body), !body.erased else { return }
+        let at = body.occurredAt ?? header.recordedAt
+        switch kind {
+        case .userCreated:
+            state.created = position
+            state.see(at)
+        case .userIdentified, .userChanged: state.see(at)
+        case .purchaseLogged:
+            state.see(at)
+            addPurchase(body, position, at, &state)
+        case .customEventSaved, .customAttributesSaved, .userAttributeSaved:
+            guard let device = body.device, let kind = PendingKind(kind) else { return }
+            state.pending.append(
+                .init(
+                    position: position.rawValue, kind: kind, savedAt: at, device: Name(String(decoding: device, as: UTF8.self)),
+                    storage: StorageCode(appGroup: body.storage, process: body.process), body: Array(header.body)))
+        case .pendingFlushed:
+            for item in body.flushed { state.flush(item.rawValue) }
+            for item in body.rejected { state.removePending(item.position.rawValue) }
+            if !body.flushed.isEmpty {
+                state.flushes.add(at: Timestamp(rawValue: at), position, times: UInt64(body.flushed.count))
+            }
+        case .pendingDiscarded:
+            for item in body.discarded { state.removePending(item.rawValue) }
+        case .appLaunched:
+            state.see(at)
+            state.launches.add(at: Timestamp(rawValue: at), position)
+        default: break
+        }
+    }
+
+    // MARK: - Events
+
+    /// A body begins with `occurred_at`, `source` and `name`; what follows, a profile does not keep.
+    @inline(__always)
+    static func applyCustomEvent(
+        _ body: UnsafeRawBufferPointer, _ position: UInt64, fallback: Int64, _ state: inout ProfileState
+    ) {
+        var at = fallback
+        var reader = WireReader(body)
+        while let field = reader.field() {
+            switch field.number {
+            case RecordField.occurredAt: at = reader.signed()
+            case RecordField.name:
+                let name = UInt32(truncatingIfNeeded: reader.varint())
+                state.see(at)
+                state.count(name, Timestamp(rawValue: at), Position(rawValue: position))
+                return
+            default:
+                if field.number > RecordField.name { return }
+                reader.skip(field.type)
+            }
+        }
+    }
+
+    @inline(__always)
+    static func applyEntries(
+        _ body: UnsafeRawBufferPointer, _ position: UInt64, fallback: Int64, _ state: inout ProfileState, custom: Bool
+    ) {
+        var at = fallback
+        var reader = WireReader(body)
+        while let field = reader.field() {
+            switch field.number {
+            case RecordField.occurredAt: at = reader.signed()
+            case RecordField.entries: applyEntry(reader.bytes(), position, at, &state, custom: custom)
+            default:
+                if field.number > RecordField.entries {
+                    state.see(at)
+                    return
+                }
+                reader.skip(field.type)
+            }
+        }
+        state.see(at)
+    }
+
+    @inline(__always)
+    private static func applyEntry(
+        _ entry: UnsafeRawBufferPointer, _ position: UInt64, _ at: Int64, _ state: inout ProfileState, custom: Bool
+    ) {
+        var reader = WireReader(entry)
+        guard let first = reader.field(), first.number == RecordField.Value.name else { return }
+        let name = UInt32(truncatingIfNeeded: reader.varint())
+        let key = custom ? FieldKey(custom: name) : FieldKey(standard: name)
+        let value = reader.rest
+        guard let payload = reader.field() else { return }
+        if payload.number < RecordField.Value.null {
+            reader.skip(payload.type)
+            if reader.isAtEnd {
+                if !reader.isBad { state.fields.set(key, value, position: position, at: at) }
+                return
+            }
+        }
+        if let named = ValueCodec.read(entry), let operation = AttributeOperation(named.operation, named.value) {
+            AttributeFold.apply(operation, to: key, position: position, at: at, &state.fields)
+        }
+    }
+
+    private static func addPurchase(
+        _ body: RecordBody, _ position: Position, _ at: Int64, _ state: inout ProfileState
+    ) {
+        var index = state.purchases.firstIndex { $0.product >= body.name } ?? state.purchases.count
+        if index == state.purchases.count || state.purchases[index].product != body.name {
+            state.purchases.insert(.init(product: body.name), at: index)
+        }
+        state.purchases[index].occurrences.add(at: Timestamp(rawValue: at), position, times: UInt64(body.quantity))
+        let amount = body.price * Double(body.quantity)
+        let product = index
+        index = state.purchases[product].revenue.firstIndex { $0.currency >= body.currency } ?? .max
+        if index != .max, state.purchases[product].revenue[index].currency == body.currency {
+            state.purchases[product].revenue[index].amount += amount
+        } else {
+            let place = min(index, state.purchases[product].revenue.count)
+            state.purchases[product].revenue.insert(.init(currency: body.currency, amount: amount), at: place)
+        }
+    }
+}
+
+extension ProfileState {
+    @inline(__always)
+    mutating func see(_ at: Int64) {
+        let time = Timestamp(rawValue: at)
+        if firstSeen.map({ time < $0 }) ?? true { firstSeen = time }
+        if lastSeen.map({ time > $0 }) ?? true { lastSeen = time }
+    }
+
+    @inline(__always)
+    mutating func count(_ name: UInt32, _ time: Timestamp, _ position: Position) {
+        var low = 0
+        var high = events.count
+        while low < high {
+            let middle = (low + high) / 2
+            if events[middle].name < name { low = middle + 1 } else { high = middle }
+        }
+        if low == events.count || events[low].name != name { events.insert(.init(name: name), at: low) }
+        events[low].occurrences.add(at: time, position)
+    }
+
+    /// Makes a saved item effective, with the time at which it was saved. An item that is not there (it was voided, or erased)
+    /// changes nothing.
+    mutating func flush(_ position: UInt64) {
+        guard let entry = removePending(position) else { return }
+        entry.body.withUnsafeBytes { body in
+            switch entry.kind {
+            case .customEvents:
+                ProfileProjection.applyCustomEvent(body, position, fallback: entry.savedAt, &self)
+            case .customAttributes:
+                ProfileProjection.applyEntries(body, position, fallback: entry.savedAt, &self, custom: true)
+            case .userAttributes:
+                ProfileProjection.applyEntries(body, position, fallback: entry.savedAt, &self, custom: false)
+            }
+        }
+    }
+
+    @discardableResult
+    mutating func removePending(_ position: UInt64) -> PendingEntry? {
+        guard let index = pending.firstIndex(where: { $0.position == position }) else { return nil }
+        return pending.remove(at: index)
+    }
+}

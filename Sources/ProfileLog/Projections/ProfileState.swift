@@ -1,0 +1,172 @@
+/// What the events of one user add up to. Values stay in their stored form until somebody asks: a fold over millions of events
+/// builds no strings.
+public struct ProfileState: Sendable {
+    /// Events folded so far, and the last one's position.
+    public internal(set) var version: Version = .none
+    public internal(set) var lastPosition: Position = .start
+    /// Position of `userCreated`.
+    public internal(set) var created: Position = .start
+    /// The earliest and the latest time at which something happened; nil before the first event.
+    public internal(set) var firstSeen: Timestamp?
+    public internal(set) var lastSeen: Timestamp?
+    public internal(set) var launches = Occurrences()
+    public internal(set) var flushes = Occurrences()
+
+    var fields = FieldStore()
+    var events: [NamedOccurrences] = []
+    var purchases: [PurchaseSummary] = []
+    var pending: [PendingEntry] = []
+
+    /// How often something happened, first and last.
+    public struct Occurrences: Hashable, Sendable {
+        /// How often.
+        public var count: UInt64 = 0
+        /// The earliest time.
+        public var first = Timestamp(rawValue: .max)
+        /// The latest time.
+        public var last = Timestamp(rawValue: .min)
+        /// The event that was counted last.
+        public var position: Position = .start
+
+        @inline(__always)
+        mutating func add(at time: Timestamp, _ position: Position, times: UInt64 = 1) {
+            count += times
+            first = min(first, time)
+            last = max(last, time)
+            self.position = position
+        }
+    }
+
+    struct NamedOccurrences: Hashable, Sendable {
+        let name: UInt32
+        var occurrences = Occurrences()
+    }
+
+    struct PurchaseSummary: Hashable, Sendable {
+        let product: UInt32
+        var occurrences = Occurrences()
+        /// Price times quantity, by currency in ascending order.
+        var revenue: [Revenue] = []
+
+        struct Revenue: Hashable, Sendable {
+            let currency: String
+            var amount: Double
+        }
+    }
+
+    /// A saved item that waits for a launch: where it lies, and its record's body.
+    struct PendingEntry: Hashable, Sendable {
+        let position: UInt64
+        let kind: PendingKind
+        let savedAt: Int64
+        let device: Name
+        let storage: StorageCode
+        let body: [UInt8]
+    }
+}
+
+/// Attribute values by key, in stored form, in one arena.
+struct FieldStore: Sendable {
+    private(set) var fields: [Field] = []
+    private var arena: [UInt8] = []
+    private var garbage = 0
+
+    struct Field: Sendable {
+        let key: FieldKey
+        var position: UInt64
+        var at: Int64
+        var offset: UInt32
+        var length: UInt32
+    }
+
+    @inline(__always)
+    func index(of key: FieldKey) -> (index: Int, found: Bool) {
+        var low = 0
+        var high = fields.count
+        while low < high {
+            let middle = (low + high) / 2
+            if fields[middle].key.rawValue < key.rawValue { low = middle + 1 } else { high = middle }
+        }
+        return (low, low < fields.count && fields[low].key == key)
+    }
+
+    mutating func set(_ key: FieldKey, _ value: UnsafeRawBufferPointer, position: UInt64, at: Int64) {
+        let (index, found) = index(of: key)
+        if !found {
+            let offset = append(value)
+            fields.insert(
+                Field(key: key, position: position, at: at, offset: offset, length: UInt32(value.count)), at: index)
+            return
+        }
+        let old = fields[index]
+        fields[index].position = position
+        fields[index].at = at
+        fields[index].length = UInt32(value.count)
+        if value.count <= Int(old.length) {
+            let offset = Int(old.offset)
+            arena.withUnsafeMutableBytes { arena in
+                UnsafeMutableRawBufferPointer(rebasing: arena[offset..<(offset + value.count)]).copyMemory(from: value)
+            }
+            garbage += Int(old.length) - value.count
+        } else {
+            garbage += Int(old.length)
+            fields[index].offset = append(value)
+        }
+        if garbage > 512, garbage > arena.count / 2 { compact() }
+    }
+
+    mutating func remove(_ key: FieldKey) {
+        let (index, found) = index(of: key)
+        guard found else { return }
+        garbage += Int(fields[index].length)
+        fields.remove(at: index)
+    }
+
+    @inline(__always)
+    private mutating func append(_ value: UnsafeRawBufferPointer) -> UInt32 {
+        let offset = UInt32(arena.count)
+        arena.append(contentsOf: value)
+        return offset
+    }
+
+    private mutating func compact() {
+        var fresh: [UInt8] = []
+        fresh.reserveCapacity(arena.count - garbage)
+        for index in fields.indices {
+            let begin = Int(fields[index].offset)
+            fields[index].offset = UInt32(fresh.count)
+            fresh.append(contentsOf: arena[begin..<(begin + Int(fields[index].length))])
+        }
+        arena = fresh
+        garbage = 0
+    }
+
+    func withBytes<Result>(_ field: Field, _ body: (UnsafeRawBufferPointer) throws -> Result) rethrows -> Result {
+        let begin = Int(field.offset)
+        return try arena.withUnsafeBytes { try body($0.slice(begin..<(begin + Int(field.length)))) }
+    }
+
+    func value(_ key: FieldKey) -> AttributeValue? {
+        let (index, found) = index(of: key)
+        guard found else { return nil }
+        return withBytes(fields[index]) { ValueCodec.read($0)?.value }
+    }
+}
+
+/// A standard attribute or a custom one, as one number: custom attributes come behind the standard ones.
+struct FieldKey: RawRepresentable, Hashable, Sendable {
+    let rawValue: UInt32
+
+    @inline(__always)
+    init(rawValue: UInt32) { self.rawValue = rawValue }
+    @inline(__always)
+    init(custom name: UInt32) { rawValue = 0x100 + name }
+    @inline(__always)
+    init(standard number: UInt32) { rawValue = number & 0xFF }
+
+    var standard: StandardAttribute? {
+        rawValue < 0x100 ? StandardAttribute(rawValue: UInt8(rawValue)) : nil
+    }
+    var customName: UInt32 { rawValue - 0x100 }
+    var isCustom: Bool { rawValue >= 0x100 }
+}

@@ -1,0 +1,45 @@
+/// Runs `body` on the bytes of `key` in big-endian order, which sort as the numbers do.
+@inline(__always)
+func withBigEndianKey<Result, Failure: Error>(
+    _ key: UInt64, _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
+) throws(Failure) -> Result {
+    var bigEndian = key.bigEndian
+    return try withUnsafeBytes(of: &bigEndian, body)
+}
+
+/// `Array.withUnsafeBytes` with typed errors.
+@inline(__always)
+func withTypedBytes<Result, Failure: Error>(
+    _ bytes: [UInt8], _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
+) throws(Failure) -> Result {
+    try bytes.withUnsafeBufferPointer { (buffer) throws(Failure) in try body(UnsafeRawBufferPointer(buffer)) }
+}
+
+extension UnsafeRawBufferPointer {
+    /// The big-endian number in the eight bytes from `offset`.
+    @inline(__always)
+    func bigEndian64(at offset: Int = 0) -> UInt64 {
+        UInt64(bigEndian: loadUnaligned(fromByteOffset: offset, as: UInt64.self))
+    }
+
+    /// The big-endian number in the four bytes from `offset`.
+    @inline(__always)
+    func bigEndian32(at offset: Int = 0) -> UInt32 {
+        UInt32(bigEndian: loadUnaligned(fromByteOffset: offset, as: UInt32.self))
+    }
+
+    /// The part in `range`, with offsets from its own start.
+    @inline(__always)
+    func slice(_ range: Range<Int>) -> UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: self[range]) }
+
+    /// Whether both hold the same bytes.
+    @inline(__always)
+    func hasSameBytes(as other: UnsafeRawBufferPointer) -> Bool { count == other.count && elementsEqual(other) }
+}
+
+extension [UInt8] {
+    /// Appends `value` in big-endian order.
+    mutating func appendBigEndian(_ value: some FixedWidthInteger) {
+        Swift.withUnsafeBytes(of: value.bigEndian) { append(contentsOf: $0) }
+    }
+}

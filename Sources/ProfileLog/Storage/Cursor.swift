@@ -1,0 +1,104 @@
+internal import CLMDB
+
+/// A place in a table, and the way on from there. Lent by `withCursor`.
+struct Cursor: ~Copyable {
+    private let handle: OpaquePointer
+
+    init(_ transaction: OpaquePointer, _ table: Table) throws(StorageError) {
+        var handle: OpaquePointer?
+        try StorageError.check(mdb_cursor_open(transaction, table.handle, &handle), "cursor")
+        guard let handle else { throw .system(operation: "cursor", code: 0) }
+        self.handle = handle
+    }
+
+    deinit { mdb_cursor_close(handle) }
+
+    /// A row's key and value: LMDB's own bytes, which stand until the transaction ends or writes.
+    struct Row {
+        let key: UnsafeRawBufferPointer
+        let value: UnsafeRawBufferPointer
+    }
+
+    /// The first row of the table.
+    mutating func first() throws(StorageError) -> Row? { try move(MDB_FIRST) }
+
+    /// The last row of the table.
+    mutating func last() throws(StorageError) -> Row? { try move(MDB_LAST) }
+
+    /// The row behind the one the cursor is on.
+    @inline(__always)
+    mutating func next() throws(StorageError) -> Row? { try move(MDB_NEXT) }
+
+    /// The row before the one the cursor is on; on a cursor without a place, the last.
+    @inline(__always)
+    mutating func previous() throws(StorageError) -> Row? { try move(MDB_PREV) }
+
+    /// The first row whose key is `key` or greater (`MDB_SET_RANGE`).
+    @inline(__always)
+    mutating func seek(_ key: UnsafeRawBufferPointer) throws(StorageError) -> Row? {
+        var keyValue = MDB_val(mv_size: key.count, mv_data: UnsafeMutableRawPointer(mutating: key.baseAddress))
+        return try get(&keyValue, MDB_SET_RANGE)
+    }
+
+    /// As `seek(_:)`, for a key of eight bytes.
+    @inline(__always)
+    mutating func seek(_ key: UInt64) throws(StorageError) -> Row? {
+        var bigEndian = key.bigEndian
+        return try withUnsafeBytes(of: &bigEndian) { (key) throws(StorageError) in try seek(key) }
+    }
+
+    /// As `seek(_:)`, for a key in an array.
+    mutating func seek(_ key: [UInt8]) throws(StorageError) -> Row? {
+        try withTypedBytes(key) { (key) throws(StorageError) in try seek(key) }
+    }
+
+    /// The last row whose key is less than `key`.
+    mutating func last(before key: [UInt8]) throws(StorageError) -> Row? {
+        guard try seek(key) != nil else { return try last() }
+        return try previous()
+    }
+
+    /// Puts a row behind all others (`MDB_APPEND`). A key that is not greater than the last is an error of the caller.
+    @inline(__always)
+    mutating func append(_ key: UInt64, _ value: UnsafeRawBufferPointer) throws(StorageError) {
+        var bigEndian = key.bigEndian
+        try withUnsafeMutableBytes(of: &bigEndian) { (key) throws(StorageError) in
+            try put(key, value, UInt32(MDB_APPEND))
+        }
+    }
+
+    /// Puts a row at the place of its key, over what was there.
+    mutating func put(_ key: [UInt8], _ value: [UInt8]) throws(StorageError) {
+        try withTypedBytes(key) { (key) throws(StorageError) in
+            try withTypedBytes(value) { (value) throws(StorageError) in
+                try put(UnsafeMutableRawBufferPointer(mutating: key), value, 0)
+            }
+        }
+    }
+
+    @inline(__always)
+    private mutating func put(
+        _ key: UnsafeMutableRawBufferPointer, _ value: UnsafeRawBufferPointer, _ flags: UInt32
+    ) throws(StorageError) {
+        var keyValue = MDB_val(mv_size: key.count, mv_data: key.baseAddress)
+        var dataValue = MDB_val(mv_size: value.count, mv_data: UnsafeMutableRawPointer(mutating: value.baseAddress))
+        try StorageError.check(mdb_cursor_put(handle, &keyValue, &dataValue, flags), "put")
+    }
+
+    @inline(__always)
+    private mutating func move(_ operation: MDB_cursor_op) throws(StorageError) -> Row? {
+        var keyValue = MDB_val()
+        return try get(&keyValue, operation)
+    }
+
+    @inline(__always)
+    private mutating func get(_ key: inout MDB_val, _ operation: MDB_cursor_op) throws(StorageError) -> Row? {
+        var value = MDB_val()
+        let code = mdb_cursor_get(handle, &key, &value, operation)
+        if code == MDB_NOTFOUND { return nil }
+        try StorageError.check(code, "scan")
+        return Row(
+            key: UnsafeRawBufferPointer(start: key.mv_data, count: key.mv_size),
+            value: UnsafeRawBufferPointer(start: value.mv_data, count: value.mv_size))
+    }
+}

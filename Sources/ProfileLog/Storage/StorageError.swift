@@ -1,0 +1,100 @@
+internal import CLMDB
+internal import Glibc
+
+/// What the store's files or the disk beneath them refused, in facts; `description` says it, `remedy` tells the next step.
+public enum StorageError: Error, Hashable, Sendable {
+    /// There is no store in this folder.
+    case noStore(path: String)
+    /// The folder holds something that is not a ProfileLog store.
+    case notAStore(path: String)
+    /// A newer program wrote this store; it wants at least format `needed`.
+    case newerFormat(needed: UInt32, known: UInt32)
+    /// This user may not write in the folder.
+    case notWritable(path: String)
+    /// The folder cannot be read or made.
+    case unreachable(path: String, code: Int32)
+    /// The folder is on a network file system, where LMDB's locks and its memory map do not hold.
+    case networkFileSystem(path: String)
+    /// The file ends before the pages that it says are in use.
+    case truncated(path: String, bytes: UInt64, neededBytes: UInt64)
+    /// No space is left on the disk. Nothing was written.
+    case diskFull
+    /// The reserved map of `bytes` is full. Nothing was written.
+    case mapFull(bytes: Int)
+    /// Every reader slot is taken.
+    case readersFull
+    /// The store is read-only until it is opened again, since an earlier write failed on the disk.
+    case closedAfterFailure
+    /// Something stored does not hold what it must.
+    case damaged(place: String)
+    /// LMDB or the system answered `code`.
+    case system(operation: String, code: Int32)
+
+    /// Throws what `code` of an LMDB call means, unless it is success.
+    static func check(_ code: Int32, _ operation: StaticString) throws(StorageError) {
+        if code == 0 { return }
+        throw from(code, operation)
+    }
+
+    static func from(_ code: Int32, _ operation: StaticString) -> StorageError {
+        switch code {
+        case ENOSPC: .diskFull
+        case MDB_MAP_FULL: .mapFull(bytes: Environment.mapSizeBytes)
+        case MDB_READERS_FULL: .readersFull
+        case MDB_PANIC: .closedAfterFailure
+        case MDB_CORRUPTED, MDB_PAGE_NOTFOUND: .damaged(place: "a page of the B-tree (\(operation))")
+        default: .system(operation: "\(operation)", code: code)
+        }
+    }
+}
+
+extension StorageError: CustomStringConvertible {
+    /// One line that says what is true.
+    public var description: String {
+        switch self {
+        case .noStore(let path): "There is no ProfileLog store in \(path)."
+        case .notAStore(let path): "The files in \(path) are not a ProfileLog store."
+        case .newerFormat(let needed, let known):
+            "The store is of format \(needed); this program knows formats up to \(known)."
+        case .notWritable(let path): "You may not write in \(path)."
+        case .unreachable(let path, let code): "The folder \(path) cannot be used: \(Self.text(code))."
+        case .networkFileSystem(let path): "The folder \(path) is on a network file system, where a store would break."
+        case .truncated(let path, let bytes, let neededBytes):
+            "The store's file in \(path) has \(bytes) bytes and needs \(neededBytes): its end is missing."
+        case .diskFull: "The disk is full; nothing of this append was stored."
+        case .mapFull(let bytes): "The store has reached its reserved size of \(bytes) bytes; nothing of this append was stored."
+        case .readersFull: "Too many programs read this store at once."
+        case .closedAfterFailure: "The disk failed earlier, so the store takes nothing more until it is opened again."
+        case .damaged(let place): "The store is damaged: \(place)."
+        case .system(let operation, let code): "The store's \(operation) failed: \(Self.text(code))."
+        }
+    }
+
+    /// What the reader can do about it.
+    public var remedy: String {
+        switch self {
+        case .noStore: "Check --store or PROFILELOG_STORE; the first `save`, `log` or `import` makes a store."
+        case .notAStore: "Name another folder with --store; nothing was changed in this one."
+        case .newerFormat: "Install the ProfileLog that wrote it, or a later one."
+        case .notWritable: "Change the folder's permissions, or run as the user who owns the store."
+        case .unreachable: "Check that the path exists and that you may enter it."
+        case .networkFileSystem: "Keep the store on a local disk."
+        case .truncated: "Restore the file from a backup; do not write to it."
+        case .diskFull: "Free some space and send the same again, with the same idempotency key if it had one."
+        case .mapFull: "Start a new store, and tell us how you filled this one."
+        case .readersFull: "Stop some of them and try again."
+        case .closedAfterFailure: "Check the disk, then restart the program."
+        case .damaged: "Run `profilecli check` to see everything that is damaged, and restore those parts from a backup."
+        case .system: "Check the disk and the folder's permissions, then try again."
+        }
+    }
+
+    private static func text(_ code: Int32) -> String {
+        String(cString: mdb_strerror(code))
+    }
+}
+
+extension StorageError {
+    /// The system's code for a full disk.
+    static let noSpaceCode = ENOSPC
+}

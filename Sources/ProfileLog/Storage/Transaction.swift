@@ -1,0 +1,185 @@
+internal import CLMDB
+
+/// What a read and a write transaction have in common: both see one frozen state of the store (a write transaction, with its
+/// own changes).
+protocol Reading: ~Copyable {
+    var handle: OpaquePointer { get }
+}
+
+extension Reading where Self: ~Copyable {
+    /// The value under `key`, or nil. The bytes are LMDB's own (`mdb_get`): they stand until the transaction ends or writes.
+    @inline(__always)
+    borrowing func get(_ table: Table, _ key: UnsafeRawBufferPointer) throws(StorageError) -> UnsafeRawBufferPointer? {
+        var keyValue = MDB_val(mv_size: key.count, mv_data: UnsafeMutableRawPointer(mutating: key.baseAddress))
+        var value = MDB_val()
+        let code = mdb_get(handle, table.handle, &keyValue, &value)
+        if code == MDB_NOTFOUND { return nil }
+        try StorageError.check(code, "look-up")
+        return UnsafeRawBufferPointer(start: value.mv_data, count: value.mv_size)
+    }
+
+    /// As `get(_:_:)`, for a key of eight bytes that sorts like its number.
+    @inline(__always)
+    borrowing func get(_ table: Table, _ key: UInt64) throws(StorageError) -> UnsafeRawBufferPointer? {
+        try withBigEndianKey(key) { (key) throws(StorageError) in try get(table, key) }
+    }
+
+    /// As `get(_:_:)`, for a key in an array.
+    borrowing func get(_ table: Table, _ key: [UInt8]) throws(StorageError) -> UnsafeRawBufferPointer? {
+        try withTypedBytes(key) { (key) throws(StorageError) in try get(table, key) }
+    }
+
+    /// How many rows `table` has (`mdb_stat`).
+    borrowing func count(_ table: Table) throws(StorageError) -> Int {
+        var stat = MDB_stat()
+        try StorageError.check(mdb_stat(handle, table.handle, &stat), "statistics")
+        return stat.ms_entries
+    }
+
+    /// Pages that `table` uses (`mdb_stat`).
+    borrowing func pages(_ table: Table) throws(StorageError) -> Int {
+        var stat = MDB_stat()
+        try StorageError.check(mdb_stat(handle, table.handle, &stat), "statistics")
+        return stat.ms_branch_pages + stat.ms_leaf_pages + stat.ms_overflow_pages
+    }
+
+    /// Lends a cursor over `table` for the length of `body`.
+    borrowing func withCursor<Result>(
+        _ table: Table, _ body: (inout Cursor) throws -> Result
+    ) throws -> Result {
+        var cursor = try Cursor(handle, table)
+        return try body(&cursor)
+    }
+}
+
+/// A frozen view of the store, for one thread at a time (`MDB_NOTLS`). Keep it short: pages that it sees cannot be used again.
+struct ReadTransaction: ~Copyable, Reading {
+    let handle: OpaquePointer
+
+    init(_ environment: OpaquePointer) throws(StorageError) {
+        var handle: OpaquePointer?
+        try StorageError.check(mdb_txn_begin(environment, nil, UInt32(MDB_RDONLY), &handle), "read transaction")
+        guard let handle else { throw .system(operation: "read transaction", code: 0) }
+        self.handle = handle
+    }
+
+    deinit { mdb_txn_abort(handle) }
+}
+
+/// The one open write transaction: borrowed by a closure, never copied, kept, or sent to another thread.
+struct WriteTransaction: ~Copyable, Reading {
+    let handle: OpaquePointer
+
+    fileprivate init(_ environment: OpaquePointer) throws(StorageError) {
+        var handle: OpaquePointer?
+        try StorageError.check(mdb_txn_begin(environment, nil, 0, &handle), "write transaction")
+        guard let handle else { throw .system(operation: "write transaction", code: 0) }
+        self.handle = handle
+    }
+
+    deinit { mdb_txn_abort(handle) }
+
+    fileprivate consuming func commit() throws(StorageError) {
+        let code = mdb_txn_commit(handle)  // frees the handle, even on failure
+        discard self
+        try StorageError.check(code, "commit")
+    }
+
+    /// Puts `value` under `key`, over what was there (`mdb_put`).
+    borrowing func put(
+        _ table: Table, _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer
+    ) throws(StorageError) {
+        var keyValue = MDB_val(mv_size: key.count, mv_data: UnsafeMutableRawPointer(mutating: key.baseAddress))
+        var dataValue = MDB_val(mv_size: value.count, mv_data: UnsafeMutableRawPointer(mutating: value.baseAddress))
+        try StorageError.check(mdb_put(handle, table.handle, &keyValue, &dataValue, 0), "put")
+    }
+
+    /// As `put(_:_:_:)`, for arrays.
+    borrowing func put(_ table: Table, _ key: [UInt8], _ value: [UInt8]) throws(StorageError) {
+        try withTypedBytes(key) { (key) throws(StorageError) in
+            try withTypedBytes(value) { (value) throws(StorageError) in try put(table, key, value) }
+        }
+    }
+
+    /// Removes the row under `key`; no row is no error.
+    borrowing func delete(_ table: Table, _ key: [UInt8]) throws(StorageError) {
+        let code = withTypedBytes(key) { key in
+            var keyValue = MDB_val(mv_size: key.count, mv_data: UnsafeMutableRawPointer(mutating: key.baseAddress))
+            return mdb_del(handle, table.handle, &keyValue, nil)
+        }
+        if code != MDB_NOTFOUND { try StorageError.check(code, "delete") }
+    }
+
+    /// Empties `table` (`mdb_drop`).
+    borrowing func clear(_ table: Table) throws(StorageError) {
+        try StorageError.check(mdb_drop(handle, table.handle, 0), "clear")
+    }
+}
+
+/// How a write transaction ended without success.
+enum CommitFailure: Error {
+    /// Nothing was written.
+    case refused(StorageError)
+    /// What was written may or may not be on the disk.
+    case unknown(code: Int32)
+}
+
+extension Environment {
+    /// Runs `body` on one frozen view of the store.
+    func withReadTransaction<Result>(_ body: (borrowing ReadTransaction) throws -> Result) throws -> Result {
+        let transaction = try beginReadTransaction()
+        return try body(transaction)
+    }
+
+    private func beginReadTransaction() throws(StorageError) -> ReadTransaction {
+        do {
+            return try ReadTransaction(handle)
+        } catch .readersFull {
+            clearStaleReaders()
+            return try ReadTransaction(handle)
+        }
+    }
+
+    /// Runs `body`, then makes all of its work durable or none of it, for one sync however much it puts.
+    ///
+    /// Call it on one thread at a time; another process's write transaction is waited for. Throws what `body` throws, with nothing
+    /// written, or a `CommitFailure`. After an unknown outcome every later write is refused until the store is opened again.
+    func withWriteTransaction<Result>(_ body: (borrowing WriteTransaction) throws -> Result) throws -> Result {
+        try refuseAfterFailure()
+        let transaction = try WriteTransaction(handle)
+        let result = try body(transaction)  // if this throws, `deinit` aborts
+        do {
+            try transaction.commit()
+        } catch {
+            throw commitFailure(error)
+        }
+        return result
+    }
+
+    private func commitFailure(_ error: StorageError) -> CommitFailure {
+        // LMDB writes the data pages first: with a full disk and no panic, the meta page was not reached.
+        switch error {
+        case .diskFull, .mapFull:
+            if !isPanicked { return .refused(error) }
+            markFailed()
+            return .unknown(code: noSpaceCode)
+        case .system(_, let code):
+            markFailed()
+            return .unknown(code: code)
+        default:
+            markFailed()
+            return .unknown(code: 0)
+        }
+    }
+
+    private var noSpaceCode: Int32 { StorageError.noSpaceCode }
+
+    private var isPanicked: Bool {
+        do {
+            _ = try ReadTransaction(handle)
+            return false
+        } catch {
+            return error == .closedAfterFailure
+        }
+    }
+}

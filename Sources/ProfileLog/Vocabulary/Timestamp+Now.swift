@@ -1,0 +1,17 @@
+#if canImport(Darwin)
+    internal import Darwin
+#elseif canImport(Musl)
+    internal import Musl
+#else
+    internal import Glibc
+#endif
+
+extension Timestamp {
+    /// The wall clock's time, which may jump either way when the clock is set.
+    public static func now() -> Timestamp {
+        var time = timespec()
+        let code = clock_gettime(CLOCK_REALTIME, &time)
+        precondition(code == 0, "the system has no real-time clock")
+        return Timestamp(rawValue: Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1000)
+    }
+}

@@ -1,0 +1,174 @@
+import Testing
+
+@testable import ProfileLog
+
+@Suite("Times are read in all forms that senders use")
+struct TimestampParsingTests {
+    /// 2026-01-31T23:59:59Z in microseconds.
+    private static let lastSecond: Int64 = 1_769_903_999_000_000
+    /// 2026-01-31T00:00:00Z in microseconds.
+    private static let midnight: Int64 = 1_769_817_600_000_000
+
+    @Test(
+        "A form gives its moment",
+        arguments: [
+            ("2026-01-31T23:59:59Z", lastSecond, 0), ("2026-01-31t23:59:59z", lastSecond, 0),
+            ("2026-01-31T23:59:59", lastSecond, 0), ("2026-01-31 23:59:59", lastSecond, 0),
+            ("2026-01-31 23:59:59 Z", lastSecond, 0), ("2026-01-31T23:59:59+00:00", lastSecond, 0),
+            ("2026-01-31T23:59:59-00:00", lastSecond, 0), ("2026-02-01T00:59:59+01:00", lastSecond, 60),
+            ("2026-02-01T05:29:59+0530", lastSecond, 330), ("2026-01-31T18:59:59-05", lastSecond, -300),
+            ("2026-01-31 18:59:59 -0500", lastSecond, -300), ("2026-01-31T00:00:59-23:59", lastSecond, -1439),
+            ("2026-01-31T23:59:59.1Z", lastSecond + 100_000, 0), ("2026-01-31T23:59:59.123Z", lastSecond + 123_000, 0),
+            ("2026-01-31T23:59:59,123456Z", lastSecond + 123_456, 0),
+            ("2026-01-31T23:59:59.123456789+00:00", lastSecond + 123_456, 0),
+            ("2026-01-31T23:59:59.999999999", lastSecond + 999_999, 0),
+            ("2026-01-31T23:59:59:123Z", lastSecond + 123_000, 0),
+            ("2026-01-31T23:59:59:123+0000", lastSecond + 123_000, 0), ("2026-01-31T00:00Z", midnight, 0),
+            ("2026-01-31T00:00", midnight, 0), ("2026-01-31", midnight, 0), ("01/31/2026", midnight, 0),
+            ("1/31/2026", midnight, 0), ("1-31-2026", midnight, 0), ("01-31-2026", midnight, 0),
+            ("Sat 01 31 23:59:59.Z 2026", lastSecond, 0), ("Sat 01 31 23:59:59.UTC 2026", lastSecond, 0),
+            ("sat jan 31 23:59:59 GMT 2026", lastSecond, 0), ("Sat 01 31 18:59:59.-0500 2026", lastSecond, -300),
+            ("Sat Jan 31 18:59:59 -05:00 2026", lastSecond, -300), ("Sat Jan 31 23:59:59 2026", lastSecond, 0),
+            ("Sat 01 31 23:59:59.123.+00:00 2026", lastSecond + 123_000, 0), ("1970-01-01T00:00:00Z", 0, 0),
+            ("1969-12-31T23:59:59.999999Z", -1, 0), ("2000-02-29", 951_782_400_000_000, 0),
+            ("0000-01-01T00:00:00Z", -62_167_219_200_000_000, 0),
+            ("9999-12-31T23:59:59.999999Z", 253_402_300_799_999_999, 0),
+        ] as [(String, Int64, Int32)])
+    func accepts(text: String, micros: Int64, offset: Int32) {
+        #expect(OccurredAt(iso8601: text) == OccurredAt(Timestamp(rawValue: micros), utcOffsetMinutes: offset))
+    }
+
+    @Test(
+        "All else is no time",
+        arguments: [
+            "", "2026", "2026-01", "20260131", "20260131T235959Z", "2026-W05-6", "2026-031", "2026-1-31", "26-01-31",
+            "2026-00-10", "2026-13-01", "2026-01-00", "2026-01-32", "2026-02-30", "2026-02-29", "1900-02-29",
+            "2026-04-31",
+            "2026-01-31T", "2026-01-31T23", "2026-01-31T24:00:00Z", "2026-01-31T23:60:00Z", "2026-01-31T23:59:60Z",
+            "2026-12-31T23:59:60Z", "2026-01-31T23:59:5Z", "2026-01-31T23:59:59.Z", "2026-01-31T23:59:59.",
+            "2026-01-31T23:59:59.1234567890Z", "2026-01-31T23:59:59:12Z", "2026-01-31T23:59:59:1234Z",
+            "2026-01-31T23:59:59ZZ", "2026-01-31T23:59:59Z ", " 2026-01-31", "2026-01-31 ", "2026-01-31  23:59:59",
+            "2026-01-31T23:59:59+24:00", "2026-01-31T23:59:59+01:60", "2026-01-31T23:59:59+1",
+            "2026-01-31T23:59:59+01:",
+            "2026-01-31T23:59:59+01:0", "2026-01-31T23:59:59+010", "2026-01-31T23:59:59 EST", "2026-01-31_23:59:59",
+            "2026-01-31Z", "+2026-01-31", "2026/01/31", "2026-01/31", "13/01/2026", "02/30/2026", "1/31-2026",
+            "1/31/26",
+            "01/31/2026 10:00:00", "31.01.2026", "Sun 01 31 23:59:59.Z 2026", "Sat 01 31 23:59:59.EST 2026",
+            "Sat 13 31 23:59:59.Z 2026", "Sat 01 31 23:59:59.Z", "Sat 01 31 23:59:59.2026",
+            "Saturday 01 31 23:59:59 2026",
+            "2026-01-31T23:59:59\u{0}", "２０２６-01-31", "hello world", "::::::::::", "----------",
+        ])
+    func rejects(text: String) {
+        #expect(OccurredAt(iso8601: text) == nil)
+    }
+
+    @Test("Damaged times are read or refused, never a crash", arguments: UInt64(0)..<8)
+    func damage(seed: UInt64) {
+        var random = SeededGenerator(seed: seed)
+        let forms = [
+            "2026-01-31T23:59:59.123456+01:00", "2026-01-31T23:59:59:123Z", "01/31/2026",
+            "Sat 01 31 23:59:59.-0500 2026",
+        ]
+        for _ in 0..<5000 {
+            var bytes = Array(forms[random.next(below: forms.count)].utf8)
+            bytes[random.next(below: bytes.count)] = UInt8(truncatingIfNeeded: random.next())
+            bytes.removeLast(random.next(below: bytes.count))
+            guard let moment = bytes.withUnsafeBufferPointer({ OccurredAt(iso8601: $0) }) else { continue }
+            let text = moment.timestamp.rfc3339(utcOffsetMinutes: moment.utcOffsetMinutes)
+            #expect(text.utf8.count > 30 || OccurredAt(iso8601: text) == moment)
+        }
+    }
+}
+
+@Suite("Times are written as RFC 3339")
+struct TimestampFormattingTests {
+    @Test(
+        "A moment gives its text",
+        arguments: [
+            (0, 0, "1970-01-01T00:00:00.000Z"), (1_767_225_600_123_456, 0, "2026-01-01T00:00:00.123456Z"),
+            (1_767_225_600_123_000, 0, "2026-01-01T00:00:00.123Z"), (-1, 0, "1969-12-31T23:59:59.999999Z"),
+            (1_767_225_600_000_000, 330, "2026-01-01T05:30:00.000+05:30"),
+            (1_767_225_600_000_000, -300, "2025-12-31T19:00:00.000-05:00"),
+            (1_767_225_600_000_000, 1440, "2026-01-01T00:00:00.000Z"),
+            (-62_167_219_200_000_000, 0, "0000-01-01T00:00:00.000Z"),
+            (-62_167_219_200_000_001, 0, "-000001-12-31T23:59:59.999999Z"),
+            (253_402_300_800_000_000, 0, "+010000-01-01T00:00:00.000Z"),
+            (.max, 1439, "+294247-01-11T03:59:54.775807+23:59"), (.min, -1439, "-290308-12-20T20:00:05.224192-23:59"),
+        ] as [(Int64, Int32, String)])
+    func text(micros: Int64, offset: Int32, text: String) {
+        #expect(Timestamp(rawValue: micros).rfc3339(utcOffsetMinutes: offset) == text)
+    }
+
+    @Test("What was written reads back the same", arguments: UInt64(0)..<16)
+    func roundTrip(seed: UInt64) {
+        var random = SeededGenerator(seed: seed)
+        for _ in 0..<1000 {
+            let micros = Int64(random.next(below: 315_000_000_000_000_000)) - 62_000_000_000_000_000
+            let moment = OccurredAt(
+                Timestamp(rawValue: random.next(below: 2) == 0 ? micros : micros / 1000 * 1000),
+                utcOffsetMinutes: Int32(random.next(below: 2879)) - 1439)
+            let text = moment.timestamp.rfc3339(utcOffsetMinutes: moment.utcOffsetMinutes)
+            #expect(OccurredAt(iso8601: text) == moment)
+        }
+    }
+
+    @Test("Days follow each other through all of 800 years")
+    func calendar() throws {
+        var days = try #require(CivilDate(year: 1600, month: 1, day: 1)).daysSince1970
+        #expect(days == -135_140)
+        for year in 1600..<2400 {
+            for month in 1...12 {
+                for day in 1...CivilDate.days(inMonth: month, ofYear: year) {
+                    let date = try #require(CivilDate(year: year, month: month, day: day))
+                    guard date.daysSince1970 == days, CivilDate(daysSince1970: days) == date else {
+                        Issue.record("\(year)-\(month)-\(day) is not day \(days)")
+                        return
+                    }
+                    days += 1
+                }
+            }
+        }
+        #expect(days == 157_054)  // 2400-01-01
+    }
+
+    @Test("Now is after this was written, and before the year 2100")
+    func now() {
+        #expect(Timestamp(rawValue: 1_767_225_600_000_000) < .now())
+        #expect(Timestamp.now() < Timestamp(rawValue: 4_102_444_800_000_000))
+    }
+}
+
+@Suite("Spans of time are short text")
+struct DurationTextTests {
+    @Test(
+        "A number and a unit is a span",
+        arguments: [
+            ("90s", .seconds(90)), ("15m", .seconds(900)), ("2h", .seconds(7200)), ("3d", .seconds(259_200)),
+            ("0s", .zero), ("007m", .seconds(420)),
+        ] as [(String, Duration)])
+    func accepts(text: String, duration: Duration) {
+        #expect(DurationText.parse(text) == duration)
+    }
+
+    @Test(
+        "All else is none",
+        arguments: [
+            "", "s", "5", "-5s", "+5s", "5 s", " 5s", "5s ", "5S", "1h30m", "1.5h", "5w", "٥s", "9223372036854775808s",
+        ]
+            + ["9223372036854775807d"])
+    func rejects(text: String) {
+        #expect(DurationText.parse(text) == nil)
+    }
+
+    @Test(
+        "An age is told in its largest units",
+        arguments: [
+            (.zero, "0 s"), (.milliseconds(350), "350 ms"), (.milliseconds(1999), "1 s"), (.seconds(59), "59 s"),
+            (.seconds(60), "1 min"), (.seconds(239), "3 min"), (.seconds(3600), "1 h"), (.seconds(7500), "2 h 5 min"),
+            (.seconds(86_399), "23 h 59 min"), (.seconds(86_400), "1 d"), (.seconds(345_599), "3 d"),
+            (.seconds(-180), "-3 min"),
+        ] as [(Duration, String)])
+    func compact(duration: Duration, text: String) {
+        #expect(DurationText.compact(duration) == text)
+    }
+}
