@@ -51,6 +51,10 @@ let package = Package(
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ],
             swiftSettings: settings),
+        .executableTarget(
+            name: "profilelog-crashchild", dependencies: ["ProfileLog"], path: "Sources/crashchild",
+            swiftSettings: settings),
+        .testTarget(name: "CrashTests", dependencies: ["ProfileLog"], swiftSettings: settings),
         .testTarget(
             name: "ProfileLogTests",
             dependencies: ["ProfileLog", .product(name: "SwiftProtobuf", package: "swift-protobuf")],

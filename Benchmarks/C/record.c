@@ -84,7 +84,7 @@ static uint8_t *put_identity(uint8_t *at, uint32_t field, struct text external_i
 size_t encode_user_created(uint8_t *out, const struct header *header, struct text external_id) {
     uint8_t *at = put_header(out, header);
     *at++ = WIRE_TAG(RECORD_SOURCE, WIRE_VARINT);
-    *at++ = SOURCE_IMPORT;
+    *at++ = SOURCE_SYSTEM;
     return seal(out, put_identity(at, RECORD_IDENTITIES, external_id));
 }
 

@@ -20,7 +20,7 @@ enum record_kind {
     USER_ATTRIBUTES_CHANGED = 22,
 };
 
-enum { SOURCE_IMPORT = 4 };
+enum { SOURCE_IMPORT = 4, SOURCE_SYSTEM = 6 };
 
 enum record_field {
     RECORD_KIND = 1,

@@ -166,6 +166,12 @@ static bool text_is(struct text text, const char *literal) {
     return text_equals(text, (struct text){literal, (uint32_t)strlen(literal)});
 }
 
+static int compare_names(const void *left, const void *right) {
+    struct text a = ((const struct entry *)left)->name, b = ((const struct entry *)right)->name;
+    int order = memcmp(a.bytes, b.bytes, a.length < b.length ? a.length : b.length);
+    return order ? order : (a.length > b.length) - (a.length < b.length);
+}
+
 /// An object of names and values.
 static void parse_entries(struct parser *parser, struct event *event) {
     static struct entry found[ENTRIES_MAX];
@@ -182,6 +188,8 @@ static void parse_entries(struct parser *parser, struct event *event) {
         } while (accept(parser, ','));
         expect(parser, '}');
     }
+    // The order in which new names get their numbers, the same in both programs: that of the bytes.
+    qsort(found, count, sizeof *found, compare_names);
     event->entries = arena_allocate(&parser->workload->arena, count * sizeof *found);
     memcpy(event->entries, found, count * sizeof *found);
     event->entry_count = count;

@@ -43,8 +43,7 @@ struct NameMap {
     }
 
     func number(_ name: Name) -> UInt32? {
-        var text = name.text
-        return text.withUTF8 { table.find(UnsafeRawBufferPointer($0)) }.map { UInt32($0) + 1 }
+        name.text.withRawUTF8 { table.find($0) }.map { UInt32($0) + 1 }
     }
 }
 

@@ -37,6 +37,15 @@ struct RecordHeader {
         body = reader.rest
     }
 
+    /// The user alone: for a reader who shares the log with others and skips what is not its own. 0 for what is no record.
+    @inline(__always)
+    static func user(of record: UnsafeRawBufferPointer) -> UInt64 {
+        guard record.count >= 12, let base = record.baseAddress else { return 0 }
+        // Format, tag and a kind below 128: the user's tag is the fourth byte.
+        var reader = WireReader(from: base + 4, to: base + (record.count - 4))
+        return reader.varint()
+    }
+
     /// Whether the checksum at the end of `record` is that of the bytes before it.
     @inline(__always)
     static func hasRightChecksum(_ record: UnsafeRawBufferPointer) -> Bool {

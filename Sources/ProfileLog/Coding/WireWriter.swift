@@ -92,10 +92,9 @@ struct WireWriter: ~Copyable {
     @inline(__always)
     mutating func field(_ field: UInt32, text: String) {
         tag(field, .bytes)
-        var copy = text
-        copy.withUTF8 { utf8 in
+        text.withRawUTF8 { utf8 in
             varint(UInt64(utf8.count))
-            raw(UnsafeRawBufferPointer(utf8))
+            raw(utf8)
         }
     }
 

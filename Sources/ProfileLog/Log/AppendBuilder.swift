@@ -37,7 +37,12 @@ public struct AppendBuilder: ~Copyable {
     private mutating func addTarget(_ user: UserID) -> Int {
         if let last = append.targets.last, last.id == user { return append.targets.count - 1 }
         let begin = writer.count
-        if let key = KeyCoding.identifier(user) { key.withUnsafeBytes { writer.raw($0) } }
+        if case .externalID(let id) = user, id.utf8.count <= KeyCoding.longestPlainIdentifier {
+            writer.byte(user.kindNumber)
+            id.withRawUTF8 { writer.raw($0) }
+        } else if let key = KeyCoding.identifier(user) {
+            key.withUnsafeBytes { writer.raw($0) }
+        }
         append.targets.append(.init(id: user, key: begin..<writer.count))
         return append.targets.count - 1
     }

@@ -78,7 +78,7 @@ struct Decider: ~Copyable {
         }
         let users = try resolve(append, transaction)
         try refuseBeyondPendingLimit(append, transaction)
-        return try write(append, users, keyField, transaction)
+        return try append.bytes.withUnsafeBytes { try write(append, $0, users, keyField, transaction) }
     }
 
     /// The users of the append's targets; nil for those whom it creates.
@@ -101,7 +101,7 @@ struct Decider: ~Copyable {
     }
 
     private mutating func write(
-        _ append: PreparedAppend, _ users: [UInt64?], _ key: AppendField?,
+        _ append: PreparedAppend, _ bytes: UnsafeRawBufferPointer, _ users: [UInt64?], _ key: AppendField?,
         _ transaction: borrowing some Reading & ~Copyable
     ) throws -> AppendReceipt {
         var users = users
@@ -114,21 +114,20 @@ struct Decider: ~Copyable {
             key?.count = UInt64(append.items.count + extraEvents(append, users, transaction: transaction))
         }
         for (index, item) in append.items.enumerated() {
-            let id = append.targets[item.target].id
             let user: UInt64
-            if let known = try users[item.target] ?? view.user(id, braze: braze, transaction) {
+            if let known = users[item.target] {
                 user = known
             } else {
-                user = try create(id, &key, &places, transaction)
+                // An earlier item may have made this user.
+                let id = append.targets[item.target].id
+                user = try view.user(id, braze: braze, transaction) ?? create(id, &key, &places, transaction)
+                users[item.target] = user
             }
-            users[item.target] = user
-            if let device = append.saves[index], try view.device(device, transaction).user == nil {
+            if !append.saves.isEmpty, let device = append.saves[index], try view.device(device, transaction).user == nil {
                 let change = EventContext(source: .system, device: device.text)
                 try self.event(.userChanged(previous: nil), change, user, &key, &places, transaction)
             }
-            try append.bytes.withUnsafeBytes { bytes in
-                try record(item.kind, user, &key, body: bytes.slice(item.body), &places, transaction)
-            }
+            try record(item.kind, user, &key, body: bytes.slice(item.body), &places, transaction)
         }
         return AppendReceipt(
             first: Position(rawValue: first), places: places, isRepetition: false, note: append.note)

@@ -27,12 +27,19 @@ public final class EventLog: Sendable {
     ///
     /// Costs a scan of the log's tail (at most some `options.indexLag` records). `projections` are those whose snapshots are written
     /// beside the profile's.
-    public init(
+    public convenience init(
         path: String, create: Bool = false, options: LogOptions = LogOptions(),
         projections: [any Projection.Type] = [ProfileProjection.self]
     ) throws {
+        try self.init(path: path, create: create, options: options, projections: projections, storeID: nil)
+    }
+
+    /// As the public one; a new store gets the ID `newID`.
+    init(
+        path: String, create: Bool, options: LogOptions, projections: [any Projection.Type], storeID newID: [UInt8]?
+    ) throws {
         let environment = try Environment.open(path: path, missing: create ? .create : .refuse)
-        let storeID = try Self.readMeta(environment, now: options.now())
+        let storeID = try Self.readMeta(environment, now: options.now(), newID: newID)
         let names = NameTable()
         self.path = path
         self.options = options
@@ -49,14 +56,14 @@ public final class EventLog: Sendable {
     }
 
     /// Checks that the store is one that this program may use; marks a new one.
-    private static func readMeta(_ environment: Environment, now: Timestamp) throws -> [UInt8] {
+    private static func readMeta(_ environment: Environment, now: Timestamp, newID: [UInt8]?) throws -> [UInt8] {
         let meta = environment.tables.meta
         if let known = try environment.withReadTransaction({ try knownMeta(environment, $0) }) { return known }
         return try environment.withWriteTransaction { transaction in
             // Another process may have been first.
             if let known = try knownMeta(environment, transaction) { return known }
             var random = SystemRandomNumberGenerator()
-            let uuid = (0..<16).map { _ in UInt8.random(in: .min ... .max, using: &random) }
+            let uuid = newID ?? (0..<16).map { _ in UInt8.random(in: .min ... .max, using: &random) }
             var format: [UInt8] = []
             format.appendBigEndian(Self.format)
             var created: [UInt8] = []

@@ -18,7 +18,7 @@ enum Validation {
             }
         case .customAttributesSaved(let changes), .customAttributesChanged(let changes):
             guard !changes.isEmpty else { throw .invalid(place: "The attributes", reason: "must not be empty") }
-            try refuseDoubles(changes.map(\.name), "The attribute")
+            try refuseDoubles(changes, "The attribute") { $0.name }
             for change in changes {
                 try check(name: change.name, "The attribute's name")
                 try check(change)
@@ -26,16 +26,17 @@ enum Validation {
         case .userAttributeSaved(let change): try check(change)
         case .userAttributesChanged(let changes):
             guard !changes.isEmpty else { throw .invalid(place: "The user attributes", reason: "must not be empty") }
-            try refuseDoubles(changes.map { Name($0.attribute.name) }, "The user attribute")
+            try refuseDoubles(changes, "The user attribute") { Name($0.attribute.name) }
             for change in changes { try check(change) }
         default: break
         }
     }
 
     private static func check(_ change: AttributeChange) throws(AppendError) {
+        if case .set(let value) = change.operation { return try check(value, "The attribute", of: change.name) }
         let place = "The attribute \(change.name)"
         switch change.operation {
-        case .set(let value): try check(value, place)
+        case .set: break
         case .unset, .increment: break
         case .arrayAdd(let values), .arrayRemove(let values), .objectsAdd(let values): try check(.array(values), place)
         case .objectMerge(let members): try check(.object(members), place)
@@ -45,11 +46,11 @@ enum Validation {
     }
 
     private static func check(_ change: UserAttributeChange) throws(AppendError) {
-        let place = "The user attribute \(change.attribute.name)"
-        try check(change.value, place)
+        try check(change.value, "The user attribute", of: Name(change.attribute.name))
         if case .null = change.value { return }
         guard change.attribute.accepts(change.value) else {
-            throw .invalid(place: place, reason: "must be \(change.attribute.expectation)")
+            throw .invalid(
+                place: "The user attribute \(change.attribute.name)", reason: "must be \(change.attribute.expectation)")
         }
     }
 
@@ -64,18 +65,35 @@ enum Validation {
 
     private static func check(properties: [AttributeValue.Member]?) throws(AppendError) {
         guard let properties else { return }
-        try refuseDoubles(properties.map(\.key), "The property")
+        try refuseDoubles(properties, "The property") { $0.key }
         for property in properties {
             try check(name: property.key, "The property's name")
-            try check(property.value, "The property \(property.key)")
+            try check(property.value, "The property", of: property.key)
         }
     }
 
-    private static func refuseDoubles(_ names: [Name], _ what: String) throws(AppendError) {
-        guard names.count > 1 else { return }
-        let sorted = names.sorted()
-        for index in 1..<sorted.count where sorted[index] == sorted[index - 1] {
+    @inline(__always)
+    private static func refuseDoubles<Item>(
+        _ items: [Item], _ what: String, _ name: (Item) -> Name
+    ) throws(AppendError) {
+        var isAscending = true
+        for index in items.indices.dropFirst() where !(name(items[index - 1]) < name(items[index])) {
+            isAscending = false
+            break
+        }
+        if isAscending { return }
+        let sorted = items.map(name).sorted()
+        for index in sorted.indices.dropFirst() where sorted[index] == sorted[index - 1] {
             throw .invalid(place: "\(what) \(sorted[index])", reason: "stands twice")
+        }
+    }
+
+    /// As `check(_:_:)`, with the place put together only when something is wrong.
+    @inline(__always)
+    private static func check(_ value: AttributeValue, _ what: StaticString, of name: Name) throws(AppendError) {
+        switch value {
+        case .null, .bool, .int, .string, .date: return
+        default: try check(value, "\(what) \(name)")
         }
     }
 
@@ -89,7 +107,7 @@ enum Validation {
             guard double.isFinite else { throw .invalid(place: place, reason: "must be a finite number") }
         case .array(let values): for value in values { try check(value, place, depth: depth + 1) }
         case .object(let members):
-            try refuseDoubles(members.map(\.key), "The key")
+            try refuseDoubles(members, "The key") { $0.key }
             for member in members { try check(member.value, place, depth: depth + 1) }
         }
     }

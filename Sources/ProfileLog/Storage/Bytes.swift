@@ -1,3 +1,5 @@
+internal import Glibc
+
 /// Runs `body` on the bytes of `key` in big-endian order, which sort as the numbers do.
 @inline(__always)
 func withBigEndianKey<Result, Failure: Error>(
@@ -34,7 +36,22 @@ extension UnsafeRawBufferPointer {
 
     /// Whether both hold the same bytes.
     @inline(__always)
-    func hasSameBytes(as other: UnsafeRawBufferPointer) -> Bool { count == other.count && elementsEqual(other) }
+    func hasSameBytes(as other: UnsafeRawBufferPointer) -> Bool {
+        guard count == other.count else { return false }
+        guard count > 0, let left = baseAddress, let right = other.baseAddress else { return true }
+        return memcmp(left, right, count) == 0
+    }
+
+    /// Below zero, zero or above it as these bytes stand before, with or behind those of `other` in the order of keys.
+    @inline(__always)
+    func order(to other: UnsafeRawBufferPointer) -> Int {
+        let common = Swift.min(count, other.count)
+        if common > 0, let left = baseAddress, let right = other.baseAddress {
+            let order = memcmp(left, right, common)
+            if order != 0 { return Int(order) }
+        }
+        return count - other.count
+    }
 }
 
 extension [UInt8] {

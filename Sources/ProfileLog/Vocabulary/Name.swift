@@ -21,17 +21,31 @@ public struct Name: Hashable, Comparable, Sendable, ExpressibleByStringLiteral, 
 
     public static func == (left: Name, right: Name) -> Bool { left.text.hasSameBytes(as: right.text) }
 
-    public static func < (left: Name, right: Name) -> Bool { left.text.utf8.lexicographicallyPrecedes(right.text.utf8) }
+    public static func < (left: Name, right: Name) -> Bool { left.text.order(to: right.text) < 0 }
 
     public func hash(into hasher: inout Hasher) {
-        var copy = text
-        copy.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
+        text.withRawUTF8 { hasher.combine(bytes: $0) }
     }
 }
 
 extension String {
     /// Whether both are the same UTF-8, without Unicode's canonical equivalence.
+    @inline(__always)
     func hasSameBytes(as other: String) -> Bool {
-        utf8.count == other.utf8.count && utf8.elementsEqual(other.utf8)
+        utf8.count == other.utf8.count && order(to: other) == 0
+    }
+
+    /// Below zero, zero or above it, by the bytes of the UTF-8.
+    @inline(__always)
+    func order(to other: String) -> Int {
+        withRawUTF8 { left in other.withRawUTF8 { right in left.order(to: right) } }
+    }
+
+    /// Lends the UTF-8.
+    @inline(__always)
+    func withRawUTF8<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result {
+        if let result = utf8.withContiguousStorageIfAvailable({ body(UnsafeRawBufferPointer($0)) }) { return result }
+        var copy = self
+        return copy.withUTF8 { body(UnsafeRawBufferPointer($0)) }
     }
 }

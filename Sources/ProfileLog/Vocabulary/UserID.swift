@@ -35,7 +35,15 @@ public enum UserID: Hashable, Sendable {
     }
 
     public static func == (left: UserID, right: UserID) -> Bool {
-        left.kindNumber == right.kindNumber && zip(left.parts, right.parts).allSatisfy { $0.hasSameBytes(as: $1) }
+        switch (left, right) {
+        case (.externalID(let left), .externalID(let right)), (.brazeID(let left), .brazeID(let right)),
+            (.email(let left), .email(let right)), (.phone(let left), .phone(let right)),
+            (.device(let left), .device(let right)):
+            left.hasSameBytes(as: right)
+        case (.alias(let leftLabel, let left), .alias(let rightLabel, let right)):
+            leftLabel.hasSameBytes(as: rightLabel) && left.hasSameBytes(as: right)
+        default: false
+        }
     }
 
     public func hash(into hasher: inout Hasher) {

@@ -1,0 +1,259 @@
+import ArgumentParser
+import Foundation
+import ProfileLog
+import Synchronization
+
+@main
+struct Bench: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "profilelog-bench",
+        abstract: "ProfileLog's half of the benchmark; Benchmarks/C has the other. One line of JSON for each run.",
+        subcommands: [Append.self, Concurrent.self, Fold.self, History.self, Read.self, Generate.self])
+}
+
+struct Input: ParsableArguments {
+    @Option(help: "A folder for the store; it must not exist yet.") var store: String
+    @Option(help: "JSON Lines of the workload's shape.") var input: String
+    @Option(help: "At most this many events.") var count: Int = .max
+    @Option(help: "The clock in microseconds, one more for each commit; without it, the real one.")
+    var recordedAtStart: Int64?
+    @Option(help: "Events of a user between two snapshots; 0 writes none, as the C program.") var snapshotInterval = 0
+}
+
+/// A clock that a run can repeat.
+final class StepClock: Sendable {
+    private let next: Mutex<Int64>
+    init(_ start: Int64) { next = Mutex(start) }
+    func tick() -> Timestamp {
+        next.withLock { next in
+            defer { next += 1 }
+            return Timestamp(rawValue: next)
+        }
+    }
+}
+
+extension Input {
+    func open() throws -> EventLog {
+        var options = LogOptions()
+        options.snapshotInterval = snapshotInterval
+        if let recordedAtStart {
+            // The first tick marks the new store, as in the C program.
+            let clock = StepClock(recordedAtStart)
+            let isFirst = Mutex(true)
+            options.now = {
+                let first = isFirst.withLock { first in
+                    defer { first = false }
+                    return first
+                }
+                return first ? Timestamp(rawValue: recordedAtStart) : clock.tick()
+            }
+        }
+        return try EventLog(path: store, create: true, options: options)
+    }
+}
+
+struct Append: ParsableCommand {
+    static let configuration = CommandConfiguration(abstract: "One caller, durable batches.")
+    @OptionGroup var input: Input
+    @Option(help: "Events in a commit.") var batch = 1000
+
+    func run() throws {
+        let events = try WorkloadEvent.load(input.input, limit: input.count)
+        let log = try input.open()
+        var latencies = Latencies()
+        let clock = ContinuousClock()
+        let begin = clock.now
+        var next = 0
+        while next < events.count {
+            let started = clock.now
+            var builder = log.prepare()
+            for index in next..<min(next + batch, events.count) {
+                try builder.add(events[index].event, events[index].context, to: events[index].user)
+            }
+            _ = try log.commit(builder.finish())
+            next += batch
+            latencies.add(clock.now - started)
+        }
+        let flushBegin = clock.now
+        try log.writeIndex()
+        let end = clock.now
+        let seconds = (end - begin).seconds
+        report(
+            [
+                ("events", "\(events.count)"), ("seconds", "\(seconds)"),
+                ("events_per_s", format(Double(events.count) / seconds)),
+            ] + latencies.fields() + [("last_flush_us", format((end - flushBegin).microseconds))])
+    }
+}
+
+struct Concurrent: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(abstract: "Many callers, one event each, through the writer.")
+    @OptionGroup var input: Input
+    @Option(help: "Callers.") var callers = 256
+    @Option(help: "Write how many events each commit had, one a line.") var sizes: String?
+
+    func run() async throws {
+        let events = try WorkloadEvent.load(input.input, limit: input.count)
+        let log = try input.open()
+        let before = try log.lastPosition()
+        let writer = LogWriter(log)
+        let callers = callers
+        let clock = ContinuousClock()
+        let begin = clock.now
+        let all = await withTaskGroup(of: [Duration].self) { group in
+            for caller in 0..<callers {
+                group.addTask {
+                    var latencies: [Duration] = []
+                    var index = caller
+                    while index < events.count {
+                        let started = clock.now
+                        do {
+                            var builder = log.prepare()
+                            try builder.add(events[index].event, events[index].context, to: events[index].user)
+                            _ = try await writer.commit(builder.finish())
+                        } catch {
+                            fatalError("\(error)")
+                        }
+                        latencies.append(clock.now - started)
+                        index += callers
+                    }
+                    return latencies
+                }
+            }
+            return await group.reduce(into: []) { $0 += $1 }
+        }
+        let seconds = (clock.now - begin).seconds
+        await writer.close()
+        var latencies = Latencies()
+        for latency in all { latencies.add(latency) }
+        let batches = try batchSizes(log, after: before)
+        if let sizes { try batches.map { "\($0)\n" }.joined().write(toFile: sizes, atomically: true, encoding: .utf8) }
+        report(
+            [
+                ("events", "\(events.count)"), ("seconds", "\(seconds)"),
+                ("events_per_s", format(Double(events.count) / seconds)),
+                ("mean_batch", format(Double(events.count) / Double(max(batches.count, 1)))),
+            ] + latencies.fields())
+    }
+
+    /// Events of the same `recordedAt` came in one commit (users that it created are not counted).
+    private func batchSizes(_ log: EventLog, after: Position) throws -> [Int] {
+        var sizes: [Int] = []
+        var last: Timestamp?
+        var next = after.next
+        while true {
+            let page = try log.events(from: next, limit: 10_000)
+            for event in page.events where event.event.kind != .userCreated {
+                if event.recordedAt == last { sizes[sizes.count - 1] += 1 } else { sizes.append(1) }
+                last = event.recordedAt
+            }
+            if page.scanned >= page.last { return sizes }
+            next = page.scanned.next
+        }
+    }
+}
+
+struct Fold: ParsableCommand {
+    static let configuration = CommandConfiguration(abstract: "Full replay with fold, from a closed store.")
+    @Option var store: String
+    @Option var threads = 1
+
+    func run() throws {
+        let before = anonymousBytes()
+        let clock = ContinuousClock()
+        let begin = clock.now
+        let log = try EventLog(path: store)
+        let replayer = Replayer<ProfileProjection>(log, threads: threads)
+        try replayer.run()
+        let seconds = (clock.now - begin).seconds
+        let states = anonymousBytes() - before
+        var users = 0
+        replayer.forEachUser { _, _, _ in users += 1 }
+        let events = replayer.position.rawValue
+        report([
+            ("events", "\(events)"), ("seconds", "\(seconds)"), ("events_per_s", format(Double(events) / seconds)),
+            ("users", "\(users)"), ("state_bytes", "\(states)"),
+            ("mb_per_100k_users", format(Double(states) / Double(max(users, 1)) / 10)),
+            ("digest", "\"\(replayer.digest())\""),
+        ])
+    }
+}
+
+struct History: ParsableCommand {
+    static let configuration = CommandConfiguration(abstract: "Whole histories of random users, every field decoded.")
+    @Option var store: String
+    @Option(help: "How many users to read.") var users = 50_000
+    @Option var seed: UInt64 = 1
+    @Option(help: "Read this user alone, several times.") var user: String?
+
+    func run() throws {
+        let log = try EventLog(path: store)
+        let clock = ContinuousClock()
+        if let user {
+            guard let info = try log.find(.externalID(user)) else { throw BenchmarkError("No user \(user).") }
+            for round in 0..<7 {
+                let begin = clock.now
+                let events = try log.history(of: info.number)
+                report([
+                    ("round", "\(round)"), ("events", "\(events.count)"),
+                    ("ms", format((clock.now - begin).microseconds / 1000)),
+                ])
+            }
+            return
+        }
+        let count = try log.userCount()
+        var random = SeededGenerator(seed: seed)
+        var events = 0
+        let begin = clock.now
+        for _ in 0..<users {
+            let user = UserNumber(rawValue: 1 + random.next() % count)
+            events += try log.history(of: user).count
+        }
+        let seconds = (clock.now - begin).seconds
+        report([
+            ("users", "\(users)"), ("events", "\(events)"), ("seconds", "\(seconds)"),
+            ("users_per_s", format(Double(users) / seconds)), ("events_per_s", format(Double(events) / seconds)),
+        ])
+    }
+}
+
+struct Read: ParsableCommand {
+    static let configuration = CommandConfiguration(abstract: "Profile reads of random users, through snapshots.")
+    @Option var store: String
+    @Option var reads = 100_000
+    @Option var seed: UInt64 = 1
+
+    func run() throws {
+        let log = try EventLog(path: store)
+        let count = try log.userCount()
+        var random = SeededGenerator(seed: seed)
+        var latencies = Latencies()
+        let clock = ContinuousClock()
+        for _ in 0..<reads {
+            let user = UserNumber(rawValue: 1 + random.next() % count)
+            let begin = clock.now
+            _ = try log.profile(of: user)
+            latencies.add(clock.now - begin)
+        }
+        report([("reads", "\(reads)")] + latencies.fields())
+    }
+}
+
+struct Generate: ParsableCommand {
+    static let configuration = CommandConfiguration(abstract: "Writes the workload as JSON Lines to standard output.")
+    @Option var events: Int
+    @Option var users: Int
+    @Option var seed: UInt64 = 1
+
+    func run() throws {
+        var generator = WorkloadGenerator(seed: seed, users: users)
+        var buffer: [UInt8] = []
+        for index in 0..<events {
+            generator.appendLine(to: &buffer)
+            if buffer.count > 1 << 20 || index == events - 1 {
+                FileHandle.standardOutput.write(Data(buffer))
+                buffer.removeAll(keepingCapacity: true)
+            }
+        }
+    }
+}

@@ -1,0 +1,293 @@
+/// Walks through all tables and compares each with what the log says it must hold.
+struct LogChecker {
+    private let log: EventLog
+    private let tables: Tables
+    private(set) var report = CheckReport()
+    /// Versions by user number, as far as the log was read.
+    private var versions: [UInt64] = []
+    private var facts = IndexFacts()
+
+    /// What the caches must hold up to the checkpoint, by the log.
+    private struct IndexFacts {
+        var identifiers: [[UInt8]: UInt64] = [:]
+        var users: [UInt64: UserRow] = [:]
+        var devices: [Name: DeviceRow] = [:]
+        var pending: [Name: [UInt64: PendingItem]] = [:]
+        var keys: [[UInt8]: UInt64] = [:]
+        var userCount: UInt64 = 0
+    }
+
+    init(log: EventLog) {
+        self.log = log
+        tables = log.environment.tables
+    }
+
+    mutating func run(_ progress: (LogProgress) -> Void) throws {
+        let (last, checkpoint) = try log.withView { view, _ in (view.last, view.checkpoint) }
+        try log.environment.withReadTransaction { transaction in
+            try checkNames(transaction)
+            try checkLog(to: last, checkpoint, transaction, progress)
+            try checkStreams(checkpoint, transaction)
+            try checkIdentifiers(transaction)
+            try checkUsers(transaction)
+            try checkDevices(transaction)
+            try checkPending(transaction)
+            try checkKeys(transaction)
+            for projection in log.projections { try checkSnapshots(projection, transaction, progress) }
+        }
+        report.users = versions.count(where: { $0 > 0 })
+    }
+
+    // MARK: - Truth
+
+    private mutating func checkNames(_ transaction: borrowing ReadTransaction) throws {
+        var problems: [(String, String)] = []
+        var count: UInt32 = 0
+        try transaction.withCursor(tables.names) { cursor in
+            var row = try cursor.first()
+            while let found = row {
+                count += 1
+                let number = found.key.count == 4 ? found.key.bigEndian32() : 0
+                if number != count { problems.append(("names \(number)", "number \(count) was expected")) }
+                if !RecordHeader.hasRightChecksum(found.value) {
+                    problems.append(("names \(number)", "the checksum is wrong"))
+                } else if String(validating: found.value.dropLast(4), as: UTF8.self) == nil {
+                    problems.append(("names \(number)", "the bytes are not UTF-8"))
+                }
+                row = try cursor.next()
+            }
+        }
+        report.names = Int(count)
+        for problem in problems { report.add(problem.0, problem.1) }
+    }
+
+    private mutating func checkLog(
+        to last: UInt64, _ checkpoint: UInt64, _ transaction: borrowing ReadTransaction, _ progress: (LogProgress) -> Void
+    ) throws {
+        var expected: UInt64 = 1
+        var recordedAt: Int64 = 0
+        var chunk = Tail(base: 0, userCount: 0, lastRecordedAt: 0)
+        var checker = self
+        try transaction.withCursor(tables.log) { cursor in
+            var row = try cursor.first()
+            while let found = row {
+                let position = found.key.count == 8 ? found.key.bigEndian64() : 0
+                if position > last { break }
+                while expected < position, expected <= last {
+                    checker.report.add("log \(expected)", "the record is missing")
+                    expected += 1
+                    checker.drain(&chunk, nextBase: expected - 1)
+                }
+                checker.checkRecord(found.value, position, &recordedAt, &chunk, isIndexed: position <= checkpoint)
+                expected = position + 1
+                if position % 65_536 == 0 {
+                    checker.drain(&chunk, nextBase: position)
+                    progress(LogProgress(stage: "log", done: position, total: last))
+                }
+                row = try cursor.next()
+            }
+        }
+        while expected <= last {
+            checker.report.add("log \(expected)", "the record is missing")
+            expected += 1
+        }
+        checker.drain(&chunk, nextBase: last)
+        checker.report.events = last
+        self = checker
+        progress(LogProgress(stage: "log", done: last, total: last))
+    }
+
+    private mutating func checkRecord(
+        _ record: UnsafeRawBufferPointer, _ position: UInt64, _ recordedAt: inout Int64, _ chunk: inout Tail, isIndexed: Bool
+    ) {
+        let place = "log \(position)"
+        guard RecordHeader.hasRightChecksum(record) else {
+            report.add(place, "the checksum is wrong")
+            drain(&chunk, nextBase: position)
+            return
+        }
+        guard let header = RecordHeader(record),
+            RecordedEvent(header, position: Position(rawValue: position), names: log.names) != nil
+        else {
+            report.add(place, "the record is unreadable")
+            drain(&chunk, nextBase: position)
+            return
+        }
+        if header.recordedAt < recordedAt { report.add(place, "it is recorded before the one before it") }
+        recordedAt = max(recordedAt, header.recordedAt)
+        let user = Int(clamping: header.user)
+        if user > 1 << 40 {
+            report.add(place, "the user number is out of range")
+            return
+        }
+        while versions.count <= user { versions.append(0) }
+        if header.version != versions[user] + 1 {
+            report.add(place, "version \(versions[user] + 1) of user \(header.user) was expected, not \(header.version)")
+        }
+        versions[user] = header.version
+        if isIndexed { chunk.add(header) }
+    }
+
+    /// Moves what the chunk's events say into `facts`, and begins another chunk behind `nextBase`.
+    private mutating func drain(_ chunk: inout Tail, nextBase: UInt64) {
+        for index in 0..<chunk.identifiers.count {
+            let key = chunk.identifiers.withBytes(of: index) { Array($0) }
+            if facts.identifiers[key] == nil { facts.identifiers[key] = chunk.identifierOwners[index].user }
+        }
+        for (user, changes) in chunk.identities {
+            for change in changes { facts.users[user, default: UserRow()].add(change.id, position: change.position) }
+        }
+        for (device, changes) in chunk.devices where !device.text.isEmpty {
+            for change in changes { facts.devices[device, default: DeviceRow()].apply(change) }
+        }
+        for (device, changes) in chunk.pendingChanges {
+            for change in changes {
+                switch change.change {
+                case .added(let item): facts.pending[device, default: [:]][item.position] = item
+                case .removed(let gone): for position in gone { facts.pending[device]?[position] = nil }
+                }
+            }
+        }
+        facts.keys.merge(chunk.keys) { $1 }
+        facts.userCount = max(facts.userCount, chunk.userCount)
+        chunk = Tail(base: nextBase, userCount: 0, lastRecordedAt: 0)
+    }
+
+    // MARK: - Caches
+
+    private mutating func checkStreams(_ checkpoint: UInt64, _ transaction: borrowing ReadTransaction) throws {
+        var problems: [(String, String)] = []
+        var entries: UInt64 = 0
+        let tables = tables
+        try transaction.withCursor(tables.streams) { cursor in
+            var row = try cursor.first()
+            while let found = row {
+                guard found.key.count == 16 else {
+                    problems.append(("streams", "a key has \(found.key.count) bytes"))
+                    row = try cursor.next()
+                    continue
+                }
+                let user = found.key.bigEndian64()
+                let first = found.key.bigEndian64(at: 8)
+                var wrong: UInt64?
+                StreamRow.forEach(found.value) { index, position in
+                    if position > checkpoint { return }
+                    entries += 1
+                    let header = (try? transaction.get(tables.log, position)).flatMap { $0 }.flatMap { RecordHeader($0) }
+                    if header?.user != user || header?.version != first + UInt64(index) { wrong = wrong ?? position }
+                }
+                if let wrong {
+                    problems.append(("streams \(user), \(first)", "position \(wrong) is not of this user and version"))
+                }
+                row = try cursor.next()
+            }
+        }
+        for problem in problems { report.add(problem.0, problem.1) }
+        if entries != checkpoint { report.add("streams", "\(entries) entries stand for \(checkpoint) events") }
+    }
+
+    private mutating func checkIdentifiers(_ transaction: borrowing ReadTransaction) throws {
+        let expected = facts.identifiers
+        try compare("identifiers", tables.identifiers, expected.count, transaction) { row in
+            guard row.value.count >= 8 else { return false }
+            return expected[Array(row.key)] == row.value.bigEndian64()
+        }
+    }
+
+    private mutating func checkUsers(_ transaction: borrowing ReadTransaction) throws {
+        let expected = facts.users
+        try compare("users", tables.users, expected.count, transaction) { row in
+            guard row.key.count == 8, let user = UserRow(row.value) else { return false }
+            return expected[row.key.bigEndian64()] == user
+        }
+        if let checkpoint = try IndexCheckpoint.read(tables, transaction), checkpoint.users != facts.userCount {
+            report.add("checkpoints index", "it counts \(checkpoint.users) users, the log \(facts.userCount)")
+        }
+    }
+
+    private mutating func checkDevices(_ transaction: borrowing ReadTransaction) throws {
+        let expected = facts.devices
+        try compare("devices", tables.devices, expected.count, transaction) { row in
+            guard let device = DeviceRow(row.value) else { return false }
+            return expected[Name(String(decoding: row.key, as: UTF8.self))] == device
+        }
+    }
+
+    private mutating func checkPending(_ transaction: borrowing ReadTransaction) throws {
+        let expected = facts.pending
+        let count = expected.values.reduce(0) { $0 + $1.count }
+        try compare("pending", tables.pending, count, transaction) { row in
+            guard let length = row.key.first.map(Int.init), row.key.count == length + 21 else { return false }
+            let device = Name(String(decoding: row.key.slice(1..<(1 + length)), as: UTF8.self))
+            guard let item = PendingRow.item(row, prefixBytes: 1 + length) else { return false }
+            return expected[device]?[item.position] == item
+        }
+    }
+
+    private mutating func checkKeys(_ transaction: borrowing ReadTransaction) throws {
+        let expected = facts.keys
+        try compare("keys", tables.keys, expected.count, transaction) { row in
+            row.value.count == 8 && expected[Array(row.key)] == row.value.bigEndian64()
+        }
+    }
+
+    /// Every row of `table` must be right, and there must be `count` of them.
+    private mutating func compare(
+        _ name: String, _ table: Table, _ count: Int, _ transaction: borrowing ReadTransaction,
+        _ isRight: (Cursor.Row) -> Bool
+    ) throws {
+        var wrong = 0
+        var rows = 0
+        try transaction.withCursor(table) { cursor in
+            var row = try cursor.first()
+            while let found = row {
+                rows += 1
+                if !isRight(found) { wrong += 1 }
+                row = try cursor.next()
+            }
+        }
+        if wrong > 0 { report.add(name, "\(wrong) rows do not hold what the log says") }
+        if rows != count { report.add(name, "\(rows) rows stand where the log says \(count)") }
+    }
+
+    private mutating func checkSnapshots<P: Projection>(
+        _: P.Type, _ transaction: borrowing ReadTransaction, _ progress: (LogProgress) -> Void
+    ) throws {
+        let log = log
+        let prefix = [UInt8(truncatingIfNeeded: P.name.utf8.count)] + P.name.utf8
+        var problems: [String] = []
+        var count = 0
+        guard let view = try log.catchUp(transaction) else { return }
+        let total = try UInt64(transaction.count(tables.snapshots))
+        try transaction.withCursor(tables.snapshots) { cursor in
+            var row = try cursor.seek(prefix)
+            var current: (user: UInt64, version: UInt64, state: P.State)?
+            while let found = row, found.key.starts(with: prefix), found.key.count == prefix.count + 16 {
+                let user = found.key.bigEndian64(at: prefix.count)
+                let version = found.key.bigEndian64(at: prefix.count + 8)
+                count += 1
+                if !RecordHeader.hasRightChecksum(found.value) {
+                    problems.append("snapshots \(P.name), user \(user), version \(version)")
+                } else if let stored = SnapshotRow.state(found.value, revision: P.revision) {
+                    var fresh = current?.user == user ? current?.state ?? P.initial : P.initial
+                    let from = current?.user == user ? (current?.version ?? 0) + 1 : 1
+                    do {
+                        let positions = try view.positions(of: user, from: from, to: version, transaction)
+                        try log.fold(P.self, positions, into: &fresh, view, transaction)
+                        if !P.encode(fresh).elementsEqual(stored) {
+                            problems.append("snapshots \(P.name), user \(user), version \(version)")
+                        }
+                        current = (user, version, fresh)
+                    } catch is StorageError {
+                        problems.append("snapshots \(P.name), user \(user), version \(version)")
+                        current = nil
+                    }
+                }
+                if count % 4096 == 0 { progress(LogProgress(stage: "snapshots", done: UInt64(count), total: total)) }
+                row = try cursor.next()
+            }
+        }
+        report.snapshots += count
+        for place in problems { report.add(place, "it is not what a fresh fold gives") }
+    }
+}

@@ -1,0 +1,99 @@
+/// A profile with its names: a `ProfileState` for people and programs to read. Lists are in ascending order of the names' bytes.
+public struct ProfileView: Hashable, Sendable {
+    /// Standard attributes by their names on the wire.
+    public var attributes: [Field]
+    /// Custom attributes.
+    public var customAttributes: [Field]
+    /// Custom events that took effect.
+    public var customEvents: [Counted]
+    /// Products bought.
+    public var purchases: [Purchased]
+    /// What waits for a launch, in saved order.
+    public var pending: [Waiting]
+
+    /// An attribute.
+    public struct Field: Hashable, Sendable {
+        /// Its name.
+        public var name: Name
+        /// Its value.
+        public var value: AttributeValue
+        /// The event that set it; for what was saved and flushed, the saved one.
+        public var position: Position
+        /// When that happened.
+        public var setAt: Timestamp
+    }
+
+    /// Something that happened, and how often.
+    public struct Counted: Hashable, Sendable {
+        /// Its name.
+        public var name: Name
+        /// How often, first and last.
+        public var occurrences: ProfileState.Occurrences
+    }
+
+    /// A product, and what was paid for it.
+    public struct Purchased: Hashable, Sendable {
+        /// The product's ID.
+        public var product: Name
+        /// How many, first and last.
+        public var occurrences: ProfileState.Occurrences
+        /// Price times quantity, by currency in ascending order.
+        public var revenue: [(currency: String, amount: Double)] {
+            zip(currencies, amounts).map { ($0, $1) }
+        }
+
+        var currencies: [String]
+        var amounts: [Double]
+    }
+
+    /// A saved item.
+    public struct Waiting: Hashable, Sendable {
+        /// Its position.
+        public var position: Position
+        /// In which of the three lists.
+        public var kind: PendingKind
+        /// The device on which it waits.
+        public var device: String
+        /// Where on the device.
+        public var storage: DeviceStorage
+        /// When it was saved, by the device's clock.
+        public var savedAt: Timestamp
+    }
+}
+
+extension EventLog {
+    /// `state`, which must be of this log, with its names.
+    public func profileView(_ state: ProfileState) -> ProfileView {
+        let fields = state.fields.fields.compactMap { field -> (isCustom: Bool, field: ProfileView.Field)? in
+            guard let value = state.fields.value(field.key), let name = fieldName(field.key) else { return nil }
+            return (
+                field.key.isCustom,
+                .init(
+                    name: name, value: value, position: Position(rawValue: field.position),
+                    setAt: Timestamp(rawValue: field.at))
+            )
+        }
+        return ProfileView(
+            attributes: fields.filter { !$0.isCustom }.map(\.field).sorted { $0.name < $1.name },
+            customAttributes: fields.filter(\.isCustom).map(\.field).sorted { $0.name < $1.name },
+            customEvents: state.events.compactMap { event in
+                names.name(event.name).map { .init(name: $0, occurrences: event.occurrences) }
+            }.sorted { $0.name < $1.name },
+            purchases: state.purchases.compactMap { purchase in
+                names.name(purchase.product).map {
+                    .init(
+                        product: $0, occurrences: purchase.occurrences, currencies: purchase.revenue.map(\.currency),
+                        amounts: purchase.revenue.map(\.amount))
+                }
+            }.sorted { $0.product < $1.product },
+            pending: state.pending.map { entry in
+                .init(
+                    position: Position(rawValue: entry.position), kind: entry.kind, device: entry.device.text,
+                    storage: entry.storage.storage(names), savedAt: Timestamp(rawValue: entry.savedAt))
+            })
+    }
+
+    private func fieldName(_ key: FieldKey) -> Name? {
+        key.isCustom ? names.name(key.customName) : key.standard.map { Name($0.name) }
+    }
+}

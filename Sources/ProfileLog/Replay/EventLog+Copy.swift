@@ -1,0 +1,88 @@
+internal import Synchronization
+
+extension EventLog {
+    /// Replays the log into the store in the folder `path`, which becomes identical: same records, positions, times and names.
+    ///
+    /// The folder is made if it does not exist. A copy that was stopped goes on where it stopped; a store that holds anything else is
+    /// refused. Each step is durable before the next. `progress` may stop the work by answering false.
+    public func replay(
+        into path: String, until: Position? = nil, progress: (LogProgress) -> Bool = { _ in true }
+    ) throws -> ReplayReport {
+        let clock = ContinuousClock()
+        let begin = clock.now
+        let end = try min(lastPosition(), until ?? Position(rawValue: .max)).rawValue
+        let target = try EventLog(path: path, create: true, options: options, projections: projections, storeID: storeID)
+        guard target.environment !== environment else {
+            throw AppendError.invalid(place: "The target", reason: "is the store itself; name another folder")
+        }
+        try refuseForeign(target, upTo: end)
+        var position = try target.lastPosition().rawValue
+        var isComplete = position >= end
+        while position < end {
+            let to = min(end, position + 8192)
+            try copy(from: position + 1, to: to, into: target)
+            position = to
+            isComplete = position == end
+            if !progress(LogProgress(stage: "copy", done: position, total: end)) { break }
+        }
+        try target.writeIndex()
+        let elapsed = clock.now - begin
+        var report = try target.replay(verify: isComplete)
+        report.elapsed = elapsed
+        report.isComplete = isComplete
+        return report
+    }
+
+    /// The target must hold a beginning of this very log.
+    private func refuseForeign(_ target: EventLog, upTo end: UInt64) throws {
+        let last = try target.lastPosition().rawValue
+        guard target.storeID == storeID, last <= end else {
+            throw AppendError.invalid(
+                place: "The target", reason: "holds another log, or more of this one; name an empty folder")
+        }
+        if last == 0 { return }
+        let theirs = try target.environment.withReadTransaction { try $0.get(target.environment.tables.log, last).map(Array.init) }
+        let ours = try environment.withReadTransaction { try $0.get(environment.tables.log, last).map(Array.init) }
+        guard theirs == ours else {
+            throw AppendError.invalid(place: "The target", reason: "holds another log; name an empty folder")
+        }
+    }
+
+    private func copy(from: UInt64, to: UInt64, into target: EventLog) throws {
+        let batch = try withView { view, transaction -> CommitBatch in
+            let known = target.names.count
+            let added = known < names.count ? (known + 1...names.count).compactMap { names.name($0) } : []
+            var batch = CommitBatch(firstPosition: from, firstName: known + 1, names: added, bytes: [], ends: [])
+            try transaction.withCursor(view.tables.log) { cursor in
+                var row = try cursor.seek(from)
+                var expected = from
+                while let found = row, expected <= to {
+                    guard found.key.bigEndian64() == expected, RecordHeader.hasRightChecksum(found.value) else {
+                        throw StorageError.damaged(place: "the record at position \(expected) fails its checksum")
+                    }
+                    batch.bytes.append(contentsOf: found.value)
+                    batch.ends.append(batch.bytes.count)
+                    expected += 1
+                    row = try cursor.next()
+                }
+            }
+            return batch
+        }
+        try target.apply(batch)
+    }
+
+    /// Stores a batch that was decided elsewhere.
+    func apply(_ batch: CommitBatch) throws {
+        try writing.withLock { _ in
+            try environment.withWriteTransaction { transaction in
+                let last = try Self.last(transaction, environment.tables)
+                guard batch.firstPosition == last + 1 else {
+                    throw StorageError.damaged(place: "position \(last + 1) would be left out")
+                }
+                try batch.apply(to: transaction, environment.tables)
+            }
+        }
+        try withView { _, _ in }
+        writeIndexIfDue()
+    }
+}

@@ -1,0 +1,106 @@
+extension EventLog {
+    /// Replays the log into fresh profiles.
+    ///
+    /// With `verify`, proves that what is live is what the log says: each user's profile as it is read (snapshot and tail) must have the
+    /// same bytes as the fresh fold, now and after each of their launches, and what waits on each device must be what the fresh
+    /// profiles hold as pending. `progress` may stop the work by answering false; the report then covers what was done.
+    public func replay(
+        threads: Int = 1, until: Position? = nil, verify: Bool = false,
+        progress: (LogProgress) -> Bool = { _ in true }
+    ) throws -> ReplayReport {
+        let clock = ContinuousClock()
+        let begin = clock.now
+        let replayer = Replayer<ProfileProjection>(self, threads: threads)
+        let isComplete = try replayer.run(to: until, progress: progress)
+        let elapsed = clock.now - begin
+        var report = ReplayReport(
+            events: replayer.position.rawValue, users: 0, elapsed: elapsed, digest: replayer.digest(), isComplete: isComplete)
+        replayer.forEachUser { _, _, _ in report.users += 1 }
+        if verify, isComplete {
+            try LiveProof(log: self, replayer: replayer).run(into: &report, progress)
+        }
+        return report
+    }
+}
+
+/// What a replay found.
+public struct ReplayReport: Hashable, Sendable {
+    /// Events folded.
+    public var events: UInt64
+    /// Users who have any.
+    public var users: Int
+    /// The time that the fold took, without the comparison.
+    public var elapsed: Duration
+    /// SHA-256 over all profiles.
+    public var digest: String
+    /// Whether the replay came to its end.
+    public var isComplete: Bool
+    /// Profiles that were compared with the live ones, launches included.
+    public var compared = 0
+    /// Where live and replayed state differ, one line each, the first hundred.
+    public var differences: [String] = []
+
+    /// Whether nothing differs.
+    public var isEqual: Bool { differences.isEmpty }
+}
+
+/// Compares what is read live with a fresh fold.
+private struct LiveProof {
+    let log: EventLog
+    let replayer: Replayer<ProfileProjection>
+
+    func run(into report: inout ReplayReport, _ progress: (LogProgress) -> Bool) throws {
+        var pending: [Name: Set<UInt64>] = [:]
+        var done: UInt64 = 0
+        let total = UInt64(report.users)
+        var isStopped = false
+        try replayer.forEachUser { user, version, state in
+            if isStopped { return }
+            let live = try log.profile(of: user, asOf: version)
+            report.compared += 1
+            if ProfileProjection.encode(live) != ProfileProjection.encode(state) {
+                report.note("user \(user.rawValue) at version \(version.rawValue)")
+            }
+            if state.launches.count > 0 || state.flushes.count > 0 {
+                try compareLaunches(of: user, to: version, &report)
+            }
+            for entry in state.pending { pending[entry.device, default: []].insert(entry.position) }
+            done += 1
+            if done % 1024 == 0 || done == total {
+                isStopped = !progress(LogProgress(stage: "proof", done: done, total: total))
+            }
+        }
+        report.isComplete = !isStopped
+        if isStopped { return }
+        guard try log.lastPosition() == replayer.position else { return }
+        let devices = try Set(log.devices().map { Name($0.device) }).union(pending.keys)
+        for device in devices.sorted() {
+            let live = try Set(log.pending(on: device.text).map(\.event.position.rawValue))
+            if live != pending[device, default: []] { report.note("what waits on a device of \(live.count) items") }
+        }
+    }
+
+    /// Folds the user's events one by one, and after each launch and each flush compares with the state as it is read for that version.
+    private func compareLaunches(of user: UserNumber, to version: Version, _ report: inout ReplayReport) throws {
+        var fresh = ProfileProjection.initial
+        try log.withView { view, transaction in
+            for position in try view.positions(of: user.rawValue, from: 1, to: version.rawValue, transaction) {
+                try log.fold(ProfileProjection.self, [position], into: &fresh, view, transaction)
+                let kind = try EventLog.header(at: position, transaction, view.tables).kind
+                guard kind == .appLaunched || kind == .pendingFlushed else { continue }
+                let live = try log.state(
+                    ProfileProjection.self, user.rawValue, version: fresh.version.rawValue, view, transaction)
+                report.compared += 1
+                if ProfileProjection.encode(live) != ProfileProjection.encode(fresh) {
+                    report.note("user \(user.rawValue) at version \(fresh.version.rawValue), after a launch")
+                }
+            }
+        }
+    }
+}
+
+extension ReplayReport {
+    fileprivate mutating func note(_ difference: String) {
+        if differences.count < 100 { differences.append(difference) }
+    }
+}

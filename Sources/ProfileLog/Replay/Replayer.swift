@@ -1,0 +1,142 @@
+internal import Crypto
+
+/// Folds the whole log anew into the states of all users, apart from everything that is cached.
+///
+/// Users are folded in parallel, each on one thread; memory grows with users and not with events. A replayer can be stopped after any
+/// slice and goes on where it stopped; it is not shared between threads.
+public final class Replayer<P: Projection> {
+    /// The last position that is folded.
+    public private(set) var position: Position = .start
+    private let log: EventLog
+    private var lanes: [Lane]
+
+    /// One thread's share: the users whose number leaves its index as the remainder.
+    private final class Lane: @unchecked Sendable {
+        // Touched by the one thread that folds it, and by the replayer while no thread does.
+        var states: [P.State] = []
+        var versions: [UInt64] = []
+        var error: (any Error)?
+        var events: UInt64 = 0
+    }
+
+    /// A replay of `log` on `threads` threads.
+    public init(_ log: EventLog, threads: Int = 1) {
+        self.log = log
+        lanes = (0..<max(1, threads)).map { _ in Lane() }
+    }
+
+    /// How many records one read transaction sees at most: long ones would keep pages from being used again.
+    static var sliceLength: UInt64 { 1 << 18 }
+
+    /// Folds up to `target` (or the end of the log). `progress` is asked after each slice, and stops the replay with false.
+    ///
+    /// Returns whether `target` was reached.
+    @discardableResult
+    public func run(to target: Position? = nil, progress: (LogProgress) -> Bool = { _ in true }) throws -> Bool {
+        let end = try min(log.lastPosition(), target ?? Position(rawValue: .max)).rawValue
+        while position.rawValue < end {
+            let from = position.rawValue + 1
+            let to = min(end, position.rawValue + Self.sliceLength)
+            try foldSlice(from, to)
+            position = Position(rawValue: to)
+            if !progress(LogProgress(stage: "replay", done: to, total: end)) { return to == end }
+        }
+        return true
+    }
+
+    private func foldSlice(_ from: UInt64, _ to: UInt64) throws {
+        let log = log
+        let count = UInt64(lanes.count)
+        if count == 1 {
+            try Self.fold(lanes[0], 0, 1, from, to, log)
+            return
+        }
+        let lanes = lanes
+        onThreads(lanes.count) { index in
+            do {
+                try Self.fold(lanes[index], UInt64(index), count, from, to, log)
+            } catch {
+                lanes[index].error = error
+            }
+        }
+        for lane in lanes {
+            if let error = lane.error {
+                lane.error = nil
+                throw error
+            }
+        }
+    }
+
+    @_specialize(where P == ProfileProjection)
+    private static func fold(
+        _ lane: Lane, _ index: UInt64, _ count: UInt64, _ from: UInt64, _ to: UInt64, _ log: EventLog
+    ) throws {
+        try log.environment.withReadTransaction { transaction in
+            try transaction.withCursor(log.environment.tables.log) { cursor in
+                var row = try cursor.seek(from)
+                var expected = from
+                while let found = row, expected <= to {
+                    guard found.key.count == 8, found.key.bigEndian64() == expected else {
+                        throw StorageError.damaged(place: "position \(expected) of the log is missing")
+                    }
+                    if count == 1 || RecordHeader.user(of: found.value) % count == index {
+                        try fold(found.value, expected, lane, count, log.names)
+                    }
+                    expected += 1
+                    row = try cursor.next()
+                }
+                if expected <= to { throw StorageError.damaged(place: "position \(expected) of the log is missing") }
+            }
+        }
+    }
+
+    @inline(__always)
+    private static func fold(
+        _ record: UnsafeRawBufferPointer, _ position: UInt64, _ lane: Lane, _ count: UInt64, _ names: NameTable
+    ) throws {
+        guard RecordHeader.hasRightChecksum(record), let header = RecordHeader(record) else {
+            throw StorageError.damaged(place: "the record at position \(position) fails its checksum")
+        }
+        let slot = Int(header.user / count)
+        while lane.states.count <= slot {
+            lane.states.append(P.initial)
+            lane.versions.append(0)
+        }
+        guard header.version == lane.versions[slot] + 1 else {
+            throw StorageError.damaged(place: "version \(lane.versions[slot] + 1) of user \(header.user) is missing")
+        }
+        lane.versions[slot] = header.version
+        P.apply(
+            EventView(header: header, position: Position(rawValue: position), names: names), to: &lane.states[slot])
+    }
+
+    // MARK: - What came out
+
+    /// Calls `body` with each user who has events, their version and state, ascending by number.
+    public func forEachUser(_ body: (UserNumber, Version, P.State) throws -> Void) rethrows {
+        let count = lanes.count
+        let slots = lanes.map(\.states.count).max() ?? 0
+        for slot in 0..<slots {
+            for (index, lane) in lanes.enumerated() where slot < lane.states.count && lane.versions[slot] > 0 {
+                let user = UserNumber(rawValue: UInt64(slot * count + index))
+                try body(user, Version(rawValue: lane.versions[slot]), lane.states[slot])
+            }
+        }
+    }
+
+    /// SHA-256 over all users' numbers, versions and states, in hexadecimal: equal folds, equal digests.
+    public func digest() -> String {
+        var hash = SHA256()
+        forEachUser { user, version, state in
+            var bytes: [UInt8] = []
+            bytes.appendBigEndian(user.rawValue)
+            bytes.appendBigEndian(version.rawValue)
+            hash.update(data: bytes)
+            hash.update(data: P.encode(state))
+        }
+        return hash.finalize().map { byte in
+            let text = String(byte, radix: 16)
+            return text.count == 1 ? "0" + text : text
+        }.joined()
+    }
+}
