@@ -4,7 +4,7 @@ import ProfileLog
 import Synchronization
 
 @main
-struct Bench: ParsableCommand {
+struct Bench: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "profilelog-bench",
         abstract: "ProfileLog's half of the benchmark; Benchmarks/C has the other. One line of JSON for each run.",
@@ -66,7 +66,7 @@ struct Append: ParsableCommand {
         var next = 0
         while next < events.count {
             let started = clock.now
-            var builder = log.prepare()
+            var builder = log.prepare(capacity: batch)
             for index in next..<min(next + batch, events.count) {
                 try builder.add(events[index].event, events[index].context, to: events[index].user)
             }

@@ -9,11 +9,30 @@ struct ByteStringTable {
     /// How many strings there are.
     var count: Int { ends.count }
 
+    /// Multiply and fold, eight bytes at a time, from a seed that differs in each process: SipHash took a tenth of an append.
+    @inline(__always)
     private static func hash(_ bytes: UnsafeRawBufferPointer) -> UInt32 {
-        var hasher = Hasher()
-        hasher.combine(bytes: bytes)
-        return UInt32(truncatingIfNeeded: hasher.finalize())
+        var hash = seed ^ UInt64(bytes.count)
+        var offset = 0
+        while offset + 8 <= bytes.count {
+            hash = mix(hash ^ bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
+            offset += 8
+        }
+        var rest: UInt64 = 0
+        while offset < bytes.count {
+            rest = rest << 8 | UInt64(bytes[offset])
+            offset += 1
+        }
+        return UInt32(truncatingIfNeeded: mix(hash ^ rest))
     }
+
+    @inline(__always)
+    private static func mix(_ value: UInt64) -> UInt64 {
+        let (high, low) = value.multipliedFullWidth(by: 0x9E37_79B9_7F4A_7C15)
+        return high ^ low
+    }
+
+    private static let seed = UInt64.random(in: .min ... .max)
 
     /// The number of `bytes`, or nil.
     func find(_ bytes: UnsafeRawBufferPointer) -> Int? {

@@ -2,9 +2,14 @@
 public struct AppendBuilder: ~Copyable {
     private let names: NameTable
     private var append = PreparedAppend(.events)
-    private var writer = WireWriter(capacity: 4096)
+    private var writer = WireWriter()
 
-    init(names: NameTable) { self.names = names }
+    init(names: NameTable, capacity: Int) {
+        self.names = names
+        append.items.reserveCapacity(capacity)
+        append.targets.reserveCapacity(capacity)
+        writer.reserve(capacity * 128)
+    }
 
     /// How many events were added.
     public var count: Int { append.items.count }

@@ -9,19 +9,23 @@ struct Decider: ~Copyable {
     private let recordedAt: Int64
     private let firstPosition: UInt64
     private var names: NewNames
+    /// One cursor for all look-ups of versions.
+    private var streams: Cursor
     private var writer = WireWriter(capacity: 1 << 16)
     private var scratch = WireWriter()
     private var ends: [Int] = []
 
     init(
-        view: LogView, names: NameTable, braze: BrazeIDs, limits: PendingLimits, recordedAt: Int64, firstPosition: UInt64
-    ) {
+        view: LogView, names: NameTable, braze: BrazeIDs, limits: PendingLimits, recordedAt: Int64, firstPosition: UInt64,
+        _ transaction: borrowing some Reading & ~Copyable
+    ) throws {
         self.view = view
         self.braze = braze
         self.limits = limits
         self.recordedAt = recordedAt
         self.firstPosition = firstPosition
         self.names = NewNames(names)
+        streams = try Cursor(transaction.handle, view.tables.streams)
     }
 
     private var nextPosition: UInt64 { firstPosition + UInt64(ends.count) }
@@ -177,7 +181,7 @@ struct Decider: ~Copyable {
         _ kind: EventKind, _ user: UInt64, _ key: inout AppendField?, body: UnsafeRawBufferPointer,
         _ places: inout [AppendReceipt.Place], _ transaction: borrowing some Reading & ~Copyable
     ) throws {
-        let version = try view.version(of: user, transaction) + 1
+        let version = try view.version(of: user, &streams) + 1
         let begin = writer.count
         RecordHeader.write(kind: kind.rawValue, user: user, version: version, recordedAt: recordedAt, to: &writer)
         if let field = key {

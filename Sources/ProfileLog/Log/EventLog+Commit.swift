@@ -65,9 +65,9 @@ extension EventLog {
             throw AppendError.clockBehind(seconds: (lastRecordedAt - now) / 1_000_000)
         }
         tail.withWriting { $0.uncommitted = seen.last + 1 }
-        var decider = Decider(
+        var decider = try Decider(
             view: view, names: names, braze: braze, limits: PendingLimits(itemsPerDevice: options.pendingItemsPerDevice),
-            recordedAt: max(now, lastRecordedAt), firstPosition: seen.last + 1)
+            recordedAt: max(now, lastRecordedAt), firstPosition: seen.last + 1, transaction)
         var answers: [Result<AppendReceipt, AppendError>] = []
         answers.reserveCapacity(appends.count)
         for append in appends {

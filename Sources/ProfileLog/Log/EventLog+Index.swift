@@ -67,12 +67,17 @@ private struct IndexWriter {
         var writer = WireWriter()
         try transaction.withCursor(view.tables.users) { cursor in
             for user in tail.identities.keys.sorted() {
-                let row = try view.identities(of: user, transaction)
+                let changes = tail.identities[user] ?? []
+                var row = UserRow()
+                // A user whose first event is in the tail has no row yet.
+                if let first = tail.version(ofFirst: changes), first > 1 || changes.isEmpty {
+                    row = try view.identities(of: user, transaction)
+                } else {
+                    for (id, position) in changes { row.add(id, position: position) }
+                }
                 writer.removeAll()
                 row.write(to: &writer)
-                var key: [UInt8] = []
-                key.appendBigEndian(user)
-                try cursor.put(key, Array(writer.bytes))
+                try withBigEndianKey(user) { try cursor.put($0, writer.bytes) }
             }
         }
     }
@@ -90,33 +95,40 @@ private struct IndexWriter {
                     return true
                 }
                 if recent.isEmpty { continue }
-                var version = firstVersion
-                var next = recent.count - 1
-                while next >= 0 {
-                    let rowVersion = StreamRow.firstVersion(holding: version)
-                    let key = KeyCoding.stream(user: user, version: rowVersion)
-                    row.removeAll()
-                    var last: UInt64 = 0
-                    let there = version - rowVersion
-                    if there > 0 {
-                        guard let stored = try transaction.get(view.tables.streams, key) else {
-                            throw StorageError.damaged(place: "a row of table streams is missing")
-                        }
-                        StreamRow.forEach(stored) { index, position in
-                            if UInt64(index) < there {
-                                row.varint(position - last)
-                                last = position
-                            }
-                        }
+                try writeStream(user, from: firstVersion, descending: recent, &row, &cursor)
+            }
+        }
+    }
+
+    /// Fills the user's last row and begins as many further ones as it takes.
+    private func writeStream(
+        _ user: UInt64, from firstVersion: UInt64, descending positions: [UInt64], _ row: inout WireWriter,
+        _ cursor: inout Cursor
+    ) throws {
+        var version = firstVersion
+        var next = positions.count - 1
+        while next >= 0 {
+            let rowVersion = StreamRow.firstVersion(holding: version)
+            var key = (user.bigEndian, rowVersion.bigEndian)
+            try withUnsafeBytes(of: &key) { key in
+                row.removeAll()
+                var last: UInt64 = 0
+                let there = version - rowVersion
+                if there > 0 {
+                    guard let stored = try cursor.seek(key), stored.key.hasSameBytes(as: key) else {
+                        throw StorageError.damaged(place: "a row of table streams is missing")
                     }
-                    while next >= 0, version < rowVersion + UInt64(StreamRow.capacity) {
-                        row.varint(recent[next] - last)
-                        last = recent[next]
-                        next -= 1
-                        version += 1
-                    }
-                    try cursor.put(key, Array(row.bytes))
+                    let (bytes, position) = StreamRow.prefix(stored.value, entries: there)
+                    row.raw(stored.value.slice(0..<bytes))
+                    last = position
                 }
+                while next >= 0, version < rowVersion + UInt64(StreamRow.capacity) {
+                    row.varint(positions[next] - last)
+                    last = positions[next]
+                    next -= 1
+                    version += 1
+                }
+                try cursor.put(key, row.bytes)
             }
         }
     }

@@ -92,8 +92,8 @@ public final class EventLog: Sendable {
         return Array(uuid)
     }
 
-    /// A builder for an append of events.
-    public func prepare() -> AppendBuilder { AppendBuilder(names: names) }
+    /// A builder for an append of some `capacity` events (a hint).
+    public func prepare(capacity: Int = 1) -> AppendBuilder { AppendBuilder(names: names, capacity: capacity) }
 
     /// The `braze_id` of a user.
     public func brazeID(of user: UserNumber) -> String { braze.id(user.rawValue) }

@@ -21,6 +21,15 @@ enum StreamRow {
         }
     }
 
+    /// How many bytes the first `entries` take, and the last position among them.
+    @inline(__always)
+    static func prefix(_ row: UnsafeRawBufferPointer, entries: UInt64) -> (bytes: Int, position: UInt64) {
+        var reader = WireReader(row)
+        var position: UInt64 = 0
+        for _ in 0..<entries where !reader.isAtEnd { position &+= reader.varint() }
+        return (row.count - reader.rest.count, position)
+    }
+
     static func count(_ row: UnsafeRawBufferPointer, upTo last: UInt64) -> Int {
         var count = 0
         forEach(row) { index, position in if position <= last { count = index + 1 } }

@@ -7,31 +7,43 @@ struct LogView: Sendable {
     let checkpoint: UInt64
     /// The last visible position.
     let last: UInt64
+    /// Whether the view is the writer's, who sees what it has not committed yet. While that is so nobody else changes the tail.
+    var isWriter: Bool { last == .max }
+
+    @inline(__always)
+    private func withTail<Result>(_ body: (borrowing Tail) -> Result) -> Result {
+        isWriter ? tail.withoutLock { body($0) } : tail.withReading { body($0) }
+    }
 
     // MARK: - Users and versions
 
     /// How many events `user` has.
     func version(of user: UInt64, _ transaction: borrowing some Reading & ~Copyable) throws -> UInt64 {
-        let inTail = tail.withReading { tail -> UInt64? in
+        var streams = try Cursor(transaction.handle, tables.streams)
+        return try version(of: user, &streams)
+    }
+
+    /// As `version(of:_:)`, with a cursor over `streams`.
+    @inline(__always)
+    func version(of user: UInt64, _ streams: inout Cursor) throws -> UInt64 {
+        let inTail = withTail { tail -> UInt64? in
             guard let index = tail.head(user, visibleTo: last), tail.position(at: index) > checkpoint else { return nil }
             return tail.entries[index].version
         }
         if let inTail { return inTail }
-        return try storedVersion(of: user, transaction)
+        return checkpoint == 0 ? 0 : try storedVersion(of: user, &streams)
     }
 
-    private func storedVersion(of user: UInt64, _ transaction: borrowing some Reading & ~Copyable) throws -> UInt64 {
-        if checkpoint == 0 { return 0 }
-        return try transaction.withCursor(tables.streams) { cursor in
-            var row = try cursor.last(before: KeyCoding.stream(user: user + 1, version: 0))
-            while let found = row, found.key.count == 16, found.key.bigEndian64() == user {
-                // An index flush that was cut short may have written beyond the checkpoint.
-                let count = StreamRow.count(found.value, upTo: checkpoint)
-                if count > 0 { return found.key.bigEndian64(at: 8) + UInt64(count) - 1 }
-                row = try cursor.previous()
-            }
-            return 0
+    private func storedVersion(of user: UInt64, _ streams: inout Cursor) throws -> UInt64 {
+        var behind = ((user + 1).bigEndian, UInt64(0))
+        var row = try withUnsafeBytes(of: &behind) { try streams.last(before: $0) }
+        while let found = row, found.key.count == 16, found.key.bigEndian64() == user {
+            // An index flush that was cut short may have written beyond the checkpoint.
+            let count = StreamRow.count(found.value, upTo: checkpoint)
+            if count > 0 { return found.key.bigEndian64(at: 8) + UInt64(count) - 1 }
+            row = try streams.previous()
         }
+        return 0
     }
 
     /// The user with this ID, or nil. `braze:` and `device:` IDs are resolved too.
@@ -53,7 +65,7 @@ struct LogView: Sendable {
         identifier key: UnsafeRawBufferPointer, _ id: @autoclosure () -> UserID,
         _ transaction: borrowing some Reading & ~Copyable
     ) throws -> UInt64? {
-        if let user = tail.withReading({ $0.owner(key, visibleTo: last) }) { return user }
+        if let user = withTail({ $0.owner(key, visibleTo: last) }) { return user }
         if checkpoint == 0 { return nil }
         guard let row = try transaction.get(tables.identifiers, key) else { return nil }
         guard row.count >= 8 else { throw StorageError.damaged(place: "a row of table identifiers") }
@@ -68,7 +80,7 @@ struct LogView: Sendable {
         try IndexCheckpoint.read(tables, transaction)?.users.max(tailUserCount) ?? tailUserCount
     }
 
-    private var tailUserCount: UInt64 { tail.withReading { $0.userCount } }
+    private var tailUserCount: UInt64 { withTail { $0.userCount } }
 
     /// A user's IDs in the order in which they were given, and the position of the user's creation.
     func identities(of user: UInt64, _ transaction: borrowing some Reading & ~Copyable) throws -> UserRow {
@@ -77,7 +89,7 @@ struct LogView: Sendable {
             guard let read = UserRow(stored) else { throw StorageError.damaged(place: "a row of table users") }
             row = read
         }
-        tail.withReading { tail in
+        withTail { tail in
             for (id, position) in tail.identities[user] ?? [] where position <= last {
                 row.add(id, position: position)
             }
@@ -108,7 +120,7 @@ struct LogView: Sendable {
             }
         }
         var recent: [UInt64] = []
-        tail.withReading { tail in
+        withTail { tail in
             tail.forEachPosition(of: user, from: last, downTo: checkpoint) { position, version in
                 if version >= from, version <= to { recent.append(position) }
                 return version > from
@@ -122,7 +134,7 @@ struct LogView: Sendable {
 
     /// The first position of the append under the idempotency key with this hash, or nil.
     func append(keyHash: [UInt8], _ transaction: borrowing some Reading & ~Copyable) throws -> UInt64? {
-        if let position = tail.withReading({ $0.keys[keyHash] }), position <= last { return position }
+        if let position = withTail({ $0.keys[keyHash] }), position <= last { return position }
         guard let row = try transaction.get(tables.keys, keyHash) else { return nil }
         guard row.count == 8 else { throw StorageError.damaged(place: "a row of table keys") }
         return row.bigEndian64()
@@ -135,7 +147,7 @@ struct LogView: Sendable {
             guard let read = DeviceRow(stored) else { throw StorageError.damaged(place: "a row of table devices") }
             row = read
         }
-        tail.withReading { tail in
+        withTail { tail in
             for change in tail.devices[device] ?? [] where change.position <= last { row.apply(change) }
         }
         return row
@@ -157,7 +169,7 @@ struct LogView: Sendable {
                 }
             }
         }
-        tail.withReading { tail in
+        withTail { tail in
             for change in tail.pendingChanges[device] ?? [] where change.position <= last {
                 switch change.change {
                 case .added(let item): items[item.position] = item
@@ -170,7 +182,7 @@ struct LogView: Sendable {
 
     /// How many items wait on the device. For the writer: the tail keeps the count up to date once it was asked for.
     func pendingCount(_ device: Name, _ transaction: borrowing some Reading & ~Copyable) throws -> Int {
-        if let known = tail.withReading({ $0.pendingCounts[device] }) { return known }
+        if let known = withTail({ $0.pendingCounts[device] }) { return known }
         let count = try pending(device, transaction).count
         tail.withWriting { $0.pendingCounts[device] = count }
         return count
@@ -195,7 +207,7 @@ struct LogView: Sendable {
                 row = try cursor.next()
             }
         }
-        tail.withReading { tail in
+        withTail { tail in
             for (device, changes) in tail.devices where changes.contains(where: { $0.position <= last }) {
                 devices.insert(device)
             }

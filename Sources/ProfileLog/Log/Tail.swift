@@ -11,7 +11,7 @@ struct Tail {
     var uncommitted: UInt64?
 
     private(set) var entries: [Entry] = []
-    private var heads: [UInt64: UInt32] = [:]
+    private var heads = NumberTable()
     private(set) var identifiers = ByteStringTable()
     private(set) var identifierOwners: [(user: UInt64, position: UInt64)] = []
     private(set) var keys: [[UInt8]: UInt64] = [:]
@@ -60,7 +60,7 @@ struct Tail {
     mutating func add(_ record: RecordHeader) {
         let position = last + 1
         let index = UInt32(entries.count)
-        let previous = heads.updateValue(index, forKey: record.user).map { $0 + 1 } ?? 0
+        let previous = heads.set(record.user, index).map { $0 + 1 } ?? 0
         entries.append(Entry(user: record.user, version: record.version, previous: previous))
         lastRecordedAt = max(lastRecordedAt, record.recordedAt)
         if let append = AppendField.first(in: record.body), !append.key.isEmpty {
@@ -152,8 +152,13 @@ struct Tail {
         return identifierOwners[index].user
     }
 
+    /// The version of the event that made the first of these changes; nil if there are none.
+    func version(ofFirst changes: [(id: UserID?, position: UInt64)]) -> UInt64? {
+        changes.first.map { entries[Int($0.position - base) - 1].version }
+    }
+
     /// The users who have an event here, ascending.
-    var usersTouched: [UInt64] { heads.keys.sorted() }
+    var usersTouched: [UInt64] { heads.sortedKeys }
 }
 
 /// Something saved that waits for a launch.

@@ -53,9 +53,14 @@ struct Cursor: ~Copyable {
     }
 
     /// The last row whose key is less than `key`.
-    mutating func last(before key: [UInt8]) throws(StorageError) -> Row? {
+    mutating func last(before key: UnsafeRawBufferPointer) throws(StorageError) -> Row? {
         guard try seek(key) != nil else { return try last() }
         return try previous()
+    }
+
+    /// As `last(before:)`, for a key in an array.
+    mutating func last(before key: [UInt8]) throws(StorageError) -> Row? {
+        try withTypedBytes(key) { (key) throws(StorageError) in try last(before: key) }
     }
 
     /// Puts a row behind all others (`MDB_APPEND`). A key that is not greater than the last is an error of the caller.
@@ -74,6 +79,12 @@ struct Cursor: ~Copyable {
                 try put(UnsafeMutableRawBufferPointer(mutating: key), value, 0)
             }
         }
+    }
+
+    /// Puts a row at the place of its key, over what was there.
+    @inline(__always)
+    mutating func put(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) throws(StorageError) {
+        try put(UnsafeMutableRawBufferPointer(mutating: key), value, 0)
     }
 
     @inline(__always)

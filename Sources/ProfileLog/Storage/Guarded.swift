@@ -5,10 +5,12 @@ internal import Glibc
 /// `@unchecked Sendable`: `value` is touched under the lock only.
 final class Guarded<Value>: @unchecked Sendable {
     private let lock: UnsafeMutablePointer<pthread_rwlock_t>
-    private var value: Value
+    // Behind a pointer: the lock is the exclusivity check.
+    private let value: UnsafeMutablePointer<Value>
 
     init(_ value: Value) {
-        self.value = value
+        self.value = .allocate(capacity: 1)
+        self.value.initialize(to: value)
         lock = .allocate(capacity: 1)
         lock.initialize(to: pthread_rwlock_t())
         pthread_rwlock_init(lock, nil)
@@ -17,6 +19,8 @@ final class Guarded<Value>: @unchecked Sendable {
     deinit {
         pthread_rwlock_destroy(lock)
         lock.deallocate()
+        value.deinitialize(count: 1)
+        value.deallocate()
     }
 
     @inline(__always)
@@ -25,7 +29,15 @@ final class Guarded<Value>: @unchecked Sendable {
     ) throws(Failure) -> Result {
         pthread_rwlock_rdlock(lock)
         defer { pthread_rwlock_unlock(lock) }
-        return try body(value)
+        return try body(value.pointee)
+    }
+
+    /// Looks without the lock: for the one thread that may change the value, while no other may.
+    @inline(__always)
+    func withoutLock<Result, Failure: Error>(
+        _ body: (borrowing Value) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        try body(value.pointee)
     }
 
     @inline(__always)
@@ -34,6 +46,6 @@ final class Guarded<Value>: @unchecked Sendable {
     ) throws(Failure) -> Result {
         pthread_rwlock_wrlock(lock)
         defer { pthread_rwlock_unlock(lock) }
-        return try body(&value)
+        return try body(&value.pointee)
     }
 }
