@@ -18,7 +18,6 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
-        .package(url: "https://github.com/apple/swift-protobuf", from: "1.39.0"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
         .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
@@ -57,7 +56,6 @@ let package = Package(
         .testTarget(name: "CrashTests", dependencies: ["ProfileLog"], swiftSettings: settings),
         .testTarget(
             name: "ProfileLogTests",
-            dependencies: ["ProfileLog", .product(name: "SwiftProtobuf", package: "swift-protobuf")],
             swiftSettings: settings),
     ],
     swiftLanguageModes: [.v6]

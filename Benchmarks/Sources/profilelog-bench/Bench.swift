@@ -58,31 +58,35 @@ struct Append: ParsableCommand {
     @Option(help: "Events in a commit.") var batch = 1000
 
     func run() throws {
-        let events = try WorkloadEvent.load(input.input, limit: input.count)
+        var reader = try WorkloadReader(input.input)
         let log = try input.open()
         var latencies = Latencies()
         let clock = ContinuousClock()
-        let begin = clock.now
-        var next = 0
-        while next < events.count {
-            let started = clock.now
-            var builder = log.prepare(capacity: batch)
-            for index in next..<min(next + batch, events.count) {
-                try builder.add(events[index].event, events[index].context, to: events[index].user)
+        var seconds = 0.0
+        var done = 0
+        while done < input.count {
+            let events = try reader.next(min(500 * batch, input.count - done))
+            if events.isEmpty { break }
+            let begin = clock.now
+            for start in stride(from: 0, to: events.count, by: batch) {
+                let started = clock.now
+                var builder = log.prepare(capacity: batch)
+                for index in start..<min(start + batch, events.count) {
+                    try builder.add(events[index].event, events[index].context, to: events[index].user)
+                }
+                _ = try log.commit(builder.finish())
+                latencies.add(clock.now - started)
             }
-            _ = try log.commit(builder.finish())
-            next += batch
-            latencies.add(clock.now - started)
+            seconds += (clock.now - begin).seconds
+            done += events.count
         }
         let flushBegin = clock.now
         try log.writeIndex()
-        let end = clock.now
-        let seconds = (end - begin).seconds
+        let lastFlush = clock.now - flushBegin
+        seconds += lastFlush.seconds
         report(
-            [
-                ("events", "\(events.count)"), ("seconds", "\(seconds)"),
-                ("events_per_s", format(Double(events.count) / seconds)),
-            ] + latencies.fields() + [("last_flush_us", format((end - flushBegin).microseconds))])
+            [("events", "\(done)"), ("seconds", "\(seconds)"), ("events_per_s", format(Double(done) / seconds))]
+                + latencies.fields() + [("last_flush_us", format(lastFlush.microseconds))])
     }
 }
 
@@ -93,7 +97,8 @@ struct Concurrent: AsyncParsableCommand {
     @Option(help: "Write how many events each commit had, one a line.") var sizes: String?
 
     func run() async throws {
-        let events = try WorkloadEvent.load(input.input, limit: input.count)
+        var reader = try WorkloadReader(input.input)
+        let events = try reader.next(input.count)
         let log = try input.open()
         let before = try log.lastPosition()
         let writer = LogWriter(log)

@@ -7,29 +7,7 @@ struct WorkloadEvent: Sendable {
     let event: ProfileEvent
     let context: EventContext
 
-    /// Reads JSON Lines of the workload's shape.
-    static func load(_ path: String, limit: Int = .max) throws -> [WorkloadEvent] {
-        let data = try Data(contentsOf: URL(fileURLWithPath: path), options: .alwaysMapped)
-        var events: [WorkloadEvent] = []
-        try data.withUnsafeBytes { bytes in
-            var begin = 0
-            while begin < bytes.count, events.count < limit {
-                var end = begin
-                if let found = memchr(bytes.baseAddress! + begin, 10, bytes.count - begin) {
-                    end = UnsafeRawPointer(found) - bytes.baseAddress!
-                } else {
-                    end = bytes.count
-                }
-                if end > begin {
-                    events.append(try WorkloadEvent(JSON.parse(UnsafeRawBufferPointer(rebasing: bytes[begin..<end]))))
-                }
-                begin = end + 1
-            }
-        }
-        return events
-    }
-
-    private init(_ line: AttributeValue) throws {
+    fileprivate init(_ line: AttributeValue) throws {
         guard case .string(let user) = line["user"], case .string(let time) = line["time"],
             case .string(let kind) = line["kind"], let at = OccurredAt(iso8601: time)
         else { throw BenchmarkError("A line of the workload lacks user, time or kind.") }
@@ -52,6 +30,33 @@ struct WorkloadEvent: Sendable {
             else { throw BenchmarkError("A line names no standard attribute.") }
             event = .userAttributesChanged([UserAttributeChange(attribute, value)])
         }
+    }
+}
+
+/// JSON Lines of the workload's shape, window by window, so that 100 million of them need no memory for all.
+struct WorkloadReader {
+    private let data: Data
+    private var offset = 0
+
+    init(_ path: String) throws { data = try Data(contentsOf: URL(fileURLWithPath: path), options: .alwaysMapped) }
+
+    /// The next events, at most `limit`; none at the end.
+    mutating func next(_ limit: Int) throws -> [WorkloadEvent] {
+        var events: [WorkloadEvent] = []
+        var begin = offset
+        try data.withUnsafeBytes { bytes in
+            while begin < bytes.count, events.count < limit {
+                let rest = UnsafeRawBufferPointer(rebasing: bytes[begin...])
+                var line = rest
+                if let base = rest.baseAddress, let newline = memchr(base, 10, rest.count) {
+                    line = UnsafeRawBufferPointer(rebasing: rest[..<(UnsafeRawPointer(newline) - base)])
+                }
+                if !line.isEmpty { events.append(try WorkloadEvent(JSON.parse(line))) }
+                begin += line.count + 1
+            }
+        }
+        offset = begin
+        return events
     }
 }
 

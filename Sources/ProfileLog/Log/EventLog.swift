@@ -53,6 +53,7 @@ public final class EventLog: Sendable {
             try loadNames(transaction)
             try rebuildTail(transaction)
         }
+        try rebuildCachesOfOtherRevisions()
     }
 
     /// Checks that the store is one that this program may use; marks a new one.
@@ -129,6 +130,7 @@ extension EventLog {
         let last = try Self.last(transaction, environment.tables)
         while true {
             let state = tail.withReading { tail -> TailState in
+                // Behind a checkpoint that went back (the caches were dropped), or a flush that this transaction does not see.
                 if tail.base > checkpoint { return .ahead }
                 if let uncommitted = tail.uncommitted, uncommitted <= last { return .inDoubt }
                 return tail.last >= last ? .ready : .behind

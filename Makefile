@@ -1,0 +1,40 @@
+# make demo   builds in release and plays the whole story on a store of its own
+# make test   builds and runs all tests
+.PHONY: demo test run bench bench-large install build lint mutations setup clean
+
+PREFIX ?= /usr/local
+
+setup:
+	@scripts/setup.sh
+
+build: setup
+	swift build -c release
+
+demo: build
+	@scripts/demo.sh
+
+test: setup
+	swift build --build-tests
+	swift test --skip-build
+
+run: build
+	.build/release/profiled
+
+bench: build
+	@scripts/bench.sh
+
+bench-large: build
+	@scripts/bench-large.sh
+
+mutations: setup
+	@scripts/mutations.sh
+
+lint:
+	swift format lint --strict -r Sources Tests Benchmarks/Sources Package.swift Benchmarks/Package.swift
+
+install: build
+	install -d $(DESTDIR)$(PREFIX)/bin
+	install -m 755 .build/release/profilecli .build/release/profiled $(DESTDIR)$(PREFIX)/bin
+
+clean:
+	rm -rf .build demo-store Benchmarks/.build Benchmarks/C/.build

@@ -1,0 +1,138 @@
+import Testing
+
+@testable import ProfileLog
+
+@Suite("Appending")
+struct AppendTests {
+    let folder = TemporaryFolder()
+    let clock = TestClock()
+
+    private func open() throws -> EventLog {
+        try EventLog(path: folder.path, create: true, options: .small(clock))
+    }
+
+    private let played = ProfileEvent.customEventLogged(CustomEvent(name: "played"))
+
+    @Test("Versions count a user's events, positions all events")
+    func places() throws {
+        let log = try open()
+        let first = try log.append([played, played], to: .externalID("ana"))
+        let second = try log.append([played], to: .externalID("bo"))
+        #expect(first.first.rawValue == 1 && first.last.rawValue == 3)
+        #expect(second.places.map(\.version.rawValue) == [1, 2])
+        #expect(second.last.rawValue == 5)
+        try log.expectSound()
+    }
+
+    @Test("An expected version that is not the user's refuses the append and nothing else of its group")
+    func expectedVersion() throws {
+        let log = try open()
+        var builders: [PreparedAppend] = []
+        for expected in [ExpectedVersion.noUser, .noUser, .exactly(Version(rawValue: 2)), .any] {
+            var builder = log.prepare()
+            try builder.add(played, .test, to: .externalID("ana"))
+            builder.expect(.externalID("ana"), at: expected)
+            builders.append(try builder.finish())
+        }
+        let answers = log.commit(builders)
+        #expect(
+            answers[1]
+                == .failure(
+                    .versionConflict(user: .externalID("ana"), expected: .noUser, actual: Version(rawValue: 2))))
+        #expect(try answers[2].get().last.rawValue == 3)
+        #expect(try answers[3].get().last.rawValue == 4)
+        try log.expectSound()
+    }
+
+    @Test("An append over several users is stored whole, or not at all")
+    func atomic() throws {
+        let log = try open()
+        _ = try log.append([played], to: .externalID("ana"))
+        var builder = log.prepare()
+        try builder.add(played, .test, to: .externalID("new"))
+        try builder.add(played, .test, to: .externalID("ana"))
+        builder.expect(.externalID("ana"), at: .exactly(Version(rawValue: 9)))
+        let append = try builder.finish()
+        #expect(throws: AppendError.self) { try log.commit(append) }
+        #expect(try log.lastPosition().rawValue == 2)
+        #expect(try log.find(.externalID("new")) == nil)
+        try log.expectSound()
+    }
+
+    @Test("A key is remembered after a reopening, with users that its append made, and its note")
+    func keys() throws {
+        var log = try open()
+        func send() throws -> AppendReceipt {
+            var builder = log.prepare()
+            try builder.add(played, .test, to: .externalID("ana"))
+            try builder.add(played, .test, to: .externalID("bo"))
+            return try log.commit(builder.finish(idempotencyKey: "k", note: [7]))
+        }
+        let first = try send()
+        try log.writeIndex()
+        log = try open()
+        let again = try send()
+        #expect(again.isRepetition && again.places == first.places && again.note == [7])
+        #expect(first.places.count == 4)
+        try log.expectSound()
+    }
+
+    @Test(
+        "What must never be in a log is refused with its place",
+        arguments: [
+            ProfileEvent.customEventLogged(CustomEvent(name: "")),
+            .customEventLogged(CustomEvent(name: Name(String(repeating: "é", count: 256)))),
+            .customEventLogged(CustomEvent(name: "a", properties: [.init("p", .double(.nan))])),
+            .customEventLogged(CustomEvent(name: "a", properties: [.init("p", .int(1)), .init("p", .int(2))])),
+            .customEventLogged(CustomEvent(name: "a", properties: [.init("p", .array([.double(.infinity)]))])),
+            .customEventLogged(CustomEvent(name: "a", properties: [.init("p", .string(String(repeating: "x", count: 2 << 20)))])),
+            .customAttributesChanged([]),
+            .userAttributesChanged([UserAttributeChange(.gender, .string("x"))]),
+            .purchaseLogged(Purchase(product: "p", currency: "eur", price: 1)),
+            .purchaseLogged(Purchase(product: "p", currency: "EUR", price: 1, quantity: 0)),
+            .customEventSaved(CustomEvent(name: "a")),
+        ])
+    func invalid(event: ProfileEvent) throws {
+        let log = try open()
+        #expect {
+            try log.append([event], to: .externalID("ana"))
+        } throws: { error in
+            if case AppendError.invalid = error { true } else { false }
+        }
+        #expect(try log.lastPosition() == .start)
+    }
+
+    @Test("A clock that is more than an hour behind is refused; less is made up for")
+    func clockBehind() throws {
+        let log = try open()
+        _ = try log.append([played], to: .externalID("ana"))
+        clock.advance(-3_000_000_000)
+        _ = try log.append([played], to: .externalID("ana"))
+        clock.advance(-700_000_000)
+        #expect(throws: AppendError.clockBehind(seconds: 3700)) { try log.append([played], to: .externalID("ana")) }
+        try log.expectSound()
+    }
+
+    @Test("A save beyond the bound of a device is refused; a discard makes room")
+    func pendingBound() throws {
+        var options = LogOptions.small(clock)
+        options.pendingItemsPerDevice = 2
+        let log = try EventLog(path: folder.path, create: true, options: options)
+        let saved = ProfileEvent.customEventSaved(CustomEvent(name: "played"))
+        for _ in 0..<2 { _ = try log.append([saved], to: .device("d"), context: .saved(on: "d")) }
+        #expect(throws: AppendError.pendingFull(limit: 2)) {
+            try log.append([saved], to: .device("d"), context: .saved(on: "d"))
+        }
+        _ = try log.commit(.discard(device: "d", .all, actor: "test", reason: "full", context: .test))
+        _ = try log.append([saved], to: .device("d"), context: .saved(on: "d"))
+        try log.expectSound()
+    }
+
+    @Test("NFC and NFD are two users, two names, two attributes")
+    func bytes() throws {
+        let log = try open()
+        _ = try log.append([played], to: .externalID("\u{E9}"))
+        _ = try log.append([played], to: .externalID("e\u{301}"))
+        #expect(try log.userCount() == 2)
+    }
+}

@@ -1,0 +1,106 @@
+import Testing
+
+@testable import ProfileLog
+
+@Suite("Launching")
+struct LaunchTests {
+    let folder = TemporaryFolder()
+    let clock = TestClock()
+
+    private func open() throws -> EventLog {
+        try EventLog(path: folder.path, create: true, options: .small(clock))
+    }
+
+    private func save(_ event: ProfileEvent, _ user: UserID, _ log: EventLog, at: Int64? = nil) throws {
+        _ = try log.append([event], to: user, context: .saved(on: "d", at: at))
+    }
+
+    @Test("A launch flushes events, then custom attributes, then user attributes, each in saved order, with the saved time")
+    func publishedOrder() throws {
+        let log = try open()
+        try save(.userAttributeSaved(UserAttributeChange(.email, .string("a@example.com"))), .externalID("ana"), log)
+        try save(.customAttributesSaved([AttributeChange("plan", .set(.string("free")))]), .externalID("ana"), log)
+        try save(.customEventSaved(CustomEvent(name: "b")), .externalID("ana"), log, at: 1_700_000_000_000_000)
+        try save(.customEventSaved(CustomEvent(name: "a")), .externalID("ana"), log)
+        let report = try log.launch(device: "d")
+        let user = try #require(report.user)
+        let flushes = try log.history(of: user, where: EventFilter(kinds: [.pendingFlushed]))
+        var order: [UInt64] = []
+        for flush in flushes {
+            if case .pendingFlushed(let flush) = flush.event { order += flush.flushed.map(\.rawValue) }
+        }
+        // Position 1 made the user, 2 put her on the device.
+        #expect(order == [5, 6, 4, 3])
+        let view = try log.profileView(log.profile(of: user))
+        let b = try #require(view.customEvents.first { $0.name == "b" })
+        #expect(b.occurrences.first.rawValue == 1_700_000_000_000_000)
+        #expect(try log.pending(on: "d").isEmpty)
+        try log.expectSound()
+    }
+
+    @Test("Before the launch nothing that was saved is in the delivered profile")
+    func notBefore() throws {
+        let log = try open()
+        try save(.customEventSaved(CustomEvent(name: "a")), .externalID("ana"), log)
+        let user = try #require(try log.find(.externalID("ana")))
+        #expect(try log.profileView(log.profile(of: user.number)).customEvents.isEmpty)
+    }
+
+    @Test("A launch that died between its commits is finished by the next, under its own position")
+    func finished() throws {
+        let log = try open()
+        for name in ["a", "b", "c", "d", "e"] { try save(.customEventSaved(CustomEvent(name: Name(name))), .externalID("ana"), log) }
+        // The launch is stored, one chunk of three is flushed, and then the process is gone.
+        let launch = try log.commit(.launch(device: "d", kind: .cold, context: .test))
+        _ = try log.commit(
+            PreparedAppend(.flush(device: "d", kinds: Set(PendingKind.allCases), limit: 3, context: .test)))
+        try save(.customEventSaved(CustomEvent(name: "f")), .externalID("ana"), log)
+
+        let report = try log.launch(device: "d")
+        #expect(report.finished.count == 1 && report.flushed.count == 1)
+        let user = try #require(report.user)
+        var byLaunch: [UInt64: Int] = [:]
+        for event in try log.history(of: user) {
+            if case .pendingFlushed(let flush) = event.event { byLaunch[flush.launch.rawValue, default: 0] += flush.flushed.count }
+        }
+        #expect(byLaunch == [launch.last.rawValue: 5, report.position.rawValue: 1])
+        let counts = try log.profileView(log.profile(of: user)).customEvents.map(\.occurrences.count)
+        #expect(counts == [1, 1, 1, 1, 1, 1])
+        try log.expectSound()
+    }
+
+    @Test("What lies in the private storage of an extension stays pending")
+    func privateStorage() throws {
+        let log = try open()
+        var context = EventContext.saved(on: "d")
+        context.storage = .privateTo(process: "push")
+        _ = try log.append([.customEventSaved(CustomEvent(name: "a"))], to: .externalID("ana"), context: context)
+        let report = try log.launch(device: "d")
+        #expect(report.flushed.isEmpty)
+        #expect(try log.pending(on: "d").count == 1)
+    }
+
+    @Test("Items go to the user who was there when they were saved")
+    func userOfTheSave() throws {
+        let log = try open()
+        try save(.customEventSaved(CustomEvent(name: "a")), .externalID("ana"), log)
+        _ = try log.commit(.changeUser(device: "d", to: .externalID("bo"), context: .test))
+        let report = try log.launch(device: "d")
+        let ana = try #require(try log.find(.externalID("ana")))
+        let bo = try #require(try log.find(.externalID("bo")))
+        #expect(report.user == bo.number)
+        #expect(try log.profileView(log.profile(of: ana.number)).customEvents.count == 1)
+        #expect(try log.profileView(log.profile(of: bo.number)).customEvents.isEmpty)
+    }
+
+    @Test("An anonymous user who logs in with a new ID keeps everything")
+    func identified() throws {
+        let log = try open()
+        try save(.customEventSaved(CustomEvent(name: "a")), .device("d"), log)
+        let anonymous = try #require(try log.find(.device("d")))
+        _ = try log.commit(.changeUser(device: "d", to: .externalID("ana"), context: .test))
+        #expect(try log.find(.externalID("ana"))?.number == anonymous.number)
+        #expect(try log.userCount() == 1)
+        try log.expectSound()
+    }
+}

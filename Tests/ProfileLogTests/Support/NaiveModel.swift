@@ -1,0 +1,154 @@
+@testable import ProfileLog
+
+/// What a log must answer, computed in the most obvious way from plain dictionaries; it shares no fold code with the library.
+struct NaiveModel {
+    struct Profile: Equatable {
+        var version = 0
+        var attributes: [String: AttributeValue] = [:]
+        var standard: [String: AttributeValue] = [:]
+        var events: [String: Int] = [:]
+        var bought: [String: Int] = [:]
+        var launches = 0
+    }
+
+    struct Item: Equatable {
+        let user: String
+        let kind: PendingKind
+        let event: ProfileEvent
+        let order: Int
+        let isVisible: Bool
+    }
+
+    var profiles: [String: Profile] = [:]
+    /// Users in the order of their numbers.
+    var users: [String] = []
+    var deviceUser: [String: String] = [:]
+    var anonymous: Set<String> = []
+    var pending: [String: [Item]] = [:]
+    var events = 0
+    var keys: [String: Int] = [:]
+
+    mutating func user(_ id: String) {
+        guard profiles[id] == nil else { return }
+        users.append(id)
+        profiles[id] = Profile(version: 1)
+        events += 1
+    }
+
+    mutating func log(_ event: ProfileEvent, _ id: String) {
+        user(id)
+        bump(id)
+        take(event, id)
+    }
+
+    private mutating func bump(_ id: String) {
+        profiles[id]?.version += 1
+        events += 1
+    }
+
+    private mutating func take(_ event: ProfileEvent, _ id: String) {
+        var profile = profiles[id] ?? Profile()
+        switch event {
+        case .customEventLogged(let event), .customEventSaved(let event): profile.events[event.name.text, default: 0] += 1
+        case .purchaseLogged(let purchase): profile.bought[purchase.product.text, default: 0] += Int(purchase.quantity)
+        case .userAttributesChanged(let changes):
+            for change in changes { profile.standard[change.attribute.name] = change.value == .null ? nil : change.value }
+        case .userAttributeSaved(let change):
+            profile.standard[change.attribute.name] = change.value == .null ? nil : change.value
+        case .customAttributesChanged(let changes), .customAttributesSaved(let changes):
+            for change in changes { Self.change(&profile.attributes[change.name.text], change.operation) }
+        default: break
+        }
+        profiles[id] = profile
+    }
+
+    private static func change(_ value: inout AttributeValue?, _ operation: AttributeOperation) {
+        switch operation {
+        case .set(.null), .unset: value = nil
+        case .set(let new): value = new
+        case .increment(let number):
+            if value == nil { value = .int(number) } else if case .int(let old)? = value { value = .int(old &+ number) }
+        case .arrayAdd(let new):
+            if value == nil {
+                value = .array(new)
+            } else if case .array(let old)? = value {
+                value = .array(old.filter { !new.contains($0) } + new)
+            }
+        case .arrayRemove(let gone):
+            if case .array(let old)? = value { value = .array(old.filter { !gone.contains($0) }) }
+        default: break
+        }
+    }
+
+    mutating func save(_ event: ProfileEvent, _ id: String?, device: String, isVisible: Bool) {
+        let owner: String
+        if let id {
+            user(id)
+            if deviceUser[device] == nil {
+                deviceUser[device] = id
+                bump(id)
+            }
+            owner = id
+        } else {
+            owner = currentUser(device)
+        }
+        bump(owner)
+        pending[device, default: []].append(
+            Item(user: owner, kind: PendingKind(event.kind) ?? .customEvents, event: event, order: events, isVisible: isVisible))
+    }
+
+    private mutating func currentUser(_ device: String) -> String {
+        if let user = deviceUser[device] { return user }
+        let id = "device:\(device)"
+        user(id)
+        anonymous.insert(id)
+        deviceUser[device] = id
+        return id
+    }
+
+    mutating func launch(_ device: String, chunk: Int) {
+        let current = currentUser(device)
+        bump(current)
+        profiles[current]?.launches += 1
+        let due = pending[device, default: []].filter(\.isVisible)
+        pending[device] = pending[device, default: []].filter { !$0.isVisible }
+        for user in users {
+            let items = due.filter { $0.user == user }.sorted { ($0.kind, $0.order) < ($1.kind, $1.order) }
+            for item in items { take(item.event, user) }
+            for _ in 0..<(items.count + chunk - 1) / chunk { bump(user) }
+        }
+    }
+
+    mutating func discard(_ device: String) {
+        let gone = Set(pending[device, default: []].map(\.user))
+        pending[device] = []
+        for user in users where gone.contains(user) { bump(user) }
+    }
+
+    mutating func change(_ device: String, to id: String) {
+        let current = deviceUser[device]
+        if current == id { return }
+        if profiles[id] == nil, let current, anonymous.contains(current) {
+            rename(current, to: id)
+            bump(id)
+            return
+        }
+        user(id)
+        deviceUser[device] = id
+        bump(id)
+    }
+
+    /// An anonymous user becomes known: the same profile under another name.
+    private mutating func rename(_ old: String, to id: String) {
+        profiles[id] = profiles.removeValue(forKey: old)
+        users = users.map { $0 == old ? id : $0 }
+        anonymous.remove(old)
+        for (device, user) in deviceUser where user == old { deviceUser[device] = id }
+        for (device, items) in pending {
+            pending[device] = items.map {
+                $0.user == old
+                    ? Item(user: id, kind: $0.kind, event: $0.event, order: $0.order, isVisible: $0.isVisible) : $0
+            }
+        }
+    }
+}

@@ -1,0 +1,57 @@
+import Foundation
+import Synchronization
+import Testing
+
+@testable import ProfileLog
+
+/// A folder for one test, removed when the test is done with it.
+final class TemporaryFolder: Sendable {
+    let path: String
+
+    init() {
+        path = FileManager.default.temporaryDirectory.appendingPathComponent("profilelog-\(UUID().uuidString)").path
+    }
+
+    deinit { try? FileManager.default.removeItem(atPath: path) }
+}
+
+/// A clock that tests set.
+final class TestClock: Sendable {
+    private let time: Mutex<Int64>
+
+    init(_ start: Int64 = 1_800_000_000_000_000) { time = Mutex(start) }
+
+    var now: Timestamp { Timestamp(rawValue: time.withLock { $0 }) }
+
+    func advance(_ microseconds: Int64) { time.withLock { $0 += microseconds } }
+}
+
+extension LogOptions {
+    /// Small lags, so that short tests cross every boundary.
+    static func small(_ clock: TestClock, indexLag: Int = 40) -> LogOptions {
+        var options = LogOptions()
+        options.indexLag = indexLag
+        options.snapshotInterval = 8
+        options.itemsPerFlush = 3
+        options.now = { clock.now }
+        return options
+    }
+}
+
+extension EventLog {
+    /// Fails the test with every problem that `check` finds.
+    func expectSound(_ location: SourceLocation = #_sourceLocation) throws {
+        let report = try check()
+        #expect(report.isSound, "\(report.problems.map(\.description).joined(separator: "; "))", sourceLocation: location)
+    }
+}
+
+extension EventContext {
+    static let test = EventContext(source: .app)
+
+    static func saved(on device: String, group: Name = "group.test", at: Int64? = nil) -> EventContext {
+        EventContext(
+            source: .extension, occurredAt: at.map { OccurredAt(Timestamp(rawValue: $0)) }, process: "push", device: device,
+            storage: .appGroup(group))
+    }
+}

@@ -1,0 +1,163 @@
+"""Runs the two halves of the benchmark in turn and prints medians and ratios as Markdown."""
+
+import argparse
+import json
+import os
+import platform
+import re
+import shutil
+import statistics
+import subprocess
+import sys
+import time
+
+C = "Benchmarks/C/.build/cbench"
+SWIFT = "Benchmarks/.build/release/profilelog-bench"
+CLI = ".build/release/profilecli"
+START = "1800000000000000"
+
+
+def run(*command):
+    """The JSON line that a run prints."""
+    result = subprocess.run([str(part) for part in command], check=True, capture_output=True, text=True)
+    return json.loads(result.stdout.strip().splitlines()[-1])
+
+
+def median(results, key):
+    return statistics.median(result[key] for result in results)
+
+
+def row(what, c, swift, bar, ratio=None, note=""):
+    ratio = swift / c if ratio is None and c else ratio
+    shown = f"{ratio:.2f}" if ratio is not None else ""
+    c = f"{c:,.0f}" if c else ""
+    print(f"| {what} | {c} | {swift:,.0f} | {shown} | {bar} | {note} |", flush=True)
+
+
+def latencies(results, prefix=""):
+    names = [("p50_us", "p50"), ("p99_us", "p99"), ("p999_us", "p99.9"), ("max_us", "longest")]
+    return ", ".join(f"{name} {median(results, prefix + key) / 1000:.2f}" for key, name in names) + " ms"
+
+
+def machine():
+    with open("/proc/cpuinfo") as file:
+        model = re.search(r"model name\s*: (.*)", file.read())
+    return f"{os.cpu_count()} cores, {model.group(1) if model else platform.machine()}"
+
+
+class Benchmark:
+    def __init__(self, options):
+        self.rounds, self.work = options.rounds, options.work
+        self.events, self.users = options.events, options.users
+        self.input = os.path.join(self.work, "events.jsonl")
+        with open(self.input, "wb") as file:
+            subprocess.run(
+                [SWIFT, "generate", "--events", str(self.events), "--users", str(self.users)], check=True, stdout=file)
+
+    def store(self, name):
+        path = os.path.join(self.work, name)
+        shutil.rmtree(path, ignore_errors=True)
+        return path
+
+    def pairs(self, c, swift):
+        """Both programs in turn, so that what else the machine does meets both."""
+        cs, swifts = [], []
+        for _ in range(self.rounds):
+            cs.append(c())
+            swifts.append(swift())
+        return cs, swifts
+
+    def append(self):
+        c, swift = self.pairs(
+            lambda: run(C, "append", "--store", self.store("c"), "--input", self.input, "--batch", 1000, "--keep"),
+            lambda: run(SWIFT, "append", "--store", self.store("swift"), "--input", self.input,
+                        "--recorded-at-start", START))
+        row("durable append, batches of 1,000, events/s", median(c, "events_per_s"), median(swift, "events_per_s"),
+            "≥ 0.7", note=latencies(swift))
+        dumps = [subprocess.run([C, "dump", "--store", os.path.join(self.work, name)], check=True, capture_output=True,
+                                text=True).stdout for name in ("c", "swift")]
+        if dumps[0] != dumps[1]:
+            sys.exit("The two programs wrote different tables.\n" + dumps[0] + dumps[1])
+        size = c[-1]["used_bytes"] / os.path.getsize(self.input)
+        print(f"| bytes on disk / JSON Lines | | | {size:.2f} | ≤ 0.7 | tables of both stores are identical |")
+
+    def append_one(self):
+        c, swift = self.pairs(
+            lambda: run(C, "append-one", "--store", self.store("one"), "--input", self.input, "--count", 10000),
+            lambda: run(SWIFT, "append", "--store", self.store("one"), "--input", self.input, "--count", 10000,
+                        "--batch", 1))
+        row("one caller, one event a commit, events/s", median(c, "events_per_s"), median(swift, "events_per_s"),
+            "≥ 0.85", note=latencies(swift))
+
+    def concurrent(self):
+        sizes = os.path.join(self.work, "sizes")
+        cs, swifts = [], []
+        for _ in range(self.rounds):
+            swifts.append(run(SWIFT, "concurrent", "--store", self.store("many"), "--input", self.input,
+                              "--count", 300000, "--sizes", sizes))
+            cs.append(run(C, "append-batches", "--store", self.store("many"), "--input", self.input,
+                          "--count", 300000, "--sizes", sizes))
+        row("256 callers, one event each, events/s", median(cs, "events_per_s"), median(swifts, "events_per_s"),
+            "≥ 0.6", note=f"mean batch {median(swifts, 'mean_batch'):.0f}; {latencies(swifts)}")
+
+    def fold(self):
+        store = os.path.join(self.work, "swift")
+        c, one = self.pairs(lambda: run(C, "fold", "--store", store), lambda: run(SWIFT, "fold", "--store", store))
+        row("replay with fold, one thread, events/s", median(c, "events_per_s"), median(one, "events_per_s"), "≥ 0.4",
+            note=f"{median(one, 'mb_per_100k_users'):.0f} MB for 100,000 users")
+        ones, twos = self.pairs(
+            lambda: run(SWIFT, "fold", "--store", store),
+            lambda: run(SWIFT, "fold", "--store", store, "--threads", 2))
+        speedup = median(twos, "events_per_s") / median(ones, "events_per_s")
+        row("replay with fold, two threads / one", None, median(twos, "events_per_s"), "≥ 1.7", ratio=speedup)
+
+    def reads(self):
+        store = os.path.join(self.work, "swift")
+        c, swift = self.pairs(
+            lambda: run(C, "history", "--store", store, "--users", 50000),
+            lambda: run(SWIFT, "history", "--store", store, "--users", 50000))
+        row("one user's history decoded, events/s", median(c, "events_per_s"), median(swift, "events_per_s"), "≥ 0.5")
+        snapshots = self.store("snapshots")
+        run(SWIFT, "append", "--store", snapshots, "--input", self.input, "--snapshot-interval", 32)
+        reads = [run(SWIFT, "read", "--store", snapshots) for _ in range(self.rounds)]
+        print(f"| profile read with a snapshot, p50 | | {median(reads, 'p50_us'):.1f} µs | | ≤ 20 µs | "
+              f"p99 {median(reads, 'p99_us'):.0f} µs |", flush=True)
+
+    def big_user(self):
+        path = os.path.join(self.work, "big.jsonl")
+        with open(self.input) as source, open(path, "w") as target:
+            for line, _ in zip(source, range(10000)):
+                target.write(re.sub(r'"user":"[^"]*"', '"user":"big"', line))
+        store = self.store("big")
+        run(SWIFT, "append", "--store", store, "--input", path)
+        result = subprocess.run([SWIFT, "history", "--store", store, "--user", "big"], check=True, capture_output=True,
+                                text=True)
+        times = [json.loads(line)["ms"] for line in result.stdout.splitlines()]
+        print(f"| a user of 10,000 events | | {statistics.median(times[1:]):.1f} ms | | ≤ 12 ms | "
+              f"first read {times[0]:.1f} ms |", flush=True)
+
+    def imports(self):
+        rates = []
+        for _ in range(self.rounds):
+            begin = time.monotonic()
+            subprocess.run([CLI, "import", self.input, "--store", self.store("import")], check=True,
+                           capture_output=True)
+            rates.append(self.events / (time.monotonic() - begin))
+        print(f"| import of JSON Lines, events/s | | {statistics.median(rates):,.0f} | | ≥ 300,000 | "
+              "whole command, snapshots written |", flush=True)
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    for name, kind in (("rounds", int), ("events", int), ("users", int), ("work", str)):
+        parser.add_argument("--" + name, type=kind, required=True)
+    options = parser.parse_args()
+    print(f"{options.events:,} events, {options.users:,} users, medians of {options.rounds}; {machine()}\n")
+    print("| what | C | ProfileLog | ratio | wanted | note |\n|---|---|---|---|---|---|", flush=True)
+    benchmark = Benchmark(options)
+    for part in (benchmark.append, benchmark.append_one, benchmark.concurrent, benchmark.fold, benchmark.reads,
+                 benchmark.big_user, benchmark.imports):
+        part()
+
+
+main()

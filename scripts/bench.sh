@@ -1,0 +1,16 @@
+#!/usr/bin/env bash
+# Runs the C program and ProfileLog in turn on the same input and prints medians and ratios. Tables of both stores must be the same.
+#
+# scripts/bench.sh [ROUNDS]   Results go to standard output as Markdown; Benchmarks/RESULTS.md holds some.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+rounds=${1:-5}
+events=${EVENTS:-1000000}
+users=${USERS:-50000}
+work=$(mktemp -d "${TMPDIR:-/tmp}/profilelog-bench.XXXXXX")
+trap 'rm -rf "$work"' EXIT
+
+make -s -C Benchmarks/C
+swift build --package-path Benchmarks -c release >&2
+python3 scripts/bench.py --rounds "$rounds" --events "$events" --users "$users" --work "$work"
