@@ -39,6 +39,18 @@ public struct EventView: ~Copyable {
         return recordedAt
     }
 
+    /// Through which door it came. Reads at most two fields.
+    public var source: EventSource {
+        var reader = WireReader(header.body)
+        while let field = reader.field(), field.number <= RecordField.source {
+            if field.number == RecordField.source {
+                return EventSource(rawValue: UInt8(truncatingIfNeeded: reader.varint())) ?? .unknown
+            }
+            reader.skip(field.type)
+        }
+        return .unknown
+    }
+
     /// The name of a custom event or the ID of a product; nil for events that have none.
     public var name: Name? { nameNumber == 0 ? nil : names.name(nameNumber) }
 

@@ -56,6 +56,7 @@ extension EventLog {
         _ appends: [PreparedAppend], _ transaction: borrowing WriteTransaction
     ) throws -> [Result<AppendReceipt, AppendError>] {
         guard let seen = try catchUp(transaction) else { throw StorageError.damaged(place: "the index is ahead of the log") }
+        let tail = seen.tail
         let view = LogView(
             tail: tail, tables: seen.tables, nameTable: names, checkpoint: seen.checkpoint, last: .max)
         let lastRecordedAt = tail.withReading { $0.lastRecordedAt }
@@ -92,7 +93,7 @@ extension EventLog {
             try environment.withReadTransaction { try rebuildTail($0) }
         } catch {
             // The environment is unusable. What the tail held before the commit is right, what it got since must not be seen.
-            tail.withWriting { $0 = Tail(base: .max / 2, userCount: 0, lastRecordedAt: .max) }
+            replaceTail(Tail(base: .max / 2, userCount: 0, lastRecordedAt: .max))
         }
     }
 

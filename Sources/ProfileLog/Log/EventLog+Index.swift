@@ -15,7 +15,7 @@ extension EventLog {
             try environment.withWriteTransaction { transaction in
                 guard let view = try catchUp(transaction) else { return }
                 if view.last == view.checkpoint { return }
-                try tail.withReading { tail in
+                try view.tail.withReading { tail in
                     try IndexWriter(view: view, tail: tail, names: names).write(transaction)
                 }
                 try writeSnapshots(view, transaction)

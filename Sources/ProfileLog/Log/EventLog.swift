@@ -13,7 +13,9 @@ public final class EventLog: Sendable {
 
     let environment: Environment
     let names: NameTable
-    let tail: Guarded<Tail>
+    /// The tail that new views begin with. It is replaced, never moved on to another base: a view keeps the one it began with.
+    private let currentTail: Guarded<Guarded<Tail>>
+    var tail: Guarded<Tail> { currentTail.withReading { copy $0 } }
     let braze: BrazeIDs
     /// Held for the length of a commit or an index flush by this process; LMDB's own lock keeps out other processes.
     let writing = Mutex(())
@@ -48,7 +50,7 @@ public final class EventLog: Sendable {
         self.names = names
         self.braze = BrazeIDs(uuid: storeID)
         self.projections = projections
-        self.tail = Guarded(Tail(base: 0, userCount: 0, lastRecordedAt: 0))
+        self.currentTail = Guarded(Guarded(Tail(base: 0, userCount: 0, lastRecordedAt: 0)))
         try environment.withReadTransaction { transaction in
             try loadNames(transaction)
             try rebuildTail(transaction)
@@ -129,9 +131,13 @@ extension EventLog {
         let checkpoint = try IndexCheckpoint.read(environment.tables, transaction)?.position ?? 0
         let last = try Self.last(transaction, environment.tables)
         while true {
+            let tail = self.tail
             let state = tail.withReading { tail -> TailState in
                 // Behind a checkpoint that went back (the caches were dropped), or a flush that this transaction does not see.
                 if tail.base > checkpoint { return .ahead }
+                // Another process writes the caches, and this one only reads.
+                let overlap = checkpoint - tail.base
+                if overlap > 2 * UInt64(options.indexLag), tail.uncommitted == nil { return .overgrown }
                 if let uncommitted = tail.uncommitted, uncommitted <= last { return .inDoubt }
                 return tail.last >= last ? .ready : .behind
             }
@@ -140,15 +146,18 @@ extension EventLog {
                 return LogView(
                     tail: tail, tables: environment.tables, nameTable: names, checkpoint: checkpoint, last: last)
             case .ahead: return nil
+            case .overgrown: try rebuildTail(transaction)
             case .inDoubt: continue  // for the moment between a commit and the word that it succeeded
-            case .behind: try extendTail(to: last, transaction)
+            case .behind: try extend(tail, to: last, transaction)
             }
         }
     }
 
-    private enum TailState { case ready, ahead, inDoubt, behind }
+    private enum TailState { case ready, ahead, inDoubt, behind, overgrown }
 
-    private func extendTail(to last: UInt64, _ transaction: borrowing some Reading & ~Copyable) throws {
+    private func extend(
+        _ tail: Guarded<Tail>, to last: UInt64, _ transaction: borrowing some Reading & ~Copyable
+    ) throws {
         try tail.withWriting { tail in
             if tail.uncommitted != nil || tail.last >= last { return }
             try Self.scan(environment.tables, from: tail.last + 1, to: last, transaction) { _, header in
@@ -157,6 +166,8 @@ extension EventLog {
             }
         }
     }
+
+    func replaceTail(_ fresh: Tail) { currentTail.withWriting { $0 = Guarded(fresh) } }
 
     /// Builds the tail anew, from the index's checkpoint to the end.
     func rebuildTail(_ transaction: borrowing some Reading & ~Copyable) throws {
@@ -173,7 +184,7 @@ extension EventLog {
                 return true
             }
         }
-        tail.withWriting { $0 = fresh }
+        replaceTail(fresh)
     }
 
     /// Calls `body` with the records from `from` to `to` in order, for as long as it answers true.

@@ -85,7 +85,8 @@ struct AppendTests {
             .customEventLogged(CustomEvent(name: "a", properties: [.init("p", .double(.nan))])),
             .customEventLogged(CustomEvent(name: "a", properties: [.init("p", .int(1)), .init("p", .int(2))])),
             .customEventLogged(CustomEvent(name: "a", properties: [.init("p", .array([.double(.infinity)]))])),
-            .customEventLogged(CustomEvent(name: "a", properties: [.init("p", .string(String(repeating: "x", count: 2 << 20)))])),
+            .customEventLogged(
+                CustomEvent(name: "a", properties: [.init("p", .string(String(repeating: "x", count: 2 << 20)))])),
             .customAttributesChanged([]),
             .userAttributesChanged([UserAttributeChange(.gender, .string("x"))]),
             .purchaseLogged(Purchase(product: "p", currency: "eur", price: 1)),

@@ -15,7 +15,9 @@ struct LaunchTests {
         _ = try log.append([event], to: user, context: .saved(on: "d", at: at))
     }
 
-    @Test("A launch flushes events, then custom attributes, then user attributes, each in saved order, with the saved time")
+    @Test(
+        "A launch flushes events, then custom attributes, then user attributes, each in saved order, with the saved time"
+    )
     func publishedOrder() throws {
         let log = try open()
         try save(.userAttributeSaved(UserAttributeChange(.email, .string("a@example.com"))), .externalID("ana"), log)
@@ -49,7 +51,9 @@ struct LaunchTests {
     @Test("A launch that died between its commits is finished by the next, under its own position")
     func finished() throws {
         let log = try open()
-        for name in ["a", "b", "c", "d", "e"] { try save(.customEventSaved(CustomEvent(name: Name(name))), .externalID("ana"), log) }
+        for name in ["a", "b", "c", "d", "e"] {
+            try save(.customEventSaved(CustomEvent(name: Name(name))), .externalID("ana"), log)
+        }
         // The launch is stored, one chunk of three is flushed, and then the process is gone.
         let launch = try log.commit(.launch(device: "d", kind: .cold, context: .test))
         _ = try log.commit(
@@ -61,7 +65,9 @@ struct LaunchTests {
         let user = try #require(report.user)
         var byLaunch: [UInt64: Int] = [:]
         for event in try log.history(of: user) {
-            if case .pendingFlushed(let flush) = event.event { byLaunch[flush.launch.rawValue, default: 0] += flush.flushed.count }
+            if case .pendingFlushed(let flush) = event.event {
+                byLaunch[flush.launch.rawValue, default: 0] += flush.flushed.count
+            }
         }
         #expect(byLaunch == [launch.last.rawValue: 5, report.position.rawValue: 1])
         let counts = try log.profileView(log.profile(of: user)).customEvents.map(\.occurrences.count)

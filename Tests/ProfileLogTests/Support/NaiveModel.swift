@@ -4,59 +4,60 @@
 struct NaiveModel {
     struct Profile: Equatable {
         var version = 0
-        var attributes: [String: AttributeValue] = [:]
-        var standard: [String: AttributeValue] = [:]
-        var events: [String: Int] = [:]
-        var bought: [String: Int] = [:]
+        var attributes: [Name: AttributeValue] = [:]
+        var standard: [Name: AttributeValue] = [:]
+        var events: [Name: Int] = [:]
+        var bought: [Name: Int] = [:]
         var launches = 0
     }
 
     struct Item: Equatable {
-        let user: String
+        let user: Name
         let kind: PendingKind
         let event: ProfileEvent
         let order: Int
         let isVisible: Bool
     }
 
-    var profiles: [String: Profile] = [:]
+    var profiles: [Name: Profile] = [:]
     /// Users in the order of their numbers.
-    var users: [String] = []
-    var deviceUser: [String: String] = [:]
-    var anonymous: Set<String> = []
+    var users: [Name] = []
+    var deviceUser: [String: Name] = [:]
+    var anonymous: Set<Name> = []
     var pending: [String: [Item]] = [:]
     var events = 0
-    var keys: [String: Int] = [:]
 
-    mutating func user(_ id: String) {
+    mutating func user(_ id: Name) {
         guard profiles[id] == nil else { return }
         users.append(id)
         profiles[id] = Profile(version: 1)
         events += 1
     }
 
-    mutating func log(_ event: ProfileEvent, _ id: String) {
+    mutating func log(_ event: ProfileEvent, _ id: Name) {
         user(id)
         bump(id)
         take(event, id)
     }
 
-    private mutating func bump(_ id: String) {
+    private mutating func bump(_ id: Name) {
         profiles[id]?.version += 1
         events += 1
     }
 
-    private mutating func take(_ event: ProfileEvent, _ id: String) {
+    private mutating func take(_ event: ProfileEvent, _ id: Name) {
         var profile = profiles[id] ?? Profile()
         switch event {
-        case .customEventLogged(let event), .customEventSaved(let event): profile.events[event.name.text, default: 0] += 1
-        case .purchaseLogged(let purchase): profile.bought[purchase.product.text, default: 0] += Int(purchase.quantity)
+        case .customEventLogged(let event), .customEventSaved(let event): profile.events[event.name, default: 0] += 1
+        case .purchaseLogged(let purchase): profile.bought[purchase.product, default: 0] += Int(purchase.quantity)
         case .userAttributesChanged(let changes):
-            for change in changes { profile.standard[change.attribute.name] = change.value == .null ? nil : change.value }
+            for change in changes {
+                profile.standard[Name(change.attribute.name)] = change.value == .null ? nil : change.value
+            }
         case .userAttributeSaved(let change):
-            profile.standard[change.attribute.name] = change.value == .null ? nil : change.value
+            profile.standard[Name(change.attribute.name)] = change.value == .null ? nil : change.value
         case .customAttributesChanged(let changes), .customAttributesSaved(let changes):
-            for change in changes { Self.change(&profile.attributes[change.name.text], change.operation) }
+            for change in changes { Self.change(&profile.attributes[change.name], change.operation) }
         default: break
         }
         profiles[id] = profile
@@ -80,8 +81,8 @@ struct NaiveModel {
         }
     }
 
-    mutating func save(_ event: ProfileEvent, _ id: String?, device: String, isVisible: Bool) {
-        let owner: String
+    mutating func save(_ event: ProfileEvent, _ id: Name?, device: String, isVisible: Bool) {
+        let owner: Name
         if let id {
             user(id)
             if deviceUser[device] == nil {
@@ -94,12 +95,14 @@ struct NaiveModel {
         }
         bump(owner)
         pending[device, default: []].append(
-            Item(user: owner, kind: PendingKind(event.kind) ?? .customEvents, event: event, order: events, isVisible: isVisible))
+            Item(
+                user: owner, kind: PendingKind(event.kind) ?? .customEvents, event: event, order: events,
+                isVisible: isVisible))
     }
 
-    private mutating func currentUser(_ device: String) -> String {
+    private mutating func currentUser(_ device: String) -> Name {
         if let user = deviceUser[device] { return user }
-        let id = "device:\(device)"
+        let id = Name("device:\(device)")
         user(id)
         anonymous.insert(id)
         deviceUser[device] = id
@@ -125,7 +128,7 @@ struct NaiveModel {
         for user in users where gone.contains(user) { bump(user) }
     }
 
-    mutating func change(_ device: String, to id: String) {
+    mutating func change(_ device: String, to id: Name) {
         let current = deviceUser[device]
         if current == id { return }
         if profiles[id] == nil, let current, anonymous.contains(current) {
@@ -139,7 +142,7 @@ struct NaiveModel {
     }
 
     /// An anonymous user becomes known: the same profile under another name.
-    private mutating func rename(_ old: String, to id: String) {
+    private mutating func rename(_ old: Name, to id: Name) {
         profiles[id] = profiles.removeValue(forKey: old)
         users = users.map { $0 == old ? id : $0 }
         anonymous.remove(old)

@@ -42,7 +42,8 @@ extension EventLog {
     /// Fails the test with every problem that `check` finds.
     func expectSound(_ location: SourceLocation = #_sourceLocation) throws {
         let report = try check()
-        #expect(report.isSound, "\(report.problems.map(\.description).joined(separator: "; "))", sourceLocation: location)
+        #expect(
+            report.isSound, "\(report.problems.map(\.description).joined(separator: "; "))", sourceLocation: location)
     }
 }
 
@@ -51,7 +52,8 @@ extension EventContext {
 
     static func saved(on device: String, group: Name = "group.test", at: Int64? = nil) -> EventContext {
         EventContext(
-            source: .extension, occurredAt: at.map { OccurredAt(Timestamp(rawValue: $0)) }, process: "push", device: device,
+            source: .extension, occurredAt: at.map { OccurredAt(Timestamp(rawValue: $0)) }, process: "push",
+            device: device,
             storage: .appGroup(group))
     }
 }

@@ -1,0 +1,38 @@
+/// Counts a user's events by the door through which they came: an example of a projection, whole in one file.
+///
+/// Hand it to the log (`EventLog(path:projections: [ProfileProjection.self, SourceProjection.self])`) and it is kept as snapshots, read
+/// with `log.state(SourceProjection.self, of: user)` as of any version, replayed by `Replayer` and compared by `check`.
+public enum SourceProjection: Projection {
+    /// How many events came from each source.
+    public struct State: Hashable, Sendable {
+        /// The counts; a source without events has none.
+        public var counts: [EventSource: UInt64] = [:]
+    }
+
+    public static let name = "sources"
+    public static let revision: UInt32 = 1
+    public static var initial: State { State() }
+
+    public static func apply(_ event: borrowing EventView, to state: inout State) {
+        state.counts[event.source, default: 0] += 1
+    }
+
+    public static func encode(_ state: State) -> [UInt8] {
+        var bytes: [UInt8] = []
+        for (source, count) in state.counts.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
+            bytes.append(source.rawValue)
+            bytes.appendBigEndian(count)
+        }
+        return bytes
+    }
+
+    public static func decode(_ bytes: UnsafeRawBufferPointer) -> State? {
+        guard bytes.count % 9 == 0 else { return nil }
+        var state = State()
+        for offset in stride(from: 0, to: bytes.count, by: 9) {
+            guard let source = EventSource(rawValue: bytes[offset]) else { return nil }
+            state.counts[source] = bytes.bigEndian64(at: offset + 1)
+        }
+        return state
+    }
+}

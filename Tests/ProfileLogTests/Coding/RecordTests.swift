@@ -1,0 +1,134 @@
+import Foundation
+import Testing
+
+@testable import ProfileLog
+
+@Suite("Records")
+struct RecordTests {
+    let folder = TemporaryFolder()
+
+    /// Everything that a record can hold, through the log and back.
+    static let events: [(ProfileEvent, EventContext)] = {
+        let at = OccurredAt(Timestamp(rawValue: -5), utcOffsetMinutes: -330)
+        let properties: [AttributeValue.Member] = [
+            .init("array", .array([.int(1), .double(1), .string("é"), .null])), .init("bool", .bool(false)),
+            .init("date", .date(at)), .init("empty", .string("")), .init("int", .int(.min)),
+            .init("object", .object([.init("a", .object([])), .init("b", .array([]))])),
+            .init("text", .string(String(repeating: "長", count: 200))),
+        ]
+        let operations: [AttributeOperation] = [
+            .set(.int(0)), .set(.null), .unset, .increment(-3), .arrayAdd([.string("x")]), .arrayRemove([.int(1)]),
+            .objectMerge([.init("k", .bool(true))]), .objectsAdd([.object([.init("id", .int(1))])]),
+            .objectsUpdate(
+                [.init(match: .init(key: "id", value: .int(1)), object: [.init("v", .int(2))])], merging: true),
+            .objectsUpdate(
+                [.init(match: .init(key: "id", value: .int(1)), object: [.init("v", .int(2))])], merging: false),
+            .objectsRemove([.init(key: "id", value: .int(1))]),
+        ]
+        let saved = EventContext(
+            source: .extension, occurredAt: at, process: "push", device: "device", storage: .appGroup("group.a"),
+            item: "i")
+        var privately = saved
+        privately.storage = .privateTo(process: "push")
+        return [
+            (
+                .customEventLogged(CustomEvent(name: "a", properties: properties)),
+                EventContext(source: .rest, app: "app")
+            ),
+            (.customEventLogged(CustomEvent(name: "a", properties: [])), EventContext(source: .app, occurredAt: at)),
+            (.customEventSaved(CustomEvent(name: "a")), saved), (.customEventSaved(CustomEvent(name: "b")), privately),
+            (.userAttributeSaved(UserAttributeChange(.email, .null)), saved),
+            (.userAttributesChanged([UserAttributeChange(.email, .string("a@b.c"))]), EventContext(source: .cli)),
+            (
+                .purchaseLogged(
+                    Purchase(product: "p", currency: "EUR", price: -0.5, quantity: 2, properties: properties)),
+                EventContext(source: .import)
+            ),
+        ] + operations.map { (.customAttributesChanged([AttributeChange("k", $0)]), EventContext(source: .rest)) }
+    }()
+
+    @Test("What is stored is what was given", arguments: events.indices)
+    func roundTrip(index: Int) throws {
+        let (event, context) = Self.events[index]
+        let log = try EventLog(path: folder.path, create: true)
+        let receipt = try log.append([event], to: .externalID("ana"), context: context)
+        let stored = try #require(try log.events(from: receipt.last, limit: 1).events.first)
+        #expect(stored.event == event)
+        #expect(stored.context == context)
+        try log.expectSound()
+    }
+
+    @Test("protoc reads every record by record.proto, and writes the same bytes")
+    func contract() throws {
+        let protoc = "/usr/bin/protoc"
+        try #require(FileManager.default.isExecutableFile(atPath: protoc), "apt-get install protobuf-compiler")
+        let log = try EventLog(path: folder.path, create: true)
+        for (index, (event, context)) in Self.events.enumerated() {
+            _ = try log.append([event], to: .externalID("ana"), context: context, idempotencyKey: "key \(index)")
+        }
+        _ = try log.launch(device: "device")
+        let coding = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent().deletingLastPathComponent().appendingPathComponent("Sources/ProfileLog/Coding")
+            .path
+        for (key, record) in try log.rows(.log) {
+            let message = Array(record.dropFirst().dropLast(4))
+            let text = try run(
+                protoc, ["--proto_path=\(coding)", "--decode=profilelog.Record", "record.proto"], message)
+            // A string where the schema has a number or an unknown field would show as a bare number.
+            #expect(!text.isEmpty, "\(key)")
+            let again = try run(protoc, ["--proto_path=\(coding)", "--encode=profilelog.Record", "record.proto"], text)
+            #expect(again == message, "\(String(decoding: text, as: UTF8.self))")
+        }
+    }
+
+    private func run(_ program: String, _ arguments: [String], _ input: [UInt8]) throws -> [UInt8] {
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: program)
+        process.arguments = arguments
+        let (stdin, stdout) = (Pipe(), Pipe())
+        process.standardInput = stdin
+        process.standardOutput = stdout
+        try process.run()
+        stdin.fileHandleForWriting.write(Data(input))
+        try stdin.fileHandleForWriting.close()
+        let output = stdout.fileHandleForReading.readDataToEndOfFile()
+        process.waitUntilExit()
+        #expect(process.terminationStatus == 0)
+        return Array(output)
+    }
+
+    @Test("Bytes that are no record are refused, never a crash", arguments: UInt64(0)..<200)
+    func fuzz(seed: UInt64) throws {
+        var random = SeededGenerator(seed: seed)
+        let names = NameTable()
+        for (event, context) in Self.events {
+            var writer = WireWriter()
+            var numbers = NewNames(names)
+            RecordHeader.write(kind: event.kind.rawValue, user: 1, version: 2, recordedAt: 3, to: &writer)
+            _ = EventEncoder.write(event, context, names: &numbers, to: &writer)
+            writer.littleEndian(UInt32(0))
+            var bytes = Array(writer.bytes)
+            for _ in 0...random.next() % 4 {
+                switch random.next() % 3 {
+                case 0: bytes[Int(random.next() % UInt64(bytes.count))] = UInt8(truncatingIfNeeded: random.next())
+                case 1: bytes.removeLast(Int(random.next() % UInt64(bytes.count)))
+                default:
+                    bytes.insert(UInt8(truncatingIfNeeded: random.next()), at: Int(random.next() % UInt64(bytes.count)))
+                }
+                if bytes.isEmpty { bytes = [1] }
+            }
+            var state = ProfileProjection.initial
+            bytes.withUnsafeBytes { bytes in
+                guard let view = EventView(bytes, position: Position(rawValue: 1), names: names) else { return }
+                _ = view.recorded()
+                ProfileProjection.apply(view, to: &state)
+            }
+            #expect(ProfileProjection.encode(state).count > 0)
+        }
+    }
+
+    @Test("CRC-32C has its published check value")
+    func checksum() {
+        #expect(Array("123456789".utf8).withUnsafeBytes { crc32c($0) } == 0xE306_9283)
+    }
+}

@@ -1,0 +1,30 @@
+@testable import ProfileLog
+
+extension EventLog {
+    /// Every row of a table.
+    func rows(_ name: Table.Name) throws -> [[UInt8]: [UInt8]] {
+        try environment.withReadTransaction { transaction in
+            var rows: [[UInt8]: [UInt8]] = [:]
+            try transaction.withCursor(environment.tables[name]) { cursor in
+                var row = try cursor.first()
+                while let found = row {
+                    rows[Array(found.key)] = Array(found.value)
+                    row = try cursor.next()
+                }
+            }
+            return rows
+        }
+    }
+
+    /// Changes a row behind the log's back, as a failing disk would.
+    func damage(_ name: Table.Name, _ key: [UInt8], _ change: (inout [UInt8]) -> Void) throws {
+        var value = try rows(name)[key] ?? []
+        change(&value)
+        try environment.withWriteTransaction { try $0.put(environment.tables[name], key, value) }
+    }
+
+    /// Removes a row behind the log's back.
+    func remove(_ name: Table.Name, _ key: [UInt8]) throws {
+        try environment.withWriteTransaction { try $0.delete(environment.tables[name], key) }
+    }
+}
