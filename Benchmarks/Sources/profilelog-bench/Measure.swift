@@ -10,7 +10,8 @@ struct Latencies {
     func fields() -> [(String, String)] {
         let sorted = microseconds.sorted()
         func rank(_ share: Double) -> String {
-            sorted.isEmpty ? "0" : format(sorted[min(sorted.count - 1, Int((share * Double(sorted.count)).rounded(.up)) - 1)])
+            sorted.isEmpty
+                ? "0" : format(sorted[min(sorted.count - 1, Int((share * Double(sorted.count)).rounded(.up)) - 1)])
         }
         return [
             ("p50_us", rank(0.5)), ("p99_us", rank(0.99)), ("p999_us", rank(0.999)),

@@ -79,6 +79,12 @@ struct NewNames: NameNumbering {
         return number
     }
 
+    /// The name with this number, in the table or added; nil if there is none.
+    func name(_ number: UInt32) -> Name? {
+        if number <= known { return table.name(number) }
+        return number - known <= added.count ? added[Int(number - known) - 1] : nil
+    }
+
     /// Forgets the names beyond the first `count` added ones: an append that was refused leaves nothing.
     mutating func truncate(to count: Int) {
         while added.count > count { numbers[added.removeLast()] = nil }

@@ -65,7 +65,8 @@ extension RecordedEvent {
                 Purchase(
                     product: event.name, currency: body.currency, price: body.price, quantity: body.quantity,
                     properties: event.properties))
-        case .appLaunched: return .appLaunched(LaunchKind(rawValue: UInt8(truncatingIfNeeded: body.launchKind)) ?? .cold)
+        case .appLaunched:
+            return .appLaunched(LaunchKind(rawValue: UInt8(truncatingIfNeeded: body.launchKind)) ?? .cold)
         case .pendingFlushed:
             return .pendingFlushed(
                 Flush(

@@ -58,7 +58,9 @@ public struct AppendBuilder: ~Copyable {
     }
 
     /// The append, to be committed under `key` if it has one. `note` is given back with every answer under that key.
-    public consuming func finish(idempotencyKey key: String? = nil, note: [UInt8] = []) throws(AppendError) -> PreparedAppend {
+    public consuming func finish(idempotencyKey key: String? = nil, note: [UInt8] = []) throws(AppendError)
+        -> PreparedAppend
+    {
         let key = Array((key ?? "").utf8)
         guard key.count <= Limits.bytesPerKey else {
             throw .invalid(place: "The idempotency key", reason: "must not be longer than \(Limits.bytesPerKey) bytes")

@@ -63,7 +63,8 @@ extension AppendError: CustomStringConvertible {
         case .invalid: "Correct it and send it again."
         case .unknownUser: "See `profilecli users` for those that exist."
         case .unknownDevice: "Save or launch something on it first; `profilecli pending` lists the devices."
-        case .pendingFull: "Launch the app on it (`profilecli launch`) or discard what waits (`profilecli pending discard`)."
+        case .pendingFull:
+            "Launch the app on it (`profilecli launch`) or discard what waits (`profilecli pending discard`)."
         case .tooLarge: "Send it in several appends."
         case .clockBehind: "Set the clock right; the log does not go back in time."
         case .overloaded, .closed: "Try again in a moment."

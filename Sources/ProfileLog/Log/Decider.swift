@@ -16,7 +16,8 @@ struct Decider: ~Copyable {
     private var ends: [Int] = []
 
     init(
-        view: LogView, names: NameTable, braze: BrazeIDs, limits: PendingLimits, recordedAt: Int64, firstPosition: UInt64,
+        view: LogView, names: NameTable, braze: BrazeIDs, limits: PendingLimits, recordedAt: Int64,
+        firstPosition: UInt64,
         _ transaction: borrowing some Reading & ~Copyable
     ) throws {
         self.view = view
@@ -75,7 +76,8 @@ struct Decider: ~Copyable {
             keyField = AppendField(key: append.idempotencyKey, content: content, count: 0, note: append.note)
         }
         for (user, expected) in append.expectations {
-            let actual = try view.user(user, braze: braze, transaction).map { try view.version(of: $0, transaction) } ?? 0
+            let actual =
+                try view.user(user, braze: braze, transaction).map { try view.version(of: $0, transaction) } ?? 0
             guard expected.accepts(Version(rawValue: actual)) else {
                 throw AppendError.versionConflict(user: user, expected: expected, actual: Version(rawValue: actual))
             }
@@ -127,7 +129,8 @@ struct Decider: ~Copyable {
                 user = try view.user(id, braze: braze, transaction) ?? create(id, &key, &places, transaction)
                 users[item.target] = user
             }
-            if !append.saves.isEmpty, let device = append.saves[index], try view.device(device, transaction).user == nil {
+            if !append.saves.isEmpty, let device = append.saves[index], try view.device(device, transaction).user == nil
+            {
                 let change = EventContext(source: .system, device: device.text)
                 try self.event(.userChanged(previous: nil), change, user, &key, &places, transaction)
             }
@@ -209,7 +212,8 @@ struct Decider: ~Copyable {
             scratch.removeAll()
             _ = EventEncoder.write(deferred.event, deferred.context, names: &names, to: &scratch)
             guard scratch.count <= Limits.bytesPerEvent else {
-                throw AppendError.invalid(place: "The event", reason: "must not be larger than \(Limits.bytesPerEvent) bytes")
+                throw AppendError.invalid(
+                    place: "The event", reason: "must not be larger than \(Limits.bytesPerEvent) bytes")
             }
             let begin = resolved.bytes.count
             resolved.bytes.append(contentsOf: scratch.bytes)
@@ -299,15 +303,16 @@ struct Decider: ~Copyable {
     ) throws -> AppendReceipt {
         let first = nextPosition
         let launch = try view.device(device, transaction).launch
-        let names = view.nameTable
+        let names = names  // with those that this very commit adds
         let due = try view.pending(device, transaction).filter { item in
-            item.position < launch && kinds.contains(item.kind) && item.storage.storage(names).isVisibleToApp
+            item.position < launch && kinds.contains(item.kind) && item.storage.storage(names.name).isVisibleToApp
         }
         var places: [AppendReceipt.Place] = []
         guard let user = due.map(\.user).min() else {
             return AppendReceipt(first: Position(rawValue: first), places: [], isRepetition: false, note: [])
         }
-        let items = due.filter { $0.user == user }.sorted { ($0.kind, $0.position) < ($1.kind, $1.position) }.prefix(limit)
+        let items = due.filter { $0.user == user }.sorted { ($0.kind, $0.position) < ($1.kind, $1.position) }.prefix(
+            limit)
         let flush = Flush(
             launch: Position(rawValue: launch), chunk: try nextChunk(launch, user, transaction),
             flushed: items.map { Position(rawValue: $0.position) })
@@ -338,11 +343,11 @@ struct Decider: ~Copyable {
         _ transaction: borrowing some Reading & ~Copyable
     ) throws -> AppendReceipt {
         let first = nextPosition
-        let names = view.nameTable
+        let names = names  // with those that this very commit adds
         let items = try view.pending(device, transaction).filter { item in
             switch selection {
             case .all: true
-            case .storage(let storage): item.storage.storage(names) == storage
+            case .storage(let storage): item.storage.storage(names.name) == storage
             case .positions(let positions): positions.contains(Position(rawValue: item.position))
             }
         }
@@ -381,7 +386,9 @@ struct Decider: ~Copyable {
     }
 
     private func isAnonymous(_ user: UInt64, _ transaction: borrowing some Reading & ~Copyable) throws -> Bool {
-        try view.identities(of: user, transaction).identities.allSatisfy { if case .device = $0 { true } else { false } }
+        try view.identities(of: user, transaction).identities.allSatisfy {
+            if case .device = $0 { true } else { false }
+        }
     }
 }
 

@@ -55,7 +55,7 @@ extension EventLog {
     private func decideAndApply(
         _ appends: [PreparedAppend], _ transaction: borrowing WriteTransaction
     ) throws -> [Result<AppendReceipt, AppendError>] {
-        guard let seen = try catchUp(transaction) else { throw StorageError.damaged(place: "the index is ahead of the log") }
+        let seen = try catchUpWriting(transaction)
         let tail = seen.tail
         let view = LogView(
             tail: tail, tables: seen.tables, nameTable: names, checkpoint: seen.checkpoint, last: .max)
@@ -67,7 +67,8 @@ extension EventLog {
         }
         tail.withWriting { $0.uncommitted = seen.last + 1 }
         var decider = try Decider(
-            view: view, names: names, braze: braze, limits: PendingLimits(itemsPerDevice: options.pendingItemsPerDevice),
+            view: view, names: names, braze: braze,
+            limits: PendingLimits(itemsPerDevice: options.pendingItemsPerDevice),
             recordedAt: max(now, lastRecordedAt), firstPosition: seen.last + 1, transaction)
         var answers: [Result<AppendReceipt, AppendError>] = []
         answers.reserveCapacity(appends.count)

@@ -13,7 +13,7 @@ extension EventLog {
     public func writeIndex() throws {
         try writing.withLock { _ in
             try environment.withWriteTransaction { transaction in
-                guard let view = try catchUp(transaction) else { return }
+                let view = try catchUpWriting(transaction)
                 if view.last == view.checkpoint { return }
                 try view.tail.withReading { tail in
                     try IndexWriter(view: view, tail: tail, names: names).write(transaction)

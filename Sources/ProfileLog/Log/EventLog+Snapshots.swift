@@ -6,14 +6,14 @@ extension EventLog {
     func writeSnapshots(_ view: LogView, _ transaction: borrowing WriteTransaction) throws {
         let interval = UInt64(options.snapshotInterval)
         guard interval > 0 else { return }
-        let users = tail.withReading(\.usersTouched)
+        let users = view.tail.withReading(\.usersTouched)
         // The index is written, so the stream rows reach to the end.
         let written = LogView(
             tail: view.tail, tables: view.tables, nameTable: names, checkpoint: view.last, last: view.last)
         for user in users where user > 0 {
             let version = try view.version(of: user, transaction)
             var before = version
-            tail.withReading { tail in
+            view.tail.withReading { tail in
                 tail.forEachPosition(of: user, from: view.last, downTo: view.checkpoint) { _, version in
                     before = version - 1
                     return true
@@ -30,7 +30,8 @@ extension EventLog {
         let earlier = try snapshot(P.self, user, upTo: version, view.tables, transaction)
         var state = earlier?.state ?? P.initial
         let from = (earlier?.version ?? 0) + 1
-        try fold(P.self, view.positions(of: user, from: from, to: version, transaction), into: &state, view, transaction)
+        try fold(
+            P.self, view.positions(of: user, from: from, to: version, transaction), into: &state, view, transaction)
         try transaction.put(
             view.tables.snapshots, KeyCoding.snapshot(P.name, user: user, version: version),
             SnapshotRow.bytes(revision: P.revision, state: P.encode(state)))
@@ -81,7 +82,8 @@ extension EventLog {
         let earlier = try snapshot(P.self, user, upTo: version, view.tables, transaction)
         var state = earlier?.state ?? P.initial
         let from = (earlier?.version ?? 0) + 1
-        try fold(P.self, view.positions(of: user, from: from, to: version, transaction), into: &state, view, transaction)
+        try fold(
+            P.self, view.positions(of: user, from: from, to: version, transaction), into: &state, view, transaction)
         return state
     }
 }

@@ -122,7 +122,31 @@ extension EventLog {
                 return try body(view, transaction)
             }
             if let result { return result }
+            try bringBackTail()
         }
+    }
+
+    /// Builds the tail anew if the caches went back behind it: another process dropped them.
+    private func bringBackTail() throws {
+        func isAhead(_ transaction: borrowing ReadTransaction) throws -> Bool {
+            let checkpoint = try IndexCheckpoint.read(environment.tables, transaction)?.position ?? 0
+            return tail.withReading { $0.base > checkpoint }
+        }
+        guard try environment.withReadTransaction({ try isAhead($0) }) else { return }
+        // Not while a commit of this process is under way: its events stand in the tail.
+        try writing.withLock { _ in
+            try environment.withReadTransaction { if try isAhead($0) { try rebuildTail($0) } }
+        }
+    }
+
+    /// As `catchUp`, for the writer, who sees the newest state: a tail that is ahead of it is ahead of caches that were dropped.
+    func catchUpWriting(_ transaction: borrowing WriteTransaction) throws -> LogView {
+        if let view = try catchUp(transaction) { return view }
+        try rebuildTail(transaction)
+        guard let view = try catchUp(transaction) else {
+            throw StorageError.damaged(place: "the index is ahead of the log")
+        }
+        return view
     }
 
     /// Brings names and tail up to what `transaction` sees. Nil if the tail has moved on already: begin anew.

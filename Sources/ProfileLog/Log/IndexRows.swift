@@ -107,7 +107,8 @@ enum PendingRow {
         guard let kind = row.value.first.flatMap(PendingKind.init(rawValue:)) else { return nil }
         return PendingItem(
             storage: StorageCode(rawValue: row.key.bigEndian32(at: prefixBytes)),
-            user: row.key.bigEndian64(at: prefixBytes + 4), position: row.key.bigEndian64(at: prefixBytes + 12), kind: kind)
+            user: row.key.bigEndian64(at: prefixBytes + 4), position: row.key.bigEndian64(at: prefixBytes + 12),
+            kind: kind)
     }
 }
 

@@ -62,7 +62,8 @@ struct LogChecker {
     }
 
     private mutating func checkLog(
-        to last: UInt64, _ checkpoint: UInt64, _ transaction: borrowing ReadTransaction, _ progress: (LogProgress) -> Void
+        to last: UInt64, _ checkpoint: UInt64, _ transaction: borrowing ReadTransaction,
+        _ progress: (LogProgress) -> Void
     ) throws {
         var expected: UInt64 = 1
         var recordedAt: Int64 = 0
@@ -98,7 +99,8 @@ struct LogChecker {
     }
 
     private mutating func checkRecord(
-        _ record: UnsafeRawBufferPointer, _ position: UInt64, _ recordedAt: inout Int64, _ chunk: inout Tail, isIndexed: Bool
+        _ record: UnsafeRawBufferPointer, _ position: UInt64, _ recordedAt: inout Int64, _ chunk: inout Tail,
+        isIndexed: Bool
     ) {
         let place = "log \(position)"
         guard RecordHeader.hasRightChecksum(record) else {
@@ -122,7 +124,8 @@ struct LogChecker {
         }
         while versions.count <= user { versions.append(0) }
         if header.version != versions[user] + 1 {
-            report.add(place, "version \(versions[user] + 1) of user \(header.user) was expected, not \(header.version)")
+            report.add(
+                place, "version \(versions[user] + 1) of user \(header.user) was expected, not \(header.version)")
         }
         versions[user] = header.version
         if isIndexed { chunk.add(header) }
@@ -173,7 +176,9 @@ struct LogChecker {
                 StreamRow.forEach(found.value) { index, position in
                     if position > checkpoint { return }
                     entries += 1
-                    let header = (try? transaction.get(tables.log, position)).flatMap { $0 }.flatMap { RecordHeader($0) }
+                    let header = (try? transaction.get(tables.log, position)).flatMap { $0 }.flatMap {
+                        RecordHeader($0)
+                    }
                     if header?.user != user || header?.version != first + UInt64(index) { wrong = wrong ?? position }
                 }
                 if let wrong {

@@ -27,7 +27,9 @@ struct LogView: Sendable {
     @inline(__always)
     func version(of user: UInt64, _ streams: inout Cursor) throws -> UInt64 {
         let inTail = withTail { tail -> UInt64? in
-            guard let index = tail.head(user, visibleTo: last), tail.position(at: index) > checkpoint else { return nil }
+            guard let index = tail.head(user, visibleTo: last), tail.position(at: index) > checkpoint else {
+                return nil
+            }
             return tail.entries[index].version
         }
         if let inTail { return inTail }
@@ -143,7 +145,9 @@ struct LogView: Sendable {
     /// Who is on the device, and its last launch (0: none).
     func device(_ device: Name, _ transaction: borrowing some Reading & ~Copyable) throws -> DeviceRow {
         var row = DeviceRow()
-        if checkpoint > 0, !device.text.isEmpty, let stored = try transaction.get(tables.devices, Array(device.text.utf8)) {
+        if checkpoint > 0, !device.text.isEmpty,
+            let stored = try transaction.get(tables.devices, Array(device.text.utf8))
+        {
             guard let read = DeviceRow(stored) else { throw StorageError.damaged(place: "a row of table devices") }
             row = read
         }
@@ -202,7 +206,9 @@ struct LogView: Sendable {
             var row = try cursor.first()
             while let found = row {
                 let length = Int(found.key.first ?? 0)
-                guard found.key.count == length + 21 else { throw StorageError.damaged(place: "a row of table pending") }
+                guard found.key.count == length + 21 else {
+                    throw StorageError.damaged(place: "a row of table pending")
+                }
                 devices.insert(Name(String(decoding: found.key.slice(1..<(1 + length)), as: UTF8.self)))
                 row = try cursor.next()
             }

@@ -92,7 +92,8 @@ struct Tail {
         case .customEventSaved, .customAttributesSaved, .userAttributeSaved:
             guard let device, let kind = record.kind.flatMap(PendingKind.init) else { return }
             let item = PendingItem(
-                storage: StorageCode(appGroup: body.storage, process: body.process), user: record.user, position: position,
+                storage: StorageCode(appGroup: body.storage, process: body.process), user: record.user,
+                position: position,
                 kind: kind)
             pendingChanges[device, default: []].append(PendingChange(position: position, change: .added(item)))
             pendingCounts[device]? += 1
@@ -137,7 +138,9 @@ struct Tail {
     func position(at index: Int) -> UInt64 { base + UInt64(index) + 1 }
 
     /// The user's visible positions behind `checkpoint`, descending, for as long as `body` answers true.
-    func forEachPosition(of user: UInt64, from last: UInt64, downTo checkpoint: UInt64, _ body: (UInt64, UInt64) -> Bool) {
+    func forEachPosition(
+        of user: UInt64, from last: UInt64, downTo checkpoint: UInt64, _ body: (UInt64, UInt64) -> Bool
+    ) {
         guard var index = head(user, visibleTo: last) else { return }
         while position(at: index) > checkpoint {
             if !body(position(at: index), entries[index].version) { return }
@@ -177,9 +180,11 @@ struct StorageCode: Hashable, RawRepresentable {
 
     init(appGroup: UInt32, process: UInt32) { rawValue = appGroup > 0 ? appGroup : 0x8000_0000 | process }
 
-    func storage(_ names: NameTable) -> DeviceStorage {
+    func storage(_ names: NameTable) -> DeviceStorage { storage { names.name($0) } }
+
+    func storage(_ name: (UInt32) -> Name?) -> DeviceStorage {
         rawValue & 0x8000_0000 == 0
-            ? .appGroup(names.name(rawValue) ?? "?")
-            : .privateTo(process: names.name(rawValue & 0x7FFF_FFFF) ?? DeviceStorage.app)
+            ? .appGroup(name(rawValue) ?? "?")
+            : .privateTo(process: name(rawValue & 0x7FFF_FFFF) ?? DeviceStorage.app)
     }
 }

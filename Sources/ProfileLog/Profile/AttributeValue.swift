@@ -42,6 +42,7 @@ public enum AttributeValue: Sendable {
 }
 
 extension AttributeValue: Hashable {
+    /// Whether both are the same, text compared by its bytes.
     public static func == (left: AttributeValue, right: AttributeValue) -> Bool {
         switch (left, right) {
         case (.null, .null): true
@@ -56,6 +57,7 @@ extension AttributeValue: Hashable {
         }
     }
 
+    /// Feeds in what `==` compares.
     public func hash(into hasher: inout Hasher) {
         switch self {
         case .null: hasher.combine(0)

@@ -71,5 +71,6 @@ public enum PendingKind: UInt8, Sendable, CaseIterable, Comparable {
         }
     }
 
+    /// In the order of the flush.
     public static func < (left: PendingKind, right: PendingKind) -> Bool { left.rawValue < right.rawValue }
 }

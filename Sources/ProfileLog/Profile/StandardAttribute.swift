@@ -59,6 +59,7 @@ public enum StandardAttribute: UInt8, Sendable, CaseIterable, Comparable {
         self = attribute
     }
 
+    /// In the order of the stored numbers.
     public static func < (left: StandardAttribute, right: StandardAttribute) -> Bool { left.rawValue < right.rawValue }
 
     private static let byName: [String: StandardAttribute] = {

@@ -13,7 +13,8 @@ enum Validation {
                 throw .invalid(place: "The quantity", reason: "must be from 1 to 100")
             }
             let currency = purchase.currency.utf8
-            guard currency.count == 3, currency.allSatisfy({ (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains($0) }) else {
+            guard currency.count == 3, currency.allSatisfy({ (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains($0) })
+            else {
                 throw .invalid(place: "The currency", reason: "must be three capital letters, as in ISO 4217")
             }
         case .customAttributesSaved(let changes), .customAttributesChanged(let changes):
@@ -116,7 +117,8 @@ enum Validation {
         for part in id.parts {
             guard !part.isEmpty else { throw .invalid(place: "The user's ID", reason: "must not be empty") }
             guard part.utf8.count <= Limits.bytesPerIdentifier else {
-                throw .invalid(place: "The user's ID", reason: "must not be longer than \(Limits.bytesPerIdentifier) bytes")
+                throw .invalid(
+                    place: "The user's ID", reason: "must not be longer than \(Limits.bytesPerIdentifier) bytes")
             }
         }
         if case .device(let device) = id { try check(device: device) }

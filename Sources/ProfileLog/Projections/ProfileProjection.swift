@@ -1,9 +1,13 @@
 /// Folds a user's events into the profile: what has taken effect, and what still waits on devices.
 public enum ProfileProjection: Projection {
+    /// The name of its snapshots.
     public static let name = "profile"
+    /// Raised with the meaning of `apply`.
     public static let revision: UInt32 = 1
+    /// Nothing folded yet.
     public static var initial: ProfileState { ProfileState() }
 
+    /// Folds one event in.
     @inline(__always)
     public static func apply(_ event: borrowing EventView, to state: inout ProfileState) {
         let header = event.header
@@ -38,7 +42,8 @@ public enum ProfileProjection: Projection {
             guard let device = body.device, let kind = PendingKind(kind) else { return }
             state.pending.append(
                 .init(
-                    position: position.rawValue, kind: kind, savedAt: at, device: Name(String(decoding: device, as: UTF8.self)),
+                    position: position.rawValue, kind: kind, savedAt: at,
+                    device: Name(String(decoding: device, as: UTF8.self)),
                     storage: StorageCode(appGroup: body.storage, process: body.process), body: Array(header.body)))
         case .pendingFlushed:
             for item in body.flushed { state.flush(item.rawValue) }

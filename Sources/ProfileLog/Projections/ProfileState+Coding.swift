@@ -58,6 +58,7 @@ extension ProfileProjection {
         bytes.withUnsafeBytes { writer.raw($0) }
     }
 
+    /// The state that `encode` wrote; nil if the bytes are none.
     public static func decode(_ bytes: UnsafeRawBufferPointer) -> ProfileState? {
         var reader = WireReader(bytes)
         var state = ProfileState()

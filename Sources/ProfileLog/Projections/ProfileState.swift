@@ -1,15 +1,19 @@
 /// What the events of one user add up to. Values stay in their stored form until somebody asks: a fold over millions of events
 /// builds no strings.
 public struct ProfileState: Sendable {
-    /// Events folded so far, and the last one's position.
+    /// Events folded so far.
     public internal(set) var version: Version = .none
+    /// Position of the last event folded.
     public internal(set) var lastPosition: Position = .start
     /// Position of `userCreated`.
     public internal(set) var created: Position = .start
-    /// The earliest and the latest time at which something happened; nil before the first event.
+    /// The earliest time at which something happened; nil before the first event.
     public internal(set) var firstSeen: Timestamp?
+    /// The latest time at which something happened; nil before the first event.
     public internal(set) var lastSeen: Timestamp?
+    /// Launches of the app on devices of this user.
     public internal(set) var launches = Occurrences()
+    /// Saved items that launches made effective.
     public internal(set) var flushes = Occurrences()
 
     var fields = FieldStore()

@@ -9,14 +9,19 @@ public enum SourceProjection: Projection {
         public var counts: [EventSource: UInt64] = [:]
     }
 
+    /// The name of its snapshots.
     public static let name = "sources"
+    /// Raised with the meaning of `apply`.
     public static let revision: UInt32 = 1
+    /// Nothing folded yet.
     public static var initial: State { State() }
 
+    /// Folds one event in.
     public static func apply(_ event: borrowing EventView, to state: inout State) {
         state.counts[event.source, default: 0] += 1
     }
 
+    /// The counts in the order of the sources.
     public static func encode(_ state: State) -> [UInt8] {
         var bytes: [UInt8] = []
         for (source, count) in state.counts.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
@@ -26,6 +31,7 @@ public enum SourceProjection: Projection {
         return bytes
     }
 
+    /// The state that `encode` wrote; nil if the bytes are none.
     public static func decode(_ bytes: UnsafeRawBufferPointer) -> State? {
         guard bytes.count % 9 == 0 else { return nil }
         var state = State()

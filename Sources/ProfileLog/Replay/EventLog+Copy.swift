@@ -11,7 +11,8 @@ extension EventLog {
         let clock = ContinuousClock()
         let begin = clock.now
         let end = try min(lastPosition(), until ?? Position(rawValue: .max)).rawValue
-        let target = try EventLog(path: path, create: true, options: options, projections: projections, storeID: storeID)
+        let target = try EventLog(
+            path: path, create: true, options: options, projections: projections, storeID: storeID)
         guard target.environment !== environment else {
             throw AppendError.invalid(place: "The target", reason: "is the store itself; name another folder")
         }
@@ -41,7 +42,9 @@ extension EventLog {
                 place: "The target", reason: "holds another log, or more of this one; name an empty folder")
         }
         if last == 0 { return }
-        let theirs = try target.environment.withReadTransaction { try $0.get(target.environment.tables.log, last).map(Array.init) }
+        let theirs = try target.environment.withReadTransaction {
+            try $0.get(target.environment.tables.log, last).map(Array.init)
+        }
         let ours = try environment.withReadTransaction { try $0.get(environment.tables.log, last).map(Array.init) }
         guard theirs == ours else {
             throw AppendError.invalid(place: "The target", reason: "holds another log; name an empty folder")

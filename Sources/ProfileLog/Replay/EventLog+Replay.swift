@@ -14,7 +14,8 @@ extension EventLog {
         let isComplete = try replayer.run(to: until, progress: progress)
         let elapsed = clock.now - begin
         var report = ReplayReport(
-            events: replayer.position.rawValue, users: 0, elapsed: elapsed, digest: replayer.digest(), isComplete: isComplete)
+            events: replayer.position.rawValue, users: 0, elapsed: elapsed, digest: replayer.digest(),
+            isComplete: isComplete)
         replayer.forEachUser { _, _, _ in report.users += 1 }
         if verify, isComplete {
             try LiveProof(log: self, replayer: replayer).run(into: &report, progress)

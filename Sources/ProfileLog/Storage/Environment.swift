@@ -38,7 +38,9 @@ final class Environment: @unchecked Sendable {
             try makeFolder(path)
         }
         try refuseNetworkFileSystem(path)
-        return try OpenEnvironments.shared.environment(file: file) { () throws(StorageError) in try openFresh(path: path) }
+        return try OpenEnvironments.shared.environment(file: file) { () throws(StorageError) in
+            try openFresh(path: path)
+        }
     }
 
     private static func openFresh(path: String) throws(StorageError) -> Environment {

@@ -62,7 +62,8 @@ extension StorageError: CustomStringConvertible {
         case .truncated(let path, let bytes, let neededBytes):
             "The store's file in \(path) has \(bytes) bytes and needs \(neededBytes): its end is missing."
         case .diskFull: "The disk is full; nothing of this append was stored."
-        case .mapFull(let bytes): "The store has reached its reserved size of \(bytes) bytes; nothing of this append was stored."
+        case .mapFull(let bytes):
+            "The store has reached its reserved size of \(bytes) bytes; nothing of this append was stored."
         case .readersFull: "Too many programs read this store at once."
         case .closedAfterFailure: "The disk failed earlier, so the store takes nothing more until it is opened again."
         case .damaged(let place): "The store is damaged: \(place)."
@@ -84,7 +85,8 @@ extension StorageError: CustomStringConvertible {
         case .mapFull: "Start a new store, and tell us how you filled this one."
         case .readersFull: "Stop some of them and try again."
         case .closedAfterFailure: "Check the disk, then restart the program."
-        case .damaged: "Run `profilecli check` to see everything that is damaged, and restore those parts from a backup."
+        case .damaged:
+            "Run `profilecli check` to see everything that is damaged, and restore those parts from a backup."
         case .system: "Check the disk and the folder's permissions, then try again."
         }
     }

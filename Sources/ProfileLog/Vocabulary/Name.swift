@@ -19,10 +19,13 @@ public struct Name: Hashable, Comparable, Sendable, ExpressibleByStringLiteral, 
     /// The text itself.
     public var description: String { text }
 
+    /// Whether both are the same, text compared by its bytes.
     public static func == (left: Name, right: Name) -> Bool { left.text.hasSameBytes(as: right.text) }
 
+    /// By the order of the bytes.
     public static func < (left: Name, right: Name) -> Bool { left.text.order(to: right.text) < 0 }
 
+    /// Feeds in what `==` compares.
     public func hash(into hasher: inout Hasher) {
         text.withRawUTF8 { hasher.combine(bytes: $0) }
     }

@@ -13,6 +13,7 @@ public struct Position: RawRepresentable, Hashable, Comparable, Sendable {
     /// The place right behind this one.
     @inlinable public var next: Position { Position(rawValue: rawValue + 1) }
 
+    /// By the number.
     @inlinable
     public static func < (left: Position, right: Position) -> Bool { left.rawValue < right.rawValue }
 }

@@ -7,6 +7,7 @@ public struct Timestamp: RawRepresentable, Hashable, Comparable, Sendable {
     @inlinable
     public init(rawValue: Int64) { self.rawValue = rawValue }
 
+    /// Earlier before later.
     @inlinable
     public static func < (left: Timestamp, right: Timestamp) -> Bool { left.rawValue < right.rawValue }
 }

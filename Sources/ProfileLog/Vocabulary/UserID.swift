@@ -34,6 +34,7 @@ public enum UserID: Hashable, Sendable {
         }
     }
 
+    /// Whether both are the same, text compared by its bytes.
     public static func == (left: UserID, right: UserID) -> Bool {
         switch (left, right) {
         case (.externalID(let left), .externalID(let right)), (.brazeID(let left), .brazeID(let right)),
@@ -46,6 +47,7 @@ public enum UserID: Hashable, Sendable {
         }
     }
 
+    /// Feeds in what `==` compares.
     public func hash(into hasher: inout Hasher) {
         hasher.combine(kindNumber)
         for part in parts { hasher.combine(Name(part)) }

@@ -10,6 +10,7 @@ public struct UserNumber: RawRepresentable, Hashable, Comparable, Sendable {
     @inlinable
     public init(rawValue: UInt64) { self.rawValue = rawValue }
 
+    /// By the number.
     @inlinable
     public static func < (left: UserNumber, right: UserNumber) -> Bool { left.rawValue < right.rawValue }
 }

@@ -13,6 +13,7 @@ public struct Version: RawRepresentable, Hashable, Comparable, Sendable {
     /// The version that the next event gets.
     @inlinable public var next: Version { Version(rawValue: rawValue + 1) }
 
+    /// By the number.
     @inlinable
     public static func < (left: Version, right: Version) -> Bool { left.rawValue < right.rawValue }
 }
