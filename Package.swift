@@ -53,7 +53,9 @@ let package = Package(
         .executableTarget(
             name: "profilelog-crashchild", dependencies: ["ProfileLog"], path: "Sources/crashchild",
             swiftSettings: settings),
+        .testTarget(name: "CLITests", dependencies: [], swiftSettings: settings),
         .testTarget(name: "CrashTests", dependencies: ["ProfileLog"], swiftSettings: settings),
+        .testTarget(name: "ServiceTests", dependencies: ["ProfileLogAPI", "ProfileLog"], swiftSettings: settings),
         .testTarget(
             name: "ProfileLogTests",
             swiftSettings: settings),

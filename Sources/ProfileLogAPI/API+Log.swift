@@ -1,0 +1,64 @@
+internal import ProfileLog
+
+/// Logging: effective at once.
+extension API {
+    func logEvent(_ request: APIRequest) async throws -> APIAnswer {
+        try await log(request, Self.eventFields) { [.customEventLogged(try Self.customEvent($0))] }
+    }
+
+    func logAttributes(_ request: APIRequest) async throws -> APIAnswer {
+        try await log(request, Self.attributesFields) {
+            try Self.attributeChanges($0).map { .customAttributesChanged($0) }
+        }
+    }
+
+    func logUserAttribute(_ request: APIRequest) async throws -> APIAnswer {
+        try await log(request, Self.userAttributeFields) {
+            [.userAttributesChanged([try Self.userAttributeChange($0)])]
+        }
+    }
+
+    func logPurchase(_ request: APIRequest) async throws -> APIAnswer {
+        try await log(request, Self.purchaseFields) { [.purchaseLogged(try Self.purchase($0))] }
+    }
+
+    private static func purchase(_ fields: Fields) throws -> Purchase {
+        let product = Name(try fields.requiredText("product"))
+        let currency = try fields.requiredText("currency")
+        guard let price = try fields.number("price") else { throw APIProblem.invalid("price", "is missing") }
+        guard let quantity = UInt32(exactly: try fields.integer("quantity") ?? 1) else {
+            throw APIProblem.invalid("quantity", "must be from 1 to 100")
+        }
+        return Purchase(
+            product: product, currency: currency, price: price, quantity: quantity, properties: try properties(fields))
+    }
+
+    private static let purchaseFields: Set<Name> = ["product", "currency", "price", "quantity", "properties"]
+    private static let logFields: Set<Name> = ["user", "device", "process", "source", "time"]
+
+    private func log(
+        _ request: APIRequest, _ content: Set<Name>, _ events: (Fields) throws -> [ProfileEvent]
+    ) async throws -> APIAnswer {
+        let fields = try Fields(request.body, Self.conditionFields.union(Self.logFields).union(content))
+        let (expected, key) = try Self.conditions(fields, request)
+        let device = try fields.text("device").map { try Identifiers.device($0) }
+        guard let user = try fields.text("user").map({ try Identifiers.user($0) }) ?? device.map({ .device($0) }) else {
+            throw APIProblem.invalid(
+                "user", "is missing", remedy: "Send `user`, or `device` for whoever is on that device.")
+        }
+        let context = EventContext(
+            source: try Self.source(fields), occurredAt: try fields.time("time"),
+            process: try fields.text("process").map { Name($0) } ?? DeviceStorage.app, device: device)
+        let events = try events(fields)
+        return try await commit(
+            Write(user: user, context: context, events: events, expected: expected, key: key, savedOn: nil))
+    }
+
+    private static func source(_ fields: Fields) throws -> EventSource {
+        guard let name = try fields.text("source") else { return .app }
+        guard let source = EventSource(name: name), source != .system, source != .unknown else {
+            throw APIProblem.invalid("source", "must be app, extension, rest, import or cli")
+        }
+        return source
+    }
+}

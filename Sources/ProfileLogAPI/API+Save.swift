@@ -1,0 +1,81 @@
+internal import ProfileLog
+
+/// Saving on a device: it waits there for a launch.
+extension API {
+    func saveEvent(_ request: APIRequest) async throws -> APIAnswer {
+        try await save(request, Self.eventFields) { [.customEventSaved(try Self.customEvent($0))] }
+    }
+
+    func saveAttributes(_ request: APIRequest) async throws -> APIAnswer {
+        try await save(request, Self.attributesFields) {
+            try Self.attributeChanges($0).map { .customAttributesSaved($0) }
+        }
+    }
+
+    func saveUserAttribute(_ request: APIRequest) async throws -> APIAnswer {
+        try await save(request, Self.userAttributeFields) { [.userAttributeSaved(try Self.userAttributeChange($0))] }
+    }
+
+    private static let saveFields: Set<Name> = ["user", "device", "process", "app_group", "private", "time", "item"]
+
+    private func save(
+        _ request: APIRequest, _ content: Set<Name>, _ events: (Fields) throws -> [ProfileEvent]
+    ) async throws -> APIAnswer {
+        let fields = try Fields(request.body, Self.conditionFields.union(Self.saveFields).union(content))
+        let (expected, key) = try Self.conditions(fields, request)
+        let device = try fields.text("device").map { try Identifiers.device($0) } ?? Self.defaultDevice
+        let user = try fields.text("user").map { try Identifiers.user($0) } ?? .device(device)
+        let process = try fields.text("process").map { Name($0) } ?? DeviceStorage.app
+        let appGroup = try fields.text("app_group").map { Name($0) }
+        let isPrivate = try fields.flag("private")
+        if isPrivate, appGroup != nil { throw APIProblem.invalid("private", "and `app_group` exclude each other") }
+        let storage: DeviceStorage =
+            isPrivate ? .privateTo(process: process) : .appGroup(appGroup ?? Self.defaultAppGroup)
+        let context = EventContext(
+            source: process == DeviceStorage.app ? .app : .extension, occurredAt: try fields.time("time"),
+            process: process, device: device, storage: storage, item: try fields.text("item"))
+        let events = try events(fields)
+        return try await commit(
+            Write(
+                user: user, context: context, events: events, expected: expected, key: key, savedOn: device))
+    }
+}
+
+// MARK: - What is saved or logged
+
+extension API {
+    static let eventFields: Set<Name> = ["name", "properties"]
+    static let attributesFields: Set<Name> = ["attributes", "_merge_objects"]
+    static let userAttributeFields: Set<Name> = ["attribute", "value"]
+
+    static func customEvent(_ fields: Fields) throws -> CustomEvent {
+        CustomEvent(name: Name(try fields.requiredText("name")), properties: try properties(fields))
+    }
+
+    static func properties(_ fields: Fields) throws -> [AttributeValue.Member]? {
+        try fields.object("properties").map { properties in
+            try properties.map { .init($0.key, try JSONValues.value($0.value, "properties.\($0.key.text)")) }
+        }
+    }
+
+    static func attributeChanges(_ fields: Fields) throws -> [[AttributeChange]] {
+        guard let attributes = try fields.object("attributes") else {
+            throw APIProblem.invalid("attributes", "is missing")
+        }
+        return try JSONOperations.changes(attributes, merging: try fields.flag("_merge_objects"))
+    }
+
+    static func userAttributeChange(_ fields: Fields) throws -> UserAttributeChange {
+        let name = try fields.requiredText("attribute")
+        guard let attribute = StandardAttribute(name: name) else {
+            let names = StandardAttribute.allCases.map(\.name).joined(separator: ", ")
+            throw APIProblem.invalid(
+                "attribute", "is no user attribute",
+                remedy: "Use a custom attribute, or one of \(names).")
+        }
+        guard let value = fields.value("value") else {
+            throw APIProblem.invalid("value", "is missing", remedy: "Send null to unset the attribute.")
+        }
+        return UserAttributeChange(attribute, try JSONValues.value(value, "value"))
+    }
+}

@@ -1,0 +1,83 @@
+internal import ProfileLog
+
+extension API {
+    private static let mostUsers = 10_000
+
+    func users(_ request: APIRequest) throws -> APIAnswer {
+        var query = Query(request.query)
+        let after = UserNumber(rawValue: try query.number("after", 0 ... .max - 1, standard: 0))
+        let limit = try query.limit(standard: 100, most: Self.mostUsers)
+        try query.end()
+        let users = try log.users(after: after, limit: limit)
+        let total = try log.userCount()
+        return APIAnswer.ok { json in
+            json.key("users")
+            json.array(users) { json, user in
+                json.beginObject()
+                json.key("number")
+                json.value(user.number.rawValue)
+                json.key("id")
+                json.value(user.id.description)
+                json.key("braze_id")
+                json.value(user.brazeID)
+                json.key("ids")
+                json.array(user.ids) { $0.value($1.description) }
+                json.key("version")
+                json.value(user.version.rawValue)
+                json.key("created")
+                json.position(user.created)
+                json.endObject()
+            }
+            json.key("total")
+            json.value(total)
+            json.key("more")
+            json.value(users.last.map { $0.number.rawValue < total } ?? false)
+        }
+    }
+
+    func stats(_ request: APIRequest) throws -> APIAnswer {
+        try Query(request.query).end()
+        let statistics = try log.statistics()
+        return APIAnswer.ok { json in
+            json.key("store")
+            json.value(Self.hex(log.storeID))
+            json.key("events")
+            json.value(statistics.lastPosition.rawValue)
+            json.key("last_position")
+            json.value(statistics.lastPosition.rawValue)
+            json.key("users")
+            json.value(statistics.users)
+            json.key("devices")
+            json.value(statistics.devices)
+            json.key("file_bytes")
+            json.value(statistics.usedBytes)
+            json.key("indexed_position")
+            json.value(statistics.indexed.rawValue)
+            json.key("rows")
+            json.beginObject()
+            for table in statistics.tables {
+                json.key(table.name)
+                json.value(table.rows)
+            }
+            json.endObject()
+            json.key("pending")
+            json.beginObject()
+            json.key("total")
+            json.value(statistics.pending.values.reduce(0, +))
+            json.key("devices")
+            json.value(statistics.devicesWithPending)
+            for kind in PendingKind.allCases {
+                json.key(kind.key)
+                json.value(statistics.pending[kind] ?? 0)
+            }
+            json.endObject()
+        }
+    }
+
+    private static func hex(_ bytes: [UInt8]) -> String {
+        bytes.map { byte in
+            let text = String(byte, radix: 16)
+            return text.utf8.count == 1 ? "0" + text : text
+        }.joined()
+    }
+}

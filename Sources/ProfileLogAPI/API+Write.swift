@@ -1,0 +1,130 @@
+internal import ProfileLog
+
+/// Something to be saved or logged for one user.
+struct Write {
+    var user: UserID
+    var context: EventContext
+    var events: [ProfileEvent]
+    var expected: ExpectedVersion
+    var key: String?
+    /// The device whose waiting items are counted in the answer; nil if nothing is saved.
+    var savedOn: String?
+}
+
+extension API {
+    /// The device of requests that name none.
+    static let defaultDevice = "phone"
+    /// The app group of saves that name none.
+    static let defaultAppGroup: Name = "group.app"
+
+    /// Commits `write` and tells where it went.
+    func commit(_ write: Write) async throws -> APIAnswer {
+        var builder = log.prepare()
+        for event in write.events { try builder.add(event, write.context, to: write.user) }
+        builder.expect(write.user, at: write.expected)
+        let receipt = try await commit(builder.finish(idempotencyKey: write.key))
+        guard let place = receipt.places.last else { throw APIProblem.unknownUser() }
+        let user = try log.find(place.user)
+        let waiting = try write.savedOn.map { try log.pendingCount(on: $0) }
+        return APIAnswer.ok(version: place.version) { json in
+            json.key("position")
+            json.value(receipt.last.rawValue)
+            json.key("version")
+            json.value(place.version.rawValue)
+            json.key("user")
+            json.user(user)
+            json.key("events")
+            json.value(receipt.places.count)
+            json.key("repeated")
+            json.value(receipt.isRepetition)
+            if let waiting {
+                json.key("waiting")
+                json.value(waiting)
+            }
+            json.key("created")
+            json.value(receipt.createdUser)
+        }
+    }
+
+    // MARK: - What every write may say
+
+    static let conditionFields: Set<Name> = ["key", "expect"]
+
+    /// `key` or the header, `expect` or the header.
+    static func conditions(
+        _ fields: Fields, _ request: APIRequest
+    ) throws -> (expected: ExpectedVersion, key: String?) {
+        let key = try fields.text("key")
+        if let key, let header = request.idempotencyKey, Name(key) != Name(header) {
+            throw APIProblem.invalid("key", "differs from the header Idempotency-Key")
+        }
+        if (key ?? request.idempotencyKey)?.isEmpty == true {
+            throw APIProblem.invalid(key == nil ? "Idempotency-Key" : "key", "must not be empty")
+        }
+        let expected = try expectation(fields.value("expect"))
+        let match = try request.ifMatch.map(expectation(ifMatch:))
+        if let expected, let match, expected != match {
+            throw APIProblem.invalid("expect", "differs from the header If-Match")
+        }
+        return (expected ?? match ?? .any, key ?? request.idempotencyKey)
+    }
+
+    private static func expectation(_ value: AttributeValue?) throws -> ExpectedVersion? {
+        switch value {
+        case nil, .null: return nil
+        case .string("none"): return .noUser
+        case .string("any"): return .any
+        case .int(let version) where version >= 0:
+            return version == 0 ? .noUser : .exactly(Version(rawValue: UInt64(version)))
+        default: throw APIProblem.invalid("expect", "must be a number of events, \"none\" or \"any\"")
+        }
+    }
+
+    private static func expectation(ifMatch header: String) throws -> ExpectedVersion {
+        var text = header[...]
+        if text.count >= 2, text.first == "\"", text.last == "\"" { text = text.dropFirst().dropLast() }
+        if text == "none" { return .noUser }
+        guard let version = UInt64(text) else {
+            throw APIProblem.invalid("If-Match", "must be a number of events, or \"none\"")
+        }
+        return version == 0 ? .noUser : .exactly(Version(rawValue: version))
+    }
+
+    /// Refuses the headers of writes that have no use for them: a repeated launch is another launch.
+    static func refuseConditions(_ request: APIRequest) throws {
+        if request.idempotencyKey != nil {
+            throw APIProblem.invalid("Idempotency-Key", "has no meaning here", remedy: "Send the request without it.")
+        }
+        if request.ifMatch != nil {
+            throw APIProblem.invalid("If-Match", "has no meaning here", remedy: "Send the request without it.")
+        }
+    }
+}
+
+extension AppendReceipt {
+    /// Whether a user was made on the way.
+    var createdUser: Bool { places.contains { $0.version.rawValue == 1 } }
+}
+
+extension JSONWriter {
+    /// Writes `{number, id, braze_id}`, or `null`.
+    mutating func user(_ user: UserInfo?) {
+        guard let user else {
+            null()
+            return
+        }
+        beginObject()
+        key("number")
+        value(user.number.rawValue)
+        key("id")
+        value(user.id.description)
+        key("braze_id")
+        value(user.brazeID)
+        endObject()
+    }
+
+    /// Writes the position, or `null` for the start of the log.
+    mutating func position(_ position: Position) {
+        if position == .start { null() } else { value(position.rawValue) }
+    }
+}

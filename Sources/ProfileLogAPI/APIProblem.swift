@@ -1,0 +1,139 @@
+internal import ProfileLog
+
+/// Why a request was not done: what is true, what to do next, and a status for it. Names fields, never values.
+struct APIProblem: Error {
+    var status: Int
+    /// One word for programs.
+    var code: String
+    /// One sentence.
+    var error: String
+    /// The next step.
+    var remedy: String
+    /// The field at fault.
+    var place: String?
+    /// Numbers that belong to it, as in `actual`.
+    var facts: [(name: String, value: UInt64)] = []
+    var allow: String?
+
+    /// Status 400: `place` does not hold what it must.
+    static func invalid(
+        _ place: String, _ reason: String, remedy: String = "Correct it and send it again."
+    ) -> APIProblem {
+        let place = shown(place)
+        return APIProblem(status: 400, code: "invalid", error: "`\(place)` \(reason).", remedy: remedy, place: place)
+    }
+
+    static func unknownUser(_ sentence: String = AppendError.unknownUser(.externalID("")).description) -> APIProblem {
+        APIProblem(
+            status: 404, code: "unknown_user", error: sentence,
+            remedy: AppendError.unknownUser(.externalID("")).remedy, place: "user")
+    }
+
+    static var unknownDevice: APIProblem { APIProblem(.unknownDevice) }
+
+    static func tooLarge(_ what: String, bytes: Int) -> APIProblem {
+        APIProblem(
+            status: 413, code: "too_large", error: "\(what) is larger than \(bytes) bytes; nothing was stored.",
+            remedy: "Send less at once.")
+    }
+
+    var answer: APIAnswer {
+        var writer = JSONWriter()
+        writer.beginObject()
+        writer.key("error")
+        writer.value(error)
+        writer.key("remedy")
+        writer.value(remedy)
+        writer.key("code")
+        writer.value(code)
+        if let place {
+            writer.key("place")
+            writer.value(place)
+        }
+        for fact in facts {
+            writer.key(fact.name)
+            writer.value(fact.value)
+        }
+        writer.endObject()
+        return APIAnswer(status: status, body: writer.bytes, allow: allow, code: code)
+    }
+
+    /// A field's name as it may stand in a message: short, and on one line.
+    static func shown(_ name: String) -> String {
+        let scalars = name.unicodeScalars.prefix(80).map { $0.properties.generalCategory == .control ? "\u{FFFD}" : $0 }
+        return String(String.UnicodeScalarView(scalars)) + (name.unicodeScalars.count > 80 ? "…" : "")
+    }
+}
+
+// MARK: - From the errors of the log
+
+extension APIProblem {
+    /// What `error`, from whatever layer, means to the caller.
+    init(_ error: any Error) {
+        switch error {
+        case let problem as APIProblem: self = problem
+        case let error as AppendError: self.init(error)
+        case let error as StorageError: self.init(error)
+        case let error as JSONError:
+            self.init(
+                status: 400, code: "invalid_json", error: error.description,
+                remedy: "Correct the JSON and send it again.", place: "byte \(error.offset)")
+        default:
+            self.init(
+                status: 500, code: "internal", error: "Something failed that should not: \(type(of: error)).",
+                remedy: "Tell us what you did; `profilecli check` says whether the store is sound.")
+        }
+    }
+
+    init(_ error: AppendError) {
+        if case .refused(let storage) = error {
+            self.init(storage)
+            return
+        }
+        let (status, code) = Self.statusAndCode(error)
+        self.init(status: status, code: code, error: error.description, remedy: error.remedy)
+        switch error {
+        case .versionConflict(_, _, let actual): facts = [("actual", actual.rawValue)]
+        case .keyReused(let position): facts = [("position", position.rawValue)]
+        case .invalid(let place, _): self.place = Self.shown(place)
+        case .unknownUser: place = "user"
+        case .unknownDevice: place = "device"
+        default: break
+        }
+    }
+
+    private static func statusAndCode(_ error: AppendError) -> (Int, String) {
+        switch error {
+        case .versionConflict: (412, "version_conflict")
+        case .keyReused: (409, "key_reused")
+        case .invalid: (400, "invalid")
+        case .unknownUser: (404, "unknown_user")
+        case .unknownDevice: (404, "unknown_device")
+        case .pendingFull: (409, "pending_full")
+        case .tooLarge: (413, "too_large")
+        case .clockBehind: (503, "clock_behind")
+        case .overloaded: (429, "overloaded")
+        case .closed: (503, "closed")
+        case .refused(let error): statusAndCode(error)
+        case .outcomeUnknown: (503, "outcome_unknown")
+        }
+    }
+
+    init(_ error: StorageError) {
+        let (status, code) = Self.statusAndCode(error)
+        self.init(status: status, code: code, error: error.description, remedy: error.remedy)
+    }
+
+    private static func statusAndCode(_ error: StorageError) -> (Int, String) {
+        switch error {
+        case .diskFull: (507, "disk_full")
+        case .mapFull: (507, "map_full")
+        case .readersFull: (503, "readers_full")
+        case .closedAfterFailure: (503, "closed_after_failure")
+        case .damaged: (500, "damaged")
+        case .notWritable: (500, "not_writable")
+        case .noStore, .notAStore, .newerFormat, .unreachable, .networkFileSystem, .truncated: (500, "store_unusable")
+        case .system: (500, "system")
+        }
+    }
+}

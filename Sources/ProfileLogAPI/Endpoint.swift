@@ -1,0 +1,51 @@
+/// One method on one path of the API.
+public struct Endpoint: Sendable {
+    /// The method.
+    public let method: APIRequest.Method
+    /// The path.
+    public let path: String
+    /// What it is for, in a few words.
+    public let summary: String
+
+    let answer: @Sendable (API, APIRequest) async throws -> APIAnswer
+
+    init(
+        _ method: APIRequest.Method, _ path: String, _ summary: String,
+        _ answer: @escaping @Sendable (API, APIRequest) async throws -> APIAnswer
+    ) {
+        self.method = method
+        self.path = path
+        self.summary = summary
+        self.answer = answer
+    }
+}
+
+extension API {
+    /// Everything that the API can do.
+    public static let endpoints: [Endpoint] = [
+        Endpoint(.post, "/v1/save/event", "save a custom event on a device") { try await $0.saveEvent($1) },
+        Endpoint(.post, "/v1/save/attributes", "save custom attributes on a device") {
+            try await $0.saveAttributes($1)
+        },
+        Endpoint(.post, "/v1/save/user-attribute", "save a user attribute on a device") {
+            try await $0.saveUserAttribute($1)
+        },
+        Endpoint(.post, "/v1/log/event", "log a custom event, effective at once") { try await $0.logEvent($1) },
+        Endpoint(.post, "/v1/log/attributes", "change custom attributes at once") { try await $0.logAttributes($1) },
+        Endpoint(.post, "/v1/log/user-attribute", "change a user attribute at once") {
+            try await $0.logUserAttribute($1)
+        },
+        Endpoint(.post, "/v1/log/purchase", "log a purchase, effective at once") { try await $0.logPurchase($1) },
+        Endpoint(.post, "/v1/launch", "start the app on a device, which flushes what waits there") {
+            try await $0.launch($1)
+        },
+        Endpoint(.post, "/v1/change-user", "put another user on a device") { try await $0.changeUser($1) },
+        Endpoint(.get, "/v1/pending", "what waits for a launch, by device and storage") { try $0.pending($1) },
+        Endpoint(.post, "/v1/pending/discard", "give up what waits, with a reason") { try await $0.discard($1) },
+        Endpoint(.get, "/v1/profile", "a user's profile, now or at any past position or time") { try $0.profile($1) },
+        Endpoint(.get, "/v1/history", "one user's events") { try $0.history($1) },
+        Endpoint(.get, "/v1/events", "the whole log, with a wait for news") { try await $0.events($1) },
+        Endpoint(.get, "/v1/users", "all users") { try $0.users($1) },
+        Endpoint(.get, "/v1/stats", "how much the store holds") { try $0.stats($1) },
+    ]
+}

@@ -1,0 +1,29 @@
+// A process that the crash tests start, feed and kill. It says each answer of the log on a line of its own, unbuffered,
+// so that whatever was said before the end had been acknowledged before the end.
+import Glibc
+
+let arguments = Array(CommandLine.arguments.dropFirst())
+let numbers = arguments.dropFirst(2).compactMap { UInt64($0) }
+
+guard arguments.count >= 2 else {
+    Report.line("usage: profilelog-crashchild load|script|write|read|digest STORE NUMBER ...")
+    exit(64)
+}
+let store = arguments[1]
+do {
+    switch (arguments[0], numbers.count) {
+    case ("load", 3):
+        var run = try LoadRun(store: store, seed: numbers[0], round: numbers[1], retryingFrom: numbers[2])
+        while true { try run.step() }
+    case ("script", 1): try ScriptRun(store: store, seed: numbers[0]).run()
+    case ("write", 3): try SharedRun.write(store: store, seed: numbers[0], writer: numbers[1], appends: numbers[2])
+    case ("read", 0): try SharedRun.read(store: store)
+    case ("digest", 0): exit(try DigestRun.run(store: store) ? 0 : 1)
+    default:
+        Report.line("bad arguments")
+        exit(64)
+    }
+} catch {
+    Report.line("failed \(error)")
+    exit(3)
+}

@@ -1,0 +1,42 @@
+internal import ArgumentParser
+internal import ProfileLog
+
+/// `profilecli change-user`
+struct ChangeUserCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "change-user",
+        abstract: "Put another user on a device, as a login does.",
+        discussion: """
+            A user who is unknown is made. What was saved before stays that of the user who saved it.
+
+            EXAMPLES
+              profilecli change-user jane
+              profilecli change-user email:jane@example.org --device tablet-1
+            """)
+
+    @Argument(help: "USER: an external ID, alias:LABEL:NAME, email:ADDRESS, phone:NUMBER or braze:ID.")
+    var user: String
+
+    @Option(name: .long, help: ArgumentHelp("The device (default: phone).", valueName: "id"))
+    var device: String?
+
+    @OptionGroup var place: PlaceOptions
+
+    func run() async throws {
+        let answer = try await place.connect(create: true).post("/v1/change-user") { json in
+            json.member("user", user)
+            json.member("device", device)
+        }
+        if place.isJSON { return try Output.print(answer.line) }
+        let shown = DisplayWidth.oneLine(answer["device"].cell)
+        let id = answer.object("user")["id"].text ?? user
+        let waiting = UInt64(max(0, answer["waiting"].integer ?? 0))
+        let what =
+            answer["changed"].flag == true
+            ? "Changed the user of \(shown) at \(Phrase.spot(answer))"
+            : "\(shown) is on \(DisplayWidth.oneLine(id)) already; nothing was stored"
+        try Output.print(
+            "\(what); \(Phrase.waiting(waiting)) there. Next: profilecli launch "
+                + "\(Shell.quoted(answer["device"].cell))\(place.repeated)")
+    }
+}

@@ -1,0 +1,120 @@
+internal import ArgumentParser
+internal import ProfileLog
+
+/// `profilecli profile`
+struct ProfileCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "profile",
+        abstract: "A user's profile, now or at any point of the past.",
+        discussion: """
+            EXAMPLES
+              profilecli profile jane
+              profilecli profile jane --include-pending
+              profilecli profile jane --as-of 1200
+              profilecli profile alias:crm:4711 --as-of 2026-01-31T14:03:00+01:00 --format json
+            """)
+
+    @Argument(help: "USER: an external ID, alias:LABEL:NAME, email:ADDRESS, phone:NUMBER, braze:ID or device:ID.")
+    var user: String
+
+    @Flag(name: .long, help: "Show too what the profile would be if all that waits were flushed.")
+    var includePending = false
+
+    @Option(name: .long, help: ArgumentHelp("A position, a time, or version:N.", valueName: "point"))
+    var asOf: String?
+
+    @OptionGroup var place: PlaceOptions
+
+    func run() async throws {
+        var query = [(name: "user", value: user)]
+        if includePending { query.append(("include_pending", "true")) }
+        if let asOf { query.append(("as_of", asOf)) }
+        let answer = try await place.connect().get("/v1/profile", query)
+        try Output.print(place.isJSON ? [answer.line] : ProfileText(answer).lines())
+    }
+}
+
+/// A profile for people.
+struct ProfileText {
+    private let profile: JSONObject
+    private let pending: JSONObject?
+
+    init(_ answer: JSONObject) {
+        profile = answer
+        pending = answer["with_pending"] == .null ? nil : answer.object("with_pending")
+    }
+
+    func lines() -> [String] {
+        var lines = [
+            "\(Style.bold(DisplayWidth.oneLine(profile.object("user")["id"].cell)))  version \(profile["version"].cell), position "
+                + "\(profile["position"].cell), braze_id \(profile["braze_id"].cell)"
+        ]
+        let others = profile["ids"].elements.map(\.cell).filter { $0 != profile.object("user")["id"].cell }
+        if !others.isEmpty { lines.append("also known as \(DisplayWidth.oneLine(others.joined(separator: ", ")))") }
+        lines.append("first seen \(Phrase.time(profile["first_seen"])), last seen \(Phrase.time(profile["last_seen"]))")
+        lines += section(attributes("attributes", "USER ATTRIBUTE"))
+        lines += section(attributes("custom_attributes", "CUSTOM ATTRIBUTE"))
+        lines += section(events())
+        lines += section(purchases())
+        return lines + ["", footer()]
+    }
+
+    private func section(_ table: Table?) -> [String] {
+        guard let table, !table.rows.isEmpty else { return [] }
+        return [""] + table.lines()
+    }
+
+    /// One row for each attribute; with pending items also what it would become.
+    private func attributes(_ group: Name, _ title: String) -> Table {
+        let now = profile.object(group)
+        let setBy = profile.object("set_by").object(group)
+        guard let pending else {
+            var table = Table(title, "VALUE", "#SET AT@")
+            for member in now.value.members { table.add(member.key.text, member.value.cell, setBy[member.key].cell) }
+            return table
+        }
+        let then = pending.object(group)
+        var table = Table(title, "VALUE", "#SET AT@", "WITH PENDING")
+        let keys = Set(now.value.members.map(\.key)).union(then.value.members.map(\.key)).sorted()
+        for key in keys {
+            let isSame = now.value[key] == then.value[key]
+            let later = isSame ? "same" : then.value[key].map(\.cell) ?? "(unset)"
+            table.add(key.text, now[key].cell, setBy[key].cell, later)
+        }
+        return table
+    }
+
+    private func events() -> Table {
+        let then = pending?.objects("custom_events") ?? []
+        // Without pending items the last column is empty, and an empty column is left out.
+        var table = Table("CUSTOM EVENT", "#COUNT", "FIRST!", "LAST!", "#WITH PENDING")
+        let now = profile.objects("custom_events")
+        for event in now + then.filter({ later in !now.contains { $0["name"] == later["name"] } }) {
+            let isNew = !now.contains { $0["name"] == event["name"] }
+            let count = isNew ? "0" : event["count"].cell
+            let first = isNew ? "" : Phrase.time(event["first"])
+            let last = isNew ? "" : Phrase.time(event["last"])
+            let later = then.first { $0["name"] == event["name"] }?["count"].cell ?? ""
+            table.add(event["name"].cell, count, first, last, later)
+        }
+        return table
+    }
+
+    private func purchases() -> Table {
+        var table = Table("PRODUCT", "#COUNT", "REVENUE", "LAST!")
+        for purchase in profile.objects("purchases") {
+            let revenue = purchase["revenue"].members.map { "\($0.value.cell) \($0.key.text)" }.joined(separator: ", ")
+            table.add(purchase["product"].cell, purchase["count"].cell, revenue, Phrase.time(purchase["last"]))
+        }
+        return table
+    }
+
+    private func footer() -> String {
+        let launches = profile.object("launches")
+        let waiting = UInt64(max(0, profile.object("pending")["total"].integer ?? 0))
+        let count = max(0, launches["count"].integer ?? 0)
+        var text = "\(Number.grouped(Int(count))) \(count == 1 ? "launch" : "launches")"
+        if launches["last"] != .null { text += ", the last \(Phrase.time(launches["last"]))" }
+        return text + "; \(Phrase.waiting(waiting))."
+    }
+}

@@ -1,0 +1,34 @@
+internal import ArgumentParser
+internal import ProfileLog
+
+/// `profilecli stats`
+struct StatsCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "stats",
+        abstract: "How much the store holds.",
+        discussion: """
+            EXAMPLES
+              profilecli stats
+              profilecli stats --url http://127.0.0.1:8080 --format json
+            """)
+
+    @OptionGroup var place: PlaceOptions
+
+    func run() async throws {
+        let answer = try await place.connect().get("/v1/stats")
+        if place.isJSON { return try Output.print(answer.line) }
+        var table = Table("WHAT", "#HOW MANY")
+        for key in ["events", "users", "devices"] as [Name] { table.add(key.text, Self.number(answer[key])) }
+        let pending = answer.object("pending")
+        table.add("waiting for a launch", Self.number(pending["total"]))
+        for kind in PendingKind.allCases { table.add("  \(kind.key)", Self.number(pending[Name(kind.key)])) }
+        table.add("indexed up to position", Self.number(answer["indexed_position"]))
+        table.add("size", Number.bytes(UInt64(max(0, answer["file_bytes"].integer ?? 0))))
+        for row in answer.object("rows").value.members { table.add("rows of \(row.key.text)", Self.number(row.value)) }
+        try Output.print(table.lines() + ["store \(answer["store"].cell)"])
+    }
+
+    private static func number(_ value: AttributeValue) -> String {
+        value.integer.map { Number.grouped(Int($0)) } ?? value.cell
+    }
+}

@@ -1,0 +1,55 @@
+internal import ArgumentParser
+internal import ProfileLog
+
+/// `profilecli users`
+struct UsersCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "users",
+        abstract: "All users, in the order in which they came.",
+        discussion: """
+            EXAMPLES
+              profilecli users
+              profilecli users --limit 20 --after 100
+              profilecli users --format json | wc -l
+            """)
+
+    @Option(name: .long, help: ArgumentHelp("Begin behind the user with this number.", valueName: "number"))
+    var after: UInt64 = 0
+
+    @Option(name: [.customShort("n"), .long], help: "At most so many.")
+    var limit: Int?
+
+    @OptionGroup var place: PlaceOptions
+
+    mutating func validate() throws {
+        if let limit, limit < 1 { throw ValidationError("--limit must be 1 or more.") }
+    }
+
+    func run() async throws {
+        let connection = try place.connect()
+        var pages = Pages(isJSON: place.isJSON) { page in
+            var table = Table("#NUMBER", "USER", "#EVENTS", "#CREATED@", "BRAZE_ID!", "ALSO")
+            for user in page {
+                let others = user["ids"].elements.map(\.cell).filter { $0 != user["id"].cell }
+                table.add(
+                    user["number"].cell, user["id"].cell, user["version"].cell, user["created"].cell,
+                    user["braze_id"].cell,
+                    others.joined(separator: ", "))
+            }
+            return table
+        }
+        var after = after
+        while true {
+            let wanted = min(1_000, (limit ?? .max) - pages.count)
+            if wanted == 0 { return }
+            let answer = try await connection.get("/v1/users", [("after", "\(after)"), ("limit", "\(wanted)")])
+            let users = answer.objects("users")
+            try pages.print(users)
+            guard answer["more"].flag == true, let last = users.last?["number"].integer else { break }
+            after = UInt64(max(0, last))
+        }
+        if pages.count == 0 {
+            Output.message("There are no users. Next: profilecli log event jane hello\(place.repeated)")
+        }
+    }
+}

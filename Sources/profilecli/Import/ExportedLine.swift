@@ -1,0 +1,83 @@
+internal import ProfileLog
+
+/// Lines in the form of `profilecli export`.
+enum ExportedLine {
+    static func read(
+        _ kind: String, _ fields: ImportFields
+    ) throws(ImportLine.Refusal) -> (UserID, EventContext, ProfileEvent?) {
+        guard let kind = EventKind(name: kind) else { throw .init("its \"kind\" is none that can be imported") }
+        if fields["erased"] == .bool(true) { throw .init("its content was erased") }
+        switch kind {
+        case .userCreated: return (try fields.user("user"), EventContext(source: .import), nil)
+        case .customEventLogged, .customAttributesChanged, .userAttributesChanged, .purchaseLogged, .customEventSaved,
+            .customAttributesSaved, .userAttributeSaved:
+            return (try fields.user("user"), try context(kind, fields), try event(kind, fields))
+        default:
+            throw .init(
+                "events of the kind \(kind.name) belong to their store and are not imported; "
+                    + "`profilecli replay --into FOLDER` copies a whole store")
+        }
+    }
+
+    private static func context(_ kind: EventKind, _ fields: ImportFields) throws(ImportLine.Refusal) -> EventContext {
+        var context = EventContext(source: .import)
+        context.occurredAt = try fields.time("occurred_at")
+        context.process = try fields.text("process").map { Name($0) }
+        context.device = try fields.text("device")
+        context.item = try fields.text("item")
+        context.app = try fields.text("app")
+        guard kind.isSaved, let storage = try fields.text("storage") else { return context }
+        let own = "private:"
+        context.storage =
+            storage.hasPrefix(own)
+            ? .privateTo(process: Name(String(storage.dropFirst(own.count)))) : .appGroup(Name(storage))
+        return context
+    }
+
+    private static func event(_ kind: EventKind, _ fields: ImportFields) throws(ImportLine.Refusal) -> ProfileEvent {
+        switch kind {
+        case .customEventLogged: return .customEventLogged(try customEvent(fields))
+        case .customEventSaved: return .customEventSaved(try customEvent(fields))
+        case .customAttributesChanged: return .customAttributesChanged(try changes(fields))
+        case .customAttributesSaved: return .customAttributesSaved(try changes(fields))
+        case .userAttributeSaved: return .userAttributeSaved(try userAttribute(fields))
+        case .userAttributesChanged:
+            guard let members = try fields.object("user_attributes") else {
+                return .userAttributesChanged([try userAttribute(fields)])
+            }
+            var changes: [UserAttributeChange] = []
+            for member in members {
+                guard let attribute = StandardAttribute(name: member.key.text) else {
+                    throw .init("\"user_attributes\" has one that is no standard user attribute")
+                }
+                changes.append(UserAttributeChange(attribute, try ExportedValue.value(member.value)))
+            }
+            return .userAttributesChanged(changes)
+        default:
+            var purchase = try fields.purchase(productKey: "product")
+            purchase.properties = try properties(fields)
+            return .purchaseLogged(purchase)
+        }
+    }
+
+    private static func customEvent(_ fields: ImportFields) throws(ImportLine.Refusal) -> CustomEvent {
+        CustomEvent(name: Name(try fields.requiredText("name")), properties: try properties(fields))
+    }
+
+    private static func properties(_ fields: ImportFields) throws(ImportLine.Refusal) -> [AttributeValue.Member]? {
+        guard let members = try fields.object("properties") else { return nil }
+        return try ExportedValue.members(members)
+    }
+
+    private static func userAttribute(_ fields: ImportFields) throws(ImportLine.Refusal) -> UserAttributeChange {
+        guard let value = fields["value"] else { throw .init("it has no \"value\"") }
+        return UserAttributeChange(try fields.attribute("attribute"), try ExportedValue.value(value))
+    }
+
+    private static func changes(_ fields: ImportFields) throws(ImportLine.Refusal) -> [AttributeChange] {
+        guard let members = try fields.object("attributes") else { throw .init("it has no \"attributes\"") }
+        var changes: [AttributeChange] = []
+        for member in members { changes.append(AttributeChange(member.key, try ExportedValue.operation(member.value))) }
+        return changes
+    }
+}

@@ -1,0 +1,61 @@
+internal import Dispatch
+internal import Foundation
+internal import Synchronization
+
+/// A thread that reads ahead: it makes chunks while its caller commits those before, at most a few at a time.
+final class ImportPipeline: Sendable {
+    private struct State: Sendable {
+        var chunks: [ImportChunk] = []
+        var failure: (any Error)?
+        var isDone = false
+    }
+
+    private let state = Mutex(State())
+    private let free = DispatchSemaphore(value: 0)
+    private let filled = DispatchSemaphore(value: 0)
+
+    /// Starts the thread; `makeNext` runs on it until it answers nil or throws.
+    init(capacity: Int = 8, _ makeReader: @escaping @Sendable () throws -> ImportChunker) {
+        // Counted up, not made with this value: Dispatch traps when a semaphore ends below the value that it began with.
+        for _ in 0..<capacity { free.signal() }
+        let thread = Thread { [self] in run(makeReader) }
+        thread.name = "profilecli-import"
+        thread.stackSize = 4 << 20
+        thread.start()
+    }
+
+    private func run(_ makeReader: () throws -> ImportChunker) {
+        do {
+            let chunker = try makeReader()
+            while true {
+                free.wait()
+                guard let chunk = try chunker.next() else { break }
+                state.withLock { $0.chunks.append(chunk) }
+                filled.signal()
+            }
+        } catch {
+            state.withLock { $0.failure = error }
+        }
+        state.withLock { $0.isDone = true }
+        filled.signal()
+    }
+
+    /// What `next` found.
+    enum Next {
+        case chunk(ImportChunk)
+        /// Every chunk was taken, and this is why there are no more; nil at the end of the input.
+        case end((any Error)?)
+        /// Nothing came in a tenth of a second.
+        case nothingYet
+    }
+
+    /// The next chunk in order.
+    func next() -> Next {
+        guard filled.wait(timeout: .now() + .milliseconds(100)) == .success else { return .nothingYet }
+        return state.withLock { state in
+            if state.chunks.isEmpty { return .end(state.failure) }
+            free.signal()
+            return .chunk(state.chunks.removeFirst())
+        }
+    }
+}

@@ -1,0 +1,124 @@
+internal import ProfileLog
+
+/// One import: commits the chunks that the pipeline makes, in order, until the end, an error, or Ctrl-C.
+struct ImportRun {
+    private let log: EventLog
+    private let file: String
+    private let name: String
+    private let clock = ContinuousClock()
+    private var bar = ProgressBar()
+    private var stored: UInt64 = 0
+    private var skipped: UInt64 = 0
+    private var elapsed = Duration.zero
+    private var totalBytes: UInt64 = 0
+
+    init(log: EventLog, file: String, name: String) {
+        self.log = log
+        self.file = file
+        self.name = name
+    }
+
+    mutating func run() throws {
+        let begin = clock.now
+        defer { elapsed = clock.now - begin }
+        let (log, file, name) = (log, file, name)
+        totalBytes = try LineReader.fileBytes(path: file)
+        let pipeline = ImportPipeline { ImportChunker(try LineReader(path: file), name: name, into: log) }
+        while true {
+            if Interrupt.isRequested { throw interrupted() }
+            switch pipeline.next() {
+            case .nothingYet: continue
+            case .chunk(let chunk): try commit(chunk)
+            case .end(let failure):
+                bar.clear()
+                if let failure { throw explained(failure) }
+                return
+            }
+        }
+    }
+
+    private mutating func commit(_ chunk: ImportChunk) throws {
+        do {
+            let receipt = try log.commit(chunk.append)
+            if receipt.isRepetition { skipped += UInt64(chunk.events) } else { stored += UInt64(chunk.events) }
+        } catch {
+            bar.clear()
+            throw explained(error, chunk)
+        }
+        bar.update(progress(chunk.doneBytes))
+    }
+
+    /// Counts events; how many there will be is estimated from the bytes that are left.
+    private func progress(_ doneBytes: UInt64) -> LogProgress {
+        let done = stored + skipped
+        guard totalBytes > 0, doneBytes > 0 else { return LogProgress(stage: "import", done: done, total: 0) }
+        let total = doneBytes >= totalBytes ? done : UInt64(Double(done) * Double(totalBytes) / Double(doneBytes))
+        return LogProgress(stage: "import", done: done, total: max(total, done))
+    }
+
+    // MARK: - What became of it
+
+    /// How many events are in the store now: `12,000 events are stored`.
+    private var state: String {
+        let count = stored + skipped
+        let verb = count == 1 ? "is" : "are"
+        return "\(Number.counted(count, "event")) before it \(verb) stored"
+    }
+
+    private var again: String {
+        file == "-" ? "send the same input again with --name \(Shell.quoted(name))" : "run the same command again"
+    }
+
+    private mutating func interrupted() -> Failure {
+        bar.clear()
+        let count = stored + skipped
+        return Failure(
+            "Stopped by Ctrl-C; \(Number.counted(count, "event")) of \(source) \(count == 1 ? "is" : "are") stored.",
+            remedy: "To go on where it stopped, \(again).", status: .interrupted)
+    }
+
+    private var source: String { file == "-" ? "standard input" : file }
+
+    private func explained(_ error: any Error) -> any Error {
+        guard let refusal = error as? ImportRefusal else { return error }
+        return Failure(
+            "Line \(refusal.line) of \(source) cannot be imported: \(refusal.reason). Its chunk of up to "
+                + "\(Number.grouped(ImportChunker.linesPerChunk)) lines was not stored; \(state).",
+            remedy: "Correct line \(refusal.line) and \(again): what is stored is skipped.")
+    }
+
+    private func explained(_ error: AppendError, _ chunk: ImportChunk) -> Failure {
+        var failure = Failure(error)
+        failure.message = "Lines from \(chunk.firstLine) of \(source): \(failure.message) \(state)."
+        switch error {
+        case .keyReused:
+            failure.remedy =
+                "An import named \(name) stored other lines there. Undo the change in the lines from \(chunk.firstLine) on, or give "
+                + "this one its own name with --name."
+        default: failure.remedy += " Then \(again): what is stored is skipped."
+        }
+        return failure
+    }
+
+    func summary() -> [String] {
+        let seconds = elapsed.inSeconds
+        let rate = seconds > 0 ? UInt64(Double(stored + skipped) / seconds) : 0
+        var line = "Imported \(Number.counted(stored, "event")) in \(DurationText.compact(elapsed)) "
+        line += "(\(Number.grouped(rate)) events/s)"
+        if skipped > 0 { line += "; skipped \(Number.grouped(skipped)) that were stored before" }
+        return [line + ". Next: profilecli stats"]
+    }
+
+    func json() -> [String] {
+        var writer = JSONWriter()
+        writer.beginObject()
+        writer.key("imported")
+        writer.value(stored)
+        writer.key("skipped")
+        writer.value(skipped)
+        writer.key("seconds")
+        writer.value(elapsed.inSeconds)
+        writer.endObject()
+        return [writer.text]
+    }
+}

@@ -1,0 +1,112 @@
+#if canImport(Darwin)
+    internal import Darwin
+#else
+    internal import Glibc
+#endif
+
+/// The lines of a file or of standard input, lent one after the other from a large buffer.
+final class LineReader {
+    /// Bytes of the file at `path`; 0 if that is not known.
+    static func fileBytes(path: String) throws -> UInt64 {
+        path == "-" ? 0 : try LineReader(path: path, blockBytes: 1).totalBytes
+    }
+
+    /// Bytes in the file; 0 if that is not known.
+    let totalBytes: UInt64
+    /// Bytes of the lines lent so far, with their line feeds.
+    private(set) var doneBytes: UInt64 = 0
+    /// The number of the line lent last, from 1.
+    private(set) var lineNumber = 0
+
+    private let descriptor: Int32
+    private let name: String
+    private var buffer: UnsafeMutableRawPointer
+    private var capacity: Int
+    private var begin = 0
+    private var end = 0
+    private var isAtEnd = false
+
+    /// A line may be this long; one event may have a megabyte, and JSON's escapes make more of it.
+    static let longestLineBytes = 16 << 20
+
+    /// Opens `path`; `-` is standard input.
+    init(path: String, blockBytes: Int = 1 << 20) throws {
+        name = path == "-" ? "standard input" : path
+        descriptor = path == "-" ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else {
+            throw Failure(
+                "The file \(path) cannot be read: \(String(cString: strerror(errno))).",
+                remedy: "Check the path; `-` reads standard input.")
+        }
+        var status = stat()
+        let isFile = fstat(descriptor, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
+        totalBytes = isFile ? UInt64(status.st_size) : 0
+        capacity = blockBytes
+        buffer = .allocate(byteCount: blockBytes, alignment: 16)
+    }
+
+    deinit {
+        buffer.deallocate()
+        if descriptor > STDIN_FILENO { close(descriptor) }
+    }
+
+    /// Calls `body` with the next line, without its line feed. False at the end.
+    func withNextLine(_ body: (UnsafeRawBufferPointer) throws -> Void) throws -> Bool {
+        var searched = 0
+        while true {
+            if let feed = memchr(buffer + begin + searched, 0x0A, end - begin - searched) {
+                let length = UnsafeRawPointer(feed) - UnsafeRawPointer(buffer + begin)
+                try lend(length, taking: length + 1, body)
+                return true
+            }
+            searched = end - begin
+            if isAtEnd {
+                if searched == 0 { return false }
+                try lend(searched, taking: searched, body)
+                return true
+            }
+            try fill()
+        }
+    }
+
+    private func lend(_ length: Int, taking taken: Int, _ body: (UnsafeRawBufferPointer) throws -> Void) throws {
+        let line = UnsafeRawBufferPointer(start: buffer + begin, count: length)
+        begin += taken
+        doneBytes += UInt64(taken)
+        lineNumber += 1
+        try body(line)
+    }
+
+    private func fill() throws {
+        if begin > 0 {
+            memmove(buffer, buffer + begin, end - begin)
+            end -= begin
+            begin = 0
+        }
+        if end == capacity {
+            guard capacity < Self.longestLineBytes else {
+                throw Failure(
+                    "Line \(lineNumber + 1) of \(name) is longer than \(Self.longestLineBytes) bytes.",
+                    remedy: "Each event must stand on a line of its own, ended by a line feed.")
+            }
+            let larger = UnsafeMutableRawPointer.allocate(byteCount: capacity * 2, alignment: 16)
+            larger.copyMemory(from: buffer, byteCount: end)
+            buffer.deallocate()
+            buffer = larger
+            capacity *= 2
+        }
+        while true {
+            let count = read(descriptor, buffer + end, capacity - end)
+            if count >= 0 {
+                end += count
+                isAtEnd = count == 0
+                return
+            }
+            let code = errno
+            if code == EINTR { continue }
+            throw Failure(
+                "\(name) cannot be read: \(String(cString: strerror(code))).",
+                remedy: "Check the file, and run the same command again: it goes on where it stopped.")
+        }
+    }
+}

@@ -1,0 +1,73 @@
+internal import ArgumentParser
+internal import ProfileLog
+
+/// `KEY=VALUE` pairs as people type them: valid JSON is taken as JSON, all else as text.
+enum ValueArguments {
+    /// Reads `pairs` whose values may be JSON, and `texts` whose values are text, into members in ascending order of keys.
+    static func members(
+        _ pairs: [String], texts: [String], what: String
+    ) throws(ValidationError) -> [AttributeValue.Member] {
+        var members: [AttributeValue.Member] = []
+        for pair in pairs {
+            let (key, text) = try split(pair, what)
+            members.append(.init(key, try value(text, key: key)))
+        }
+        for pair in texts {
+            let (key, text) = try split(pair, what)
+            members.append(.init(key, .string(text)))
+        }
+        members.sort { $0.key < $1.key }
+        for (left, right) in zip(members, members.dropFirst()) where left.key == right.key {
+            throw ValidationError("The \(what) \(left.key) is given twice. Give it once.")
+        }
+        return members
+    }
+
+    /// Reads one value.
+    static func value(_ text: String, key: Name) throws(ValidationError) -> AttributeValue {
+        do {
+            return try JSON.parse(text)
+        } catch {
+            switch error.kind {
+            case .integerTooLarge, .numberTooLarge, .duplicateKey, .tooDeep:
+                throw ValidationError(
+                    "The value of \(key) is no value that can be stored: \(error.kind). "
+                        + "Correct it, or keep it as text with --string.")
+            default: return .string(text)
+            }
+        }
+    }
+
+    private static func split(_ pair: String, _ what: String) throws(ValidationError) -> (key: Name, text: String) {
+        // By bytes: as a character, "=" with a combining mark behind it is another one.
+        guard let sign = pair.utf8.firstIndex(of: UInt8(ascii: "=")) else {
+            throw ValidationError("A \(what) is written KEY=VALUE, as in Score=10; one of them has no equals sign.")
+        }
+        guard sign > pair.startIndex else {
+            throw ValidationError("A \(what) is written KEY=VALUE, as in Score=10; one of them has no key.")
+        }
+        return (Name(String(pair.utf8[..<sign]) ?? ""), String(pair.utf8[pair.utf8.index(after: sign)...]) ?? "")
+    }
+}
+
+/// `-p KEY=VALUE` and `--string KEY=VALUE`.
+struct PropertyOptions: ParsableArguments {
+    @Option(
+        name: [.customShort("p"), .customLong("property")], parsing: .unconditionalSingleValue,
+        help: ArgumentHelp(
+            "A property; VALUE is JSON if it is valid JSON, else text. Repeatable.", valueName: "key=value"))
+    var properties: [String] = []
+
+    @Option(
+        name: .customLong("string"), parsing: .unconditionalSingleValue,
+        help: ArgumentHelp("A property whose VALUE is text, whatever it looks like.", valueName: "key=value"))
+    var strings: [String] = []
+
+    mutating func validate() throws { _ = try members() }
+
+    /// The properties; nil if there are none.
+    func members() throws(ValidationError) -> [AttributeValue.Member]? {
+        let members = try ValueArguments.members(properties, texts: strings, what: "property")
+        return members.isEmpty ? nil : members
+    }
+}

@@ -1,0 +1,95 @@
+internal import ArgumentParser
+internal import ProfileLog
+
+/// What every save and every log can say about itself.
+struct WriteOptions: ParsableArguments {
+    @Option(name: .long, help: ArgumentHelp("The device (default: phone).", valueName: "id"))
+    var device: String?
+
+    @Option(
+        name: .long,
+        help: ArgumentHelp("When it happened, as in 2026-01-31T23:59:59Z; now if left out.", valueName: "time"))
+    var time: String?
+
+    @Option(
+        name: .long,
+        help: ArgumentHelp("An idempotency key: the same write, sent again, changes nothing.", valueName: "text"))
+    var key: String?
+
+    @Option(
+        name: .long,
+        help: ArgumentHelp("Refuse unless the user has so many events; none: is unknown.", valueName: "version|none"))
+    var expect: String?
+
+    mutating func validate() throws {
+        if let time, OccurredAt(iso8601: time) == nil {
+            throw ValidationError("--time must be a time as in 2026-01-31T23:59:59Z.")
+        }
+        if let expect, expect != "none", Int64(expect).map({ $0 >= 0 }) != true {
+            throw ValidationError("--expect must be a version, as in 3, or none.")
+        }
+    }
+
+    /// Writes what was given as members of a request's body.
+    func write(user: String, to json: inout JSONWriter) {
+        json.key("user")
+        json.value(user)
+        json.member("device", device(of: user))
+        json.member("time", time)
+        json.member("key", key)
+        guard let expect else { return }
+        json.key("expect")
+        if let version = Int64(expect) { json.value(version) } else { json.value(expect) }
+    }
+
+    /// `--device`, or that of a USER of the form `device:ID`.
+    private func device(of user: String) -> String? {
+        if let device { return device }
+        if case .device(let device) = UserID(user) { return device }
+        return nil
+    }
+}
+
+/// Where on the device a save lies, and who saves it.
+struct StorageOptions: ParsableArguments {
+    @Option(
+        name: .long,
+        help: ArgumentHelp("The app group's storage, which the app sees (default: group.app).", valueName: "name"))
+    var appGroup: String?
+
+    @Flag(
+        name: .customLong("private"),
+        help: "The process's own storage: what an extension keeps there, no launch flushes.")
+    var isPrivate = false
+
+    @Option(name: .long, help: ArgumentHelp("Who saves: app, or an extension's name.", valueName: "name"))
+    var process: String?
+
+    @Option(name: .long, help: ArgumentHelp("The ID that the device gave to the item.", valueName: "id"))
+    var item: String?
+
+    mutating func validate() throws {
+        if isPrivate, appGroup != nil {
+            throw ValidationError("--app-group and --private exclude each other. Leave out one.")
+        }
+    }
+
+    func write(to json: inout JSONWriter) {
+        json.member("app_group", appGroup)
+        if isPrivate {
+            json.key("private")
+            json.value(true)
+        }
+        json.member("process", process)
+        json.member("item", item)
+    }
+}
+
+extension JSONWriter {
+    /// Writes a text member, unless there is none.
+    mutating func member(_ key: String, _ text: String?) {
+        guard let text else { return }
+        self.key(key)
+        value(text)
+    }
+}

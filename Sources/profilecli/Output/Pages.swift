@@ -1,0 +1,53 @@
+internal import ProfileLog
+
+/// Prints a long list page by page: a table with one heading, or objects one a line.
+struct Pages {
+    private let isJSON: Bool
+    private let makeTable: ([JSONObject]) -> Table
+    private var hasHeading = false
+    /// Rows printed so far.
+    private(set) var count = 0
+
+    /// `makeTable` makes the table of a page.
+    init(isJSON: Bool, _ makeTable: @escaping ([JSONObject]) -> Table) {
+        self.isJSON = isJSON
+        self.makeTable = makeTable
+    }
+
+    /// Prints a page.
+    mutating func print(_ page: [JSONObject]) throws {
+        if page.isEmpty { return }
+        count += page.count
+        if isJSON {
+            var writer = JSONWriter()
+            for object in page {
+                writer.value(object.value)
+                writer.endLine()
+            }
+            return try Output.write(writer.bytes)
+        }
+        let lines = makeTable(page).lines()
+        try Output.print(hasHeading ? Array(lines.dropFirst()) : lines)
+        hasHeading = true
+    }
+
+    /// The table of events that `history` and `tail` print.
+    static func events(isJSON: Bool, withUser: Bool) -> Pages {
+        Pages(isJSON: isJSON) { page in
+            var table =
+                withUser
+                ? Table("#POSITION", "USER", "HAPPENED!", "KIND", "WHAT", "FROM")
+                : Table("#VERSION", "#POSITION", "HAPPENED!", "KIND", "WHAT", "FROM")
+            for event in page {
+                let (time, kind) = (Phrase.time(event["occurred_at"]), Phrase.kind(event))
+                let (what, from) = (Phrase.content(event), Phrase.origin(event))
+                if withUser {
+                    table.add(event["position"].cell, event["user"].cell, time, kind, what, from)
+                } else {
+                    table.add(event["version"].cell, event["position"].cell, time, kind, what, from)
+                }
+            }
+            return table
+        }
+    }
+}

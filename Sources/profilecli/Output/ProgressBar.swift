@@ -1,0 +1,73 @@
+internal import ProfileLog
+
+/// A bar on standard error with rate and remaining time; nothing at all if that is no terminal.
+struct ProgressBar {
+    private let clock = ContinuousClock()
+    private let isShown: Bool
+    private let unit: String
+    private var stage = ""
+    private var begin: ContinuousClock.Instant
+    private var lastDrawn: ContinuousClock.Instant?
+    private var hasLine = false
+
+    /// A bar that counts in `unit`, as in `events`.
+    init(unit: String = "events", isShown: Bool = Terminal.isError) {
+        self.unit = unit
+        self.isShown = isShown
+        begin = clock.now
+    }
+
+    /// Draws how far the work has come, at most ten times a second.
+    mutating func update(_ progress: LogProgress) {
+        guard isShown else { return }
+        let now = clock.now
+        if progress.stage != stage {
+            stage = progress.stage
+            begin = now
+        } else if let lastDrawn, now - lastDrawn < .milliseconds(100), progress.done != progress.total {
+            return
+        }
+        lastDrawn = now
+        draw(Self.line(progress, unit, elapsed: now - begin, width: Terminal.errorWidth ?? 80))
+    }
+
+    /// Takes the bar away, so that messages and results begin on a clean line.
+    mutating func clear() {
+        guard hasLine else { return }
+        try? Output.write(Array("\r\u{1B}[K".utf8), to: 2)
+        hasLine = false
+    }
+
+    private mutating func draw(_ line: String) {
+        try? Output.write(Array("\r\(line)\u{1B}[K".utf8), to: 2)
+        hasLine = true
+    }
+
+    /// The bar as text: `import  [█████·····]  52 %  520,000 events  412,000/s  1 s left`.
+    static func line(_ progress: LogProgress, _ unit: String, elapsed: Duration, width: Int) -> String {
+        let seconds = elapsed.inSeconds
+        let rate = seconds > 0.05 ? Double(progress.done) / seconds : 0
+        var parts = [progress.stage]
+        var tail = ["\(Number.grouped(progress.done)) \(unit)"]
+        if rate > 0 { tail.append("\(Number.grouped(UInt64(rate)))/s") }
+        guard progress.total > 0 else { return (parts + tail).joined(separator: "  ") }
+        let share = min(1, Double(progress.done) / Double(progress.total))
+        if rate > 0, share < 1 {
+            let left = Duration.seconds(Double(progress.total - progress.done) / rate)
+            tail.append("\(DurationText.compact(.seconds(left.components.seconds))) left")
+        }
+        tail.insert("\(Int(share * 100)) %", at: 0)
+        let taken = DisplayWidth.of((parts + tail).joined(separator: "  ")) + 5
+        let cells = min(30, width - taken)
+        if cells >= 5 {
+            let full = Int(share * Double(cells))
+            parts.append("[\(String(repeating: "█", count: full))\(String(repeating: "·", count: cells - full))]")
+        }
+        return DisplayWidth.cut((parts + tail).joined(separator: "  "), to: max(1, width - 1))
+    }
+}
+
+extension Duration {
+    /// The span in seconds.
+    var inSeconds: Double { Double(components.seconds) + Double(components.attoseconds) / 1e18 }
+}

@@ -1,0 +1,73 @@
+/// Rows under headings, aligned by display width and fitted to the terminal. Tables are for people and no contract.
+struct Table {
+    /// One column.
+    struct Column {
+        /// What stands above it.
+        var title: String
+        /// Whether its cells are numbers, which end at the same column.
+        var isNumber = false
+        /// Whether it may be cut when the terminal is narrow.
+        var isFlexible = true
+    }
+
+    private let columns: [Column]
+    private(set) var rows: [[String]] = []
+
+    /// Makes a table; a title that begins with `#` is a number's, one that ends in `!` is never cut.
+    init(_ titles: String...) {
+        columns = titles.map { title in
+            let isNumber = title.hasPrefix("#")
+            let isFixed = title.hasSuffix("!")
+            let text = title.dropFirst(isNumber ? 1 : 0).dropLast(isFixed ? 1 : 0)
+            return Column(title: String(text), isNumber: isNumber, isFlexible: !isNumber && !isFixed)
+        }
+    }
+
+    /// Adds a row with a cell for each column.
+    mutating func add(_ cells: String...) { rows.append(cells.map(DisplayWidth.oneLine)) }
+
+    /// The lines of the table, at most `width` columns wide, without the columns in which nothing stands.
+    func lines(width: Int? = Terminal.outputWidth, isStyled: Bool = Terminal.hasColours) -> [String] {
+        let shown = columns.indices.filter { column in column == 0 || rows.contains { !$0[column].isEmpty } }
+        let widths = fit(width, shown)
+        let heading = line(columns.map(\.title), widths, shown)
+        return [Style.bold(heading, if: isStyled)] + rows.map { line($0, widths, shown) }
+    }
+
+    private func line(_ cells: [String], _ widths: [Int], _ shown: [Int]) -> String {
+        var line = ""
+        for index in shown {
+            let cell = DisplayWidth.cut(cells[index], to: widths[index])
+            let isLast = index == shown.last
+            if columns[index].isNumber {
+                line += DisplayWidth.pad(cell, to: widths[index], atEnd: false)
+            } else {
+                line += isLast ? cell : DisplayWidth.pad(cell, to: widths[index])
+            }
+            if !isLast { line += "  " }
+        }
+        return String(line.reversed().drop { $0 == " " }.reversed())
+    }
+
+    /// The columns' widths: as wide as their cells, the widest flexible ones cut until all that are shown fit.
+    private func fit(_ width: Int?, _ shown: [Int]) -> [Int] {
+        var widths = columns.map { DisplayWidth.of($0.title) }
+        for row in rows {
+            for index in columns.indices { widths[index] = max(widths[index], DisplayWidth.of(row[index])) }
+        }
+        guard let width else { return widths }
+        // Flexible columns give first, then the titles of numbers, then all else but the numbers themselves.
+        let numbers = columns.indices.map { column in rows.map { DisplayWidth.of($0[column]) }.max() ?? 0 }
+        let mayGive: [(Int) -> Bool] = [
+            { columns[$0].isFlexible && widths[$0] > 6 }, { columns[$0].isNumber && widths[$0] > max(3, numbers[$0]) },
+            { !columns[$0].isNumber && widths[$0] > 4 },
+        ]
+        for mayGive in mayGive {
+            while shown.reduce(0, { $0 + widths[$1] }) + 2 * (shown.count - 1) > width {
+                guard let widest = shown.filter(mayGive).max(by: { widths[$0] < widths[$1] }) else { break }
+                widths[widest] -= 1
+            }
+        }
+        return widths
+    }
+}

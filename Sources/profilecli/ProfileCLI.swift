@@ -1,0 +1,88 @@
+internal import ArgumentParser
+
+#if canImport(Darwin)
+    internal import Darwin
+#else
+    internal import Glibc
+#endif
+
+/// The program: an event log of user profiles at the terminal.
+@main
+struct ProfileCLI: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "profilecli",
+        abstract: "Save, launch, look and replay: user profiles from an event log.",
+        discussion: """
+            Everything that is saved or logged is an event in a store: the folder named by --store, by PROFILELOG_STORE, or \
+            ./profilelog. With --url (or PROFILELOG_URL) the same commands talk to a running profiled.
+
+            USER is an external ID, or alias:LABEL:NAME, braze:ID, email:ADDRESS, phone:NUMBER, device:ID (whoever is on it now).
+
+            EXAMPLES
+              profilecli log event jane "played song" -p minutes=3
+              profilecli save attribute jane level=7
+              profilecli pending
+              profilecli launch
+              profilecli profile jane
+              profilecli history jane
+              profilecli generate --events 100000 --users 5000 | profilecli import -
+              profilecli replay --verify
+
+            EXIT STATUS
+              0 done, 1 failed, 2 damage or a difference found, 64 wrong usage, 75 conflict, 130 stopped by Ctrl-C
+            """,
+        version: "0.1.0",
+        subcommands: [
+            SaveCommand.self, LogCommand.self, LaunchCommand.self, PendingCommand.self, ProfileCommand.self,
+            HistoryCommand.self, TailCommand.self, UsersCommand.self, ChangeUserCommand.self, ReplayCommand.self,
+            ImportCommand.self, ExportCommand.self, CheckCommand.self, StatsCommand.self, GenerateCommand.self,
+        ])
+
+    static func main() async {
+        signal(SIGPIPE, SIG_IGN)
+        refuseForeignText()
+        do {
+            var command = try parseAsRoot()
+            if var command = command as? any AsyncParsableCommand {
+                try await command.run()
+            } else {
+                try command.run()
+            }
+        } catch is Output.ReaderHasGone {
+            endProcess(ExitStatus.done.rawValue)
+        } catch let error as ExitCode {
+            endProcess(error.rawValue)
+        } catch  where isParserError(error) {
+            exit(withError: error)
+        } catch {
+            let failure = Failure(error)
+            report(failure)
+            endProcess(failure.status.rawValue)
+        }
+    }
+
+    /// Whether the argument parser has the words for `error`: wrong usage, or a wish for help.
+    private static func isParserError(_ error: any Error) -> Bool {
+        error is ValidationError || error is CleanExit
+            || String(reflecting: type(of: error)).hasPrefix("ArgumentParser.")
+    }
+
+    private static func report(_ failure: Failure) {
+        let isStyled = Terminal.hasErrorColours
+        Output.message(Style.red("Error: ", if: isStyled) + DisplayWidth.oneLine(failure.message))
+        if !failure.remedy.isEmpty { Output.message(DisplayWidth.oneLine(failure.remedy)) }
+    }
+
+    /// Swift repairs arguments that are not UTF-8; another name than the one meant would be stored.
+    private static func refuseForeignText() {
+        for index in 1..<max(1, Int(CommandLine.argc)) {
+            guard let argument = CommandLine.unsafeArgv[index] else { continue }
+            let bytes = UnsafeRawBufferPointer(start: argument, count: strlen(argument))
+            if String(validating: bytes, as: UTF8.self) != nil { continue }
+            report(
+                Failure("Argument \(index) is not valid UTF-8.", remedy: "Set the terminal to UTF-8 and type it again.")
+            )
+            endProcess(ExitStatus.usage.rawValue)
+        }
+    }
+}

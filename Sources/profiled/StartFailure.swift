@@ -1,0 +1,50 @@
+internal import Foundation
+internal import NIOCore
+internal import ProfileLog
+
+/// Why the service does not run: one sentence, and the next step.
+struct StartFailure: Error, CustomStringConvertible {
+    let sentence: String
+    let remedy: String
+
+    init(_ sentence: String, remedy: String) {
+        self.sentence = sentence
+        self.remedy = remedy
+    }
+
+    /// What `error`, from the store or from the socket, means.
+    init(_ error: any Error, host: String, port: Int) {
+        switch error {
+        case let failure as StartFailure: self = failure
+        case let error as StorageError: self.init(error.description, remedy: error.remedy)
+        case let error as AppendError: self.init(error.description, remedy: error.remedy)
+        case let error as IOError: self.init(code: error.errnoCode, host: host, port: port)
+        case is SocketAddressError, is SocketAddressError.UnknownHost:
+            self.init("The host \(host) is not known.", remedy: "Correct --host; 127.0.0.1 is this machine alone.")
+        default:
+            self.init(
+                "The service failed for a reason that it does not know: \(type(of: error)).",
+                remedy: "Start it again with --log-level debug and tell us what it says.")
+        }
+    }
+
+    private init(code: Int32, host: String, port: Int) {
+        switch code {
+        case EADDRINUSE:
+            self.init(
+                "Port \(port) on \(host) is in use.",
+                remedy: "Stop the program that has it, or take another one with --port (0 takes any that is free).")
+        case EACCES, EPERM:
+            self.init("You may not open port \(port) on \(host).", remedy: "Take one from 1024 up with --port.")
+        case EADDRNOTAVAIL:
+            self.init(
+                "\(host) is no address of this machine.", remedy: "Correct --host; 127.0.0.1 is this machine alone.")
+        default:
+            self.init(
+                "Port \(port) on \(host) cannot be opened: \(String(cString: strerror(code))).",
+                remedy: "Correct --host and --port.")
+        }
+    }
+
+    var description: String { "profiled: \(sentence)\n\(remedy)" }
+}

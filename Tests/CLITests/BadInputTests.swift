@@ -1,0 +1,149 @@
+import Foundation
+import Testing
+
+@Suite("Bad input gets one clear sentence, the next step and an exit status")
+struct BadInputTests {
+    @Test(
+        "Wrong usage is 64",
+        arguments: [
+            (["frobnicate"], "Unexpected argument"),
+            (["save", "event", "jane"], "Missing expected argument"),
+            (["log", "event", "jane", "a", "-p", "novalue"], "no equals sign"),
+            (["log", "event", "jane", "a", "-p", "=1"], "no key"),
+            (["log", "event", "jane", "a", "-p", "x=1", "--string", "x=2"], "given twice"),
+            (["log", "event", "jane", "a", "-p", "x=9223372036854775808"], "more than 64 bits"),
+            (["log", "event", "jane", "a", "-p", "x=1e999"], "too large"),
+            (["log", "event", "jane", "a", "-p", #"x={"k":1,"k":2}"#], "stands twice"),
+            (["log", "event", "jane", "a", "--time", "yesterday"], "--time must be a time"),
+            (["log", "event", "jane", "a", "--expect", "-1"], "--expect"),
+            (["log", "purchase", "jane", "p", "--price", "NaN", "--currency", "EUR"], "finite"),
+            (["log", "attribute", "jane"], "no attribute"),
+            (["save", "event", "jane", "a", "--private", "--app-group", "g"], "exclude each other"),
+            (["launch", "--kind", "warm"], "cold, background or return"),
+            (["replay", "--until", "soon"], "--until must be a position"),
+            (["history", "jane", "--kind", "dance"], "--kind must be one of"),
+            (["stats", "--url", "http://127.0.0.1:1", "--store", "x"], "exclude each other"),
+            (["stats", "--url", "ftp://x"], "no address of a service"),
+            (["check", "--url", "http://127.0.0.1:1"], "store's own files"),
+            (["stats", "--format", "xml"], "format"),
+        ])
+    func usage(arguments: [String], message: String) throws {
+        let cli = try CLI()
+        let outcome = try cli.run(arguments)
+        #expect(outcome.status == 64, "\(outcome.errors)")
+        #expect(outcome.output.isEmpty)
+        #expect(outcome.errors.contains(message), "\(outcome.errors)")
+        #expect(!FileManager.default.fileExists(atPath: cli.store), "a refused command must not make a store")
+    }
+
+    @Test("What the log refuses is 1, names the field and stores nothing")
+    func refused() throws {
+        let cli = try CLI()
+        try cli.succeed("log", "event", "jane", "a")
+        let long = String(repeating: "x", count: 256)
+        let large = String(repeating: "y", count: 100_000)
+        let much = (0..<12).flatMap { ["-p", "k\($0)=\(large)"] }
+        let rows: [(arguments: [String], message: String)] = [
+            (["log", "event", "jane", ""], "The event's name must not be empty."),
+            (["log", "event", "jane", long], "not be longer than 255 characters"),
+            (["log", "event", "", "a"], "1 to 997 bytes"),
+            (["log", "event", "jane", "a"] + much, "must not be larger than"),
+            (["log", "event", String(repeating: "z", count: 1_000), "a"], "997 bytes"),
+            (["save", "event", "jane", "a", "--device", String(repeating: "d", count: 201)], "1 to 200 bytes"),
+            (["log", "event", "jane", "a", "--key", String(repeating: "k", count: 1_001)], "1000 bytes"),
+            (["log", "user-attribute", "jane", "shoe_size", "42"], "is no user attribute"),
+            (["log", "purchase", "jane", "p", "--price", "1", "--currency", "euro"], "three capital letters"),
+            (["profile", "nobody"], "No user has this ID."),
+            (["profile", "jane", "--as-of", "999"], "beyond the log's last position"),
+            (["log", "event", "braze:000000000000000000000000", "a"], "No user has this ID."),
+        ]
+        for row in rows {
+            let outcome = try cli.run(row.arguments)
+            #expect(outcome.status == 1, "\(row.message): \(outcome.errors)")
+            #expect(outcome.output.isEmpty)
+            #expect(outcome.errors.contains(row.message), "\(row.message): \(outcome.errors.prefix(300))")
+            #expect(outcome.errors.split(separator: "\n").count == 2, "\(outcome.errors.prefix(300))")
+            #expect(!outcome.errors.contains("yyyy"))
+        }
+        #expect(try cli.succeed("stats", "--format", "json").output.contains(#""events":2,"#))
+    }
+
+    @Test("NaN and what is no JSON is text")
+    func text() throws {
+        let cli = try CLI()
+        try cli.succeed("log", "event", "jane", "a", "-p", "x=NaN", "-p", "y=10 apples", "-p", "z=1.0")
+        #expect(
+            try cli.succeed("history", "jane", "--format", "json").output
+                .contains(#""properties":{"x":"NaN","y":"10 apples","z":1.0}"#))
+    }
+
+    @Test("An argument that is not UTF-8 is refused")
+    func notUTF8() throws {
+        let cli = try CLI()
+        let program = try CLI.program().path
+        let outcome = try cli.run(
+            ["-c", "exec \"$0\" log event jane \"$(printf 'caf\\351')\"", program], command: URL(filePath: "/bin/sh"))
+        #expect(outcome.status == 64)
+        #expect(outcome.errors.contains("not valid UTF-8"))
+    }
+
+    @Test("A missing, foreign, newer, truncated or unusable store is named")
+    func stores() throws {
+        let cli = try CLI()
+        let missing = try cli.run("stats", "--store", "nowhere")
+        #expect(missing.status == 1)
+        #expect(missing.errors.contains("There is no ProfileLog store in nowhere."))
+        let foreign = cli.folder.appending(path: "foreign")
+        try FileManager.default.createDirectory(at: foreign, withIntermediateDirectories: true)
+        _ = try cli.write(String(repeating: "no store ", count: 2_000), as: "foreign/data.mdb")
+        for arguments in [["stats"], ["log", "event", "jane", "a"], ["check"]] {
+            let outcome = try cli.run(arguments + ["--store", foreign.path])
+            #expect(outcome.status == 1)
+            #expect(outcome.errors.contains("are not a ProfileLog store"), "\(outcome.errors)")
+        }
+        let file = try cli.write("a file", as: "file")
+        #expect(try cli.run("log", "event", "jane", "a", "--store", file).status == 1)
+        #expect(try cli.run("stats", "--url", "http://127.0.0.1:1").errors.contains("Nothing answers at"))
+    }
+
+    @Test("Damage is found, named, and exits with 2")
+    func damage() throws {
+        let cli = try CLI()
+        try cli.succeed("log", "event", "jane", "a-name-to-be-damaged", "-p", "text=needle-in-the-record")
+        let data = URL(filePath: cli.store).appending(path: "data.mdb")
+        var bytes = try Data(contentsOf: data)
+        var range = bytes.startIndex..<bytes.endIndex
+        var count = 0
+        while let found = bytes.range(of: Data("needle".utf8), in: range) {
+            bytes[found.lowerBound] = UInt8(ascii: "N")
+            range = found.upperBound..<bytes.endIndex
+            count += 1
+        }
+        #expect(count > 0)
+        try bytes.write(to: data)
+        let check = try cli.run("check")
+        #expect(check.status == 2, "\(check.output) \(check.errors)")
+        #expect(check.output.contains("log 2  the checksum is wrong"), "\(check.output)")
+        #expect(!check.output.contains("eedle"))
+        #expect(try cli.run("check", "--format", "json").output.contains(#""sound":false"#))
+        #expect(try cli.run("replay").status == 1)
+    }
+
+    @Test("A read-only folder is refused to a user who may not write", .enabled(if: getuid() == 0))
+    func readOnlyFolder() throws {
+        let cli = try CLI()
+        let setpriv = URL(filePath: "/usr/bin/setpriv")
+        guard FileManager.default.isExecutableFile(atPath: setpriv.path) else { return }
+        try cli.succeed("log", "event", "jane", "a")
+        let program = cli.folder.appending(path: "program")
+        try FileManager.default.copyItem(at: CLI.program(), to: program)
+        let nobody = ["--reuid=65534", "--regid=65534", "--clear-groups", program.path]
+        let write = try cli.run(nobody + ["log", "event", "jane", "b"], command: setpriv)
+        #expect(write.status == 1)
+        #expect(write.errors.contains("You may not write in"), "\(write.errors)")
+        let create = try cli.run(nobody + ["log", "event", "jane", "b", "--store", "new"], command: setpriv)
+        #expect(create.status == 1)
+        #expect(create.errors.contains("may not write") || create.errors.contains("cannot be used"), "\(create.errors)")
+        #expect(try cli.succeed("history", "jane", "--format", "json").lines.count == 2)
+    }
+}

@@ -1,0 +1,118 @@
+import Foundation
+import Testing
+
+@Suite("Generate, import and export")
+struct ImportTests {
+    /// `count` generated lines.
+    private func lines(_ count: Int, _ cli: CLI) throws -> [String] {
+        try cli.succeed("generate", "--events", "\(count)", "--users", "50", "--seed", "3").lines
+    }
+
+    @Test("An import stores each event once, however often it runs")
+    func rerun() throws {
+        let cli = try CLI()
+        let file = try cli.write(lines(2_500, cli).joined(separator: "\n") + "\n", as: "events.jsonl")
+        let first = try cli.succeed("import", file, "--format", "json")
+        #expect(first.output.contains(#""imported":2500,"skipped":0"#))
+        let again = try cli.succeed("import", file, "--format", "json")
+        #expect(again.output.contains(#""imported":0,"skipped":2500"#))
+        #expect(try cli.succeed("check").output.hasPrefix("Sound"))
+        #expect(try cli.succeed("replay", "--verify").output.contains("Equal"))
+    }
+
+    @Test("A malformed line is named, its chunk is not stored, and the corrected file resumes")
+    func malformedLine() throws {
+        let cli = try CLI()
+        var lines = try lines(2_500, cli)
+        let good = lines[1_233]
+        lines[1_233] = String(good.dropLast(2))
+        let file = try cli.write(lines.joined(separator: "\n"), as: "events.jsonl")
+        let refused = try cli.run("import", file)
+        #expect(refused.status == 1)
+        #expect(refused.output.isEmpty)
+        #expect(refused.errors.contains("Line 1234 of"))
+        #expect(refused.errors.contains("1,000 events before it are stored"))
+        #expect(refused.errors.contains("Correct line 1234 and run the same command again"))
+        lines[1_233] = good
+        _ = try cli.write(lines.joined(separator: "\n"), as: "events.jsonl")
+        #expect(try cli.succeed("import", file, "--format", "json").output.contains(#""imported":1500,"skipped":1000"#))
+    }
+
+    @Test(
+        "What cannot be imported is refused with the line and the reason, and never a value",
+        arguments: [
+            (#"{"kind":"custom_event","user":"u","time":"yesterday","name":"secret"}"#, "\"time\" is no time"),
+            (#"{"kind":"custom_event","user":"u","name":""}"#, "the event's name must not be empty"),
+            (#"{"kind":"custom_event","user":"","name":"secret"}"#, "the user's ID must not be empty"),
+            (#"{"kind":"custom_event","name":"secret"}"#, "it has no \"user\""),
+            (#"{"kind":"custom_event","user":"u","name":"secret","properties":{"a":1,"a":2}}"#, "stands twice"),
+            (#"{"kind":"custom_event","user":"u","name":"secret","properties":{"a":NaN}}"#, "no valid JSON"),
+            (#"{"kind":"custom_event","user":"u","name":"x","properties":{"a":9223372036854775808}}"#, "64 bits"),
+            (#"{"kind":"user_attribute","user":"u","attribute":"shoe_size","value":"secret"}"#, "no standard"),
+            (#"{"kind":"user_attribute","user":"u","attribute":"gender","value":"secret"}"#, "must be one of M"),
+            (#"{"kind":"purchase","user":"u","product_id":"p","currency":"EUR","price":1,"quantity":0}"#, "1 to 100"),
+            (#"{"kind":"appLaunched","user":"u"}"#, "replay --into"),
+            (#"{"kind":"dance","user":"u"}"#, "none that can be imported"),
+            ("[1]", "no JSON object"),
+            ("{\"kind\":\"custom_event\",\"user\":\"u\",\"name\":\"\u{1}\"}", "control character"),
+        ])
+    func refusals(line: String, reason: String) throws {
+        let cli = try CLI()
+        let refused = try cli.run("import", "-", input: "\n" + line + "\n")
+        #expect(refused.status == 1)
+        #expect(refused.errors.contains("Line 2 of standard input cannot be imported"))
+        #expect(refused.errors.contains(reason), "\(refused.errors)")
+        #expect(!refused.errors.contains("secret"))
+        #expect(refused.errors.contains("--name stdin"))
+    }
+
+    @Test("An export is an import again")
+    func exportAndImport() throws {
+        let cli = try CLI()
+        try cli.succeed("log", "event", "jane", "a", "-p", "x=1.0", "--time", "2026-01-01T10:00:00+09:00")
+        try cli.succeed("log", "attribute", "jane", "n=1", #"o={"$set":{"inc":2}}"#)
+        try cli.succeed("log", "attribute", "jane", #"n={"inc":4}"#, #"d={"$time":"2026-01-01T00:00:00Z"}"#)
+        try cli.succeed("log", "user-attribute", "jane", "first_name", "Jane")
+        try cli.succeed("log", "purchase", "jane", "p", "--price", "2", "--currency", "JPY", "-p", "k=v")
+        let exported = try cli.succeed("export").output
+        let copy = cli.folder.appending(path: "copy").path
+        let imported = try cli.run("import", "-", "--store", copy, input: exported)
+        #expect(imported.status == 0, "\(imported.errors)")
+        func attributes(_ store: String) throws -> [String] {
+            let profile = try cli.succeed("profile", "jane", "--store", store, "--format", "json").output
+            // Without the times of recording and the ID of the store, which differ.
+            return [("attributes", "braze_id"), ("custom_attributes", "custom_events")].map { begin, end in
+                let rest = profile.components(separatedBy: "\"\(begin)\":").dropFirst().first ?? ""
+                return rest.components(separatedBy: ",\"\(end)\"")[0]
+            }
+        }
+        #expect(try attributes(copy) == attributes(cli.store))
+        #expect(try attributes(copy)[1].contains(#""n":5,"o":{"inc":2}"#))
+        #expect(try cli.succeed("history", "jane", "--store", copy, "--format", "json").output.contains("+09:00"))
+    }
+
+    @Test("The same file under another content is a conflict; a missing file makes no store")
+    func conflictAndMissing() throws {
+        let cli = try CLI()
+        let line = #"{"kind":"custom_event","user":"u","name":"a"}"#
+        #expect(try cli.run("import", "-", input: line).status == 0)
+        let other = try cli.run("import", "-", input: line.replacing("\"a\"", with: "\"b\""))
+        #expect(other.status == 75)
+        #expect(other.errors.contains("--name"))
+        let missing = try cli.run("import", "nowhere.jsonl", "--store", "fresh")
+        #expect(missing.status == 1)
+        #expect(missing.errors.contains("cannot be read"))
+        #expect(try cli.run("stats", "--store", "fresh").status == 1)
+        #expect(try cli.run("import", "x", "--url", "http://127.0.0.1:1").status == 64)
+    }
+
+    @Test("The same seed gives the same events")
+    func generate() throws {
+        let cli = try CLI()
+        let first = try cli.succeed("generate", "--events", "100", "--users", "7", "--seed", "9")
+        #expect(first.lines.count == 100)
+        #expect(try cli.succeed("generate", "--events", "100", "--users", "7", "--seed", "9").output == first.output)
+        try cli.succeed("generate", "--events", "10", "-o", "e.jsonl")
+        #expect(try cli.run("generate", "--users", "0").status == 64)
+    }
+}

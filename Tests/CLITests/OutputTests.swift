@@ -1,0 +1,93 @@
+import Foundation
+import Testing
+
+@Suite("What is printed")
+struct OutputTests {
+    /// Columns that text takes, counted in a simple way that knows the characters of these tests.
+    private func width(_ text: Substring) -> Int {
+        text.unicodeScalars.reduce(0) { $0 + ($1.value >= 0x2E80 ? 2 : 1) }
+    }
+
+    @Test("Columns align by display width, with Japanese names too")
+    func japanese() throws {
+        let cli = try CLI()
+        try cli.succeed("save", "event", "花子", "お茶を飲んだ", "-p", "種類=煎茶", "--device", "電話")
+        try cli.succeed("save", "event", "bob", "opened", "--device", "d1")
+        let lines = try cli.succeed("pending").lines
+        let heading = try #require(lines.first)
+        let titles = ["STORAGE", "LIST", "USER", "WHAT", "AGE"]
+        for line in lines[1...2] {
+            for title in titles {
+                let column = try #require(heading.range(of: "  " + title))
+                let wanted = width(heading[..<column.upperBound]) - title.count
+                // A cell begins where its title does: two spaces before it, and something at it.
+                var before = ""[...]
+                for end in line.indices where width(line[..<end]) == wanted { before = line[..<end] }
+                #expect(width(before) == wanted, "\(title) in \(line)")
+                #expect(before.hasSuffix(" ") && !line[before.endIndex...].hasPrefix(" "), "\(title) in \(line)")
+            }
+        }
+    }
+
+    @Test("Tables fit the terminal", arguments: [50, 60, 80, 100])
+    func fit(columns: Int) throws {
+        let cli = try CLI()
+        try cli.succeed("save", "event", "花子", String(repeating: "とても長い名前", count: 10), "--device", "電話")
+        let outcome = try cli.run("history", "花子", environment: ["COLUMNS": "\(columns)"])
+        #expect(outcome.lines.count == 4)
+        for line in outcome.lines { #expect(width(line[...]) <= columns, "\(line)") }
+        #expect(outcome.output.contains("…"))
+        #expect(try !cli.succeed("history", "花子").output.contains("…"))
+    }
+
+    @Test("No colours, no progress and no terminal escapes where no terminal is")
+    func plain() throws {
+        let cli = try CLI()
+        try cli.succeed("log", "event", "jane", "evil \u{1B}[31m\nname")
+        let history = try cli.succeed("history", "jane")
+        #expect(!history.output.contains("\u{1B}"))
+        #expect(history.lines.count == 3)
+        #expect(try cli.succeed("check").errors.isEmpty)
+        #expect(try cli.succeed("replay", "--verify").errors.isEmpty)
+    }
+
+    @Test("Help has examples, for the program and for each subcommand")
+    func help() throws {
+        let cli = try CLI()
+        let commands = [
+            "", "save", "save event", "save attribute", "save user-attribute", "log", "log event", "log attribute",
+            "log user-attribute", "log purchase", "launch", "pending", "pending discard", "profile", "history", "tail",
+            "users", "change-user", "replay", "import", "export", "check", "stats", "generate",
+        ]
+        for command in commands {
+            let outcome = try cli.run(command.split(separator: " ").map(String.init) + ["--help"])
+            #expect(outcome.status == 0)
+            #expect(outcome.output.contains("EXAMPLES"), "\(command)")
+        }
+        #expect(try cli.run("--generate-completion-script", "bash").output.contains("profilecli"))
+    }
+
+    @Test("A reader that goes away ends the program quietly")
+    func brokenPipe() throws {
+        let cli = try CLI()
+        let program = try CLI.program().path
+        let outcome = try cli.run(
+            ["-c", "\"$0\" generate --events 200000 | head -n 1 | wc -l; exit ${PIPESTATUS[0]}", program],
+            command: URL(filePath: "/bin/bash"))
+        #expect(outcome.status == 0)
+        #expect(outcome.output == "1\n")
+        #expect(outcome.errors.isEmpty)
+    }
+
+    @Test("The store is found by option, by environment, and in ./profilelog")
+    func place() throws {
+        let cli = try CLI()
+        try cli.succeed("log", "event", "jane", "a")
+        try cli.succeed("log", "event", "jane", "a", "--store", "other")
+        #expect(try cli.run("log", "event", "jane", "a", environment: ["PROFILELOG_STORE": ""]).status == 0)
+        for store in ["store", "other", "profilelog"] {
+            #expect(FileManager.default.fileExists(atPath: cli.folder.appending(path: store).path))
+        }
+        #expect(try cli.run("check", environment: ["PROFILELOG_URL": "http://127.0.0.1:1"]).status == 64)
+    }
+}

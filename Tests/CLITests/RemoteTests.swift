@@ -1,0 +1,75 @@
+import Foundation
+import Testing
+
+@Suite("With --url")
+struct RemoteTests {
+    /// A `profiled` on a free port, ended with this.
+    private final class Service {
+        let url: String
+        private let process = Process()
+
+        init(_ cli: CLI) throws {
+            let portFile = cli.folder.appending(path: "port")
+            process.executableURL = try CLI.program().deletingLastPathComponent().appending(path: "profiled")
+            process.arguments = ["--store", cli.store, "--port", "0", "--port-file", portFile.path]
+            process.standardOutput = FileHandle.nullDevice
+            process.standardError = FileHandle.nullDevice
+            try process.run()
+            var port = ""
+            for _ in 0..<400 where port.isEmpty {
+                port = (try? String(contentsOf: portFile, encoding: .utf8))?.filter(\.isNumber) ?? ""
+                if port.isEmpty { usleep(25_000) }
+            }
+            try #require(!port.isEmpty, "profiled told no port within 10 s")
+            url = "http://127.0.0.1:\(port)"
+        }
+
+        /// Asks the service to end, and gives its exit status.
+        func end() -> Int32 {
+            process.terminate()
+            process.waitUntilExit()
+            return process.terminationStatus
+        }
+
+        deinit { if process.isRunning { process.terminate() } }
+    }
+
+    @Test("The service answers as the store does, refusals and exit statuses included")
+    func same() throws {
+        let cli = try CLI()
+        let service = try Service(cli)
+        let url = ["PROFILELOG_URL": service.url, "PROFILELOG_STORE": ""]
+        let writes = [
+            ["save", "event", "花子", "お茶を飲んだ", "-p", "種類=煎茶", "--device", "電話"],
+            ["save", "attribute", "a+b&c=d/é", "n=1"], ["log", "event", "jane", "a", "--key", "k"],
+            ["log", "purchase", "jane", "p", "--price", "1.5", "--currency", "EUR"], ["launch"],
+            ["change-user", "ana", "--device", "d9"],
+        ]
+        for write in writes {
+            let outcome = try cli.run(write, environment: url)
+            #expect(outcome.status == 0, "\(write): \(outcome.errors)")
+            #expect(outcome.output.contains("Next: profilecli"))
+        }
+        let questions = [
+            ["profile", "花子", "--include-pending"], ["profile", "a+b&c=d/é"], ["history", "jane"],
+            ["history", "jane", "--kind", "purchaseLogged"], ["users"], ["tail", "--no-follow"], ["stats"],
+            ["profile", "nobody"], ["profile", "jane", "--as-of", "999"], ["history", "jane", "--from", "0"],
+            ["log", "event", "jane", "b", "--key", "k"], ["log", "event", "jane", "b", "--expect", "9"],
+            ["log", "event", "jane", ""], ["launch", "--only", "dances"], ["pending", "--device", "nowhere"],
+        ]
+        for question in questions {
+            for format in ["table", "json"] {
+                let arguments = question + ["--format", format]
+                let remote = try cli.run(arguments, environment: url)
+                let local = try cli.run(arguments)
+                #expect(remote.output == local.output, "\(question)")
+                #expect(remote.errors == local.errors, "\(question)")
+                #expect(remote.status == local.status, "\(question)")
+            }
+        }
+        #expect(try cli.run(["export"], environment: url).output == cli.run("export").output)
+        #expect(try cli.run(["import", "-"], input: "{}", environment: url).status == 64)
+        #expect(service.end() == 0)
+        #expect(try cli.succeed("check").output.hasPrefix("Sound"))
+    }
+}

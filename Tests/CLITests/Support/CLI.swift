@@ -1,0 +1,104 @@
+import Foundation
+import Testing
+
+/// Runs the built `profilecli` as a process, on a store in a temporary folder of its own.
+final class CLI: Sendable {
+    /// The temporary folder; removed with this.
+    let folder: URL
+    /// The store that commands use.
+    var store: String { folder.appending(path: "store").path }
+
+    /// What a run left behind.
+    struct Outcome: Sendable {
+        let status: Int32
+        let output: String
+        let errors: String
+
+        var lines: [String] { output.split(separator: "\n").map(String.init) }
+    }
+
+    init() throws {
+        folder = FileManager.default.temporaryDirectory.appending(path: "profilecli-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    }
+
+    deinit { try? FileManager.default.removeItem(at: folder) }
+
+    /// The program, next to the test bundle.
+    static func program() throws -> URL {
+        let bundle = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
+        var folder = URL(filePath: bundle).deletingLastPathComponent()
+        for _ in 0..<4 {
+            let program = folder.appending(path: "profilecli")
+            if FileManager.default.isExecutableFile(atPath: program.path) { return program }
+            folder.deleteLastPathComponent()
+        }
+        // With some runners the process is Swift's own helper; the bundle is then an argument.
+        for argument in CommandLine.arguments where argument.contains(".xctest") {
+            var folder = URL(filePath: argument).deletingLastPathComponent()
+            for _ in 0..<4 {
+                let program = folder.appending(path: "profilecli")
+                if FileManager.default.isExecutableFile(atPath: program.path) { return program }
+                folder.deleteLastPathComponent()
+            }
+        }
+        throw Missing()
+    }
+
+    struct Missing: Error {}
+
+    /// Runs `profilecli` with `arguments`, in the temporary folder, with `PROFILELOG_STORE` naming the store.
+    @discardableResult
+    func run(
+        _ arguments: String..., input: String? = nil, environment: [String: String] = [:]
+    ) throws -> Outcome {
+        try run(arguments, input: input, environment: environment)
+    }
+
+    /// Runs `profilecli`, or `command` in place of it.
+    @discardableResult
+    func run(
+        _ arguments: [String], input: String? = nil, environment: [String: String] = [:], command: URL? = nil
+    ) throws -> Outcome {
+        let process = Process()
+        process.executableURL = try command ?? Self.program()
+        process.arguments = arguments
+        process.currentDirectoryURL = folder
+        var variables = ["PATH": "/usr/bin:/bin", "PROFILELOG_STORE": store, "LANG": "C.UTF-8"]
+        variables.merge(environment) { $1 }
+        process.environment = variables
+        let run = UUID().uuidString
+        let (output, errors) = (try file("\(run).out"), try file("\(run).err"))
+        process.standardOutput = try FileHandle(forWritingTo: output)
+        process.standardError = try FileHandle(forWritingTo: errors)
+        let inputFile = try file("\(run).in")
+        if let input { try Data(input.utf8).write(to: inputFile) }
+        process.standardInput = try FileHandle(forReadingFrom: inputFile)
+        try process.run()
+        process.waitUntilExit()
+        return Outcome(
+            status: process.terminationStatus, output: try String(contentsOf: output, encoding: .utf8),
+            errors: try String(contentsOf: errors, encoding: .utf8))
+    }
+
+    /// Runs `profilecli` and requires that it succeeds.
+    @discardableResult
+    func succeed(_ arguments: String..., sourceLocation: SourceLocation = #_sourceLocation) throws -> Outcome {
+        let outcome = try run(arguments)
+        #expect(outcome.status == 0, "\(arguments): \(outcome.errors)", sourceLocation: sourceLocation)
+        return outcome
+    }
+
+    /// Writes `text` into a file of the temporary folder and gives its path.
+    func write(_ text: String, as name: String) throws -> String {
+        let url = folder.appending(path: name)
+        try Data(text.utf8).write(to: url)
+        return url.path
+    }
+
+    private func file(_ name: String) throws -> URL {
+        let url = folder.appending(path: name)
+        try Data().write(to: url)
+        return url
+    }
+}

@@ -1,0 +1,106 @@
+import Testing
+
+@testable import ProfileLog
+
+@Suite("The same appends give the same bytes")
+struct DeterminismTests {
+    private static let time = Timestamp(rawValue: 1_767_312_000_000_000)
+    private static let appends = 700
+
+    /// A store in which the same work was committed in groups of `group`.
+    private static func store(_ scratch: Scratch, _ name: String, group: Int, lag: Int = 1 << 20) throws -> EventLog {
+        var options = LogOptions()
+        options.indexLag = lag
+        options.snapshotInterval = 4
+        options.now = { time }
+        let log = try EventLog(path: scratch(name), create: true, options: options)
+        var work = MixedWork(seed: 4)
+        var left = appends
+        while left > 0 {
+            // Prepared group by group, as a caller would: some names have numbers by then, and some do not.
+            let count = min(group, left)
+            for answer in log.commit(try (0..<count).map { _ in try work.next(for: log) }) { _ = try answer.get() }
+            left -= count
+        }
+        try log.writeIndex()
+        return log
+    }
+
+    @Test("Whatever the size of the groups in which they are committed", arguments: [7, 100, 700])
+    func groups(group: Int) async throws {
+        try await onOwnThread {
+            let scratch = try Scratch()
+            let one = try Self.store(scratch, "one", group: 1)
+            let many = try Self.store(scratch, "many", group: group)
+            let names = TableDump.truth + TableDump.index + [.snapshots]
+            return try TableDump(one, names).differences(from: TableDump(many, names))
+                + StoreAudit(many, launchesInTurn: false).problems
+        }.expectNone()
+    }
+
+    @Test("Whenever the index is written", arguments: [16, 150])
+    func indexFlushes(lag: Int) async throws {
+        try await onOwnThread {
+            let scratch = try Scratch()
+            let once = try Self.store(scratch, "once", group: 7)
+            let often = try Self.store(scratch, "often", group: 7, lag: lag)
+            // Snapshots are taken when the index is written, so there may be others; the audit compares them with a
+            // fold.
+            let names = TableDump.truth + TableDump.index
+            return try TableDump(once, names).differences(from: TableDump(often, names))
+                + StoreAudit(often, launchesInTurn: false).problems
+        }.expectNone()
+    }
+
+    @Test("Caches made anew are the caches that were dropped")
+    func rebuiltCaches() async throws {
+        try await onOwnThread {
+            let scratch = try Scratch()
+            let log = try Self.store(scratch, "store", group: 7, lag: 50)
+            let before = try TableDump(log, TableDump.index)
+            try log.rebuildCaches()
+            return try before.differences(from: TableDump(log, TableDump.index))
+                + StoreAudit(log, launchesInTurn: false).problems
+        }.expectNone()
+    }
+
+    @Test("The same on every machine, in debug and in release")
+    func knownBytes() async throws {
+        let (tables, replay) = try await onOwnThread {
+            let scratch = try Scratch()
+            let log = try Self.store(scratch, "store", group: 7)
+            let tables = try TableDump(log, TableDump.truth + TableDump.index + [.snapshots])
+            return (tables.checksum, try log.replay(threads: 1).digest)
+        }
+        print("DeterminismTests: tables \(String(tables, radix: 16)), replay \(replay)")
+        #expect(tables == 0x382a_ea79)
+        #expect(replay == "f5acfc3df703a0621817559963b329c6a2b238b7f1dd401e0afca03a335881ae")
+    }
+
+    @Test("Replayed on 1, 2, 3 and 4 threads")
+    func threads() async throws {
+        let digests = try await onOwnThread {
+            let scratch = try Scratch()
+            let log = try Self.store(scratch, "store", group: 7, lag: 100)
+            return try [1, 2, 3, 4].map { try log.replay(threads: $0).digest }
+        }
+        #expect(Set(digests).count == 1)
+    }
+
+    /// As in a release build: `profilelog-crashchild digest FOLDER` holds the constant for both.
+    @Test("The child process replays its fixed log to the known digest")
+    func childDigest() async throws {
+        let (end, lines) = try await onOwnThread {
+            let scratch = try Scratch()
+            let child = try ChildProcess(["digest", scratch("store")], outputFile: scratch("said"))
+            return (child.wait(), scratch.lines("said"))
+        }
+        #expect(end == .exited(0), "\(lines)")
+    }
+}
+
+extension [String] {
+    func expectNone(_ location: SourceLocation = #_sourceLocation) {
+        #expect(self == [], sourceLocation: location)
+    }
+}

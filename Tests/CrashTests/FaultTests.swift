@@ -1,0 +1,171 @@
+import Testing
+
+@testable import ProfileLog
+
+/// The same short script of commits, with the Nth write or sync call on the data file failing or being the process's
+/// last, for every N: from the creation of the store through appends, launches and an index flush.
+@Suite(
+    "A fault at any write or sync loses nothing and claims nothing false",
+    .enabled(if: FaultShim.compiler() != nil, "There is no C compiler (cc) to build Tests/faults/fault.c with."))
+struct FaultTests {
+    enum Fault: String, CaseIterable, CustomTestStringConvertible {
+        case kill, torn, eio, short, enospc
+        case allEIO = "eio-from"
+        case allENOSPC = "enospc-from"
+
+        var testDescription: String { rawValue }
+        var endsProcess: Bool { self == .kill || self == .torn }
+    }
+
+    @Test("At every call", arguments: Fault.allCases)
+    func everyCall(fault: Fault) async throws {
+        let report = try await onOwnThread { try FaultRun(fault).run() }
+        for problem in report.problems.prefix(40) { Issue.record("\(problem)") }
+        #expect(report.problems.count == 0)
+        // The script makes at least so many calls, or it tests too little.
+        #expect(report.calls >= 60)
+        // Each fault but the kills must have been felt by an append, and by what came after it.
+        #expect(report.felt > 20)
+    }
+}
+
+/// One kind of fault at each call in turn.
+private struct FaultRun {
+    private static let seed: UInt64 = 11
+
+    struct Report: Sendable {
+        var problems: [String] = []
+        var calls = 0
+        /// Runs in which the fault was reached.
+        var felt = 0
+    }
+
+    private let fault: FaultTests.Fault
+    private let shim: FaultShim
+    private let scratch: Scratch
+
+    init(_ fault: FaultTests.Fault) throws {
+        self.fault = fault
+        guard let shim = try FaultShim.make() else { throw FaultShim.CannotCompile() }
+        self.shim = shim
+        scratch = try Scratch()
+    }
+
+    func run() throws -> Report {
+        var report = Report()
+        // Which calls a run without a fault makes, and how many of them before the store is open.
+        _ = try child("sound", shim.environment("count", countFile: scratch("calls")))
+        report.calls = scratch.lines("calls").count
+        let opening = try callsOfOpening()
+        for call in 1...max(1, report.calls) {
+            let store = "store-\(call)"
+            do {
+                let problems = try runOne(call, store, isOpening: call <= opening, &report.felt)
+                report.problems += problems.map { "\(fault.rawValue):\(call): \($0)" }
+            } catch {
+                report.problems.append("\(fault.rawValue):\(call): \(error)")
+            }
+        }
+        return report
+    }
+
+    private func runOne(_ call: Int, _ store: String, isOpening: Bool, _ felt: inout Int) throws -> [String] {
+        let (end, first) = try child(store, shim.environment("\(fault.rawValue):\(call)"))
+        var problems: [String] = []
+        if fault.endsProcess {
+            if end != .killed(9) { return ["the child ended as \(end)"] }
+            felt += 1
+        } else if isOpening, !first.wasOpened {
+            // Creating or opening failed and said so.
+            if end != .exited(3) { problems.append("the child ended as \(end) when it opened the store") }
+            felt += 1
+        } else {
+            if !first.hasEnded { problems.append("the child ended as \(end): \(first.complaints)") }
+            problems += honesty(first)
+            if !first.unknown.isEmpty || !first.refused.isEmpty { felt += 1 }
+        }
+        if isOpening, !first.wasOpened {
+            // Nobody was promised anything; the next start must still work. Only half of the very first write makes a
+            // file that LMDB cannot tell from a foreign one, and that is refused as such.
+            if call == 1, fault == .torn || fault == .short, try child(store, [:]).0 == .exited(3) { return problems }
+            return try problems + reopened(store, first: nil)
+        }
+        return try problems + reopened(store, first: first)
+    }
+
+    /// After an unknown outcome nothing more is acknowledged, and every refusal says why.
+    private func honesty(_ answers: Answers) -> [String] {
+        var problems: [String] = []
+        for refusal in answers.refused where !["closedAfterFailure", "diskFull"].contains(refusal.reason) {
+            problems.append("\(refusal.name) was refused for \(refusal.reason)")
+        }
+        let failed = answers.order.firstIndex(of: .unknown)
+        if let failed {
+            let after = answers.order[failed...].drop { $0 == .unknown }
+            if after.contains(where: { $0 != .closed }) {
+                problems.append("something was taken after an unknown outcome")
+            }
+        }
+        if fault == .eio || fault == .short || fault == .allEIO,
+            answers.refused.contains(where: { $0.reason == "diskFull" })
+        {
+            problems.append("a failing disk was called full")
+        }
+        return problems
+    }
+
+    /// Opens what the faulty run left, tests it whole, and runs the script again, without a fault: all of it must be
+    /// there now, once.
+    private func reopened(_ store: String, first: Answers?) throws -> [String] {
+        var problems: [String] = []
+        var stored: Set<String> = []
+        if let first {
+            let audit = try StoreAudit(EventLog(path: scratch(store)))
+            stored = Set(audit.appends.keys)
+            problems += audit.problems + complaintsAside(first).problems(in: audit)
+        }
+        let (end, second) = try child(store, [:])
+        if end != .exited(0) { problems.append("the second run ended as \(end): \(second.complaints)") }
+        let audit = try StoreAudit(EventLog(path: scratch(store)))
+        problems += (audit.problems + second.problems(in: audit)).map { "second run: \($0)" }
+        let earlier = Dictionary((first?.acknowledged ?? []).map { ($0.name, $0) }) { first, _ in first }
+        for answer in second.acknowledged {
+            if answer.isRepetition != stored.contains(answer.name) {
+                problems.append("the retry of \(answer.name) did not see whether it was stored")
+            }
+            if let before = earlier[answer.name], before.first != answer.first || before.places != answer.places {
+                problems.append("the retry of \(answer.name) answered otherwise than the first time")
+            }
+        }
+        if Set(second.acknowledged.map(\.name)).count != 12 {
+            problems.append("the second run stored not all of its appends")
+        }
+        return problems
+    }
+
+    /// A failed index flush is said, and is no complaint: the caches may lag.
+    private func complaintsAside(_ answers: Answers) -> Answers {
+        var answers = answers
+        answers.forgiveComplaints { $0.hasPrefix("index ") }
+        return answers
+    }
+
+    private func child(_ store: String, _ environment: [String: String]) throws -> (ChildProcess.End, Answers) {
+        let said = "\(store).said-\(environment.isEmpty ? 2 : 1)"
+        let child = try ChildProcess(
+            ["script", scratch(store), "\(Self.seed)"], environment: environment, outputFile: scratch(said))
+        let end = child.wait()
+        return (end, Answers(scratch.lines(said)))
+    }
+
+    private func callsOfOpening() throws -> Int {
+        var opening = 0
+        for call in 1...20 {
+            let store = "opening-\(call)"
+            let (_, answers) = try child(store, shim.environment("kill:\(call)"))
+            if answers.wasOpened { break }
+            opening = call
+        }
+        return opening
+    }
+}

@@ -1,0 +1,143 @@
+import Foundation
+import ProfileLog
+import ProfileLogAPI
+import Testing
+
+@Suite("What is wrong is said")
+struct ErrorTests {
+    /// A path, a body, the status, and the field that the answer must name.
+    static let wrongBodies: [(String, String, Int, String)] = [
+        ("/v1/save/event", "", 400, "body"),
+        ("/v1/save/event", "[]", 400, "body"),
+        ("/v1/save/event", "{", 400, "byte 1"),
+        ("/v1/save/event", #"{"nam":"x"}"#, 400, "nam"),
+        ("/v1/save/event", #"{"name":7}"#, 400, "name"),
+        ("/v1/save/event", #"{}"#, 400, "name"),
+        ("/v1/save/event", #"{"name":"x","time":"yesterday"}"#, 400, "time"),
+        ("/v1/save/event", #"{"name":"x","private":true,"app_group":"g"}"#, 400, "private"),
+        ("/v1/save/event", #"{"name":"x","properties":[]}"#, 400, "properties"),
+        ("/v1/save/event", #"{"name":"x","properties":{"t":{"$time":"no"}}}"#, 400, "properties.t"),
+        ("/v1/save/event", #"{"name":"x","device":""}"#, 400, "device"),
+        ("/v1/save/event", #"{"name":"","user":"u"}"#, 400, "The event's name"),
+        ("/v1/save/attributes", #"{"attributes":{}}"#, 400, "attributes"),
+        ("/v1/save/attributes", #"{"attributes":{"a":{"inc":1.5}}}"#, 400, "attributes.a"),
+        ("/v1/save/attributes", #"{"attributes":{"a":{"$update":[{}]}}}"#, 400, "attributes.a"),
+        ("/v1/save/user-attribute", #"{"attribute":"shoe_size","value":3}"#, 400, "attribute"),
+        ("/v1/save/user-attribute", #"{"attribute":"email"}"#, 400, "value"),
+        ("/v1/log/event", #"{"name":"x"}"#, 400, "user"),
+        ("/v1/log/event", #"{"name":"x","user":"u","source":"system"}"#, 400, "source"),
+        ("/v1/log/event", #"{"name":"x","user":"u","expect":-1}"#, 400, "expect"),
+        ("/v1/log/event", #"{"name":"x","user":"braze:000000000000000000000000"}"#, 404, "user"),
+        ("/v1/log/purchase", #"{"user":"u","product":"p","currency":"eur","price":1}"#, 400, "The currency"),
+        ("/v1/log/purchase", #"{"user":"u","product":"p","currency":"EUR","price":"1"}"#, 400, "price"),
+        ("/v1/launch", #"{"kind":"warm"}"#, 400, "kind"),
+        ("/v1/launch", #"{"only":["everything"]}"#, 400, "only"),
+        ("/v1/change-user", "{}", 400, "user"),
+        ("/v1/pending/discard", "{}", 400, "reason"),
+        ("/v1/pending/discard", #"{"reason":"r","device":"nowhere"}"#, 404, "device"),
+    ]
+
+    @Test("A wrong body names the field, stores nothing and shows no value", arguments: wrongBodies)
+    func wrongBody(path: String, body: String, status: Int, place: String) async throws {
+        try await withAPI { api in
+            let answer = await api.post(path, body)
+            #expect(answer.status == status)
+            #expect(answer.json.at("place") == .string(place))
+            #expect(answer.json.at("error").text.hasSuffix("."))
+            #expect(answer.json.at("remedy").text.hasSuffix("."))
+            let last = try api.log.lastPosition()
+            #expect(last == .start)
+        }
+    }
+
+    static let wrongQueries: [(String, [String: String], Int, String)] = [
+        ("/v1/profile", [:], 400, "user"),
+        ("/v1/profile", ["user": "nobody"], 404, "user"),
+        ("/v1/profile", ["user": "nobody", "asof": "3"], 400, "asof"),
+        ("/v1/profile", ["user": "device:" + String(repeating: "x", count: 600)], 400, "user"),
+        ("/v1/profile", ["user": "u", "as_of": "noon"], 400, "as_of"),
+        ("/v1/history", ["user": "u", "from": "3", "to": "2"], 400, "from"),
+        ("/v1/history", ["user": "u", "kind": "somethingElse"], 400, "kind"),
+        ("/v1/events", ["limit": "0"], 400, "limit"),
+        ("/v1/events", ["wait_s": "31"], 400, "wait_s"),
+        ("/v1/events", ["after": "-1"], 400, "after"),
+        ("/v1/users", ["limit": "many"], 400, "limit"),
+        ("/v1/pending", ["device": "nowhere"], 404, "device"),
+        ("/v1/stats", ["verbose": "1"], 400, "verbose"),
+    ]
+
+    @Test("A wrong query names the parameter", arguments: wrongQueries)
+    func wrongQuery(path: String, query: [String: String], status: Int, place: String) async throws {
+        try await withAPI { api in
+            let answer = await api.get(path, query.map { ($0.key, $0.value) })
+            #expect(answer.status == status)
+            #expect(answer.json.at("place") == .string(place))
+        }
+    }
+
+    @Test("A version that moved on is a conflict, a key used for something else is one too")
+    func conflicts() async throws {
+        try await withService { service in
+            let body = #"{"user":"u","name":"x","expect":"none"}"#
+            #expect(try await service.post("/v1/log/event", body).status == 200)
+            let late = try await service.post("/v1/log/event", body)
+            #expect(late.status == 412)
+            #expect(late.json.at("actual") == 2)
+            let stale = try await service.post(
+                "/v1/log/event", #"{"user":"u","name":"x"}"#, headers: ["If-Match": "\"1\""])
+            #expect(stale.status == 412)
+            let right = try await service.post(
+                "/v1/log/event", #"{"user":"u","name":"x"}"#, headers: ["If-Match": "\"2\""])
+            #expect(right.status == 200)
+
+            let key = ["Idempotency-Key": "k"]
+            let first = try await service.post("/v1/log/event", #"{"user":"v","name":"x"}"#, headers: key)
+            let again = try await service.post("/v1/log/event", #"{"user":"v","name":"x"}"#, headers: key)
+            #expect(again.json.at("repeated") == true)
+            for member in ["position", "version", "user", "events", "created"] {
+                #expect(again.json.at(member) == first.json.at(member))
+            }
+            let other = try await service.post("/v1/log/event", #"{"user":"v","name":"y"}"#, headers: key)
+            #expect(other.status == 409)
+            #expect(other.json.at("code") == "key_reused")
+            let launch = try await service.post("/v1/launch", "{}", headers: key)
+            #expect(launch.status == 400)
+        }
+    }
+
+    @Test("What HTTP adds: methods, paths, sizes, escapes, other sites")
+    func http() async throws {
+        try await withService { service in
+            #expect(try await service.get("/v1/nothing").status == 404)
+            let method = try await service.send("DELETE", "/v1/users")
+            #expect(method.status == 405)
+            #expect(method.headers["allow"] == "GET")
+            #expect(try await service.get("/v1/launch").headers["allow"] == "POST")
+            let large = try await service.send(
+                "POST", "/v1/log/event", body: [UInt8](repeating: 0x20, count: API.maxBodyBytes + 1))
+            #expect(large.status == 413)
+            #expect(large.json.at("code") == "too_large")
+            #expect(try await service.get("/v1/profile?user=%ff").status == 400)
+            #expect(try await service.get("/v1/profile?user=a&user=b").status == 400)
+            let foreign = try await service.post(
+                "/v1/log/event", #"{"user":"u","name":"x"}"#, headers: ["Origin": "http://example.com"])
+            #expect(foreign.status == 403)
+            #expect(try await service.get("/v1/stats").json.at("events") == 0)
+        }
+    }
+
+    @Test("A full device refuses a save and says what to do")
+    func pendingFull() async throws {
+        let folder = try Service.newFolder()
+        defer { try? FileManager.default.removeItem(at: folder) }
+        var options = LogOptions()
+        options.pendingItemsPerDevice = 2
+        let log = try EventLog(path: folder.appendingPathComponent("store").path, create: true, options: options)
+        let api = API(log: log)
+        for _ in 0..<2 { #expect(await api.post("/v1/save/event", #"{"name":"x"}"#).status == 200) }
+        let refused = await api.post("/v1/save/event", #"{"name":"x"}"#)
+        #expect(refused.status == 409)
+        #expect(refused.json.at("code") == "pending_full")
+        #expect(try log.check().isSound)
+    }
+}

@@ -1,0 +1,159 @@
+import Foundation
+import ProfileLog
+import ProfileLogAPI
+import Testing
+
+@Suite("Start, stop and start again")
+struct LifecycleTests {
+    @Test(
+        "Every write that was answered before and during the stop is there after a restart",
+        arguments: [SIGTERM, SIGINT])
+    func drain(signal: Int32) async throws {
+        let folder = try Service.newFolder()
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let service = try await Service(in: folder)
+        let acknowledged = await withTaskGroup(of: [Int64].self) { group in
+            for client in 0..<8 {
+                group.addTask {
+                    var positions: [Int64] = []
+                    for index in 0..<200 {
+                        let body = #"{"user":"u\#(client)","name":"e","properties":{"i":\#(index)}}"#
+                        guard let reply = try? await service.post("/v1/log/event", body), reply.status == 200 else {
+                            break
+                        }
+                        if case .int(let position) = reply.json.at("position") { positions.append(position) }
+                    }
+                    return positions
+                }
+            }
+            group.addTask {
+                try? await Task.sleep(for: .milliseconds(300))
+                service.signal(signal)
+                return []
+            }
+            return await group.reduce(into: []) { $0 += $1 }
+        }
+        #expect(try await service.stop(signal) == 0, "\(service.messages)")
+        #expect(!acknowledged.isEmpty)
+        #expect(Set(acknowledged).count == acknowledged.count)
+        #expect(!FileManager.default.fileExists(atPath: folder.appendingPathComponent("port").path))
+        let log = try EventLog(path: service.store)
+        for position in acknowledged {
+            let event = try log.event(at: Position(rawValue: UInt64(position)))
+            #expect(event?.event.kind == .customEventLogged)
+        }
+        try checkStore(service.store)
+
+        let second = try await Service(in: folder)
+        let stats = try await second.get("/v1/stats").json
+        #expect(stats.at("events") == .int(Int64(try log.lastPosition().rawValue)))
+        #expect(try await second.stop() == 0)
+    }
+
+    @Test("A wait for news does not delay the stop")
+    func stopWhileWaiting() async throws {
+        let folder = try Service.newFolder()
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let service = try await Service(in: folder)
+        async let news = service.get("/v1/events?wait_s=30")
+        try await Task.sleep(for: .milliseconds(300))
+        let begin = ContinuousClock.now
+        #expect(try await service.stop() == 0)
+        #expect(ContinuousClock.now - begin < .seconds(8))
+        #expect(try await news.status == 200)
+    }
+
+    @Test("Two services may share a store, and each sees what the other writes")
+    func sharedStore() async throws {
+        let folder = try Service.newFolder()
+        let other = try Service.newFolder()
+        defer {
+            try? FileManager.default.removeItem(at: folder)
+            try? FileManager.default.removeItem(at: other)
+        }
+        let first = try await Service(in: folder)
+        let second = try await Service(in: other, arguments: ["--store", first.store])
+        for index in 1...10 {
+            let writer = index % 2 == 0 ? first : second
+            let reader = index % 2 == 0 ? second : first
+            let body = #"{"user":"u","attributes":{"n":{"inc":1}}}"#
+            #expect(try await writer.post("/v1/log/attributes", body).status == 200)
+            let profile = try await reader.get("/v1/profile?user=u").json
+            #expect(profile.at("custom_attributes.n") == .int(Int64(index)))
+        }
+        #expect(try await first.stop() == 0)
+        #expect(try await second.stop() == 0)
+        try checkStore(first.store)
+    }
+
+    @Test("A port that is in use is one sentence, a remedy and exit code 1")
+    func portInUse() async throws {
+        try await withService { service in
+            let folder = try Service.newFolder()
+            defer { try? FileManager.default.removeItem(at: folder) }
+            let message = try await failure(["--store", "s", "--port", "\(service.port)"], in: folder, code: 1)
+            #expect(message.contains("Port \(service.port) on 127.0.0.1 is in use."))
+        }
+    }
+
+    @Test("A folder that is no store, a missing parent, a bad port file: exit code 1 and nothing changed")
+    func unusableStore() async throws {
+        let folder = try Service.newFolder()
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let foreign = folder.appendingPathComponent("foreign")
+        try FileManager.default.createDirectory(at: foreign, withIntermediateDirectories: true)
+        let data = Data(repeating: 7, count: 10_000)
+        try data.write(to: foreign.appendingPathComponent("data.mdb"))
+        #expect(
+            try await failure(["--store", "foreign", "--port", "0"], in: folder, code: 1).contains(
+                "not a ProfileLog store"))
+        #expect(try Data(contentsOf: foreign.appendingPathComponent("data.mdb")) == data)
+        _ = try await failure(["--store", "missing/store", "--port", "0"], in: folder, code: 1)
+        let portFile = try await failure(
+            ["--store", "s", "--port", "0", "--port-file", "missing/port"], in: folder, code: 1)
+        #expect(portFile.contains("port file"))
+        #expect(try await failure(["--host", "256.1.2.3", "--store", "s"], in: folder, code: 1).contains("--host"))
+    }
+
+    @Test(
+        "Wrong arguments end with exit code 64",
+        arguments: [["--port", "70000"], ["--port", "x"], ["--log-level", "loud"], ["--store", ""], ["--nonsense"]])
+    func wrongArguments(arguments: [String]) async throws {
+        let folder = try Service.newFolder()
+        defer { try? FileManager.default.removeItem(at: folder) }
+        _ = try await failure(arguments, in: folder, code: 64)
+        #expect(!FileManager.default.fileExists(atPath: folder.appendingPathComponent("profilelog").path))
+    }
+
+    @Test("The environment names the store, and the log of requests has no personal values")
+    func environmentAndLog() async throws {
+        let folder = try Service.newFolder()
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let process = try Service.launch(
+            ["--port", "0", "--port-file", "p"], in: folder, environment: ["PROFILELOG_STORE": "elsewhere"])
+        for _ in 0..<500 where (try? Data(contentsOf: folder.appendingPathComponent("p")).isEmpty) ?? true {
+            try await Task.sleep(for: .milliseconds(20))
+        }
+        kill(process.processIdentifier, SIGTERM)
+        #expect(try await Service.exitCode(of: process) == 0)
+        #expect(FileManager.default.fileExists(atPath: folder.appendingPathComponent("elsewhere/data.mdb").path))
+
+        try await withService(arguments: ["--log-level", "info"]) { service in
+            _ = try await service.post("/v1/log/event", #"{"user":"secret-user","name":"secret-event"}"#)
+            _ = try await service.get("/v1/profile?user=secret-user")
+            _ = try await service.get("/secret-path")
+            #expect(service.messages.contains("/v1/profile"))
+            #expect(!service.messages.contains("secret"))
+        }
+    }
+
+    /// Runs the program, which must end with `code`; what it says on standard error.
+    private func failure(_ arguments: [String], in folder: URL, code: Int32) async throws -> String {
+        let process = try Service.launch(arguments, in: folder)
+        #expect(try await Service.exitCode(of: process) == code)
+        let message = try String(contentsOf: folder.appendingPathComponent("stderr"), encoding: .utf8)
+        #expect(!message.isEmpty)
+        if code == 1 { #expect(message.split(separator: "\n").count == 2, "\(message)") }
+        return message
+    }
+}

@@ -1,0 +1,48 @@
+public import ProfileLog
+import ProfileLogAPI
+
+extension API {
+    /// Sends a body, and gives the status and the answer's object.
+    func post(_ path: String, _ body: String) async -> (status: Int, json: AttributeValue) {
+        let answer = await answer(APIRequest(.post, path, body: Array(body.utf8)))
+        return (answer.status, (try? JSON.parse(answer.body)) ?? .null)
+    }
+
+    /// Asks, and gives the status and the answer's object.
+    func get(_ path: String, _ query: [(name: String, value: String)] = []) async -> (status: Int, json: AttributeValue)
+    {
+        let answer = await answer(APIRequest(.get, path, query: query))
+        return (answer.status, (try? JSON.parse(answer.body)) ?? .null)
+    }
+}
+
+extension AttributeValue: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, ExpressibleByBooleanLiteral {
+    /// Makes text.
+    public init(stringLiteral value: String) { self = .string(value) }
+
+    /// Makes an integer.
+    public init(integerLiteral value: Int64) { self = .int(value) }
+
+    /// Makes a truth value.
+    public init(booleanLiteral value: Bool) { self = .bool(value) }
+
+    /// The value at a path of keys and indices, as in `devices.0.user`; null if there is none.
+    func at(_ path: String) -> AttributeValue {
+        path.split(separator: ".").reduce(self) { value, part in
+            if let index = Int(part), case .array(let values) = value {
+                return index < values.count ? values[index] : .null
+            }
+            return value[Name(String(part))] ?? .null
+        }
+    }
+
+    var count: Int {
+        switch self {
+        case .array(let values): values.count
+        case .object(let members): members.count
+        default: 0
+        }
+    }
+
+    var text: String { if case .string(let text) = self { text } else { "" } }
+}

@@ -1,0 +1,156 @@
+import Foundation
+import ProfileLog
+import ProfileLogAPI
+import Testing
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+/// The built `profiled` as a process, on a store and a port of its own.
+final class Service: @unchecked Sendable {
+    let folder: URL
+    let port: Int
+    private let process: Process
+    private let session: URLSession
+
+    var store: String { folder.appendingPathComponent("store").path }
+
+    /// What the process has said on standard error.
+    var messages: String { (try? String(contentsOf: folder.appendingPathComponent("stderr"), encoding: .utf8)) ?? "" }
+
+    /// Beside the test bundle.
+    static var program: URL {
+        URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()
+            .appendingPathComponent("profiled")
+    }
+
+    static func newFolder() throws -> URL {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("profiled-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        return folder
+    }
+
+    /// Starts the service on the store in `folder`, and returns when it listens.
+    init(in folder: URL, arguments: [String] = []) async throws {
+        self.folder = folder
+        let portFile = folder.appendingPathComponent("port")
+        process = try Self.launch(
+            ["--store", folder.appendingPathComponent("store").path, "--port", "0", "--port-file", portFile.path]
+                + arguments, in: folder)
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.httpMaximumConnectionsPerHost = 64
+        session = URLSession(configuration: configuration)
+        var found: Int?
+        for _ in 0..<1000 where found == nil {
+            try await Task.sleep(for: .milliseconds(20))
+            if !process.isRunning { break }
+            found = (try? String(contentsOf: portFile, encoding: .utf8)).flatMap { Int($0.dropLast()) }
+        }
+        port = try #require(found, "profiled does not start")
+    }
+
+    deinit {
+        if process.isRunning { kill(process.processIdentifier, SIGKILL) }
+        try? FileManager.default.removeItem(at: folder.appendingPathComponent("port"))
+    }
+
+    /// Starts the program with other arguments; standard error goes to the file `stderr`.
+    static func launch(_ arguments: [String], in folder: URL, environment: [String: String] = [:]) throws -> Process {
+        let process = Process()
+        process.executableURL = program
+        process.arguments = arguments
+        process.currentDirectoryURL = folder
+        process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
+        for (name, set) in [("stdout", \Process.standardOutput), ("stderr", \Process.standardError)] {
+            let file = folder.appendingPathComponent(name)
+            _ = FileManager.default.createFile(atPath: file.path, contents: nil)
+            process[keyPath: set] = try FileHandle(forWritingTo: file)
+        }
+        try process.run()
+        return process
+    }
+
+    /// Waits for the end of a process without holding a thread; its exit code, or nil if it does not end.
+    static func exitCode(of process: Process, within limit: Duration = .seconds(30)) async throws -> Int32? {
+        let deadline = ContinuousClock.now + limit
+        while process.isRunning {
+            if ContinuousClock.now > deadline {
+                kill(process.processIdentifier, SIGKILL)
+                return nil
+            }
+            try await Task.sleep(for: .milliseconds(10))
+        }
+        return process.terminationReason == .exit ? process.terminationStatus : -process.terminationStatus
+    }
+
+    /// Sends a signal.
+    func signal(_ signal: Int32) { kill(process.processIdentifier, signal) }
+
+    /// Stops the service as an operator would, and tells its exit code.
+    @discardableResult
+    func stop(_ signal: Int32 = SIGTERM) async throws -> Int32? {
+        self.signal(signal)
+        return try await Self.exitCode(of: process)
+    }
+
+    // MARK: - Requests
+
+    /// An answer as it came.
+    struct Reply: Sendable {
+        var status: Int
+        var body: [UInt8]
+        var headers: [String: String]
+        var json: AttributeValue { (try? JSON.parse(body)) ?? .null }
+    }
+
+    func send(
+        _ method: String, _ path: String, body: [UInt8]? = nil, headers: [String: String] = [:]
+    ) async throws -> Reply {
+        let url = try #require(URL(string: "http://127.0.0.1:\(port)\(path)"))
+        var request = URLRequest(url: url, timeoutInterval: 60)
+        request.httpMethod = method
+        request.httpBody = body.map { Data($0) }
+        for (name, value) in headers { request.setValue(value, forHTTPHeaderField: name) }
+        let (data, response) = try await session.data(for: request)
+        let http = try #require(response as? HTTPURLResponse)
+        var fields: [String: String] = [:]
+        for (name, value) in http.allHeaderFields { fields["\(name)".lowercased()] = "\(value)" }
+        return Reply(status: http.statusCode, body: Array(data), headers: fields)
+    }
+
+    func get(_ path: String, headers: [String: String] = [:]) async throws -> Reply {
+        try await send("GET", path, headers: headers)
+    }
+
+    func post(_ path: String, _ body: String, headers: [String: String] = [:]) async throws -> Reply {
+        try await send("POST", path, body: Array(body.utf8), headers: headers)
+    }
+}
+
+/// Runs `body` against a fresh service; then stops it, and checks its store.
+func withService(
+    arguments: [String] = [], _ body: (Service) async throws -> Void
+) async throws {
+    let folder = try Service.newFolder()
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let service = try await Service(in: folder, arguments: arguments)
+    try await body(service)
+    #expect(try await service.stop() == 0)
+    try checkStore(service.store)
+}
+
+/// Runs `body` with the API on a fresh store in this process, and checks the store.
+func withAPI(_ body: (API) async throws -> Void) async throws {
+    let folder = try Service.newFolder()
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let api = API(log: try EventLog(path: folder.appendingPathComponent("store").path, create: true))
+    try await body(api)
+    let report = try api.log.check()
+    #expect(report.isSound, "\(report.problems)")
+}
+
+func checkStore(_ path: String) throws {
+    let report = try EventLog(path: path).check()
+    #expect(report.isSound, "\(report.problems)")
+}

@@ -1,0 +1,140 @@
+#!/bin/bash
+# Breaks the sources in five named ways, one at a time, in a scratch copy, and demands that a named test turns red for each.
+#
+#   scripts/mutations.sh             all of them
+#   scripts/mutations.sh reuse-version
+#
+# Tests/mutations.md says what each one is. MUTATIONS_SCRATCH names a folder to keep and use again; without it, one is made and
+# removed. The copy holds the library and its tests only, so that it builds in about a minute.
+set -euo pipefail
+
+root=$(cd "$(dirname "$0")/.." && pwd)
+wanted=${1:-all}
+if [[ -n ${MUTATIONS_SCRATCH:-} ]]; then
+    scratch=$MUTATIONS_SCRATCH
+    mkdir -p "$scratch"
+else
+    scratch=$(mktemp -d)
+    trap 'rm -rf "$scratch"' EXIT
+fi
+
+fail() {
+    echo "mutations: $*" >&2
+    exit 1
+}
+
+# One file or folder of the repository, as it is now. Unchanged files keep their times, so that little is built again.
+take() {
+    mkdir -p "$scratch/$(dirname "$1")"
+    rm -rf "${scratch:?}/$1"
+    cp -a "$root/$1" "$scratch/$1"
+}
+
+prepare() {
+    for part in Sources/ProfileLog Sources/CLMDB Sources/CCRC32C Sources/crashchild Tests/ProfileLogTests Tests/CrashTests \
+        Tests/faults Package.resolved; do
+        take "$part"
+    done
+    if [[ ! -d $scratch/.build && -d $root/.build/checkouts ]]; then
+        mkdir -p "$scratch/.build"
+        cp -a "$root/.build/repositories" "$root/.build/checkouts" "$root/.build/workspace-state.json" "$scratch/.build/"
+    fi
+    cat >"$scratch/Package.swift" <<'PACKAGE'
+// swift-tools-version: 6.2
+import PackageDescription
+
+let settings: [SwiftSetting] = [
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+]
+
+let package = Package(
+    name: "profilelog",
+    dependencies: [.package(url: "https://github.com/apple/swift-crypto", from: "4.5.2")],
+    targets: [
+        .systemLibrary(name: "CLMDB", pkgConfig: "lmdb"),
+        .target(name: "CCRC32C"),
+        .target(
+            name: "ProfileLog",
+            dependencies: ["CLMDB", "CCRC32C", .product(name: "Crypto", package: "swift-crypto")],
+            exclude: ["Coding/record.proto"], swiftSettings: settings),
+        .executableTarget(
+            name: "profilelog-crashchild", dependencies: ["ProfileLog"], path: "Sources/crashchild",
+            swiftSettings: settings),
+        .testTarget(name: "CrashTests", dependencies: ["ProfileLog"], swiftSettings: settings),
+        .testTarget(name: "ProfileLogTests", dependencies: ["ProfileLog"], swiftSettings: settings),
+    ],
+    swiftLanguageModes: [.v6]
+)
+PACKAGE
+}
+
+build() {
+    (cd "$scratch" && swift build --build-tests >"$scratch/build.log" 2>&1) || {
+        grep -E "error:" "$scratch/build.log" | head -5 >&2 || true
+        fail "$1 does not build; see the lines above"
+    }
+}
+
+# Whether the tests that match $1 pass; a run without any such test is no answer.
+passes() {
+    local result=0
+    (cd "$scratch" && timeout 300 swift test --skip-build --filter "$1" >"$scratch/test.log" 2>&1) || result=$?
+    if grep -qE "Test run with 0 tests" "$scratch/test.log"; then fail "no test is named $1"; fi
+    # A mutation may also show itself by a crash or by not coming to an end.
+    return "$result"
+}
+
+names=(skip-crc lose-tail ignore-checkpoint reorder-flush reuse-version)
+declare -A file=(
+    [skip-crc]=Sources/ProfileLog/Coding/RecordHeader.swift
+    [lose-tail]=Sources/ProfileLog/Log/LogView.swift
+    [ignore-checkpoint]=Sources/ProfileLog/Log/EventLog+Snapshots.swift
+    [reorder-flush]=Sources/ProfileLog/Log/Decider.swift
+    [reuse-version]=Sources/ProfileLog/Log/Decider.swift
+)
+declare -A edit=(
+    # Every record is taken for undamaged.
+    [skip-crc]='s/return stored == crc32c(.*$/return stored == stored/'
+    # The first event behind the index's checkpoint is left out of its user's history.
+    [lose-tail]='s/from: last, downTo: checkpoint) {/from: last, downTo: checkpoint + 1) {/'
+    # A state is folded from the snapshot, and from the first event all the same.
+    [ignore-checkpoint]='/func state</,/^    }/s/let from = (earlier?\.version ?? 0) + 1/let from: UInt64 = 1/'
+    # A launch makes items effective as they were saved, and not list by list.
+    [reorder-flush]='s/(\$0\.kind, \$0\.position) < (\$1\.kind, \$1\.position)/$0.position < $1.position/'
+    # A user's tenth event gets the version of the ninth.
+    [reuse-version]='s/let version = try view\.version(of: user, &streams) + 1/let version = try view.version(of: user, \&streams) == 9 ? 9 : try view.version(of: user, \&streams) + 1/'
+)
+declare -A tests=(
+    [skip-crc]='CheckTests'
+    [lose-tail]='CrashTests.ThreadReadTests'
+    [ignore-checkpoint]='CrashTests.DeterminismTests/groups'
+    [reorder-flush]='CrashTests.DeterminismTests/groups'
+    [reuse-version]='CrashTests.BatchTests/twoStores'
+)
+
+prepare
+build "the unchanged copy"
+for filter in $(printf '%s\n' "${tests[@]}" | sort -u); do
+    passes "$filter" || fail "$filter is red without any mutation; see $scratch/test.log"
+    echo "green as it is     $filter"
+done
+
+survivors=0
+for name in "${names[@]}"; do
+    [[ $wanted == all || $wanted == "$name" ]] || continue
+    path=${file[$name]}
+    sed -i "${edit[$name]}" "$scratch/$path"
+    if cmp -s "$root/$path" "$scratch/$path"; then fail "$name: its pattern is no longer in $path; bring the script up to date"; fi
+    build "$name"
+    if passes "${tests[$name]}"; then
+        echo "SURVIVED           $name: ${tests[$name]} stays green"
+        survivors=$((survivors + 1))
+    else
+        echo "red with           $name: ${tests[$name]}"
+    fi
+    take "$path"
+    touch "$scratch/$path"
+done
+if ((survivors > 0)); then fail "$survivors mutations were not noticed"; fi
