@@ -3,12 +3,12 @@
 ///
 /// Decisions depend on the log and the append alone: the time is an argument.
 struct Decider: ~Copyable {
-    private let view: LogView
-    private let braze: BrazeIDs
+    let view: LogView
+    let braze: BrazeIDs
     private let limits: PendingLimits
     private let recordedAt: Int64
     private let firstPosition: UInt64
-    private var names: NewNames
+    var names: NewNames
     /// One cursor for all look-ups of versions.
     private var streams: Cursor
     private var writer = WireWriter(capacity: 1 << 16)
@@ -29,7 +29,7 @@ struct Decider: ~Copyable {
         streams = try Cursor(transaction.handle, view.tables.streams)
     }
 
-    private var nextPosition: UInt64 { firstPosition + UInt64(ends.count) }
+    var nextPosition: UInt64 { firstPosition + UInt64(ends.count) }
 
     /// Bytes of all records so far.
     var byteCount: Int { writer.count }
@@ -156,7 +156,7 @@ struct Decider: ~Copyable {
         return created.count + changes
     }
 
-    private mutating func create(
+    mutating func create(
         _ id: UserID, _ key: inout AppendField?, _ places: inout [AppendReceipt.Place],
         _ transaction: borrowing some Reading & ~Copyable
     ) throws -> UInt64 {
@@ -166,7 +166,7 @@ struct Decider: ~Copyable {
     }
 
     /// Encodes `event` and adds its record.
-    private mutating func event(
+    mutating func event(
         _ event: ProfileEvent, _ context: EventContext, _ user: UInt64, _ key: inout AppendField?,
         _ places: inout [AppendReceipt.Place], _ transaction: borrowing some Reading & ~Copyable
     ) throws {
@@ -262,7 +262,7 @@ struct Decider: ~Copyable {
     }
 
     /// The header at a position of the log, or of this very commit.
-    private func header(
+    func header(
         at position: UInt64, _ transaction: borrowing some Reading & ~Copyable
     ) throws -> RecordHeader? {
         if position >= firstPosition {
@@ -282,125 +282,9 @@ struct Decider: ~Copyable {
             if waiting + more > limits.itemsPerDevice { throw AppendError.pendingFull(limit: limits.itemsPerDevice) }
         }
     }
-
-    // MARK: - Intents
-
-    private mutating func decideLaunch(
-        _ device: Name, _ kind: LaunchKind, _ context: EventContext, _ transaction: borrowing some Reading & ~Copyable
-    ) throws -> AppendReceipt {
-        let first = nextPosition
-        var places: [AppendReceipt.Place] = []
-        var key: AppendField?
-        let user =
-            try view.device(device, transaction).user ?? create(.device(device.text), &key, &places, transaction)
-        try event(.appLaunched(kind), context.on(device), user, &key, &places, transaction)
-        return AppendReceipt(first: Position(rawValue: first), places: places, isRepetition: false, note: [])
-    }
-
-    private mutating func decideFlush(
-        _ device: Name, _ kinds: Set<PendingKind>, _ limit: Int, _ context: EventContext,
-        _ transaction: borrowing some Reading & ~Copyable
-    ) throws -> AppendReceipt {
-        let first = nextPosition
-        let launch = try view.device(device, transaction).launch
-        let names = names  // with those that this very commit adds
-        let due = try view.pending(device, transaction).filter { item in
-            item.position < launch && kinds.contains(item.kind) && item.storage.storage(names.name).isVisibleToApp
-        }
-        var places: [AppendReceipt.Place] = []
-        guard let user = due.map(\.user).min() else {
-            return AppendReceipt(first: Position(rawValue: first), places: [], isRepetition: false, note: [])
-        }
-        let items = due.filter { $0.user == user }.sorted { ($0.kind, $0.position) < ($1.kind, $1.position) }.prefix(
-            limit)
-        let flush = Flush(
-            launch: Position(rawValue: launch), chunk: try nextChunk(launch, user, transaction),
-            flushed: items.map { Position(rawValue: $0.position) })
-        var key: AppendField?
-        try event(.pendingFlushed(flush), context.on(device), user, &key, &places, transaction)
-        return AppendReceipt(first: Position(rawValue: first), places: places, isRepetition: false, note: [])
-    }
-
-    /// How many chunks of `launch` the user's stream has.
-    private func nextChunk(
-        _ launch: UInt64, _ user: UInt64, _ transaction: borrowing some Reading & ~Copyable
-    ) throws -> UInt32 {
-        var version = try view.version(of: user, transaction)
-        while version > 0 {
-            guard let position = try view.positions(of: user, from: version, to: version, transaction).first,
-                position > launch, let header = try header(at: position, transaction)
-            else { return 0 }
-            if header.kind == .pendingFlushed, let body = RecordBody(header.body), body.launch == launch {
-                return body.chunk + 1
-            }
-            version -= 1
-        }
-        return 0
-    }
-
-    private mutating func decideDiscard(
-        _ device: Name, _ selection: PendingSelection, _ actor: String, _ reason: String, _ context: EventContext,
-        _ transaction: borrowing some Reading & ~Copyable
-    ) throws -> AppendReceipt {
-        let first = nextPosition
-        let names = names  // with those that this very commit adds
-        let items = try view.pending(device, transaction).filter { item in
-            switch selection {
-            case .all: true
-            case .storage(let storage): item.storage.storage(names.name) == storage
-            case .positions(let positions): positions.contains(Position(rawValue: item.position))
-            }
-        }
-        var places: [AppendReceipt.Place] = []
-        var key: AppendField?
-        for (user, items) in Dictionary(grouping: items, by: \.user).sorted(by: { $0.key < $1.key }) {
-            let positions = items.map { Position(rawValue: $0.position) }
-            let discard = Discard(positions: positions, actor: actor, reason: reason)
-            try event(.pendingDiscarded(discard), context.on(device), user, &key, &places, transaction)
-        }
-        return AppendReceipt(first: Position(rawValue: first), places: places, isRepetition: false, note: [])
-    }
-
-    private mutating func decideChange(
-        _ device: Name, to id: UserID, _ context: EventContext, _ transaction: borrowing some Reading & ~Copyable
-    ) throws -> AppendReceipt {
-        let first = nextPosition
-        var places: [AppendReceipt.Place] = []
-        var key: AppendField?
-        let current = try view.device(device, transaction).user
-        var target = try view.user(id, braze: braze, transaction)
-        if target == nil {
-            if case .brazeID = id { throw AppendError.unknownUser(id) }
-            if let current, try isAnonymous(current, transaction) {
-                // The anonymous user becomes this one, with all history (spec/device 4).
-                try event(.userIdentified([id]), context.on(device), current, &key, &places, transaction)
-                return AppendReceipt(first: Position(rawValue: first), places: places, isRepetition: false, note: [])
-            }
-            target = try create(id, &key, &places, transaction)
-        }
-        if let target, target != current {
-            let previous = current.map(UserNumber.init(rawValue:))
-            try event(.userChanged(previous: previous), context.on(device), target, &key, &places, transaction)
-        }
-        return AppendReceipt(first: Position(rawValue: first), places: places, isRepetition: false, note: [])
-    }
-
-    private func isAnonymous(_ user: UInt64, _ transaction: borrowing some Reading & ~Copyable) throws -> Bool {
-        try view.identities(of: user, transaction).identities.allSatisfy {
-            if case .device = $0 { true } else { false }
-        }
-    }
 }
 
 /// How much may wait on one device.
 struct PendingLimits: Sendable {
     let itemsPerDevice: Int
-}
-
-extension EventContext {
-    fileprivate func on(_ device: Name) -> EventContext {
-        var context = self
-        context.device = device.text
-        return context
-    }
 }
