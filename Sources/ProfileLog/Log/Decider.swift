@@ -226,15 +226,21 @@ struct Decider: ~Copyable {
     /// What makes two appends the same: who, what kind, which content, in this order.
     private func contentHash(_ append: PreparedAppend) -> [UInt8] {
         var content: [UInt8] = []
+        content.reserveCapacity(append.bytes.count + append.items.count * 12)
         for item in append.items {
-            content.append(contentsOf: "\(append.targets[item.target].id.kindNumber):".utf8)
-            for part in append.targets[item.target].id.parts {
-                content.appendBigEndian(UInt32(part.utf8.count))
-                content.append(contentsOf: part.utf8)
+            let target = append.targets[item.target]
+            content.append(target.id.kindNumber)
+            if target.key.isEmpty {
+                let id = Array(target.id.parts[0].utf8)
+                content.appendBigEndian(UInt32(id.count))
+                content += id
+            } else {
+                content.appendBigEndian(UInt32(target.key.count))
+                content += append.bytes[target.key]
             }
             content.append(item.kind.rawValue)
             content.appendBigEndian(UInt32(item.body.count))
-            content.append(contentsOf: append.bytes[item.body])
+            content += append.bytes[item.body]
         }
         return KeyCoding.hash(content)
     }
