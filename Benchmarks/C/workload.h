@@ -1,7 +1,7 @@
 #ifndef CBENCH_WORKLOAD_H
 #define CBENCH_WORKLOAD_H
 
-// The input: JSON Lines as /work/shared/workload/README.md describes them, parsed ahead of the clock.
+// The input: JSON Lines as `profilecli generate` writes them, parsed ahead of the clock.
 
 #include "record.h"
 

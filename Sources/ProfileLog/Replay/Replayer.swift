@@ -8,21 +8,19 @@ public final class Replayer<P: Projection> {
     /// The last position that is folded.
     public private(set) var position: Position = .start
     private let log: EventLog
-    private var lanes: [Lane]
+    private let lanes: [Guarded<Lane>]
 
     /// One thread's share: the users whose number leaves its index as the remainder.
-    private final class Lane: @unchecked Sendable {
-        // Touched by the one thread that folds it, and by the replayer while no thread does.
+    private struct Lane {
         var states: [P.State] = []
         var versions: [UInt64] = []
         var error: (any Error)?
-        var events: UInt64 = 0
     }
 
     /// A replay of `log` on `threads` threads.
     public init(_ log: EventLog, threads: Int = 1) {
         self.log = log
-        lanes = (0..<max(1, threads)).map { _ in Lane() }
+        lanes = (0..<max(1, threads)).map { _ in Guarded(Lane()) }
     }
 
     /// How many records one read transaction sees at most: long ones would keep pages from being used again.
@@ -48,28 +46,27 @@ public final class Replayer<P: Projection> {
         let log = log
         let count = UInt64(lanes.count)
         if count == 1 {
-            try Self.fold(lanes[0], 0, 1, from, to, log)
+            try lanes[0].withWriting { try Self.fold(&$0, 0, 1, from, to, log) }
             return
         }
         let lanes = lanes
         onThreads(lanes.count) { index in
-            do {
-                try Self.fold(lanes[index], UInt64(index), count, from, to, log)
-            } catch {
-                lanes[index].error = error
+            lanes[index].withWriting { lane in
+                do {
+                    try Self.fold(&lane, UInt64(index), count, from, to, log)
+                } catch {
+                    lane.error = error
+                }
             }
         }
         for lane in lanes {
-            if let error = lane.error {
-                lane.error = nil
-                throw error
-            }
+            if let error = lane.withReading({ $0.error }) { throw error }
         }
     }
 
     @_specialize(where P == ProfileProjection)
     private static func fold(
-        _ lane: Lane, _ index: UInt64, _ count: UInt64, _ from: UInt64, _ to: UInt64, _ log: EventLog
+        _ lane: inout Lane, _ index: UInt64, _ count: UInt64, _ from: UInt64, _ to: UInt64, _ log: EventLog
     ) throws {
         try log.environment.withReadTransaction { transaction in
             try transaction.withCursor(log.environment.tables.log) { cursor in
@@ -80,7 +77,7 @@ public final class Replayer<P: Projection> {
                         throw StorageError.damaged(place: "position \(expected) of the log is missing")
                     }
                     if count == 1 || RecordHeader.user(of: found.value) % count == index {
-                        try fold(found.value, expected, lane, count, log.names)
+                        try fold(found.value, expected, &lane, count, log.names)
                     }
                     expected += 1
                     row = try cursor.next()
@@ -92,7 +89,8 @@ public final class Replayer<P: Projection> {
 
     @inline(__always)
     private static func fold(
-        _ record: UnsafeRawBufferPointer, _ position: UInt64, _ lane: Lane, _ count: UInt64, _ names: NameTable
+        _ record: UnsafeRawBufferPointer, _ position: UInt64, _ lane: inout Lane, _ count: UInt64,
+        _ names: NameTable
     ) throws {
         guard RecordHeader.hasRightChecksum(record), let header = RecordHeader(record) else {
             throw StorageError.damaged(place: "the record at position \(position) fails its checksum")
@@ -115,11 +113,15 @@ public final class Replayer<P: Projection> {
     /// Calls `body` with each user who has events, their version and state, ascending by number.
     public func forEachUser(_ body: (UserNumber, Version, P.State) throws -> Void) rethrows {
         let count = lanes.count
-        let slots = lanes.map(\.states.count).max() ?? 0
+        let slots = lanes.map { $0.withReading { $0.states.count } }.max() ?? 0
         for slot in 0..<slots {
-            for (index, lane) in lanes.enumerated() where slot < lane.states.count && lane.versions[slot] > 0 {
+            for (index, lane) in lanes.enumerated() {
+                let found = lane.withReading { lane -> (version: UInt64, state: P.State)? in
+                    slot < lane.states.count && lane.versions[slot] > 0 ? (lane.versions[slot], lane.states[slot]) : nil
+                }
+                guard let found else { continue }
                 let user = UserNumber(rawValue: UInt64(slot * count + index))
-                try body(user, Version(rawValue: lane.versions[slot]), lane.states[slot])
+                try body(user, Version(rawValue: found.version), found.state)
             }
         }
     }
