@@ -74,7 +74,7 @@ struct DeterminismTests {
         }
         print("DeterminismTests: tables \(String(tables, radix: 16)), replay \(replay)")
         #expect(tables == 0x382a_ea79)
-        #expect(replay == "f5acfc3df703a0621817559963b329c6a2b238b7f1dd401e0afca03a335881ae")
+        #expect(replay == "50b902bb745aa0dc0d1797627d8095bf172098180c2119b5b3ef4346d66d88f6")
     }
 
     @Test("Replayed on 1, 2, 3 and 4 threads")
