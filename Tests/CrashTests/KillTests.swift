@@ -52,7 +52,7 @@ struct KillTests {
                 let audit = try StoreAudit(log)
                 let found =
                     audit.problems + answers.problems(in: audit)
-                    + before.problems(in: audit, alsoStored: answers.acknowledged)
+                    + before.problems(in: audit, isLater: true)
                     + retryProblems(answers, round, before, appendsBefore)
                 problems += found.map { "seed \(seed), round \(round): \($0)" }
                 before = answers

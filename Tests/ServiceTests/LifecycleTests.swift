@@ -16,7 +16,7 @@ struct LifecycleTests {
             for client in 0..<8 {
                 group.addTask {
                     var positions: [Int64] = []
-                    for index in 0..<200 {
+                    for index in 0..<100_000 {
                         let body = #"{"user":"u\#(client)","name":"e","properties":{"i":\#(index)}}"#
                         guard let reply = try? await service.post("/v1/log/event", body), reply.status == 200 else {
                             break

@@ -69,10 +69,9 @@ struct Answers: Sendable {
     /// Forgets the complaints that `isHarmless` accepts.
     mutating func forgiveComplaints(_ isHarmless: (String) -> Bool) { complaints.removeAll(where: isHarmless) }
 
-    /// Everything that was acknowledged is in the store as it was said, and what was refused is not, unless it was sent
-    /// again and is in
-    /// `alsoStored`.
-    func problems(in audit: StoreAudit, alsoStored: [Receipt] = []) -> [String] {
+    /// Everything that was acknowledged is in the store as it was said, and what was refused is not; but with
+    /// `isLater`, somebody may have sent that again since.
+    func problems(in audit: StoreAudit, isLater: Bool = false) -> [String] {
         var problems = complaints.map { "the child said: \($0)" }
         for receipt in acknowledged {
             let events = audit.appends[receipt.name] ?? []
@@ -104,7 +103,8 @@ struct Answers: Sendable {
                 problems.append("flush \(flush) is lost")
             }
         }
-        let stored = Set((acknowledged + alsoStored).map(\.name))
+        let stored = Set(acknowledged.map(\.name))
+        if isLater { return problems }
         for refusal in refused where audit.appends[refusal.name] != nil && !stored.contains(refusal.name) {
             problems.append("append \(refusal.name) was refused (\(refusal.reason)) and is stored")
         }
