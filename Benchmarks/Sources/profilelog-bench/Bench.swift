@@ -67,8 +67,9 @@ struct Append: ParsableCommand {
         // The events are freed after the last flush: giving back a million small pieces of memory is no part of it.
         var events: [WorkloadEvent] = []
         while done < input.count {
-            events = try reader.next(min(1_000_000, input.count - done))
-            if events.isEmpty { break }
+            let next = try reader.next(min(1_000_000, input.count - done))
+            if next.isEmpty { break }
+            events = next
             let begin = clock.now
             for start in stride(from: 0, to: events.count, by: batch) {
                 let started = clock.now

@@ -73,6 +73,12 @@ struct ByteStringTable {
         slots[slot] = UInt32(index + 1)
     }
 
+    /// As `withBytes(of:_:)`, for a body that may fail.
+    func withThrowingBytes<Result>(of index: Int, _ body: (UnsafeRawBufferPointer) throws -> Result) rethrows -> Result {
+        let start = index == 0 ? 0 : ends[index - 1]
+        return try arena.withUnsafeBytes { try body($0.slice(start..<ends[index])) }
+    }
+
     /// Lends the bytes of string number `index`.
     @inline(__always)
     func withBytes<Result>(of index: Int, _ body: (UnsafeRawBufferPointer) -> Result) -> Result {

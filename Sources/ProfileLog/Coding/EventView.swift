@@ -65,7 +65,7 @@ public struct EventView: ~Copyable {
     }
 
     /// The whole event, copied out; nil if the record is damaged behind its header.
-    public func recorded() -> RecordedEvent? { RecordedEvent(header, position: position, names: names) }
+    public func recorded() -> RecordedEvent? { RecordedEvent(header, position: position, names: names.current) }
 
     var nameTable: NameTable { names }
 }

@@ -21,6 +21,9 @@ final class NameTable: Sendable {
     /// The number of `name`, or nil.
     func number(_ name: Name) -> UInt32? { map.withReading { $0.number(name) } }
 
+    /// All names as they are now, for many look-ups without the lock.
+    var current: NameMap { map.withReading { copy $0 } }
+
     /// Lends the whole table for many look-ups under one lock.
     @inline(__always)
     func withMap<Result>(_ body: (borrowing NameMap) -> Result) -> Result { map.withReading { body($0) } }

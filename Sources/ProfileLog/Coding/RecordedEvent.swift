@@ -22,7 +22,7 @@ public struct RecordedEvent: Hashable, Sendable {
 }
 
 extension RecordedEvent {
-    init?(_ header: RecordHeader, position: Position, names: NameTable) {
+    init?(_ header: RecordHeader, position: Position, names: NameMap) {
         guard let body = RecordBody(header.body) else { return nil }
         var context = EventContext(source: EventSource(rawValue: UInt8(truncatingIfNeeded: body.source)) ?? .unknown)
         if let at = body.occurredAt {
@@ -46,7 +46,7 @@ extension RecordedEvent {
             idempotencyKey: body.append.map { String(decoding: $0.key, as: UTF8.self) })
     }
 
-    private static func event(_ kind: EventKind?, _ body: RecordBody, _ names: NameTable) -> ProfileEvent? {
+    private static func event(_ kind: EventKind?, _ body: RecordBody, _ names: NameMap) -> ProfileEvent? {
         guard let kind else { return .other(.appendRefused) }
         if body.erased { return .other(kind) }
         switch kind {
@@ -78,7 +78,7 @@ extension RecordedEvent {
         }
     }
 
-    private static func customEvent(_ body: RecordBody, _ names: NameTable) -> CustomEvent? {
+    private static func customEvent(_ body: RecordBody, _ names: NameMap) -> CustomEvent? {
         guard let name = names.name(body.name) else { return nil }
         var members: [AttributeValue.Member] = []
         members.reserveCapacity(body.entries.count)
@@ -91,7 +91,7 @@ extension RecordedEvent {
         return CustomEvent(name: name, properties: members)
     }
 
-    private static func changes(_ body: RecordBody, _ names: NameTable) -> [AttributeChange]? {
+    private static func changes(_ body: RecordBody, _ names: NameMap) -> [AttributeChange]? {
         var changes: [AttributeChange] = []
         for entry in body.entries {
             guard let named = ValueCodec.read(entry), let name = names.name(named.name),

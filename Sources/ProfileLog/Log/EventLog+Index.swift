@@ -43,22 +43,27 @@ private struct IndexWriter {
     }
 
     private func writeIdentifiers(_ transaction: borrowing WriteTransaction) throws {
-        var rows: [(key: [UInt8], user: UInt64)] = []
-        rows.reserveCapacity(tail.identifiers.count)
-        for index in 0..<tail.identifiers.count where tail.identifierOwners[index].position > view.checkpoint {
-            rows.append((tail.identifiers.withBytes(of: index) { Array($0) }, tail.identifierOwners[index].user))
+        let identifiers = tail.identifiers
+        let order = (0..<identifiers.count).sorted { left, right in
+            identifiers.withBytes(of: left) { left in
+                identifiers.withBytes(of: right) { right in left.order(to: right) < 0 }
+            }
         }
-        rows.sort { $0.key.lexicographicallyPrecedes($1.key) }
         try transaction.withCursor(view.tables.identifiers) { cursor in
-            for row in rows {
-                var value: [UInt8] = []
-                value.appendBigEndian(row.user)
-                if row.key[0] & 0x80 != 0 {
-                    let ids = tail.identities[row.user] ?? []
-                    let id = ids.compactMap(\.id).first { KeyCoding.identifier($0) == row.key }
+            for index in order where tail.identifierOwners[index].position > view.checkpoint {
+                let user = tail.identifierOwners[index].user
+                try identifiers.withThrowingBytes(of: index) { key in
+                    guard let type = key.first, type & 0x80 != 0 else {
+                        return try withBigEndianKey(user) { try cursor.put(key, $0) }
+                    }
+                    // The key is a hash: the row holds the whole identifier too.
+                    var value: [UInt8] = []
+                    value.appendBigEndian(user)
+                    let ids = (tail.identities[user] ?? []).compactMap(\.id)
+                    let id = ids.first { KeyCoding.identifier($0)?.elementsEqual(key) == true }
                     if let id { value += KeyCoding.identifierRemainder(id) }
+                    try cursor.put(Array(key), value)
                 }
-                try cursor.put(row.key, value)
             }
         }
     }

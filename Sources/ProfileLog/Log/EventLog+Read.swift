@@ -54,9 +54,10 @@ extension EventLog {
             var positions = try view.positions(
                 of: user.rawValue, from: from.rawValue, to: min(to.rawValue, version), transaction)
             if direction == .backward { positions.reverse() }
+            let names = names.current
             var events: [RecordedEvent] = []
             for position in positions where events.count < limit {
-                let event = try recorded(position, transaction)
+                let event = try recorded(position, names, transaction)
                 if filter.matches(event) { events.append(event) }
             }
             return events
@@ -70,13 +71,14 @@ extension EventLog {
         from: Position, limit: Int, where filter: EventFilter = EventFilter(), scanLimit: Int = 100_000
     ) throws -> EventPage {
         try withView { view, transaction in
+            let names = names.current
             var events: [RecordedEvent] = []
             var scanned = from.rawValue == 0 ? 0 : from.rawValue - 1
             let last = min(view.last, scanned.addingReportingOverflow(UInt64(scanLimit)).partialValue)
             try Self.scan(view.tables, from: scanned + 1, to: last, transaction) { position, header in
                 scanned = position
                 if filter.mayMatch(header.kind) {
-                    let event = try recorded(position, transaction)
+                    let event = try recorded(position, names, transaction)
                     if filter.matches(event) { events.append(event) }
                 }
                 return events.count < limit
@@ -85,7 +87,9 @@ extension EventLog {
         }
     }
 
-    private func recorded(_ position: UInt64, _ transaction: borrowing ReadTransaction) throws -> RecordedEvent {
+    private func recorded(
+        _ position: UInt64, _ names: NameMap, _ transaction: borrowing ReadTransaction
+    ) throws -> RecordedEvent {
         guard let record = try transaction.get(environment.tables.log, position) else {
             throw StorageError.damaged(place: "position \(position) of the log is missing")
         }
@@ -138,10 +142,11 @@ extension EventLog {
     /// What waits on `device`, in the order in which it was saved.
     public func pending(on device: String) throws -> [PendingSave] {
         try withView { view, transaction in
-            try view.pending(Name(device), transaction).map { item in
+            let names = names.current
+            return try view.pending(Name(device), transaction).map { item in
                 PendingSave(
-                    device: device, storage: item.storage.storage(names), kind: item.kind,
-                    event: try recorded(item.position, transaction))
+                    device: device, storage: item.storage.storage(names.name), kind: item.kind,
+                    event: try recorded(item.position, names, transaction))
             }
         }
     }

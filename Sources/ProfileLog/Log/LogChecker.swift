@@ -23,8 +23,9 @@ struct LogChecker {
     }
 
     mutating func run(_ progress: (LogProgress) -> Void) throws {
-        let (last, checkpoint) = try log.withView { view, _ in (view.last, view.checkpoint) }
-        try log.environment.withReadTransaction { transaction in
+        // One transaction for all: what another process writes meanwhile is not seen.
+        try log.withView { view, transaction in
+            let (last, checkpoint) = (view.last, view.checkpoint)
             try checkNames(transaction)
             try checkLog(to: last, checkpoint, transaction, progress)
             try checkStreams(checkpoint, transaction)
@@ -109,7 +110,7 @@ struct LogChecker {
             return
         }
         guard let header = RecordHeader(record),
-            RecordedEvent(header, position: Position(rawValue: position), names: log.names) != nil
+            RecordedEvent(header, position: Position(rawValue: position), names: log.names.current) != nil
         else {
             report.add(place, "the record is unreadable")
             drain(&chunk, nextBase: position)
