@@ -32,9 +32,10 @@ take() {
 
 prepare() {
     for part in Sources/ProfileLog Sources/CLMDB Sources/CCRC32C Sources/crashchild Tests/ProfileLogTests Tests/CrashTests \
-        Tests/faults Package.resolved; do
+        Tests/faults; do
         take "$part"
     done
+    if [[ -e $root/Package.resolved ]]; then take Package.resolved; fi
     if [[ ! -d $scratch/.build && -d $root/.build/checkouts ]]; then
         mkdir -p "$scratch/.build"
         cp -a "$root/.build/repositories" "$root/.build/checkouts" "$root/.build/workspace-state.json" "$scratch/.build/"

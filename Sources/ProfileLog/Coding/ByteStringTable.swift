@@ -74,7 +74,8 @@ struct ByteStringTable {
     }
 
     /// As `withBytes(of:_:)`, for a body that may fail.
-    func withThrowingBytes<Result>(of index: Int, _ body: (UnsafeRawBufferPointer) throws -> Result) rethrows -> Result {
+    func withThrowingBytes<Result>(of index: Int, _ body: (UnsafeRawBufferPointer) throws -> Result) rethrows -> Result
+    {
         let start = index == 0 ? 0 : ends[index - 1]
         return try arena.withUnsafeBytes { try body($0.slice(start..<ends[index])) }
     }
