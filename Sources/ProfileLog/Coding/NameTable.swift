@@ -23,10 +23,6 @@ final class NameTable: Sendable {
 
     /// All names as they are now, for many look-ups without the lock.
     var current: NameMap { map.withReading { copy $0 } }
-
-    /// Lends the whole table for many look-ups under one lock.
-    @inline(__always)
-    func withMap<Result>(_ body: (borrowing NameMap) -> Result) -> Result { map.withReading { body($0) } }
 }
 
 /// Names by number and numbers by name.

@@ -29,6 +29,7 @@ struct RecordBody {
 
     /// Reads `bytes`, which must outlive the body; nil if they are no message.
     init?(_ bytes: UnsafeRawBufferPointer) {
+        entries.reserveCapacity(4)
         var reader = WireReader(bytes)
         while let field = reader.field() {
             switch field.type {

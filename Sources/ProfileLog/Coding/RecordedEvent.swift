@@ -29,7 +29,7 @@ extension RecordedEvent {
             context.occurredAt = OccurredAt(Timestamp(rawValue: at), utcOffsetMinutes: body.utcOffset)
         }
         if body.process > 0 { context.process = names.name(body.process) }
-        if let device = body.device { context.device = String(validating: device, as: UTF8.self) }
+        if let device = body.device { context.device = String(exactly: device) }
         context.item = body.item
         context.app = body.app
         let kind = header.kind

@@ -100,8 +100,7 @@ struct WireReader {
 
     /// Text, or bad bytes if it is not UTF-8.
     mutating func text() -> String {
-        let utf8 = bytes()
-        guard let text = String(validating: utf8, as: UTF8.self) else {
+        guard let text = String(exactly: bytes()) else {
             fail()
             return ""
         }
@@ -123,5 +122,14 @@ struct WireReader {
     mutating func fail() {
         isBad = true
         next = end
+    }
+}
+
+extension String {
+    /// The text whose UTF-8 is `bytes`; nil if they are not UTF-8. Decoding repairs what is wrong, so what came out is compared.
+    @inline(__always)
+    init?(exactly bytes: UnsafeRawBufferPointer) {
+        self = String(decoding: bytes.assumingMemoryBound(to: UInt8.self), as: UTF8.self)
+        guard withRawUTF8({ $0.hasSameBytes(as: bytes) }) else { return nil }
     }
 }

@@ -1,11 +1,12 @@
 /// Validates and encodes the events of one append, away from the writer.
 public struct AppendBuilder: ~Copyable {
-    private let names: NameTable
+    /// The names as they were when the builder was made: what came since is encoded by the commit.
+    private var names: NameMap
     private var append = PreparedAppend(.events)
     private var writer = WireWriter()
 
     init(names: NameTable, capacity: Int) {
-        self.names = names
+        self.names = names.current
         append.items.reserveCapacity(capacity)
         append.targets.reserveCapacity(capacity)
         writer.reserve(capacity * 128)
@@ -23,10 +24,7 @@ public struct AppendBuilder: ~Copyable {
         guard count < Limits.eventsPerAppend else { throw .tooLarge(limit: "\(Limits.eventsPerAppend) events") }
         let target = addTarget(user)
         let begin = writer.count
-        let encoded = names.withMap { map in
-            var names = BorrowedNames(map)
-            return EventEncoder.write(event, context, names: &names, to: &writer)
-        }
+        let encoded = EventEncoder.write(event, context, names: &names, to: &writer)
         if !encoded { append.deferred[count] = .init(event: event, context: context) }
         if event.kind.isSaved, let device = context.device { append.saves[count] = Name(device) }
         guard writer.count - begin <= Limits.bytesPerEvent else {
@@ -70,15 +68,4 @@ public struct AppendBuilder: ~Copyable {
         append.note = note
         return append
     }
-}
-
-/// A name map for the length of one encoding.
-private struct BorrowedNames: NameNumbering {
-    private let map: NameMap
-
-    @inline(__always)
-    init(_ map: borrowing NameMap) { self.map = copy map }
-
-    @inline(__always)
-    func number(_ name: Name) -> UInt32? { map.number(name) }
 }

@@ -114,6 +114,7 @@ enum Validation {
     }
 
     static func check(_ id: UserID) throws(AppendError) {
+        if case .externalID(let text) = id, (1...Limits.bytesPerIdentifier).contains(text.utf8.count) { return }
         for part in id.parts {
             guard !part.isEmpty else { throw .invalid(place: "The user's ID", reason: "must not be empty") }
             guard part.utf8.count <= Limits.bytesPerIdentifier else {
