@@ -21,6 +21,9 @@ public struct AppendBuilder: ~Copyable {
     public mutating func add(_ event: ProfileEvent, _ context: EventContext, to user: UserID) throws(AppendError) {
         try Validation.check(user)
         try Validation.check(event, context)
+        guard event.kind.isGivenByCallers else {
+            throw .invalid(place: "An event of kind \(event.kind.name)", reason: "is made by the log alone")
+        }
         guard count < Limits.eventsPerAppend else { throw .tooLarge(limit: "\(Limits.eventsPerAppend) events") }
         let target = addTarget(user)
         let begin = writer.count
@@ -33,7 +36,12 @@ public struct AppendBuilder: ~Copyable {
             append.saves[count] = nil
             throw .invalid(place: "The event", reason: "must not be larger than \(Limits.bytesPerEvent) bytes")
         }
-        guard writer.count <= Limits.bytesPerAppend else { throw .tooLarge(limit: "\(Limits.bytesPerAppend) bytes") }
+        guard writer.count <= Limits.bytesPerAppend else {
+            writer.truncate(to: begin)
+            append.deferred[count] = nil
+            append.saves[count] = nil
+            throw .tooLarge(limit: "\(Limits.bytesPerAppend) bytes")
+        }
         append.items.append(.init(target: target, kind: event.kind, body: begin..<writer.count))
     }
 

@@ -40,15 +40,16 @@ extension Decider {
     private func nextChunk(
         _ launch: UInt64, _ user: UInt64, _ transaction: borrowing some Reading & ~Copyable
     ) throws -> UInt32 {
-        var version = try view.version(of: user, transaction)
-        while version > 0 {
-            guard let position = try view.positions(of: user, from: version, to: version, transaction).first,
-                position > launch, let header = try header(at: position, transaction)
-            else { return 0 }
-            if header.kind == .pendingFlushed, let body = RecordBody(header.body), body.launch == launch {
-                return body.chunk + 1
+        var to = try view.version(of: user, transaction)
+        while to > 0 {
+            let from = to > 127 ? to - 127 : 1
+            for position in try view.positions(of: user, from: from, to: to, transaction).reversed() {
+                guard position > launch, let header = try header(at: position, transaction) else { return 0 }
+                if header.kind == .pendingFlushed, let body = RecordBody(header.body), body.launch == launch {
+                    return body.chunk + 1
+                }
             }
-            version -= 1
+            to = from - 1
         }
         return 0
     }

@@ -146,7 +146,8 @@ struct Decider: ~Copyable {
     ) -> Int {
         var created: Set<UserID> = []
         var devices: Set<Name> = []
-        for (target, user) in zip(append.targets, users) where user == nil {
+        let used = Set(append.items.map(\.target))
+        for (index, target) in append.targets.enumerated() where users[index] == nil && used.contains(index) {
             if created.insert(target.id).inserted, case .device(let device) = target.id { devices.insert(Name(device)) }
         }
         var changes = 0
@@ -258,7 +259,11 @@ struct Decider: ~Copyable {
             throw AppendError.keyReused(position: Position(rawValue: position))
         }
         var places: [AppendReceipt.Place] = []
-        for next in position..<(position + field.count) {
+        let (end, overflow) = position.addingReportingOverflow(field.count)
+        guard !overflow, end <= nextPosition else {
+            throw StorageError.damaged(place: "the record at position \(position)")
+        }
+        for next in position..<end {
             guard let header = try self.header(at: next, transaction) else {
                 throw StorageError.damaged(place: "the record at position \(next)")
             }
@@ -273,6 +278,7 @@ struct Decider: ~Copyable {
     ) throws -> RecordHeader? {
         if position >= firstPosition {
             let index = Int(position - firstPosition)
+            guard index < ends.count else { return nil }
             return RecordHeader(writer.bytes.slice((index == 0 ? 0 : ends[index - 1])..<ends[index]))
         }
         return try transaction.get(view.tables.log, position).flatMap { RecordHeader($0) }

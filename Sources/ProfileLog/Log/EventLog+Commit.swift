@@ -42,7 +42,7 @@ extension EventLog {
             } catch is NothingToStore {
                 tail.withWriting { $0.uncommitted = nil }
             } catch {
-                takeBackTail()
+                if tail.withReading({ $0.uncommitted != nil }) { takeBackTail() }
                 let failure = Self.appendError(error)
                 return appends.map { _ in .failure(failure) }
             }

@@ -124,6 +124,9 @@ private struct IndexWriter {
                         throw StorageError.damaged(place: "a row of table streams is missing")
                     }
                     let (bytes, position) = StreamRow.prefix(stored.value, entries: there)
+                    guard position < positions[next], position <= view.checkpoint else {
+                        throw StorageError.damaged(place: "a row of table streams")
+                    }
                     row.raw(stored.value.slice(0..<bytes))
                     last = position
                 }

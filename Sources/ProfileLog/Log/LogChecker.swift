@@ -34,7 +34,7 @@ struct LogChecker {
             try checkDevices(transaction)
             try checkPending(transaction)
             try checkKeys(transaction)
-            for projection in log.projections { try checkSnapshots(projection, transaction, progress) }
+            for projection in log.projections { try checkSnapshots(projection, view, transaction, progress) }
         }
         report.users = versions.count(where: { $0 > 0 })
     }
@@ -121,6 +121,7 @@ struct LogChecker {
         let user = Int(clamping: header.user)
         if user > 1 << 40 {
             report.add(place, "the user number is out of range")
+            drain(&chunk, nextBase: position)
             return
         }
         while versions.count <= user { versions.append(0) }
@@ -257,13 +258,12 @@ struct LogChecker {
     }
 
     private mutating func checkSnapshots<P: Projection>(
-        _: P.Type, _ transaction: borrowing ReadTransaction, _ progress: (LogProgress) -> Void
+        _: P.Type, _ view: LogView, _ transaction: borrowing ReadTransaction, _ progress: (LogProgress) -> Void
     ) throws {
         let log = log
         let prefix = [UInt8(truncatingIfNeeded: P.name.utf8.count)] + P.name.utf8
         var problems: [String] = []
         var count = 0
-        guard let view = try log.catchUp(transaction) else { return }
         let total = try UInt64(transaction.count(tables.snapshots))
         try transaction.withCursor(tables.snapshots) { cursor in
             var row = try cursor.seek(prefix)

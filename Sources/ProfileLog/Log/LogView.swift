@@ -82,7 +82,7 @@ struct LogView: Sendable {
         try IndexCheckpoint.read(tables, transaction)?.users.max(tailUserCount) ?? tailUserCount
     }
 
-    private var tailUserCount: UInt64 { withTail { $0.userCount } }
+    private var tailUserCount: UInt64 { withTail { $0.userCount(visibleTo: last) } }
 
     /// A user's IDs in the order in which they were given, and the position of the user's creation.
     func identities(of user: UInt64, _ transaction: borrowing some Reading & ~Copyable) throws -> UserRow {

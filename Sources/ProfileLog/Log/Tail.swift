@@ -6,6 +6,8 @@ struct Tail {
     let base: UInt64
     /// How many users there were at `base`, and are now.
     private(set) var userCount: UInt64
+    private let usersAtBase: UInt64
+    private var creations: [(user: UInt64, position: UInt64)] = []
     private(set) var lastRecordedAt: Int64
     /// While a commit is on its way to the disk: the first position that may yet be taken back.
     var uncommitted: UInt64?
@@ -50,6 +52,7 @@ struct Tail {
     init(base: UInt64, userCount: UInt64, lastRecordedAt: Int64) {
         self.base = base
         self.userCount = userCount
+        usersAtBase = userCount
         self.lastRecordedAt = lastRecordedAt
     }
 
@@ -73,7 +76,10 @@ struct Tail {
     }
 
     private mutating func addIdentityAndDevice(_ record: RecordHeader, _ position: UInt64) {
-        if record.kind == .userCreated { userCount = max(userCount, record.user) }
+        if record.kind == .userCreated {
+            userCount = max(userCount, record.user)
+            creations.append((userCount, position))
+        }
         guard let body = RecordBody(record.body), !body.erased else {
             if record.kind == .userCreated { identities[record.user, default: []].append((nil, position)) }
             return
@@ -134,6 +140,9 @@ struct Tail {
         }
         return index
     }
+
+    /// How many users there are, as far as `last` is visible.
+    func userCount(visibleTo last: UInt64) -> UInt64 { creations.last { $0.position <= last }?.user ?? usersAtBase }
 
     func position(at index: Int) -> UInt64 { base + UInt64(index) + 1 }
 

@@ -37,6 +37,14 @@ public enum EventKind: UInt8, Sendable, CaseIterable {
         self = kind
     }
 
+    /// Whether callers append it; the others are what the log decides.
+    var isGivenByCallers: Bool {
+        switch self {
+        case .customEventLogged, .customAttributesChanged, .userAttributesChanged, .purchaseLogged: true
+        default: isSaved
+        }
+    }
+
     /// Whether it waits on a device for a launch.
     public var isSaved: Bool {
         switch self {

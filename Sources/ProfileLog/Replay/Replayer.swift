@@ -31,7 +31,9 @@ public final class Replayer<P: Projection> {
     /// Returns whether `target` was reached.
     @discardableResult
     public func run(to target: Position? = nil, progress: (LogProgress) -> Bool = { _ in true }) throws -> Bool {
-        let end = try min(log.lastPosition(), target ?? Position(rawValue: .max)).rawValue
+        // A view, and not the last position alone: it brings the names up to date.
+        let last = try log.withView { view, _ in view.last }
+        let end = min(last, target?.rawValue ?? .max)
         while position.rawValue < end {
             let from = position.rawValue + 1
             let to = min(end, position.rawValue + Self.sliceLength)

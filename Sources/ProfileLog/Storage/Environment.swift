@@ -28,7 +28,7 @@ final class Environment: @unchecked Sendable {
         self.identity = identity
     }
 
-    deinit { mdb_env_close(handle) }
+    deinit { OpenEnvironments.shared.close(identity) { mdb_env_close(handle) } }
 
     /// Opens the store in the folder `path`, or gives the one that this process has open already.
     static func open(path: String, missing: Missing) throws(StorageError) -> Environment {
@@ -207,8 +207,20 @@ private final class OpenEnvironments: Sendable {
     func environment(
         file: String, orOpen make: () throws(StorageError) -> Environment
     ) throws(StorageError) -> Environment {
-        let result: Result<Environment, StorageError> = open.withLock { open in
-            if let identity = FileIdentity(file), let known = open[identity]?.environment { return .success(known) }
+        while true {
+            if let result = environmentOrNil(file: file, orOpen: make) { return try result.get() }
+            sched_yield()
+        }
+    }
+
+    /// Nil while the last user of the file is closing it: two openings of one file in a process would share its locks.
+    private func environmentOrNil(
+        file: String, orOpen make: () throws(StorageError) -> Environment
+    ) -> Result<Environment, StorageError>? {
+        open.withLock { open in
+            if let identity = FileIdentity(file), let entry = open[identity] {
+                return entry.environment.map { .success($0) }
+            }
             do throws(StorageError) {
                 let environment = try make()
                 if let identity = FileIdentity(file) { open[identity] = Weak(environment: environment) }
@@ -217,6 +229,13 @@ private final class OpenEnvironments: Sendable {
                 return .failure(error)
             }
         }
-        return try result.get()
+    }
+
+    /// Closes the file of `identity`, and only then lets it be opened again.
+    func close(_ identity: FileIdentity, _ close: () -> Void) {
+        open.withLock { open in
+            close()
+            open[identity] = nil
+        }
     }
 }
