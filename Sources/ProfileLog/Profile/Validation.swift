@@ -136,9 +136,6 @@ enum Validation {
         if let device = context.device { try check(device: device) }
         if let process = context.process { try check(name: process, "The process's name") }
         if case .appGroup(let group) = context.storage { try check(name: group, "The app group's name") }
-        if case .privateTo(let owner) = context.storage, owner != (context.process ?? DeviceStorage.app) {
-            throw .invalid(place: "A private storage", reason: "must be that of the process that saves")
-        }
         if event.kind.isSaved, context.device == nil || context.storage == nil {
             throw .invalid(place: "A saved item", reason: "needs a device and a storage")
         }

@@ -55,6 +55,7 @@ final class Environment: @unchecked Sendable {
         try StorageError.check(mdb_env_set_mapsize(handle, mapSizeBytes), "open")
         try StorageError.check(mdb_env_set_maxdbs(handle, 32), "open")
         try StorageError.check(mdb_env_set_maxreaders(handle, maxReaders), "open")
+        try refuseFullDisk(path)
         let code = mdb_env_open(handle, path, UInt32(MDB_NOTLS), 0o644)
         switch code {
         case 0: break
@@ -154,6 +155,20 @@ extension Environment {
         guard statfs(path, &stat) == 0 else { throw .unreachable(path: path, code: errno) }
         let network: Set<Int> = [0x6969, 0xFF53_4D42, 0x517B, 0x0102_1997, 0xFE53_4D42, 0x0BD0_0BD0]
         if network.contains(Int(stat.f_type)) { throw .networkFileSystem(path: path) }
+    }
+
+    /// LMDB makes its lock file without asking for its blocks, and writes to it through a map: with no space left that is a crash (SIGBUS).
+    private static func refuseFullDisk(_ path: String) throws(StorageError) {
+        var lock = stat()
+        let hasLock = stat(path + "/lock.mdb", &lock) == 0 && lock.st_blocks > 0
+        if !hasLock, isDiskFull(path) { throw .diskFull }
+    }
+
+    /// Whether the file system of `path` has less left than a store needs to begin.
+    static func isDiskFull(_ path: String) -> Bool {
+        var stat = statfs()
+        guard statfs(path, &stat) == 0 else { return false }
+        return UInt64(stat.f_bavail) * UInt64(stat.f_bsize) < 1 << 20
     }
 
     /// A page beyond the file's end would be a crash (SIGBUS) when it is read through the map.

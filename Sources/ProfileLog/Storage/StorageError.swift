@@ -99,4 +99,6 @@ extension StorageError: CustomStringConvertible {
 extension StorageError {
     /// The system's code for a full disk.
     static let noSpaceCode = ENOSPC
+    /// LMDB's code for a write that was cut short.
+    static let shortWriteCode = EIO
 }

@@ -163,6 +163,9 @@ extension Environment {
             if !isPanicked { return .refused(error) }
             markFailed()
             return .unknown(code: noSpaceCode)
+        case .system(_, StorageError.shortWriteCode) where !isPanicked && Environment.isDiskFull(path):
+            // LMDB calls a write that was cut short an I/O error; the meta page was not reached, so nothing was stored.
+            return .refused(.diskFull)
         case .system(_, let code):
             markFailed()
             return .unknown(code: code)

@@ -34,12 +34,20 @@ struct ImportLine {
         let kind = try fields.requiredText("kind")
         switch kind {
         case "custom_event", "custom_attribute", "user_attribute", "purchase":
+            try fields.refuseOthers(than: Self.shortFields)
             (user, context) = try Self.shortContext(fields)
             event = try Self.shortEvent(kind, fields)
         default:
             (user, context, event) = try ExportedLine.read(kind, fields)
         }
     }
+
+    /// Every field of the short forms: a misspelled one would be lost without a word.
+    private static let shortFields: [Name] = [
+        "kind", "user", "time", "name", "properties", "attributes", "attribute", "value", "product_id", "currency",
+        "price",
+        "quantity",
+    ]
 
     private static func shortContext(_ fields: ImportFields) throws(Refusal) -> (UserID, EventContext) {
         var context = EventContext(source: .import)
@@ -78,6 +86,12 @@ struct ImportFields {
     private let members: [AttributeValue.Member]
 
     init(_ members: [AttributeValue.Member]) { self.members = members }
+
+    func refuseOthers(than names: [Name]) throws(ImportLine.Refusal) {
+        for member in members where !names.contains(member.key) {
+            throw ImportLine.Refusal("\"\(member.key)\" is no field of such a line")
+        }
+    }
 
     /// The member with this name. A line has few, so they are looked at one by one.
     @inline(__always)
