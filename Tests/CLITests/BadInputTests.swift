@@ -136,7 +136,9 @@ struct BadInputTests {
         guard FileManager.default.isExecutableFile(atPath: setpriv.path) else { return }
         try cli.succeed("log", "event", "jane", "a")
         let program = cli.folder.appending(path: "program")
-        try FileManager.default.copyItem(at: CLI.program(), to: program)
+        // By a child: a descriptor of ours, open for writing while another test starts a process, would make the copy "busy".
+        let copy = try cli.run([CLI.program().path, program.path], command: URL(filePath: "/bin/cp"))
+        #expect(copy.status == 0, "\(copy.errors)")
         let nobody = ["--reuid=65534", "--regid=65534", "--clear-groups", program.path]
         let write = try cli.run(nobody + ["log", "event", "jane", "b"], command: setpriv)
         #expect(write.status == 1)
