@@ -51,7 +51,7 @@ extension JSONParser {
         next += 2
     }
 
-    /// Reads `\uXXXX` at `next`, or two of them that make one character.
+    /// Reads `\uhhhh` at `next`, or two of them that make one character.
     private mutating func unicodeEscape() throws(JSONError) -> Unicode.Scalar {
         let escape = next
         let unit = try hexUnit()
@@ -66,7 +66,7 @@ extension JSONParser {
         return scalar
     }
 
-    /// The number in `\uXXXX` at `next`.
+    /// The number in `\uhhhh` at `next`.
     private mutating func hexUnit() throws(JSONError) -> UInt16 {
         let escape = next
         next += 2
