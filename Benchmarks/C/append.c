@@ -37,10 +37,9 @@ struct batch {
 
 static void append_record(struct batch *batch, uint64_t user, uint64_t version, size_t size) {
     struct writer *writer = batch->writer;
-    uint8_t bytes[8];
+    uint8_t bytes[NUMBER_KEY_BYTES_MAX];
     uint64_t position = ++writer->last_position;
-    put_be64(bytes, position);
-    MDB_val key = val(bytes, 8), value = val(writer->record, size);
+    MDB_val key = val(bytes, (size_t)(put_number_key(bytes, position) - bytes)), value = val(writer->record, size);
     check_lmdb(mdb_cursor_put(batch->log, &key, &value, MDB_APPEND), "writing table log");
     tail_append(&writer->tail, user, version, position);
 }

@@ -162,9 +162,9 @@ static void fold_record(struct share *share, const struct header *header, struct
         struct reader slice;
         if (!read_varint(&message, &tag)) damaged(position, "a field is malformed");
         switch (tag) {
-        case WIRE_TAG(RECORD_OCCURRED_AT, WIRE_VARINT):
-            if (!read_varint(&message, &number)) damaged(position, "occurred_at is malformed");
-            at = unzigzag(number);
+        case WIRE_TAG(RECORD_OCCURRED_AT_MS, WIRE_VARINT):
+            if (!read_varint(&message, &number)) damaged(position, "occurred_at_ms is malformed");
+            at = unzigzag(number) * 1000;
             break;
         case WIRE_TAG(RECORD_NAME, WIRE_VARINT):
             if (!read_varint(&message, &name)) damaged(position, "name is malformed");
@@ -194,7 +194,7 @@ static void *fold_share(void *argument) {
         struct reader message;
         struct header header;
         position++;
-        if (key.mv_size != 8 || get_be64(key.mv_data) != position) damaged(position, "is missing");
+        if (get_number_key(key.mv_data, key.mv_size) != position) damaged(position, "is missing");
         if (!record_message(value.mv_data, value.mv_size, &message) || !read_header(&message, &header))
             damaged(position, "the header is malformed");
         if (header.user % share->threads != share->parity) continue;

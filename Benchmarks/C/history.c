@@ -87,6 +87,13 @@ static bool decode_value(struct decoded *decoded, const struct names *names, str
             if (!read_slice(&value, &slice)) return false;
             keep_text(decoded, slice.next, reader_left(&slice));
             break;
+        case WIRE_TAG(VALUE_UUID, WIRE_BYTES): {
+            char text[UUID_CHARACTERS];
+            if (!read_slice(&value, &slice) || reader_left(&slice) != UUID_BYTES) return false;
+            write_uuid(text, slice.next);
+            keep_text(decoded, text, UUID_CHARACTERS);
+            break;
+        }
         default:
             if (!skip_field(&value, tag)) return false;
         }
@@ -116,9 +123,9 @@ static bool decode_body(struct decoded *decoded, const struct names *names, enum
         struct reader slice;
         if (!read_varint(&message, &tag)) return false;
         switch (tag) {
-        case WIRE_TAG(RECORD_OCCURRED_AT, WIRE_VARINT):
+        case WIRE_TAG(RECORD_OCCURRED_AT_MS, WIRE_VARINT):
             if (!read_varint(&message, &number)) return false;
-            decoded->sum += (uint64_t)unzigzag(number);
+            decoded->sum += (uint64_t)unzigzag(number) * 1000;
             break;
         case WIRE_TAG(RECORD_SOURCE, WIRE_VARINT):
         case WIRE_TAG(RECORD_EMPTY_PROPERTIES, WIRE_VARINT):
@@ -145,9 +152,8 @@ static bool decode_body(struct decoded *decoded, const struct names *names, enum
 
 static void decode_record(struct decoded *decoded, const struct names *names, MDB_cursor *log, uint64_t position,
                           uint64_t user, uint64_t version) {
-    uint8_t bytes[8];
-    put_be64(bytes, position);
-    MDB_val key = val(bytes, 8), value;
+    uint8_t bytes[NUMBER_KEY_BYTES_MAX];
+    MDB_val key = val(bytes, (size_t)(put_number_key(bytes, position) - bytes)), value;
     check_lmdb(mdb_cursor_get(log, &key, &value, MDB_SET), "reading table log");
     struct reader message;
     struct header header;

@@ -64,11 +64,11 @@ static int by_user(const void *left, const void *right) {
 
 static void flush_users(struct store *store, MDB_txn *transaction, const struct tail *tail) {
     MDB_cursor *cursor = store_cursor(store, transaction, USERS);
-    uint8_t number[8], row[IDENTIFIER_BYTES_MAX + 64];
+    uint8_t number[NUMBER_KEY_BYTES_MAX], row[IDENTIFIER_BYTES_MAX + 64];
     for (size_t i = 0; i < tail->created_count; i++) {
         const struct tail_created *created = &tail->created[i];
-        put_be64(number, created->user);
-        MDB_val key = val(number, 8), value = val(row, encode_user_row(row, created->position, created->external_id));
+        size_t size = (size_t)(put_number_key(number, created->user) - number);
+        MDB_val key = val(number, size), value = val(row, encode_user_row(row, created->position, created->external_id));
         check_lmdb(mdb_cursor_put(cursor, &key, &value, MDB_APPEND), "writing table users");
     }
     mdb_cursor_close(cursor);

@@ -27,12 +27,12 @@ enum record_field {
     RECORD_USER = 2,
     RECORD_VERSION = 3,
     RECORD_RECORDED_AT = 4,
-    RECORD_OCCURRED_AT = 6,
-    RECORD_SOURCE = 7,
-    RECORD_NAME = 8,
-    RECORD_ENTRIES = 9,
-    RECORD_EMPTY_PROPERTIES = 15,
-    RECORD_IDENTITIES = 22,
+    RECORD_OCCURRED_AT_MS = 6,
+    RECORD_SOURCE = 8,
+    RECORD_NAME = 9,
+    RECORD_ENTRIES = 10,
+    RECORD_EMPTY_PROPERTIES = 16,
+    RECORD_IDENTITIES = 23,
 };
 
 enum value_field {
@@ -42,9 +42,17 @@ enum value_field {
     VALUE_DOUBLE = 4,
     VALUE_STRING = 5,
     VALUE_OPERATION = 10,
+    VALUE_UUID = 12,
 };
 enum identity_field { IDENTITY_EXTERNAL_ID = 1 };
 enum user_row_field { USER_ROW_CREATED = 1, USER_ROW_IDENTITIES = 2 };
+
+#define UUID_CHARACTERS 36
+#define UUID_BYTES 16
+
+/// The bytes behind a string of the form 00112233-4455-6677-8899-aabbccddeeff, lower case; false if it is no such string.
+bool read_uuid(struct text text, uint8_t out[UUID_BYTES]);
+void write_uuid(char out[UUID_CHARACTERS], const uint8_t bytes[UUID_BYTES]);
 
 /// A typed value; `field` is the member of the oneof that holds it.
 struct value {
@@ -79,7 +87,7 @@ struct header {
 struct body {
     bool has_occurred_at;
     bool empty_properties;
-    int64_t occurred_at;
+    int64_t occurred_at;  // microseconds, whole milliseconds: no workload has finer times
     uint32_t name;  // 0: none
     uint32_t entry_count;
     const struct numbered_entry *entries;  // ascending by name

@@ -129,8 +129,7 @@ uint64_t last_position(MDB_cursor *log) {
     int code = mdb_cursor_get(log, &key, &value, MDB_LAST);
     if (code == MDB_NOTFOUND) return 0;
     check_lmdb(code, "reading the end of the log");
-    if (key.mv_size != 8) fail("a key of table log has not 8 bytes");
-    return get_be64(key.mv_data);
+    return get_number_key(key.mv_data, key.mv_size);
 }
 
 void store_sizes(struct store *store, uint64_t *file_bytes, uint64_t *used_bytes) {

@@ -56,6 +56,24 @@ static inline uint8_t *put_be64(uint8_t *at, uint64_t value) {
     return put_bytes(at, &value, 8);
 }
 
+#define NUMBER_KEY_BYTES_MAX 9
+
+/// The key of a number: how many bytes follow, then these, big-endian and without leading zeros.
+static inline uint8_t *put_number_key(uint8_t *at, uint64_t value) {
+    int bytes = value == 0 ? 0 : 8 - __builtin_clzll(value) / 8;
+    *at++ = (uint8_t)bytes;
+    while (bytes-- > 0) *at++ = (uint8_t)(value >> 8 * bytes);
+    return at;
+}
+
+/// The number of such a key, or 0.
+static inline uint64_t get_number_key(const uint8_t *at, size_t size) {
+    if (size == 0 || at[0] > 8 || size != (size_t)at[0] + 1) return 0;
+    uint64_t value = 0;
+    for (size_t i = 1; i < size; i++) value = value << 8 | at[i];
+    return value;
+}
+
 static inline uint32_t get_le32(const uint8_t *at) {
     return (uint32_t)at[0] | (uint32_t)at[1] << 8 | (uint32_t)at[2] << 16 | (uint32_t)at[3] << 24;
 }

@@ -15,7 +15,13 @@ enum EventEncoder {
     private static func writeFields(
         _ event: ProfileEvent, _ context: EventContext, _ names: inout some NameNumbering, _ writer: inout WireWriter
     ) -> Bool {
-        if let at = context.occurredAt { writer.field(RecordField.occurredAt, signed: at.timestamp.rawValue) }
+        if let at = context.occurredAt?.timestamp.rawValue {
+            if at % 1000 == 0 {
+                writer.field(RecordField.occurredAtMilliseconds, signed: at / 1000)
+            } else {
+                writer.field(RecordField.occurredAt, signed: at)
+            }
+        }
         if context.source != .unknown { writer.field(RecordField.source, varint: UInt64(context.source.rawValue)) }
         guard writeContent(event, &names, &writer) else { return false }
         if let at = context.occurredAt, at.utcOffsetMinutes != 0 {
@@ -135,7 +141,7 @@ enum EventEncoder {
         }
     }
 
-    /// Fields 14 to 29, which belong to single kinds.
+    /// Fields 15 to 30, which belong to single kinds.
     private static func writeDetails(_ event: ProfileEvent, _ writer: inout WireWriter) {
         switch event {
         case .customEventSaved(let event), .customEventLogged(let event):

@@ -33,13 +33,14 @@ public struct EventView: ~Copyable {
     public var occurredAt: Timestamp {
         var reader = WireReader(header.body)
         while let field = reader.field(), field.number <= RecordField.occurredAt {
+            if field.number == RecordField.occurredAtMilliseconds { return Timestamp(rawValue: reader.milliseconds()) }
             if field.number == RecordField.occurredAt { return Timestamp(rawValue: reader.signed()) }
             reader.skip(field.type)
         }
         return recordedAt
     }
 
-    /// Through which door it came. Reads at most two fields.
+    /// Through which door it came. Reads at most three fields.
     public var source: EventSource {
         var reader = WireReader(header.body)
         while let field = reader.field(), field.number <= RecordField.source {

@@ -46,6 +46,7 @@ struct RecordBody {
 
     private mutating func readNumber(_ field: UInt32, _ reader: inout WireReader) {
         switch field {
+        case RecordField.occurredAtMilliseconds: occurredAt = reader.milliseconds()
         case RecordField.occurredAt: occurredAt = reader.signed()
         case RecordField.utcOffset: utcOffset = Int32(truncatingIfNeeded: reader.signed())
         default:

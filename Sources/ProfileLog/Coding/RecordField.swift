@@ -1,33 +1,34 @@
 /// The field numbers of record.proto. Never reused.
 enum RecordField {
     static let append: UInt32 = 5
-    static let occurredAt: UInt32 = 6
-    static let source: UInt32 = 7
-    static let name: UInt32 = 8
-    static let entries: UInt32 = 9
-    static let utcOffset: UInt32 = 10
-    static let process: UInt32 = 11
-    static let device: UInt32 = 12
-    static let storage: UInt32 = 13
-    static let launch: UInt32 = 14
-    static let emptyProperties: UInt32 = 15
-    static let launchKind: UInt32 = 16
-    static let flushed: UInt32 = 17
-    static let rejected: UInt32 = 18
-    static let discarded: UInt32 = 19
-    static let reason: UInt32 = 20
-    static let actor: UInt32 = 21
-    static let identities: UInt32 = 22
-    static let otherUser: UInt32 = 23
-    static let otherVersion: UInt32 = 24
-    static let targetVersion: UInt32 = 25
-    static let erased: UInt32 = 26
-    static let currency: UInt32 = 27
-    static let price: UInt32 = 28
-    static let quantity: UInt32 = 29
-    static let item: UInt32 = 30
-    static let app: UInt32 = 31
-    static let chunk: UInt32 = 32
+    static let occurredAtMilliseconds: UInt32 = 6
+    static let occurredAt: UInt32 = 7
+    static let source: UInt32 = 8
+    static let name: UInt32 = 9
+    static let entries: UInt32 = 10
+    static let utcOffset: UInt32 = 11
+    static let process: UInt32 = 12
+    static let device: UInt32 = 13
+    static let storage: UInt32 = 14
+    static let launch: UInt32 = 15
+    static let emptyProperties: UInt32 = 16
+    static let launchKind: UInt32 = 17
+    static let flushed: UInt32 = 18
+    static let rejected: UInt32 = 19
+    static let discarded: UInt32 = 20
+    static let reason: UInt32 = 21
+    static let actor: UInt32 = 22
+    static let identities: UInt32 = 23
+    static let otherUser: UInt32 = 24
+    static let otherVersion: UInt32 = 25
+    static let targetVersion: UInt32 = 26
+    static let erased: UInt32 = 27
+    static let currency: UInt32 = 28
+    static let price: UInt32 = 29
+    static let quantity: UInt32 = 30
+    static let item: UInt32 = 31
+    static let app: UInt32 = 32
+    static let chunk: UInt32 = 33
 
     enum Value {
         static let name: UInt32 = 1
@@ -41,6 +42,11 @@ enum RecordField {
         static let null: UInt32 = 9
         static let operation: UInt32 = 10
         static let key: UInt32 = 11
+        static let uuid: UInt32 = 12
+
+        /// Whether the field is one of those that hold the value itself.
+        @inline(__always)
+        static func isPayload(_ field: UInt32) -> Bool { field >= bool && field <= null || field == uuid }
     }
 
     enum Operation: UInt64 {

@@ -7,7 +7,7 @@ enum ValueCodec {
         case .bool(let bool): writer.field(RecordField.Value.bool, varint: bool ? 1 : 0)
         case .int(let int): writer.field(RecordField.Value.int, signed: int)
         case .double(let double): writer.field(RecordField.Value.double, double: double)
-        case .string(let string): writer.field(RecordField.Value.string, text: string)
+        case .string(let string): write(string, to: &writer)
         case .date(let date):
             let begin = writer.beginMessage(RecordField.Value.date)
             writer.field(1, signed: date.timestamp.rawValue)
@@ -23,6 +23,16 @@ enum ValueCodec {
             writer.endMessage(begin)
         case .object(let members):
             writeObject(members, to: &writer)
+        }
+    }
+
+    @inline(__always)
+    private static func write(_ string: String, to writer: inout WireWriter) {
+        string.withRawUTF8 { utf8 in
+            if utf8.count == UUIDText.characters, writer.field(RecordField.Value.uuid, uuid: utf8) { return }
+            writer.tag(RecordField.Value.string, .bytes)
+            writer.varint(UInt64(utf8.count))
+            writer.raw(utf8)
         }
     }
 
@@ -60,7 +70,7 @@ enum ValueCodec {
             default:
                 if let value = readPayload(field, &reader, depth: depth) {
                     named.value = value
-                } else if field.number >= RecordField.Value.bool, field.number <= RecordField.Value.null {
+                } else if RecordField.Value.isPayload(field.number) {
                     return nil
                 } else {
                     reader.skip(field.type)
@@ -81,6 +91,9 @@ enum ValueCodec {
         case (RecordField.Value.int, .varint): return .int(reader.signed())
         case (RecordField.Value.double, .fixed64): return .double(reader.double())
         case (RecordField.Value.string, .bytes): return .string(reader.text())
+        case (RecordField.Value.uuid, .bytes):
+            let bytes = reader.bytes()
+            return bytes.count == UUIDText.bytes ? .string(UUIDText.text(bytes)) : nil
         case (RecordField.Value.null, .varint):
             _ = reader.varint()
             return .null

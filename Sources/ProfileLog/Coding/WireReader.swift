@@ -74,6 +74,10 @@ struct WireReader {
         return Int64(bitPattern: raw >> 1) ^ -Int64(bitPattern: raw & 1)
     }
 
+    /// A signed number of milliseconds, as microseconds.
+    @inline(__always)
+    mutating func milliseconds() -> Int64 { signed() &* 1000 }
+
     @inline(__always)
     mutating func double() -> Double { Double(bitPattern: fixed64()) }
 

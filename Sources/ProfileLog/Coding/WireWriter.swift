@@ -98,6 +98,21 @@ struct WireWriter: ~Copyable {
         }
     }
 
+    /// Writes the 16 bytes for which `text` stands; false, with nothing written, if it is no UUID (`UUIDText`).
+    @inline(__always)
+    mutating func field(_ field: UInt32, uuid text: UnsafeRawBufferPointer) -> Bool {
+        reserve(12 + UUIDText.bytes)
+        let begin = count
+        tag(field, .bytes)
+        byte(UInt8(UUIDText.bytes))
+        guard UUIDText.read(text, to: start + count) else {
+            count = begin
+            return false
+        }
+        count += UUIDText.bytes
+        return true
+    }
+
     mutating func field(_ field: UInt32, bytes: [UInt8]) {
         tag(field, .bytes)
         varint(UInt64(bytes.count))

@@ -116,9 +116,8 @@ struct Decider: ~Copyable {
         places.reserveCapacity(append.items.count)
         var key = key
         // The key's field stands in the first record and counts all of them, also those of users who are made on the way.
-        if key != nil {
-            key?.count = UInt64(append.items.count + extraEvents(append, users, transaction: transaction))
-        }
+        let promised = key.map { _ in append.items.count + extraEvents(append, users, transaction: transaction) }
+        if let promised { key?.count = UInt64(promised) }
         for (index, item) in append.items.enumerated() {
             let user: UInt64
             if let known = users[item.target] {
@@ -136,6 +135,7 @@ struct Decider: ~Copyable {
             }
             try record(item.kind, user, &key, body: bytes.slice(item.body), &places, transaction)
         }
+        precondition(promised == nil || promised == places.count, "A key counts other events than its append stored.")
         return AppendReceipt(
             first: Position(rawValue: first), places: places, isRepetition: false, note: append.note)
     }
@@ -209,6 +209,7 @@ struct Decider: ~Copyable {
         if append.deferred.isEmpty { return append }
         var resolved = append
         resolved.deferred = [:]
+        resolved.extraBytes = 0
         for (index, deferred) in append.deferred.sorted(by: { $0.key < $1.key }) {
             scratch.removeAll()
             _ = EventEncoder.write(deferred.event, deferred.context, names: &names, to: &scratch)

@@ -54,7 +54,7 @@ private struct IndexWriter {
                 let user = tail.identifierOwners[index].user
                 try identifiers.withThrowingBytes(of: index) { key in
                     guard let type = key.first, type & 0x80 != 0 else {
-                        return try withBigEndianKey(user) { try cursor.put(key, $0) }
+                        return try withUnsafeBytes(of: user.bigEndian) { try cursor.put(key, $0) }
                     }
                     // The key is a hash: the row holds the whole identifier too.
                     var value: [UInt8] = []
@@ -82,7 +82,7 @@ private struct IndexWriter {
                 }
                 writer.removeAll()
                 row.write(to: &writer)
-                try withBigEndianKey(user) { try cursor.put($0, writer.bytes) }
+                try withNumberKey(user) { try cursor.put($0, writer.bytes) }
             }
         }
     }
@@ -163,29 +163,31 @@ private struct IndexWriter {
         for device in tail.pendingChanges.keys.sorted() {
             let waiting = try Dictionary(
                 uniqueKeysWithValues: view.pending(device, transaction).map { ($0.position, $0) })
+            let stored = try storedPending(device, transaction)
             for change in tail.pendingChanges[device] ?? [] {
                 switch change.change {
                 case .added(let item):
                     if waiting[item.position] != nil { try put(item, device, transaction) }
                 case .removed(let gone):
-                    for position in gone.sorted() { try removeRow(position, device, transaction) }
+                    for item in gone.sorted().compactMap({ stored[$0] }) {
+                        try transaction.delete(view.tables.pending, key(item, device))
+                    }
                 }
             }
         }
     }
 
-    private func put(_ item: PendingItem, _ device: Name, _ transaction: borrowing WriteTransaction) throws {
-        try transaction.put(view.tables.pending, key(item, device), [item.kind.rawValue])
+    /// The items that have rows, by position: an item's own record, which says the same, may have become unreadable.
+    private func storedPending(
+        _ device: Name, _ transaction: borrowing WriteTransaction
+    ) throws -> [UInt64: PendingItem] {
+        var items: [UInt64: PendingItem] = [:]
+        try view.forEachPendingRow(device, transaction) { items[$0.position] = $0 }
+        return items
     }
 
-    /// Removes the row of the item that was saved at `position`: its key is in its record.
-    private func removeRow(_ position: UInt64, _ device: Name, _ transaction: borrowing WriteTransaction) throws {
-        let header = try EventLog.header(at: position, transaction, view.tables)
-        guard let kind = header.kind.flatMap(PendingKind.init), let body = RecordBody(header.body) else { return }
-        let item = PendingItem(
-            storage: StorageCode(appGroup: body.storage, process: body.process), user: header.user, position: position,
-            kind: kind)
-        try transaction.delete(view.tables.pending, key(item, device))
+    private func put(_ item: PendingItem, _ device: Name, _ transaction: borrowing WriteTransaction) throws {
+        try transaction.put(view.tables.pending, key(item, device), [item.kind.rawValue])
     }
 
     private func key(_ item: PendingItem, _ device: Name) -> [UInt8] {

@@ -50,18 +50,48 @@ extension EventLog {
         direction: Direction = .forward, limit: Int = .max, where filter: EventFilter = EventFilter()
     ) throws -> [RecordedEvent] {
         try withView { view, transaction in
-            let version = try view.version(of: user.rawValue, transaction)
-            var positions = try view.positions(
-                of: user.rawValue, from: from.rawValue, to: min(to.rawValue, version), transaction)
-            if direction == .backward { positions.reverse() }
+            let positions = try positions(of: user, from, to, direction, view, transaction)
             let names = names.current
+            let takesAll = filter == EventFilter()
             var events: [RecordedEvent] = []
-            for position in positions where events.count < limit {
-                let event = try recorded(position, names, transaction)
-                if filter.matches(event) { events.append(event) }
+            events.reserveCapacity(takesAll ? min(positions.count, limit) : 0)
+            try transaction.withCursor(environment.tables.log) { cursor in
+                for position in positions where events.count < limit {
+                    let event = try Self.recorded(position, names, &cursor)
+                    if takesAll || filter.matches(event) { events.append(event) }
+                }
             }
             return events
         }
+    }
+
+    /// Lends one user's events from version `from` to version `to`, both included, in `direction`, for as long as `body` answers true.
+    ///
+    /// Nothing of an event is decoded but what is asked of it: the cheap way through a long history.
+    public func forEachEvent(
+        of user: UserNumber, from: Version = Version(rawValue: 1), to: Version = Version(rawValue: .max),
+        direction: Direction = .forward, _ body: (borrowing EventView) throws -> Bool
+    ) throws {
+        try withView { view, transaction in
+            let positions = try positions(of: user, from, to, direction, view, transaction)
+            try transaction.withCursor(environment.tables.log) { cursor in
+                for position in positions {
+                    let header = try Self.header(at: position, &cursor)
+                    let event = EventView(header: header, position: Position(rawValue: position), names: names)
+                    if try !body(event) { return }
+                }
+            }
+        }
+    }
+
+    private func positions(
+        of user: UserNumber, _ from: Version, _ to: Version, _ direction: Direction, _ view: LogView,
+        _ transaction: borrowing ReadTransaction
+    ) throws -> [UInt64] {
+        let version = try view.version(of: user.rawValue, transaction)
+        let positions = try view.positions(
+            of: user.rawValue, from: from.rawValue, to: min(to.rawValue, version), transaction)
+        return direction == .forward ? positions : positions.reversed()
     }
 
     /// Events from position `from` on, at most `limit` of them, in log order.
@@ -75,28 +105,41 @@ extension EventLog {
             var events: [RecordedEvent] = []
             var scanned = from.rawValue == 0 ? 0 : from.rawValue - 1
             let last = min(view.last, scanned.addingReportingOverflow(UInt64(scanLimit)).partialValue)
-            try Self.scan(view.tables, from: scanned + 1, to: last, transaction) { position, header in
-                scanned = position
-                if filter.mayMatch(header.kind) {
-                    let event = try recorded(position, names, transaction)
-                    if filter.matches(event) { events.append(event) }
+            try transaction.withCursor(view.tables.log) { log in
+                try Self.scan(view.tables, from: scanned + 1, to: last, transaction) { position, header in
+                    scanned = position
+                    if filter.mayMatch(header.kind) {
+                        let event = try Self.recorded(position, names, &log)
+                        if filter.matches(event) { events.append(event) }
+                    }
+                    return events.count < limit
                 }
-                return events.count < limit
             }
             return EventPage(events: events, scanned: Position(rawValue: scanned), last: Position(rawValue: view.last))
         }
     }
 
-    private func recorded(
-        _ position: UInt64, _ names: NameMap, _ transaction: borrowing ReadTransaction
+    @inline(__always)
+    private static func recorded(
+        _ position: UInt64, _ names: NameMap, _ log: inout Cursor
     ) throws -> RecordedEvent {
-        guard let record = try transaction.get(environment.tables.log, position) else {
+        let header = try header(at: position, &log)
+        guard let event = RecordedEvent(header, position: Position(rawValue: position), names: names) else {
+            throw StorageError.damaged(place: "the record at position \(position) is unreadable")
+        }
+        return event
+    }
+
+    /// The header of the record at `position`, whose checksum is right.
+    @inline(__always)
+    private static func header(at position: UInt64, _ log: inout Cursor) throws -> RecordHeader {
+        guard let record = try log.find(position) else {
             throw StorageError.damaged(place: "position \(position) of the log is missing")
         }
-        guard RecordHeader.hasRightChecksum(record), let header = RecordHeader(record),
-            let event = RecordedEvent(header, position: Position(rawValue: position), names: names)
-        else { throw StorageError.damaged(place: "the record at position \(position) fails its checksum") }
-        return event
+        guard RecordHeader.hasRightChecksum(record), let header = RecordHeader(record) else {
+            throw StorageError.damaged(place: "the record at position \(position) fails its checksum")
+        }
+        return header
     }
 
     /// The state of a projection for one user, as of `version` (or now): nearest snapshot, and a fold of what follows.
@@ -143,10 +186,13 @@ extension EventLog {
     public func pending(on device: String) throws -> [PendingSave] {
         try withView { view, transaction in
             let names = names.current
-            return try view.pending(Name(device), transaction).map { item in
-                PendingSave(
-                    device: device, storage: item.storage.storage(names.name), kind: item.kind,
-                    event: try recorded(item.position, names, transaction))
+            let items = try view.pending(Name(device), transaction)
+            return try transaction.withCursor(view.tables.log) { log in
+                try items.map { item in
+                    PendingSave(
+                        device: device, storage: item.storage.storage(names.name), kind: item.kind,
+                        event: try Self.recorded(item.position, names, &log))
+                }
             }
         }
     }

@@ -40,6 +40,7 @@ public final class EventLog: Sendable {
     init(
         path: String, create: Bool, options: LogOptions, projections: [any Projection.Type], storeID newID: [UInt8]?
     ) throws {
+        try options.check()
         let environment = try Environment.open(path: path, missing: create ? .create : .refuse)
         let storeID = try Self.readMeta(environment, now: options.now(), newID: newID)
         let names = NameTable()
@@ -111,7 +112,7 @@ public final class EventLog: Sendable {
 
 extension EventLog {
     static func last(_ transaction: borrowing some Reading & ~Copyable, _ tables: Tables) throws -> UInt64 {
-        try transaction.withCursor(tables.log) { try $0.last()?.key.bigEndian64() ?? 0 }
+        try transaction.withCursor(tables.log) { try $0.last()?.key.number ?? 0 }
     }
 
     /// Runs `body` on one consistent view of everything that was committed before the call, by whatever process.
@@ -221,7 +222,7 @@ extension EventLog {
             var row = try cursor.seek(from)
             var expected = from
             while let found = row, expected <= to {
-                guard found.key.count == 8, found.key.bigEndian64() == expected else {
+                guard found.key.number == expected else {
                     throw StorageError.damaged(place: "position \(expected) of the log is missing")
                 }
                 guard let header = RecordHeader(found.value) else {

@@ -73,7 +73,7 @@ struct LogChecker {
         try transaction.withCursor(tables.log) { cursor in
             var row = try cursor.first()
             while let found = row {
-                let position = found.key.count == 8 ? found.key.bigEndian64() : 0
+                let position = found.key.number ?? 0
                 if position > last { break }
                 while expected < position, expected <= last {
                     checker.report.add("log \(expected)", "the record is missing")
@@ -204,8 +204,8 @@ struct LogChecker {
     private mutating func checkUsers(_ transaction: borrowing ReadTransaction) throws {
         let expected = facts.users
         try compare("users", tables.users, expected.count, transaction) { row in
-            guard row.key.count == 8, let user = UserRow(row.value) else { return false }
-            return expected[row.key.bigEndian64()] == user
+            guard let number = row.key.number, let user = UserRow(row.value) else { return false }
+            return expected[number] == user
         }
         if let checkpoint = try IndexCheckpoint.read(tables, transaction), checkpoint.users != facts.userCount {
             report.add("checkpoints index", "it counts \(checkpoint.users) users, the log \(facts.userCount)")

@@ -37,6 +37,7 @@ struct LogView: Sendable {
     }
 
     private func storedVersion(of user: UInt64, _ streams: inout Cursor) throws -> UInt64 {
+        if user == .max { return 0 }  // nobody's, and there is no key behind its rows
         var behind = ((user + 1).bigEndian, UInt64(0))
         var row = try withUnsafeBytes(of: &behind) { try streams.last(before: $0) }
         while let found = row, found.key.count == 16, found.key.bigEndian64() == user {
@@ -160,19 +161,7 @@ struct LogView: Sendable {
     /// What waits on the device, by storage, user and position.
     func pending(_ device: Name, _ transaction: borrowing some Reading & ~Copyable) throws -> [PendingItem] {
         var items: [UInt64: PendingItem] = [:]
-        if checkpoint > 0 {
-            let prefix = KeyCoding.devicePrefix(device)
-            try transaction.withCursor(tables.pending) { cursor in
-                var row = try cursor.seek(prefix)
-                while let found = row, found.key.starts(with: prefix), found.key.count == prefix.count + 20 {
-                    guard let item = PendingRow.item(found, prefixBytes: prefix.count) else {
-                        throw StorageError.damaged(place: "a row of table pending")
-                    }
-                    items[item.position] = item
-                    row = try cursor.next()
-                }
-            }
-        }
+        try forEachPendingRow(device, transaction) { items[$0.position] = $0 }
         withTail { tail in
             for change in tail.pendingChanges[device] ?? [] where change.position <= last {
                 switch change.change {
@@ -182,6 +171,24 @@ struct LogView: Sendable {
             }
         }
         return items.values.sorted { $0.position < $1.position }
+    }
+
+    /// Calls `body` with the items that table `pending` has for the device.
+    func forEachPendingRow(
+        _ device: Name, _ transaction: borrowing some Reading & ~Copyable, _ body: (PendingItem) -> Void
+    ) throws {
+        if checkpoint == 0 { return }
+        let prefix = KeyCoding.devicePrefix(device)
+        try transaction.withCursor(tables.pending) { cursor in
+            var row = try cursor.seek(prefix)
+            while let found = row, found.key.starts(with: prefix), found.key.count == prefix.count + 20 {
+                guard let item = PendingRow.item(found, prefixBytes: prefix.count) else {
+                    throw StorageError.damaged(place: "a row of table pending")
+                }
+                body(item)
+                row = try cursor.next()
+            }
+        }
     }
 
     /// How many items wait on the device. For the writer: the tail keeps the count up to date once it was asked for.

@@ -13,4 +13,18 @@ public struct LogOptions: Sendable {
 
     /// The defaults.
     public init() {}
+
+    /// Refuses what no log can work with.
+    func check() throws(AppendError) {
+        try Self.check("itemsPerFlush", itemsPerFlush, 1...100_000)  // a flush is one event, which has a largest size
+        try Self.check("indexLag", indexLag, 1...1 << 30)
+        try Self.check("snapshotInterval", snapshotInterval, 0...Int.max)
+        try Self.check("pendingItemsPerDevice", pendingItemsPerDevice, 0...Int.max)
+    }
+
+    private static func check(_ name: String, _ value: Int, _ range: ClosedRange<Int>) throws(AppendError) {
+        if range.contains(value) { return }
+        let wanted = range.upperBound == .max ? "\(range.lowerBound) or more" : "\(range.lowerBound) to \(range.upperBound)"
+        throw .invalid(place: "The option \(name)", reason: "must be \(wanted), not \(value)")
+    }
 }

@@ -71,6 +71,7 @@ public enum ProfileProjection: Projection {
         var reader = WireReader(body)
         while let field = reader.field() {
             switch field.number {
+            case RecordField.occurredAtMilliseconds: at = reader.milliseconds()
             case RecordField.occurredAt: at = reader.signed()
             case RecordField.name:
                 let name = UInt32(truncatingIfNeeded: reader.varint())
@@ -92,6 +93,7 @@ public enum ProfileProjection: Projection {
         var reader = WireReader(body)
         while let field = reader.field() {
             switch field.number {
+            case RecordField.occurredAtMilliseconds: at = reader.milliseconds()
             case RecordField.occurredAt: at = reader.signed()
             case RecordField.entries: applyEntry(reader.bytes(), position, at, &state, custom: custom)
             default:
@@ -115,7 +117,7 @@ public enum ProfileProjection: Projection {
         let key = custom ? FieldKey(custom: name) : FieldKey(standard: name)
         let value = reader.rest
         guard let payload = reader.field() else { return }
-        if payload.number < RecordField.Value.null {
+        if payload.number != RecordField.Value.null, RecordField.Value.isPayload(payload.number) {
             reader.skip(payload.type)
             if reader.isAtEnd {
                 if !reader.isBad { state.fields.set(key, value, position: position, at: at) }

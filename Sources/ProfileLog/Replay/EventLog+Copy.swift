@@ -60,7 +60,7 @@ extension EventLog {
                 var row = try cursor.seek(from)
                 var expected = from
                 while let found = row, expected <= to {
-                    guard found.key.bigEndian64() == expected, RecordHeader.hasRightChecksum(found.value) else {
+                    guard found.key.number == expected, RecordHeader.hasRightChecksum(found.value) else {
                         throw StorageError.damaged(place: "the record at position \(expected) fails its checksum")
                     }
                     batch.bytes.append(contentsOf: found.value)

@@ -75,7 +75,7 @@ public final class Replayer<P: Projection> {
                 var row = try cursor.seek(from)
                 var expected = from
                 while let found = row, expected <= to {
-                    guard found.key.count == 8, found.key.bigEndian64() == expected else {
+                    guard found.key.number == expected else {
                         throw StorageError.damaged(place: "position \(expected) of the log is missing")
                     }
                     if count == 1 || RecordHeader.user(of: found.value) % count == index {

@@ -1,12 +1,19 @@
 internal import Glibc
 
-/// Runs `body` on the bytes of `key` in big-endian order, which sort as the numbers do.
+/// Runs `body` on the key that stands for `number`: how many bytes follow, then these, big-endian and without leading zeros.
+///
+/// Such keys sort as the numbers do, and take four bytes up to 16 million where a fixed width takes eight.
 @inline(__always)
-func withBigEndianKey<Result, Failure: Error>(
-    _ key: UInt64, _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
+func withNumberKey<Result, Failure: Error>(
+    _ number: UInt64, _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
 ) throws(Failure) -> Result {
-    var bigEndian = key.bigEndian
-    return try withUnsafeBytes(of: &bigEndian, body)
+    let count = (71 - number.leadingZeroBitCount) / 8
+    var key = (UInt64(0), UInt64(0))
+    return try withUnsafeMutableBytes(of: &key) { (key) throws(Failure) in
+        key[0] = UInt8(truncatingIfNeeded: count)
+        key.storeBytes(of: (number << UInt64(64 - 8 * count)).bigEndian, toByteOffset: 1, as: UInt64.self)
+        return try body(UnsafeRawBufferPointer(rebasing: key[0...count]))
+    }
 }
 
 /// `Array.withUnsafeBytes` with typed errors.
@@ -18,6 +25,16 @@ func withTypedBytes<Result, Failure: Error>(
 }
 
 extension UnsafeRawBufferPointer {
+    /// The number for which this key of `withNumberKey` stands; nil if it is none.
+    @inline(__always)
+    var number: UInt64? {
+        guard let length = first.map(Int.init), length <= 8, count == length + 1 else { return nil }
+        if length > 0, self[1] == 0 { return nil }
+        var number: UInt64 = 0
+        for index in 1..<count { number = number << 8 | UInt64(self[index]) }
+        return number
+    }
+
     /// The big-endian number in the eight bytes from `offset`.
     @inline(__always)
     func bigEndian64(at offset: Int = 0) -> UInt64 {

@@ -40,11 +40,19 @@ struct Cursor: ~Copyable {
         return try get(&keyValue, MDB_SET_RANGE)
     }
 
-    /// As `seek(_:)`, for a key of eight bytes.
+    /// As `seek(_:)`, for a number (`withNumberKey`).
     @inline(__always)
-    mutating func seek(_ key: UInt64) throws(StorageError) -> Row? {
-        var bigEndian = key.bigEndian
-        return try withUnsafeBytes(of: &bigEndian) { (key) throws(StorageError) in try seek(key) }
+    mutating func seek(_ number: UInt64) throws(StorageError) -> Row? {
+        try withNumberKey(number) { (key) throws(StorageError) in try seek(key) }
+    }
+
+    /// The value of the row of a number (`MDB_SET`), or nil. Cheaper than a look-up of its own where the next one is often close by.
+    @inline(__always)
+    mutating func find(_ number: UInt64) throws(StorageError) -> UnsafeRawBufferPointer? {
+        try withNumberKey(number) { (key) throws(StorageError) in
+            var keyValue = MDB_val(mv_size: key.count, mv_data: UnsafeMutableRawPointer(mutating: key.baseAddress))
+            return try get(&keyValue, MDB_SET)?.value
+        }
     }
 
     /// As `seek(_:)`, for a key in an array.
@@ -63,12 +71,11 @@ struct Cursor: ~Copyable {
         try withTypedBytes(key) { (key) throws(StorageError) in try last(before: key) }
     }
 
-    /// Puts a row behind all others (`MDB_APPEND`). A key that is not greater than the last is an error of the caller.
+    /// Puts the row of a number (`withNumberKey`) behind all others (`MDB_APPEND`). A key that is not greater than the last is an error of the caller.
     @inline(__always)
-    mutating func append(_ key: UInt64, _ value: UnsafeRawBufferPointer) throws(StorageError) {
-        var bigEndian = key.bigEndian
-        try withUnsafeMutableBytes(of: &bigEndian) { (key) throws(StorageError) in
-            try put(key, value, UInt32(MDB_APPEND))
+    mutating func append(_ number: UInt64, _ value: UnsafeRawBufferPointer) throws(StorageError) {
+        try withNumberKey(number) { (key) throws(StorageError) in
+            try put(UnsafeMutableRawBufferPointer(mutating: key), value, UInt32(MDB_APPEND))
         }
     }
 

@@ -18,10 +18,10 @@ extension Reading where Self: ~Copyable {
         return UnsafeRawBufferPointer(start: value.mv_data, count: value.mv_size)
     }
 
-    /// As `get(_:_:)`, for a key of eight bytes that sorts like its number.
+    /// As `get(_:_:)`, for the key of a number (`withNumberKey`).
     @inline(__always)
-    borrowing func get(_ table: Table, _ key: UInt64) throws(StorageError) -> UnsafeRawBufferPointer? {
-        try withBigEndianKey(key) { (key) throws(StorageError) in try get(table, key) }
+    borrowing func get(_ table: Table, _ number: UInt64) throws(StorageError) -> UnsafeRawBufferPointer? {
+        try withNumberKey(number) { (key) throws(StorageError) in try get(table, key) }
     }
 
     /// As `get(_:_:)`, for a key in an array.

@@ -15,6 +15,8 @@ struct RecordTests {
             .init("date", .date(at)), .init("empty", .string("")), .init("int", .int(.min)),
             .init("object", .object([.init("a", .object([])), .init("b", .array([]))])),
             .init("text", .string(String(repeating: "長", count: 200))),
+            .init("uuid", .string("0f8fad5b-d9cb-469f-a165-70867728950e")),
+            .init("uuid, upper case", .string("0F8FAD5B-D9CB-469F-A165-70867728950E")),
         ]
         let operations: [AttributeOperation] = [
             .set(.int(0)), .set(.null), .unset, .increment(-3), .arrayAdd([.string("x")]), .arrayRemove([.int(1)]),
@@ -36,6 +38,10 @@ struct RecordTests {
                 EventContext(source: .rest, app: "app")
             ),
             (.customEventLogged(CustomEvent(name: "a", properties: [])), EventContext(source: .app, occurredAt: at)),
+            (
+                .customEventLogged(CustomEvent(name: "a")),
+                EventContext(source: .app, occurredAt: OccurredAt(Timestamp(rawValue: -62_135_596_800_000_000)))
+            ),
             (.customEventSaved(CustomEvent(name: "a")), saved), (.customEventSaved(CustomEvent(name: "b")), privately),
             (.userAttributeSaved(UserAttributeChange(.email, .null)), saved),
             (.userAttributesChanged([UserAttributeChange(.email, .string("a@b.c"))]), EventContext(source: .cli)),

@@ -88,8 +88,6 @@ struct CheckTests {
     }
 
     private func key(_ position: UInt64) -> [UInt8] {
-        var key: [UInt8] = []
-        key.appendBigEndian(position)
-        return key
+        withNumberKey(position) { Array($0) }
     }
 }

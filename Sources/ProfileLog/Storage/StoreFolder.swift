@@ -1,0 +1,89 @@
+internal import CLMDB
+internal import Glibc
+
+/// What a folder holds, told without changing anything in it: LMDB leaves its lock file in every folder that it opens.
+public enum StoreFolder: Hashable, Sendable {
+    /// Nothing: there is no such folder, or it is empty. The first write makes a store of it.
+    case vacant
+    /// What a very first write left that was stopped before it wrote a byte. The next one finishes it.
+    case unfinished
+    /// A `data.mdb` that ends within its first pages, which LMDB does not open: of a very first write that was stopped, or cut
+    /// later. It holds no event.
+    case torn
+    /// A store, as far as can be told without opening it.
+    case store
+    /// Files of others.
+    case foreign
+
+    /// Looks into the folder at `path`; it need not exist.
+    public init(path: String) throws(StorageError) {
+        if let data = FileIdentity(path + "/data.mdb") {
+            self = data.bytes == 0 ? .unfinished : Self.withData(path, bytes: data.bytes)
+            return
+        }
+        switch try Self.names(path) {
+        case []: self = .vacant
+        case ["lock.mdb"]: self = .unfinished
+        default: self = .foreign
+        }
+    }
+
+    /// The names in the folder, without those that a fresh file system has; none if there is no folder.
+    private static func names(_ path: String) throws(StorageError) -> [String] {
+        guard let folder = opendir(path) else {
+            if errno == ENOENT { return [] }
+            throw .unreachable(path: path, code: errno)
+        }
+        defer { closedir(folder) }
+        var names: [String] = []
+        while let entry = readdir(folder) {
+            let name = withUnsafePointer(to: &entry.pointee.d_name) {
+                $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+            }
+            if ![".", "..", "lost+found"].contains(name) { names.append(name) }
+        }
+        return names
+    }
+
+    // MARK: - What is in data.mdb
+
+    /// LMDB begins a file with two pages that say what is in it, written at once; the first commit comes behind them.
+    private static func withData(_ path: String, bytes: UInt64) -> StoreFolder {
+        guard hasMagic(path + "/data.mdb") else { return .foreign }
+        if bytes < 2 * UInt64(getpagesize()) { return .torn }
+        // Where a lock file is, another process may be writing, and a look that takes no lock could see half of it.
+        // Opening leaves nothing new there, so that it may be opened to see.
+        if FileIdentity(path + "/lock.mdb") != nil { return .store }
+        return hasOtherTables(path, bytes: bytes) ? .foreign : .store
+    }
+
+    /// Whether the file begins as LMDB's files do: 16 bytes of page header, then `mm_magic`.
+    private static func hasMagic(_ file: String) -> Bool {
+        let descriptor = Glibc.open(file, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { return true }  // to be told by those who open it
+        defer { close(descriptor) }
+        var magic: UInt32 = 0
+        guard pread(descriptor, &magic, 4, 16) == 4 else { return false }
+        return magic == 0xBEEF_C0DE
+    }
+
+    /// Whether it is another program's LMDB file. One that cannot be looked at is left to those who open it, who say why.
+    private static func hasOtherTables(_ path: String, bytes: UInt64) -> Bool {
+        var handle: OpaquePointer?
+        guard mdb_env_create(&handle) == 0, let handle else { return false }
+        defer { mdb_env_close(handle) }
+        mdb_env_set_maxdbs(handle, 1)
+        guard mdb_env_open(handle, path, UInt32(MDB_RDONLY | MDB_NOLOCK), 0) == 0 else { return false }
+        var info = MDB_envinfo()
+        var stat = MDB_stat()
+        guard mdb_env_info(handle, &info) == 0, mdb_env_stat(handle, &stat) == 0,
+            UInt64(info.me_last_pgno + 1) * UInt64(stat.ms_psize) <= bytes, stat.ms_entries > 0
+        else { return false }
+        var transaction: OpaquePointer?
+        guard mdb_txn_begin(handle, nil, UInt32(MDB_RDONLY), &transaction) == 0, let transaction else { return false }
+        defer { mdb_txn_abort(transaction) }
+        var table: UInt32 = 0
+        let code = mdb_dbi_open(transaction, Table.Name.meta.rawValue, 0, &table)
+        return code == MDB_NOTFOUND || code == MDB_INCOMPATIBLE
+    }
+}
