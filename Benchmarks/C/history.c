@@ -180,7 +180,9 @@ static uint64_t read_history(struct decoded *decoded, const struct names *names,
     for (; code == 0; code = mdb_cursor_get(streams, &key, &row, MDB_NEXT)) {
         if (key.mv_size != 16) fail("a key of table streams has not 16 bytes");
         if (get_be64(key.mv_data) != user) return version;
-        struct reader reader = {row.mv_data, (const uint8_t *)row.mv_data + row.mv_size};
+        if (row.mv_size < CRC_BYTES || !record_is_intact(row.mv_data, row.mv_size))
+            fail("a row of table streams is damaged");
+        struct reader reader = {row.mv_data, (const uint8_t *)row.mv_data + row.mv_size - CRC_BYTES};
         uint64_t position = 0, difference;
         while (reader.next < reader.end) {
             if (!read_varint(&reader, &difference)) fail("a row of table streams is damaged");

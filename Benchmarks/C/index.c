@@ -20,7 +20,8 @@ uint64_t index_find_user(struct store *store, MDB_txn *transaction, struct text 
     int code = mdb_get(transaction, store->tables[IDENTIFIERS], &key, &value);
     if (code == MDB_NOTFOUND) return 0;
     check_lmdb(code, "reading table identifiers");
-    if (value.mv_size != 8) fail("a row of table identifiers has not 8 bytes");
+    if (value.mv_size != 8 + CRC_BYTES || !record_is_intact(value.mv_data, value.mv_size))
+        fail("a row of table identifiers is damaged");
     return get_be64(value.mv_data);
 }
 
@@ -47,7 +48,9 @@ uint64_t index_last_version(MDB_cursor *streams, uint64_t user) {
     if (key.mv_size != 16) fail("a key of table streams has not 16 bytes");
     const uint8_t *found = key.mv_data;
     if (get_be64(found) != user) return 0;
-    return get_be64(found + 8) + count_positions(value.mv_data, value.mv_size) - 1;
+    if (value.mv_size < CRC_BYTES || !record_is_intact(value.mv_data, value.mv_size))
+        fail("a row of table streams is damaged");
+    return get_be64(found + 8) + count_positions(value.mv_data, value.mv_size - CRC_BYTES) - 1;
 }
 
 static int by_bytes(const void *left, const void *right) {
@@ -77,12 +80,12 @@ static void flush_users(struct store *store, MDB_txn *transaction, const struct 
 /// Sorts `tail->created` by external ID, so it comes after `flush_users`.
 static void flush_identifiers(struct store *store, MDB_txn *transaction, struct tail *tail) {
     MDB_cursor *cursor = store_cursor(store, transaction, IDENTIFIERS);
-    uint8_t bytes[IDENTIFIER_BYTES_MAX], number[8];
+    uint8_t bytes[IDENTIFIER_BYTES_MAX], row[8 + CRC_BYTES];
     qsort(tail->created, tail->created_count, sizeof *tail->created, by_bytes);
     for (size_t i = 0; i < tail->created_count; i++) {
         const struct tail_created *created = &tail->created[i];
-        put_be64(number, created->user);
-        MDB_val key = val(bytes, put_identifier_key(bytes, created->external_id)), value = val(number, 8);
+        put_le32(put_be64(row, created->user), crc32c(row, 8));
+        MDB_val key = val(bytes, put_identifier_key(bytes, created->external_id)), value = val(row, sizeof row);
         check_lmdb(mdb_cursor_put(cursor, &key, &value, MDB_NOOVERWRITE), "writing table identifiers");
     }
     mdb_cursor_close(cursor);
@@ -93,6 +96,9 @@ static uint64_t read_row(MDB_cursor *streams, MDB_val *key, uint64_t expected, u
     MDB_val value;
     check_lmdb(mdb_cursor_get(streams, key, &value, MDB_SET), "reading table streams");
     if (value.mv_size > STREAM_ROW_BYTES_MAX) fail("a row of table streams is too long");
+    if (value.mv_size < CRC_BYTES || !record_is_intact(value.mv_data, value.mv_size))
+        fail("a row of table streams is damaged");
+    value.mv_size -= CRC_BYTES;
     struct reader reader = {value.mv_data, (const uint8_t *)value.mv_data + value.mv_size};
     uint64_t position = 0, count = 0, difference;
     for (; reader.next < reader.end; count++) {
@@ -126,6 +132,7 @@ static void flush_streams(struct store *store, MDB_txn *transaction, const struc
                 position = entry->position;
                 next = entry->next;
             }
+            at = put_le32(at, crc32c(row, (size_t)(at - row)));
             key = val(bytes, 16);
             MDB_val value = val(row, (size_t)(at - row));
             check_lmdb(mdb_cursor_put(cursor, &key, &value, 0), "writing table streams");
@@ -143,6 +150,7 @@ void index_flush(struct store *store, struct tail *tail, struct checkpoint check
     flush_streams(store, transaction, tail);
     uint8_t row[CHECKPOINT_BYTES];
     put_be64(put_be64(put_be32(row, INDEX_REVISION), checkpoint.position), checkpoint.users);
+    put_le32(row + CHECKPOINT_BYTES - CRC_BYTES, crc32c(row, CHECKPOINT_BYTES - CRC_BYTES));
     MDB_val key = val("index", 5), value = val(row, sizeof row);
     check_lmdb(mdb_put(transaction, store->tables[CHECKPOINTS], &key, &value, 0), "writing table checkpoints");
     check_lmdb(mdb_txn_commit(transaction), "committing an index flush");

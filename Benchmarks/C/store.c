@@ -1,5 +1,7 @@
 #include "store.h"
 
+#include "record.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -118,7 +120,8 @@ bool store_checkpoint(struct store *store, MDB_txn *transaction, struct checkpoi
     if (code == MDB_NOTFOUND) return false;
     check_lmdb(code, "reading the index checkpoint");
     const uint8_t *bytes = value.mv_data;
-    if (value.mv_size != CHECKPOINT_BYTES || get_be32(bytes) != INDEX_REVISION)
+    if (value.mv_size != CHECKPOINT_BYTES || !record_is_intact(bytes, CHECKPOINT_BYTES) ||
+        get_be32(bytes) != INDEX_REVISION)
         fail("%s has an index of another revision", store->path);
     *checkpoint = (struct checkpoint){get_be64(bytes + 4), get_be64(bytes + 12)};
     return true;

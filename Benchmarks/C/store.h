@@ -25,14 +25,15 @@ enum table {
 };
 
 #define FORMAT_VERSION 1u
-#define INDEX_REVISION 1u
-#define CHECKPOINT_BYTES 20
+#define INDEX_REVISION 3u
+#define CHECKPOINT_BYTES 24
 
 enum { IDENTIFIER_EXTERNAL_ID = 1 };
 
 /// Positions in a row of `streams`.
 #define STREAM_ROW_ENTRIES 128
-#define STREAM_ROW_BYTES_MAX (STREAM_ROW_ENTRIES * VARINT_BYTES_MAX)
+#define STREAM_ROW_BYTES_MAX (STREAM_ROW_ENTRIES * VARINT_BYTES_MAX + CRC_BYTES)
+#define CRC_BYTES 4
 
 struct store {
     const char *path;

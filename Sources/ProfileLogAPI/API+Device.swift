@@ -7,9 +7,8 @@ extension API {
         let device = try fields.text("device").map { try Identifiers.device($0) } ?? Self.defaultDevice
         let id = try Identifiers.user(fields.requiredText("user"))
         let previous = try log.find(.device(device))
-        let receipt = try await commit(
-            PreparedAppend.changeUser(
-                device: device, to: id, context: EventContext(source: .app, process: DeviceStorage.app)))
+        let context = EventContext(source: .app, process: DeviceStorage.app)
+        let receipt = try await perform { log in try log.changeUser(device: device, to: id, context: context) }
         let user = try receipt.places.last.map { $0.user }.flatMap { try log.find($0) } ?? log.find(id)
         return try APIAnswer.ok(version: user?.version) { json in
             json.key("position")
@@ -45,7 +44,7 @@ extension API {
         let limit = try query.limit(standard: 10_000, most: Self.mostPendingItems)
         try query.end()
         let number = try user.map { id -> UserNumber in
-            guard let user = try log.find(id) else { throw APIProblem.unknownUser() }
+            guard let user = try log.find(id) else { throw APIProblem.unknownUser(id) }
             return user.number
         }
         let devices: [DeviceInfo]
@@ -170,7 +169,7 @@ extension API {
         if let wrong = positions.first(where: { !waiting.contains($0) }) {
             throw APIProblem.invalid(
                 "positions", "has \(wrong.rawValue), which does not wait on this device",
-                remedy: "GET /v1/pending (`profilecli pending`) lists what waits.")
+                remedy: "Look at what is pending, and name positions of it.")
         }
         return .positions(Set(positions))
     }

@@ -8,10 +8,11 @@ extension API {
         let kind = try Self.launchKind(fields)
         let kinds = try Self.flushedKinds(fields)
         let context = EventContext(source: .app, process: DeviceStorage.app)
+        let isNew = try log.device(device) == nil
         let report = try await perform { log in
             try log.launch(device: device, kind: kind, flushing: kinds, context: context)
         }
-        return try answer(report, device: device, kinds: kinds)
+        return try answer(report, device: device, isNew: isNew, kinds: kinds)
     }
 
     private static func launchKind(_ fields: Fields) throws -> LaunchKind {
@@ -36,7 +37,9 @@ extension API {
         return Set(kinds)
     }
 
-    private func answer(_ report: LaunchReport, device: String, kinds: Set<PendingKind>) throws -> APIAnswer {
+    private func answer(
+        _ report: LaunchReport, device: String, isNew: Bool, kinds: Set<PendingKind>
+    ) throws -> APIAnswer {
         var events = EventJSON(log: log)
         let user = try report.user.flatMap { try log.find($0) }
         return try APIAnswer.ok { json in
@@ -44,6 +47,8 @@ extension API {
             json.value(report.position.rawValue)
             json.key("device")
             json.value(device)
+            json.key("new_device")
+            json.value(isNew)
             json.key("user")
             json.user(user)
             json.key("flushed")

@@ -54,28 +54,47 @@ extension API {
 
     static func properties(_ fields: Fields) throws -> [AttributeValue.Member]? {
         try fields.object("properties").map { properties in
-            try properties.map { .init($0.key, try JSONValues.value($0.value, "properties.\($0.key.text)")) }
+            try properties.map { property in
+                .init(
+                    property.key,
+                    try APIProblem.at("properties.\(property.key.text)") { try JSONValues.value(property.value) })
+            }
         }
     }
 
+    /// The changes that `attributes` asks for, as lists that are to be events one after the other: an attribute stands once in
+    /// each.
     static func attributeChanges(_ fields: Fields) throws -> [[AttributeChange]] {
         guard let attributes = try fields.object("attributes") else {
             throw APIProblem.invalid("attributes", "is missing")
         }
-        return try JSONOperations.changes(attributes, merging: try fields.flag("_merge_objects"))
+        var merging = try fields.flag("_merge_objects")
+        for member in attributes where member.key == JSONOperations.mergeObjects {
+            guard case .bool(let flag) = member.value else {
+                throw APIProblem.invalid(member.key.text, "must be true or false")
+            }
+            merging = merging || flag
+        }
+        var steps: [[AttributeChange]] = []
+        for member in attributes where member.key != JSONOperations.mergeObjects {
+            let operations = try APIProblem.at("attributes.\(member.key.text)") {
+                try JSONOperations.operations(member.value, merging: merging)
+            }
+            for (step, operation) in operations.enumerated() {
+                if step == steps.count { steps.append([]) }
+                steps[step].append(AttributeChange(member.key, operation))
+            }
+        }
+        guard !steps.isEmpty else { throw APIProblem.invalid("attributes", "must not be empty") }
+        return steps
     }
 
     static func userAttributeChange(_ fields: Fields) throws -> UserAttributeChange {
         let name = try fields.requiredText("attribute")
-        guard let attribute = StandardAttribute(name: name) else {
-            let names = StandardAttribute.allCases.map(\.name).joined(separator: ", ")
-            throw APIProblem.invalid(
-                "attribute", "is no user attribute",
-                remedy: "Use a custom attribute, or one of \(names).")
-        }
+        guard let attribute = StandardAttribute(name: name) else { throw APIProblem.unknownAttribute(name) }
         guard let value = fields.value("value") else {
             throw APIProblem.invalid("value", "is missing", remedy: "Send null to unset the attribute.")
         }
-        return UserAttributeChange(attribute, try JSONValues.value(value, "value"))
+        return UserAttributeChange(attribute, try APIProblem.at("value") { try JSONValues.value(value) })
     }
 }

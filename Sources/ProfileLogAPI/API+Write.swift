@@ -23,7 +23,7 @@ extension API {
         for event in write.events { try builder.add(event, write.context, to: write.user) }
         builder.expect(write.user, at: write.expected)
         let receipt = try await commit(builder.finish(idempotencyKey: write.key))
-        guard let place = receipt.places.last else { throw APIProblem.unknownUser() }
+        guard let place = receipt.places.last else { throw APIProblem.unknownUser(write.user) }
         let user = try log.find(place.user)
         let waiting = try write.savedOn.map { try log.pendingCount(on: $0) }
         return APIAnswer.ok(version: place.version) { json in

@@ -11,23 +11,21 @@ struct APIProblem: Error {
     var remedy: String
     /// The field at fault.
     var place: String?
+    /// What is wrong with the field: `error` without its subject, for callers who know the field by another name.
+    var reason: String?
     /// Numbers that belong to it, as in `actual`.
     var facts: [(name: String, value: UInt64)] = []
     var allow: String?
 
     /// Status 400: `place` does not hold what it must.
-    static func invalid(
-        _ place: String, _ reason: String, remedy: String = "Correct it and send it again."
-    ) -> APIProblem {
+    static func invalid(_ place: String, _ reason: String, remedy: String = correctIt) -> APIProblem {
         let place = shown(place)
-        return APIProblem(status: 400, code: "invalid", error: "`\(place)` \(reason).", remedy: remedy, place: place)
+        return APIProblem(
+            status: 400, code: "invalid", error: "`\(place)` \(reason).", remedy: remedy, place: place, reason: reason)
     }
 
-    static func unknownUser(_ sentence: String = AppendError.unknownUser(.externalID("")).description) -> APIProblem {
-        APIProblem(
-            status: 404, code: "unknown_user", error: sentence,
-            remedy: AppendError.unknownUser(.externalID("")).remedy, place: "user")
-    }
+    /// The next step after most mistakes, in words for a request and for a command alike.
+    private static let correctIt = "Correct it and try again."
 
     static var unknownDevice: APIProblem { APIProblem(.unknownDevice) }
 
@@ -49,6 +47,10 @@ struct APIProblem: Error {
         if let place {
             writer.key("place")
             writer.value(place)
+        }
+        if let reason {
+            writer.key("reason")
+            writer.value(reason)
         }
         for fact in facts {
             writer.key(fact.name)
@@ -77,7 +79,7 @@ extension APIProblem {
         case let error as JSONError:
             self.init(
                 status: 400, code: "invalid_json", error: error.description,
-                remedy: "Correct the JSON and send it again.", place: "byte \(error.offset)")
+                remedy: "Correct the JSON and try again.", place: "byte \(error.offset)")
         default:
             self.init(
                 status: 500, code: "internal", error: "Something failed that should not: \(type(of: error)).",
@@ -95,7 +97,9 @@ extension APIProblem {
         switch error {
         case .versionConflict(_, _, let actual): facts = [("actual", actual.rawValue)]
         case .keyReused(let position): facts = [("position", position.rawValue)]
-        case .invalid(let place, _): self.place = Self.shown(place)
+        case .invalid(let place, _):
+            self.place = Self.shown(place)
+            remedy = Self.correctIt
         case .unknownUser: place = "user"
         case .unknownDevice: place = "device"
         default: break

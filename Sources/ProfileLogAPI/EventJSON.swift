@@ -96,15 +96,10 @@ public struct EventJSON {
         case .appLaunched(let kind):
             json.key("launch_kind")
             json.value(kind.name)
-        case .pendingFlushed(let flush): write(flush, to: &json)
-        case .pendingDiscarded(let discard):
-            json.key("discarded")
-            json.array(discard.positions) { $0.value($1.rawValue) }
-            json.key("actor")
-            json.value(discard.actor)
-            json.key("reason")
-            json.value(discard.reason)
-        case .other: break
+        case .queued(let event): writeContent(event, to: &json)
+        case .pendingFlushed, .pendingDiscarded, .dataSent, .deviceChanged, .sessionEnded, .usersMerged:
+            writeDeviceContent(event, to: &json)
+        case .appLeft, .sessionStarted, .userLoggedOut, .other: break
         }
     }
 
@@ -136,24 +131,6 @@ public struct EventJSON {
         json.key("quantity")
         json.value(Int(purchase.quantity))
         write(properties: purchase.properties, to: &json)
-    }
-
-    private static func write(_ flush: Flush, to json: inout JSONWriter) {
-        json.key("launch")
-        json.value(flush.launch.rawValue)
-        json.key("chunk")
-        json.value(Int(flush.chunk))
-        json.key("flushed")
-        json.array(flush.flushed) { $0.value($1.rawValue) }
-        json.key("rejected")
-        json.array(flush.rejected) { json, rejection in
-            json.beginObject()
-            json.key("position")
-            json.value(rejection.position.rawValue)
-            json.key("reason")
-            json.value(rejection.reason)
-            json.endObject()
-        }
     }
 
     private static func write(properties: [AttributeValue.Member]?, to json: inout JSONWriter) {

@@ -1,6 +1,6 @@
-internal import ProfileLog
+public import ProfileLog
 
-/// What is done with custom attributes, as it stands in requests and answers (spec/rest-api 1.5).
+/// What is done with custom attributes, as it stands in requests, answers and exports (spec/rest-api 1.5).
 ///
 /// | form | operation |
 /// |---|---|
@@ -11,7 +11,7 @@ internal import ProfileLog
 /// | `{"$merge": {…}}` | merge into an object |
 /// | `{"$set": v}` | set, whatever `v` looks like |
 /// | all else | set; with `_merge_objects`, an object is merged |
-enum JSONOperations {
+public enum JSONOperations {
     private static let inc: Name = "inc"
     private static let add: Name = "add"
     private static let remove: Name = "remove"
@@ -20,123 +20,99 @@ enum JSONOperations {
     private static let objectsAdd: Name = "$add"
     private static let objectsUpdate: Name = "$update"
     private static let objectsRemove: Name = "$remove"
-    private static let mergeObjects: Name = "_merge_objects"
+    static let mergeObjects: Name = "_merge_objects"
     private static let identifierKey: Name = "$identifier_key"
     private static let identifierValue: Name = "$identifier_value"
     private static let newObject: Name = "$new_object"
 
-    /// The changes that `attributes` asks for, as lists that are to be events one after the other: an attribute stands once in each.
-    static func changes(
-        _ attributes: [AttributeValue.Member], merging: Bool
-    ) throws -> [[AttributeChange]] {
-        var merging = merging
-        var steps: [[AttributeChange]] = []
-        for member in attributes where member.key == mergeObjects {
-            guard case .bool(let flag) = member.value else {
-                throw APIProblem.invalid(mergeObjects.text, "must be true or false")
-            }
-            merging = merging || flag
-        }
-        for member in attributes where member.key != mergeObjects {
-            let operations = try operations(member.value, merging: merging, "attributes.\(member.key.text)")
-            for (step, operation) in operations.enumerated() {
-                if step == steps.count { steps.append([]) }
-                steps[step].append(AttributeChange(member.key, operation))
-            }
-        }
-        guard !steps.isEmpty else { throw APIProblem.invalid("attributes", "must not be empty") }
-        return steps
-    }
-
-    private static func operations(
-        _ value: AttributeValue, merging: Bool, _ place: String
-    ) throws -> [AttributeOperation] {
+    /// What `value` asks to be done with one attribute: one operation, or several that follow each other.
+    ///
+    /// An object that sets no operation is merged if `merging` is true, or its own `_merge_objects`.
+    public static func operations(
+        _ value: AttributeValue, merging: Bool = false
+    ) throws(JSONFormError) -> [AttributeOperation] {
         guard value != .null else { return [.unset] }
-        guard case .object(var members) = value else { return [.set(try JSONValues.value(value, place))] }
+        guard case .object(var members) = value else { return [.set(try JSONValues.value(value))] }
         var merging = merging
         if let own = value[mergeObjects], members.count > 1 {
             guard case .bool(let flag) = own else {
-                throw APIProblem.invalid(place, "has a `_merge_objects` that is neither true nor false")
+                throw JSONFormError("has a `_merge_objects` that is neither true nor false")
             }
             merging = flag
             members.removeAll { $0.key == mergeObjects }
         }
         let keys = Set(members.map(\.key))
-        if keys == [set] { return [.set(try JSONValues.value(members[0].value, place))] }
+        if keys == [set] { return [.set(try JSONValues.value(members[0].value))] }
         if keys == [merge] {
             guard case .object(let object) = members[0].value else {
-                throw APIProblem.invalid(place, "has a `$merge` that is no object")
+                throw JSONFormError("has a `$merge` that is no object")
             }
-            return [.objectMerge(try JSONValues.members(object, place))]
+            return [.objectMerge(try JSONValues.members(object))]
         }
         if keys == [inc] {
             guard case .int(let number) = members[0].value else {
-                throw APIProblem.invalid(place, "has an `inc` that is no integer")
+                throw JSONFormError("has an `inc` that is no integer")
             }
             return [.increment(number)]
         }
         if !keys.isEmpty, keys.isSubset(of: [add, remove]) {
-            return try [add, remove].filter(keys.contains).map { key in
-                let values = try elements(value, key, place).map { try JSONValues.value($0, place) }
+            return try [add, remove].filter(keys.contains).map { (key) throws(JSONFormError) in
+                let values = try JSONValues.values(elements(value, key))
                 return key == add ? .arrayAdd(values) : .arrayRemove(values)
             }
         }
         if !keys.isEmpty, keys.isSubset(of: [objectsAdd, objectsUpdate, objectsRemove]) {
-            return try [objectsAdd, objectsUpdate, objectsRemove].filter(keys.contains).map { key in
-                try objectOperation(key, elements(value, key, place), merging: merging, place)
+            return try [objectsAdd, objectsUpdate, objectsRemove].filter(keys.contains).map {
+                (key) throws(JSONFormError) in
+                try objectOperation(key, elements(value, key), merging: merging)
             }
         }
-        let object = try JSONValues.value(.object(members), place)
+        let object = try JSONValues.value(.object(members))
         if merging, case .object(let members) = object { return [.objectMerge(members)] }
         return [.set(object)]
     }
 
-    private static func elements(_ value: AttributeValue, _ key: Name, _ place: String) throws -> [AttributeValue] {
-        guard case .array(let values) = value[key] else {
-            throw APIProblem.invalid(place, "has a `\(key.text)` that is no array")
-        }
+    private static func elements(_ value: AttributeValue, _ key: Name) throws(JSONFormError) -> [AttributeValue] {
+        guard case .array(let values) = value[key] else { throw JSONFormError("has a `\(key.text)` that is no array") }
         return values
     }
 
     private static func objectOperation(
-        _ key: Name, _ elements: [AttributeValue], merging: Bool, _ place: String
-    ) throws -> AttributeOperation {
+        _ key: Name, _ elements: [AttributeValue], merging: Bool
+    ) throws(JSONFormError) -> AttributeOperation {
         switch key {
         case objectsAdd:
             return .objectsAdd(
-                try elements.map { element in
-                    guard case .object = element else {
-                        throw APIProblem.invalid(place, "has a `$add` of what is no object")
-                    }
-                    return try JSONValues.value(element, place)
+                try elements.map { (element) throws(JSONFormError) in
+                    guard case .object = element else { throw JSONFormError("has a `$add` of what is no object") }
+                    return try JSONValues.value(element)
                 })
         case objectsUpdate:
             return .objectsUpdate(
-                try elements.map { element in
+                try elements.map { (element) throws(JSONFormError) in
                     guard case .object(let object) = element[newObject] else {
-                        throw APIProblem.invalid(place, "has a `$update` without `$new_object`")
+                        throw JSONFormError("has a `$update` without `$new_object`")
                     }
-                    return .init(
-                        match: try match(element, allowed: 3, place), object: try JSONValues.members(object, place))
+                    return .init(match: try match(element, allowed: 3), object: try JSONValues.members(object))
                 }, merging: merging)
-        default: return .objectsRemove(try elements.map { try match($0, allowed: 2, place) })
+        default:
+            return .objectsRemove(
+                try elements.map { (element) throws(JSONFormError) in try match(element, allowed: 2) })
         }
     }
 
     private static func match(
-        _ element: AttributeValue, allowed: Int, _ place: String
-    ) throws -> AttributeOperation.ObjectMatch {
+        _ element: AttributeValue, allowed: Int
+    ) throws(JSONFormError) -> AttributeOperation.ObjectMatch {
         guard case .object(let members) = element, members.count == allowed,
             case .string(let key) = element[identifierKey], let value = element[identifierValue]
-        else {
-            throw APIProblem.invalid(place, "needs `$identifier_key` (text) and `$identifier_value` for each object")
-        }
-        return .init(key: Name(key), value: try JSONValues.value(value, place))
+        else { throw JSONFormError("needs `$identifier_key` (text) and `$identifier_value` for each object") }
+        return .init(key: Name(key), value: try JSONValues.value(value))
     }
 
     // MARK: - Back to JSON
 
-    /// What `changes(_:merging:)` reads as `operation`.
+    /// What `operations(_:merging:)` reads as `operation`.
     static func json(_ operation: AttributeOperation) -> AttributeValue {
         switch operation {
         case .unset: return .null

@@ -1,30 +1,37 @@
-internal import ProfileLog
+public import ProfileLog
 
-/// Values of attributes and properties as they stand in requests and answers: JSON, with `{"$time": "…"}` for a date.
-enum JSONValues {
+/// Values of attributes and properties as they stand in requests, answers and exports: JSON, with `{"$time": "…"}` for a date.
+public enum JSONValues {
     private static let time: Name = "$time"
 
-    /// The value with every `{"$time": "…"}` in it made a date. `place` names it in errors.
-    static func value(_ json: AttributeValue, _ place: String) throws -> AttributeValue {
+    /// The value with every `{"$time": "…"}` in it made a date.
+    public static func value(_ json: AttributeValue) throws(JSONFormError) -> AttributeValue {
         switch json {
-        case .array(let values): return .array(try values.map { try value($0, place) })
+        case .array(let values): return .array(try Self.values(values))
         case .object(let members):
             if members.count == 1, members[0].key == time {
                 guard case .string(let text) = members[0].value, let date = OccurredAt(iso8601: text) else {
-                    throw APIProblem.invalid(place, "has a `$time` that is no time as in RFC 3339")
+                    throw JSONFormError("has a `$time` that is no time as in RFC 3339")
                 }
                 return .date(date)
             }
-            return .object(try self.members(members, place))
+            return .object(try self.members(members))
         default: return json
         }
     }
 
-    static func members(_ members: [AttributeValue.Member], _ place: String) throws -> [AttributeValue.Member] {
-        try members.map { .init($0.key, try value($0.value, place)) }
+    /// As `value(_:)`, for each member.
+    public static func members(
+        _ members: [AttributeValue.Member]
+    ) throws(JSONFormError) -> [AttributeValue.Member] {
+        try members.map { (member) throws(JSONFormError) in .init(member.key, try value(member.value)) }
     }
 
-    /// The other way round: what `value(_:_:)` reads as `value`.
+    static func values(_ values: [AttributeValue]) throws(JSONFormError) -> [AttributeValue] {
+        try values.map { (element) throws(JSONFormError) in try value(element) }
+    }
+
+    /// The other way round: what `value(_:)` reads as `value`.
     static func json(_ value: AttributeValue) -> AttributeValue {
         switch value {
         case .date(let date):

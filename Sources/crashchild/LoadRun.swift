@@ -66,8 +66,7 @@ struct LoadRun {
     private mutating func changeUser() throws {
         let device = Recipe.devices[random.next(below: Recipe.devices.count)]
         let user = UserID.externalID("user-\(random.next(below: 9))")
-        let change = try PreparedAppend.changeUser(device: device, to: user, context: EventContext(source: .app))
-        Report.did("change", try log.commit(change))
+        Report.did("change", try log.changeUser(device: device, to: user))
     }
 
     private mutating func discard() throws {

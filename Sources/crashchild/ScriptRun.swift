@@ -51,9 +51,7 @@ struct ScriptRun {
 
     private func change(to user: UserID) {
         do throws(AppendError) {
-            let change = try PreparedAppend.changeUser(
-                device: Recipe.devices[0], to: user, context: EventContext(source: .app))
-            Report.did("change", try log.commit(change))
+            Report.did("change", try log.changeUser(device: Recipe.devices[0], to: user))
         } catch {
             Report.failed("change", error)
         }

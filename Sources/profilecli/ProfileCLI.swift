@@ -16,7 +16,13 @@ struct ProfileCLI: AsyncParsableCommand {
             Everything that is saved or logged is an event in a store: the folder named by --store, by PROFILELOG_STORE, or \
             ./profilelog. With --url (or PROFILELOG_URL) the same commands talk to a running profiled.
 
-            USER is an external ID, or alias:LABEL:NAME, braze:ID, email:ADDRESS, phone:NUMBER, device:ID (whoever is on it now).
+            USER is an external ID, or one of
+              alias:LABEL:NAME   an alias
+              braze:ID           the ID that the store gave, in 24 digits
+              email:ADDRESS      a user identified by this address, no attribute
+              phone:NUMBER       a user identified by this number, no attribute
+              device:ID          whoever is on the device now
+              id:EXTERNAL_ID     an external ID that begins like one of these
 
             EXAMPLES
               profilecli log event jane "played song" -p minutes=3
@@ -29,7 +35,8 @@ struct ProfileCLI: AsyncParsableCommand {
               profilecli replay --verify
 
             EXIT STATUS
-              0 done, 1 failed, 2 damage or a difference found, 64 wrong usage, 75 conflict, 130 stopped by Ctrl-C
+              0 done, 1 failed, 2 damage or a difference found, 64 wrong usage,
+              75 conflict, 130 stopped by Ctrl-C
             """,
         version: "0.1.0",
         subcommands: [

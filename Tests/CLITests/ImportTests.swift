@@ -66,6 +66,19 @@ struct ImportTests {
         #expect(refused.errors.contains("--name stdin"))
     }
 
+    @Test("A byte order mark before the first line is no part of it")
+    func byteOrderMark() throws {
+        let cli = try CLI()
+        let line = #"{"kind":"custom_event","user":"u","name":"a"}"#
+        for (store, input) in [("one", "\u{FEFF}\(line)\n\(line)\n"), ("two", "\u{FEFF}\n\(line)")] {
+            let outcome = try cli.run("import", "-", "--store", store, input: input)
+            #expect(outcome.status == 0, "\(outcome.errors)")
+        }
+        // It is the file's, not a line's.
+        let refused = try cli.run("import", "-", "--store", "three", input: "\(line)\n\u{FEFF}\(line)\n")
+        #expect(refused.errors.contains("Line 2 of standard input cannot be imported"))
+    }
+
     @Test("An export is an import again")
     func exportAndImport() throws {
         let cli = try CLI()

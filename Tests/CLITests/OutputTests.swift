@@ -40,6 +40,35 @@ struct OutputTests {
         #expect(try !cli.succeed("history", "花子").output.contains("…"))
     }
 
+    @Test("No line of a table is wider than the terminal, however narrow it is", arguments: [1, 10, 20, 300])
+    func narrow(columns: Int) throws {
+        let cli = try CLI()
+        let text = String(repeating: "長い", count: 2_500)
+        try cli.succeed("save", "event", "花子", "お茶を飲んだ", "-p", "text=\(text)", "--device", "電話")
+        for command in [["pending"], ["history", "花子"], ["users"], ["tail", "--no-follow"]] {
+            let outcome = try cli.run(command, environment: ["COLUMNS": "\(columns)"])
+            #expect(outcome.status == 0)
+            // A sentence is no line of a table: it holds a command to be copied, and the terminal wraps it.
+            for line in outcome.lines where !line.contains("Next: ") {
+                #expect(width(line[...]) <= columns, "\(line)")
+                #expect(!line.contains("……"))
+            }
+        }
+    }
+
+    @Test("Without a terminal a cell is cut at 200 columns, and JSON has everything")
+    func longCell() throws {
+        let cli = try CLI()
+        let text = String(repeating: "x", count: 5_000)
+        try cli.succeed("log", "attribute", "jane", "text=\(text)")
+        for command in [["profile", "jane"], ["history", "jane"]] {
+            let cells = try cli.run(command).output.components(separatedBy: "  ")
+            #expect(cells.contains { $0.hasSuffix("xxx…") && $0.count == 200 })
+            #expect(cells.allSatisfy { $0.count <= 200 })
+            #expect(try cli.run(command + ["--format", "json"]).output.contains(text))
+        }
+    }
+
     @Test("No colours, no progress and no terminal escapes where no terminal is")
     func plain() throws {
         let cli = try CLI()
@@ -63,8 +92,39 @@ struct OutputTests {
             let outcome = try cli.run(command.split(separator: " ").map(String.init) + ["--help"])
             #expect(outcome.status == 0)
             #expect(outcome.output.contains("EXAMPLES"), "\(command)")
+            for line in outcome.lines where !line.hasPrefix("USAGE: ") { #expect(line.count <= 80, "\(line)") }
         }
         #expect(try cli.run("--generate-completion-script", "bash").output.contains("profilecli"))
+    }
+
+    @Test("The help has every form of a USER, and every kind of line that can be imported")
+    func forms() throws {
+        let cli = try CLI()
+        for arguments in [["--help"], ["log", "event", "--help"], ["profile", "--help"], ["change-user", "--help"]] {
+            let help = try cli.run(arguments).output
+            for form in ["id:", "alias:", "braze:", "email:", "phone:", "device:"] {
+                #expect(help.contains(form), "\(arguments) \(form)")
+            }
+        }
+        let help = try cli.run("import", "--help").output
+        for kind in ["custom_event", "custom_attribute", "user_attribute", "purchase"] {
+            #expect(help.contains(#"{"kind":"\#(kind)","user":"jane","#))
+        }
+        for kind in [
+            "customEventLogged", "customAttributesChanged", "userAttributesChanged", "purchaseLogged",
+            "customEventSaved", "customAttributesSaved", "userAttributeSaved", "userCreated",
+        ] {
+            #expect(help.contains(kind))
+        }
+    }
+
+    @Test("A group of commands, typed alone, shows its help and is wrong usage", arguments: ["save", "log"])
+    func group(name: String) throws {
+        let outcome = try CLI().run(name)
+        #expect(outcome.status == 64)
+        #expect(outcome.output.isEmpty)
+        #expect(outcome.errors.contains("SUBCOMMANDS:"))
+        #expect(outcome.errors.contains("profilecli \(name) event jane"))
     }
 
     @Test("A reader that goes away ends the program quietly")

@@ -4,7 +4,7 @@ import Testing
 @Suite("With --url")
 struct RemoteTests {
     /// A `profiled` on a free port, ended with this.
-    private final class Service {
+    final class Service {
         let url: String
         private let process = Process()
 

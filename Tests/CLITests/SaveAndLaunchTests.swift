@@ -67,7 +67,7 @@ struct SaveAndLaunchTests {
         let other = try cli.run("log", "event", "jane", "b", "--key", "k")
         #expect(other.status == 75)
         #expect(other.output.isEmpty)
-        #expect(other.errors.contains("Use a new key"))
+        #expect(other.errors.contains("Use a new --key"))
         #expect(try cli.run("log", "event", "jane", "b", "--expect", "9").status == 75)
         #expect(try cli.run("log", "event", "jane", "b", "--expect", "none").status == 75)
         try cli.succeed("log", "event", "jane", "b", "--expect", "2")

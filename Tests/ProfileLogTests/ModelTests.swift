@@ -73,7 +73,7 @@ private struct ModelRun {
             return saved ? .customEventSaved(event) : .customEventLogged(event)
         case 1:
             let change = UserAttributeChange(
-                pick([.email, .firstName, .homeCity]), pick([.null, .string("a"), .string("b")]))
+                pick([.email, .firstName, .homeCity]), pick([.null, .string("a@b.cc"), .string("b@b.cc")]))
             return saved ? .userAttributeSaved(change) : .userAttributesChanged([change])
         case 2 where !saved:
             return .purchaseLogged(
@@ -125,7 +125,7 @@ private struct ModelRun {
 
     mutating func change() throws {
         let (device, user) = (device(), user())
-        _ = try log.commit(.changeUser(device: device, to: .externalID(user.text), context: .test))
+        _ = try log.changeUser(device: device, to: .externalID(user.text), context: .test)
         model.change(device, to: user)
     }
 

@@ -39,14 +39,23 @@ enum EventEncoder {
         writeDetails(event, &writer)
         if let item = context.item { writer.field(RecordField.item, text: item) }
         if let app = context.app { writer.field(RecordField.app, text: app) }
-        if case .pendingFlushed(let flush) = event, flush.chunk > 0 {
-            writer.field(RecordField.chunk, varint: UInt64(flush.chunk))
-        }
+        writeDeviceDetails(event, &writer)
+        if let replaces = context.replaces { writer.field(RecordField.replaces, varint: replaces.rawValue) }
         return true
     }
 
+    /// Fields 33 to 35.
+    private static func writeDeviceDetails(_ event: ProfileEvent, _ writer: inout WireWriter) {
+        switch event {
+        case .pendingFlushed(let flush):
+            if flush.chunk > 0 { writer.field(RecordField.chunk, varint: UInt64(flush.chunk)) }
+            if flush.isQueued { writer.field(RecordField.queued, varint: 1) }
+        case .deviceChanged(let settings): SettingsCodec.write(settings, to: &writer)
+        default: break
+        }
+    }
+
     /// Fields `name` and `entries`.
-    @inline(__always)
     private static func writeContent(
         _ event: ProfileEvent, _ names: inout some NameNumbering, _ writer: inout WireWriter
     ) -> Bool {
@@ -65,6 +74,7 @@ enum EventEncoder {
         case .userAttributesChanged(let changes):
             for change in changes { writeUserAttribute(change, &writer) }
             return true
+        case .queued(let event): return writeContent(event, &names, &writer)
         default: return true
         }
     }
@@ -170,6 +180,15 @@ enum EventEncoder {
             for identity in identities { IdentityCodec.write(identity, field: RecordField.identities, to: &writer) }
         case .userChanged(let previous):
             if let previous { writer.field(RecordField.otherUser, varint: previous.rawValue) }
+        case .usersMerged(let merge):
+            for identity in merge.identities {
+                IdentityCodec.write(identity, field: RecordField.identities, to: &writer)
+            }
+            writer.field(RecordField.otherUser, varint: merge.source.rawValue)
+            writer.field(RecordField.otherVersion, varint: merge.version.rawValue)
+        case .sessionEnded(let started): writer.field(RecordField.launch, varint: started.rawValue)
+        case .dataSent(let positions): writePositions(positions, RecordField.flushed, &writer)
+        case .queued(let event): writeDetails(event, &writer)
         default: break
         }
     }

@@ -4,20 +4,22 @@ public struct EventView: ~Copyable {
     public let position: Position
     let header: RecordHeader
     private unowned(unsafe) let names: NameTable
+    /// In a fold by device: the device whose state it is applied to, one of `devices`.
+    public let device: Name?
 
     /// Looks at `record`, which must outlive the view, as must `names`. Nil if it is no record.
     @inline(__always)
     init?(_ record: UnsafeRawBufferPointer, position: Position, names: NameTable) {
         guard let header = RecordHeader(record) else { return nil }
-        self.header = header
-        self.position = position
-        self.names = names
+        self.init(header: header, position: position, names: names)
     }
 
-    init(header: RecordHeader, position: Position, names: NameTable) {
+    @inline(__always)
+    init(header: RecordHeader, position: Position, names: NameTable, device: Name? = nil) {
         self.header = header
         self.position = position
         self.names = names
+        self.device = device
     }
 
     /// What kind of fact it is; nil for a kind that this program does not know.
@@ -50,6 +52,24 @@ public struct EventView: ~Copyable {
             reader.skip(field.type)
         }
         return .unknown
+    }
+
+    /// The devices that it is about: the one on which it happened, and those whose anonymous user it creates, identifies or merges.
+    public var devices: [Name] {
+        var devices: [Name] = []
+        var reader = WireReader(header.body)
+        while let field = reader.field() {
+            if field.number == RecordField.device, field.type == .bytes {
+                devices.append(Name(String(decoding: reader.bytes(), as: UTF8.self)))
+            } else if field.number == RecordField.identities, field.type == .bytes {
+                if case .device(let device) = IdentityCodec.read(reader.bytes()), !devices.contains(Name(device)) {
+                    devices.append(Name(device))
+                }
+            } else {
+                reader.skip(field.type)
+            }
+        }
+        return devices
     }
 
     /// The name of a custom event or the ID of a product; nil for events that have none.

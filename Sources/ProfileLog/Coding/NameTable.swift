@@ -7,11 +7,23 @@ final class NameTable: Sendable {
     /// How many names are known; they are numbered from 1.
     var count: UInt32 { map.withReading { $0.count } }
 
-    /// Adds the names numbered `number` and on, as read from the store.
-    func add(_ name: UnsafeRawBufferPointer, number: UInt32) {
+    /// The first row that was damaged or missing. Without it nobody can tell what events mean, nor which number a new name gets.
+    var damage: StorageError? { map.withReading { $0.damage } }
+
+    /// Adds a row of the store. One that is damaged or missing leaves a placeholder, so that `check` can go on.
+    func add(_ row: UnsafeRawBufferPointer, number: UInt32) {
         map.withWriting { map in
+            if number > map.count + 1 { map.note("row \(map.count + 1) of table names is missing") }
+            // For a number that is far off, as a damaged one may be, it would be too many placeholders.
+            while map.count + 1 < number, number - map.count < 1 << 16 { map.addPlaceholder() }
             // Two transactions may bring the same news.
-            if number == map.count + 1 { map.add(name) }
+            guard number == map.count + 1 else { return }
+            if RecordHeader.hasRightChecksum(row) {
+                map.add(row.slice(0..<(row.count - 4)))
+            } else {
+                map.note("row \(number) of table names fails its checksum")
+                map.addPlaceholder()
+            }
         }
     }
 
@@ -29,6 +41,7 @@ final class NameTable: Sendable {
 struct NameMap {
     private var table = ByteStringTable()
     private var names: [Name] = []
+    private(set) var damage: StorageError?
 
     var count: UInt32 { UInt32(names.count) }
 
@@ -36,6 +49,11 @@ struct NameMap {
         table.add(bytes)
         names.append(Name(String(decoding: bytes, as: UTF8.self)))
     }
+
+    mutating func addPlaceholder() { Array("?\(count + 1)".utf8).withUnsafeBytes { add($0) } }
+
+    /// Takes down a damaged place, if it is the first.
+    mutating func note(_ place: String) { if damage == nil { damage = .damaged(place: place) } }
 
     func name(_ number: UInt32) -> Name? {
         number > 0 && number <= names.count ? names[Int(number) - 1] : nil
@@ -76,6 +94,15 @@ struct NewNames: NameNumbering {
         let number = known + UInt32(added.count)
         numbers[name] = number
         return number
+    }
+
+    /// All names, those of the table and the added ones.
+    var map: NameMap {
+        var map = table.current
+        for name in added.suffix(added.count - Int(min(UInt32(added.count), map.count - known))) {
+            name.text.withRawUTF8 { map.add($0) }
+        }
+        return map
     }
 
     /// The name with this number, in the table or added; nil if there is none.

@@ -21,6 +21,10 @@ struct RecordBody {
     var reason = ""
     var actor = ""
     var chunk: UInt32 = 0
+    var isQueued = false
+    var settings: DeviceSettings?
+    var replaces: UInt64 = 0
+    var otherVersion: UInt64 = 0
     var entries: [UnsafeRawBufferPointer] = []
     var identities: [UserID] = []
     var flushed: [Position] = []
@@ -63,6 +67,9 @@ struct RecordBody {
             case RecordField.erased: erased = value != 0
             case RecordField.quantity: quantity = UInt32(truncatingIfNeeded: value)
             case RecordField.chunk: chunk = UInt32(truncatingIfNeeded: value)
+            case RecordField.queued: isQueued = value != 0
+            case RecordField.replaces: replaces = value
+            case RecordField.otherVersion: otherVersion = value
             default: break
             }
         }
@@ -83,6 +90,9 @@ struct RecordBody {
         case RecordField.identities:
             guard let identity = IdentityCodec.read(reader.bytes()) else { return false }
             identities.append(identity)
+        case RecordField.settings:
+            guard let read = SettingsCodec.read(reader.bytes()) else { return false }
+            settings = read
         case RecordField.reason: reason = reader.text()
         case RecordField.actor: actor = reader.text()
         case RecordField.currency: currency = reader.text()

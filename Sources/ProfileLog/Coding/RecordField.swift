@@ -29,6 +29,9 @@ enum RecordField {
     static let item: UInt32 = 31
     static let app: UInt32 = 32
     static let chunk: UInt32 = 33
+    static let queued: UInt32 = 34
+    static let settings: UInt32 = 35
+    static let replaces: UInt32 = 36
 
     enum Value {
         static let name: UInt32 = 1

@@ -37,6 +37,15 @@ struct RecordHeader {
         body = reader.rest
     }
 
+    /// The header of an event that has no place yet.
+    init(kind: EventKind, body: UnsafeRawBufferPointer) {
+        kindNumber = kind.rawValue
+        user = 0
+        version = 0
+        recordedAt = 0
+        self.body = body
+    }
+
     /// The user alone: for a reader who shares the log with others and skips what is not its own. 0 for what is no record.
     @inline(__always)
     static func user(of record: UnsafeRawBufferPointer) -> UInt64 {

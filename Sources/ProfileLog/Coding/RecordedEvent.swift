@@ -32,6 +32,7 @@ extension RecordedEvent {
         if let device = body.device { context.device = String(exactly: device) }
         context.item = body.item
         context.app = body.app
+        if body.replaces > 0 { context.replaces = Position(rawValue: body.replaces) }
         let kind = header.kind
         if body.storage > 0 {
             guard let group = names.name(body.storage) else { return nil }
@@ -65,13 +66,26 @@ extension RecordedEvent {
                 Purchase(
                     product: event.name, currency: body.currency, price: body.price, quantity: body.quantity,
                     properties: event.properties))
+        case .customEventQueued, .customAttributesQueued, .userAttributesQueued, .purchaseQueued:
+            return event(kind.unqueued, body, names).map { .queued($0) }
+        case .userLoggedOut: return .userLoggedOut
+        case .usersMerged:
+            return .usersMerged(
+                Merge(
+                    source: UserNumber(rawValue: body.otherUser ?? 0), version: Version(rawValue: body.otherVersion),
+                    identities: body.identities))
+        case .appLeft: return .appLeft
+        case .sessionStarted: return .sessionStarted
+        case .sessionEnded: return .sessionEnded(started: Position(rawValue: body.launch))
+        case .dataSent: return .dataSent(body.flushed)
+        case .deviceChanged: return .deviceChanged(body.settings ?? DeviceSettings())
         case .appLaunched:
             return .appLaunched(LaunchKind(rawValue: UInt8(truncatingIfNeeded: body.launchKind)) ?? .cold)
         case .pendingFlushed:
             return .pendingFlushed(
                 Flush(
                     launch: Position(rawValue: body.launch), chunk: body.chunk, flushed: body.flushed,
-                    rejected: body.rejected))
+                    rejected: body.rejected, isQueued: body.isQueued))
         case .pendingDiscarded:
             return .pendingDiscarded(Discard(positions: body.discarded, actor: body.actor, reason: body.reason))
         default: return .other(kind)

@@ -15,7 +15,7 @@ public struct AppendBuilder: ~Copyable {
     /// How many events were added.
     public var count: Int { append.items.count }
     /// Bytes that they take.
-    public var byteCount: Int { writer.count }
+    public var byteCount: Int { writer.count + append.extraBytes }
 
     /// Adds `event` of `user`, who is created if the ID is new and can make a user.
     public mutating func add(_ event: ProfileEvent, _ context: EventContext, to user: UserID) throws(AppendError) {
@@ -27,22 +27,29 @@ public struct AppendBuilder: ~Copyable {
         guard count < Limits.eventsPerAppend else { throw .tooLarge(limit: "\(Limits.eventsPerAppend) events") }
         let target = addTarget(user)
         let begin = writer.count
-        let encoded = EventEncoder.write(event, context, names: &names, to: &writer)
-        if !encoded { append.deferred[count] = .init(event: event, context: context) }
-        if event.kind.isSaved, let device = context.device { append.saves[count] = Name(device) }
-        guard writer.count - begin <= Limits.bytesPerEvent else {
-            writer.truncate(to: begin)
-            append.deferred[count] = nil
-            append.saves[count] = nil
+        let isEncoded = EventEncoder.write(event, context, names: &names, to: &writer)
+        if !isEncoded {
+            var longest = LongestNumbers()
+            _ = EventEncoder.write(event, context, names: &longest, to: &writer)
+        }
+        let size = writer.count - begin
+        let isTooLarge = byteCount > Limits.bytesPerAppend
+        if !isEncoded || size > Limits.bytesPerEvent || isTooLarge { writer.truncate(to: begin) }
+        guard size <= Limits.bytesPerEvent else {
             throw .invalid(place: "The event", reason: "must not be larger than \(Limits.bytesPerEvent) bytes")
         }
-        guard writer.count <= Limits.bytesPerAppend else {
-            writer.truncate(to: begin)
-            append.deferred[count] = nil
-            append.saves[count] = nil
-            throw .tooLarge(limit: "\(Limits.bytesPerAppend) bytes")
+        guard !isTooLarge else { throw .tooLarge(limit: "\(Limits.bytesPerAppend) bytes") }
+        if !isEncoded {
+            append.deferred[count] = .init(event: event, context: context)
+            append.extraBytes += size
         }
+        if let device = context.device { append.devices[count] = Name(device) }
         append.items.append(.init(target: target, kind: event.kind, body: begin..<writer.count))
+    }
+
+    /// Stands for numbers that only the commit can give: an event that waits for them is measured, at its largest.
+    private struct LongestNumbers: NameNumbering {
+        mutating func number(_ name: Name) -> UInt32? { .max }
     }
 
     private mutating func addTarget(_ user: UserID) -> Int {
@@ -51,8 +58,9 @@ public struct AppendBuilder: ~Copyable {
         if case .externalID(let id) = user, id.utf8.count <= KeyCoding.longestPlainIdentifier {
             writer.byte(user.kindNumber)
             id.withRawUTF8 { writer.raw($0) }
-        } else if let key = KeyCoding.identifier(user) {
-            key.withUnsafeBytes { writer.raw($0) }
+        } else {
+            if let key = KeyCoding.identifier(user) { key.withUnsafeBytes { writer.raw($0) } }
+            append.extraBytes += user.parts.reduce(0) { $0 + $1.utf8.count }
         }
         append.targets.append(.init(id: user, key: begin..<writer.count))
         return append.targets.count - 1

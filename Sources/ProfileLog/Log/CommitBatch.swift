@@ -21,7 +21,9 @@ extension CommitBatch {
             var value = Array(name.text.utf8)
             let checksum = value.withUnsafeBytes { crc32c($0) }
             withUnsafeBytes(of: checksum.littleEndian) { value.append(contentsOf: $0) }
-            try transaction.put(tables.names, key, value)
+            guard try transaction.insert(tables.names, key, value) else {
+                throw StorageError.damaged(place: "row \(firstName + UInt32(index)) of table names stands already")
+            }
         }
         try transaction.withCursor(tables.log) { cursor in
             try bytes.withUnsafeBytes { bytes in

@@ -6,7 +6,7 @@ struct Decider: ~Copyable {
     let view: LogView
     let braze: BrazeIDs
     private let limits: PendingLimits
-    private let recordedAt: Int64
+    let recordedAt: Int64
     private let firstPosition: UInt64
     var names: NewNames
     /// One cursor for all look-ups of versions.
@@ -50,14 +50,10 @@ struct Decider: ~Copyable {
         do {
             switch append.intent {
             case .events: return try decideEvents(append, transaction)
-            case .launch(let device, let kind, let context):
-                return try decideLaunch(device, kind, context, transaction)
-            case .flush(let device, let kinds, let limit, let context):
-                return try decideFlush(device, kinds, limit, context, transaction)
+            case .device(let device, let intent, let context):
+                return try decideDevice(device, intent, context, transaction)
             case .discard(let device, let selection, let actor, let reason, let context):
                 return try decideDiscard(device, selection, actor, reason, context, transaction)
-            case .changeUser(let device, let user, let context):
-                return try decideChange(device, to: user, context, transaction)
             }
         } catch let error as AppendError {
             names.truncate(to: namesBefore)
@@ -128,16 +124,39 @@ struct Decider: ~Copyable {
                 user = try view.user(id, braze: braze, transaction) ?? create(id, &key, &places, transaction)
                 users[item.target] = user
             }
-            if !append.saves.isEmpty, let device = append.saves[index], try view.device(device, transaction).user == nil
-            {
-                let change = EventContext(source: .system, device: device.text)
-                try self.event(.userChanged(previous: nil), change, user, &key, &places, transaction)
+            if append.devices.isEmpty {
+                try record(item.kind, user, &key, body: bytes.slice(item.body), &places, transaction)
+            } else {
+                try write(
+                    item.kind, append.devices[index], user, &key, body: bytes.slice(item.body), &places, transaction)
             }
-            try record(item.kind, user, &key, body: bytes.slice(item.body), &places, transaction)
         }
         precondition(promised == nil || promised == places.count, "A key counts other events than its append stored.")
         return AppendReceipt(
             first: Position(rawValue: first), places: places, isRepetition: false, note: append.note)
+    }
+
+    /// Writes what is saved or logged on `device`.
+    private mutating func write(
+        _ kind: EventKind, _ device: Name?, _ user: UInt64, _ key: inout AppendField?, body: UnsafeRawBufferPointer,
+        _ places: inout [AppendReceipt.Place], _ transaction: borrowing some Reading & ~Copyable
+    ) throws {
+        guard let device else { return try record(kind, user, &key, body: body, &places, transaction) }
+        let at = try occurredAt(RecordHeader(kind: kind, body: body))
+        guard kind.isSaved else {
+            let kind = try self.kind(kind, loggedOn: device, at: at, transaction)
+            return try record(kind, user, &key, body: body, &places, transaction)
+        }
+        let status = try view.device(device, transaction)
+        if status.user == nil {
+            let change = EventContext(source: .system, device: device.text)
+            try event(.userChanged(previous: nil), change, user, &key, &places, transaction)
+        }
+        if let (event, context) = relocated(body, kind, status.settings) {
+            try self.event(event, context, user, &key, &places, transaction)
+        } else {
+            try record(kind, user, &key, body: body, &places, transaction)
+        }
     }
 
     /// How many events the append makes beside its items: for new users, and for devices that get their first.
@@ -151,7 +170,7 @@ struct Decider: ~Copyable {
             if created.insert(target.id).inserted, case .device(let device) = target.id { devices.insert(Name(device)) }
         }
         var changes = 0
-        for device in append.saves.values where devices.insert(device).inserted {
+        for (index, device) in append.devices where append.items[index].kind.isSaved && devices.insert(device).inserted {
             if (try? view.device(device, transaction).user) == .some(nil) { changes += 1 }
         }
         return created.count + changes
@@ -288,10 +307,10 @@ struct Decider: ~Copyable {
     private func refuseBeyondPendingLimit(
         _ append: PreparedAppend, _ transaction: borrowing some Reading & ~Copyable
     ) throws {
-        if append.saves.isEmpty { return }
-        let counts = Dictionary(append.saves.values.map { ($0, 1) }, uniquingKeysWith: +)
-        for (device, more) in counts {
-            let waiting = try view.pendingCount(device, transaction)
+        if append.devices.isEmpty { return }
+        let saved = append.devices.filter { append.items[$0.key].kind.isSaved }.values
+        for (device, more) in Dictionary(saved.map { ($0, 1) }, uniquingKeysWith: +) {
+            let waiting = try view.itemCount(device, transaction)
             if waiting + more > limits.itemsPerDevice { throw AppendError.pendingFull(limit: limits.itemsPerDevice) }
         }
     }

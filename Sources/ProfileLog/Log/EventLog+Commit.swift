@@ -3,10 +3,14 @@ internal import Synchronization
 extension EventLog {
     /// Commits `appends` together: one transaction, one sync. Each is accepted or refused on its own, in this order.
     ///
+    /// What is more than one commit may hold (48 MiB) takes several, each complete in itself.
+    ///
     /// When it returns, the accepted ones are on the disk, and every later read sees them. If the disk failed, all of them say so
     /// (`outcomeUnknown`), and the log takes nothing more until it is opened again.
     public func commit(_ appends: [PreparedAppend]) -> [Result<AppendReceipt, AppendError>] {
-        let answers = commitOnly(appends)
+        var answers: [Result<AppendReceipt, AppendError>] = []
+        // Once at least: a commit of nothing still takes the write lock and sees what a killed process left.
+        repeat { answers += commitOnly(appends[answers.count...]) } while answers.count < appends.count
         writeIndexIfDue()
         return answers
     }
@@ -29,8 +33,9 @@ extension EventLog {
         return try commit(builder.finish(idempotencyKey: key))
     }
 
-    /// As `commit(_:)`, without writing the index: the writer answers first.
-    func commitOnly(_ appends: [PreparedAppend]) -> [Result<AppendReceipt, AppendError>] {
+    /// Commits the first of `appends`, as many as one commit holds, and answers those. Without writing the index: the writer
+    /// answers first.
+    func commitOnly(_ appends: ArraySlice<PreparedAppend>) -> [Result<AppendReceipt, AppendError>] {
         writing.withLock { _ in
             var answers: [Result<AppendReceipt, AppendError>] = []
             do {
@@ -43,8 +48,9 @@ extension EventLog {
                 tail.withWriting { $0.uncommitted = nil }
             } catch {
                 if tail.withReading({ $0.uncommitted != nil }) { takeBackTail() }
-                let failure = Self.appendError(error)
-                return appends.map { _ in .failure(failure) }
+                // The failure of a commit is that of the appends in it; what comes before a commit refuses them all.
+                let count = answers.isEmpty ? appends.count : answers.count
+                return Array(repeating: .failure(Self.appendError(error)), count: count)
             }
             return answers
         }
@@ -53,7 +59,7 @@ extension EventLog {
     private struct NothingToStore: Error {}
 
     private func decideAndApply(
-        _ appends: [PreparedAppend], _ transaction: borrowing WriteTransaction
+        _ appends: ArraySlice<PreparedAppend>, _ transaction: borrowing WriteTransaction
     ) throws -> [Result<AppendReceipt, AppendError>] {
         let seen = try catchUpWriting(transaction)
         let tail = seen.tail
@@ -73,10 +79,8 @@ extension EventLog {
         var answers: [Result<AppendReceipt, AppendError>] = []
         answers.reserveCapacity(appends.count)
         for append in appends {
-            guard decider.byteCount + append.bytes.count <= Limits.bytesPerCommit else {
-                answers.append(.failure(.overloaded(waiting: appends.count)))
-                continue
-            }
+            let isFull = decider.byteCount + append.byteCount > Limits.bytesPerCommit
+            if isFull, !answers.isEmpty { break }
             do {
                 answers.append(.success(try decider.decide(append, transaction)))
             } catch let error as AppendError {

@@ -4,7 +4,15 @@ extension EventLog {
     /// Writes the caches up to the log's end if they lag by more than `options.indexLag` events.
     func writeIndexIfDue() {
         let lag = tail.withReading { $0.entries.count }
-        if lag >= options.indexLag { try? writeIndex() }
+        if lag < options.indexLag { return }
+        do {
+            try writeIndex()
+        } catch StorageError.damaged {
+            // A cache that cannot be continued is made anew; what is damaged in the log itself refuses that too, and stays named.
+            try? rebuildCaches()
+        } catch {
+            // Tried again after the next commit.
+        }
     }
 
     /// Writes the caches up to the log's end: rows in key order, then the checkpoint, in one transaction.
@@ -32,6 +40,8 @@ private struct IndexWriter {
     let names: NameTable
 
     func write(_ transaction: borrowing WriteTransaction) throws {
+        // What lies there without a checkpoint was laid out by another revision, or is damaged.
+        if view.checkpoint == 0 { try transaction.clearCaches(view.tables) }
         try writeIdentifiers(transaction)
         try writeUsers(transaction)
         try writeStreams(transaction)
@@ -49,20 +59,21 @@ private struct IndexWriter {
                 identifiers.withBytes(of: right) { right in left.order(to: right) < 0 }
             }
         }
+        var row = WireWriter()
         try transaction.withCursor(view.tables.identifiers) { cursor in
             for index in order where tail.identifierOwners[index].position > view.checkpoint {
                 let user = tail.identifierOwners[index].user
                 try identifiers.withThrowingBytes(of: index) { key in
-                    guard let type = key.first, type & 0x80 != 0 else {
-                        return try withUnsafeBytes(of: user.bigEndian) { try cursor.put(key, $0) }
+                    row.removeAll()
+                    row.littleEndian(user.bigEndian)
+                    if let type = key.first, type & 0x80 != 0 {
+                        // The key is a hash: the row holds the whole identifier too.
+                        let ids = (tail.identities[user] ?? []).compactMap(\.id)
+                        let id = ids.first { KeyCoding.identifier($0)?.elementsEqual(key) == true }
+                        if let id { KeyCoding.identifierRemainder(id).withUnsafeBytes { row.raw($0) } }
                     }
-                    // The key is a hash: the row holds the whole identifier too.
-                    var value: [UInt8] = []
-                    value.appendBigEndian(user)
-                    let ids = (tail.identities[user] ?? []).compactMap(\.id)
-                    let id = ids.first { KeyCoding.identifier($0)?.elementsEqual(key) == true }
-                    if let id { value += KeyCoding.identifierRemainder(id) }
-                    try cursor.put(Array(key), value)
+                    row.littleEndian(crc32c(row.bytes))
+                    try cursor.put(key, row.bytes)
                 }
             }
         }
@@ -70,14 +81,15 @@ private struct IndexWriter {
 
     private func writeUsers(_ transaction: borrowing WriteTransaction) throws {
         var writer = WireWriter()
+        let mergedUsers = Set(tail.merges.map(\.source))
         try transaction.withCursor(view.tables.users) { cursor in
-            for user in tail.identities.keys.sorted() {
+            for user in mergedUsers.union(tail.identities.keys).sorted() {
                 let changes = tail.identities[user] ?? []
                 var row = UserRow()
-                // A user whose first event is in the tail has no row yet.
-                if let first = tail.version(ofFirst: changes), first > 1 || changes.isEmpty {
+                if mergedUsers.contains(user) || tail.version(ofFirst: changes) ?? 0 > 1 {
                     row = try view.identities(of: user, transaction)
                 } else {
+                    // A user whose first event is in the tail has no row yet.
                     for (id, position) in changes { row.add(id, position: position) }
                 }
                 writer.removeAll()
@@ -123,7 +135,7 @@ private struct IndexWriter {
                     guard let stored = try cursor.seek(key), stored.key.hasSameBytes(as: key) else {
                         throw StorageError.damaged(place: "a row of table streams is missing")
                     }
-                    let (bytes, position) = StreamRow.prefix(stored.value, entries: there)
+                    let (bytes, position) = StreamRow.prefix(try StreamRow.positions(stored), entries: there)
                     guard position < positions[next], position <= view.checkpoint else {
                         throw StorageError.damaged(place: "a row of table streams")
                     }
@@ -136,6 +148,7 @@ private struct IndexWriter {
                     next -= 1
                     version += 1
                 }
+                row.littleEndian(crc32c(row.bytes))
                 try cursor.put(key, row.bytes)
             }
         }
@@ -152,42 +165,24 @@ private struct IndexWriter {
     private func writeDevices(_ transaction: borrowing WriteTransaction) throws {
         var writer = WireWriter()
         for device in tail.devices.keys.sorted() where !device.text.isEmpty {
-            let row = try view.device(device, transaction)
+            let status = try view.device(device, transaction)
             writer.removeAll()
-            row.write(to: &writer)
+            status.write(to: &writer)
             try transaction.put(view.tables.devices, Array(device.text.utf8), Array(writer.bytes))
         }
     }
 
     private func writePending(_ transaction: borrowing WriteTransaction) throws {
-        for device in tail.pendingChanges.keys.sorted() {
-            let waiting = try Dictionary(
-                uniqueKeysWithValues: view.pending(device, transaction).map { ($0.position, $0) })
-            let stored = try storedPending(device, transaction)
-            for change in tail.pendingChanges[device] ?? [] {
-                switch change.change {
-                case .added(let item):
-                    if waiting[item.position] != nil { try put(item, device, transaction) }
-                case .removed(let gone):
-                    for item in gone.sorted().compactMap({ stored[$0] }) {
-                        try transaction.delete(view.tables.pending, key(item, device))
-                    }
-                }
+        for device in tail.devices.keys.sorted() {
+            let items = try view.items(device, transaction)
+            let stored = try view.storedItems(device, transaction)
+            for (position, item) in stored where items[position] == nil {
+                try transaction.delete(view.tables.pending, key(item, device))
+            }
+            for item in items.values.sorted(by: { $0.position < $1.position }) where stored[item.position] != item {
+                try transaction.put(view.tables.pending, key(item, device), PendingRow.value(item))
             }
         }
-    }
-
-    /// The items that have rows, by position: an item's own record, which says the same, may have become unreadable.
-    private func storedPending(
-        _ device: Name, _ transaction: borrowing WriteTransaction
-    ) throws -> [UInt64: PendingItem] {
-        var items: [UInt64: PendingItem] = [:]
-        try view.forEachPendingRow(device, transaction) { items[$0.position] = $0 }
-        return items
-    }
-
-    private func put(_ item: PendingItem, _ device: Name, _ transaction: borrowing WriteTransaction) throws {
-        try transaction.put(view.tables.pending, key(item, device), [item.kind.rawValue])
     }
 
     private func key(_ item: PendingItem, _ device: Name) -> [UInt8] {

@@ -1,36 +1,119 @@
 extension EventLog {
-    /// Starts the app on `device` and flushes what waits there and the app can see: custom events, then custom attributes, then user
-    /// attributes, each in saved order.
+    /// Starts the app on `device`, and hands to its SDK what waits there and the app can see: custom events, then custom attributes, then
+    /// user attributes, each in saved order. The SDK sends it at once if it may; until then it is queued and takes no effect.
     ///
     /// A launch that died before its flush was done is finished first, under its own position. What is saved while this one runs
-    /// waits for the next. Each chunk is durable on its own, so a caller that dies leaves a launch that the next call finishes.
+    /// waits for the next. Each step is durable on its own, so a caller that dies leaves a launch that the next call finishes.
+    ///
+    /// - Parameter step: the app dies behind this step, to try what the next launch makes of it.
     public func launch(
         device: String, kind: LaunchKind = .cold, flushing kinds: Set<PendingKind> = Set(PendingKind.allCases),
-        context: EventContext = EventContext(source: .app)
+        dyingAfter step: LaunchStep? = nil, context: EventContext = EventContext(source: .app)
     ) throws(AppendError) -> LaunchReport {
-        let launch = try PreparedAppend.launch(device: device, kind: kind, context: context)
+        let launch = try PreparedAppend.device(device, .launch(kind), context)
+        var flush = FlushInput(
+            kinds: kinds, limit: options.itemsPerFlush, isRequested: kind != .background, staysQueued: false, visible: [])
         var report = LaunchReport()
-        report.finished = try flush(device, kinds, context)
+        report.finished = try repeated(device, .flush(flush), context)
         let receipt = try commit(launch)
-        report.position = receipt.last
+        report.position = try position(of: .appLaunched, in: receipt)
         report.user = receipt.places.last?.user
-        report.flushed = try flush(device, kinds, context)
+        if step == .launched { return report }
+        flush.staysQueued = step == .handed
+        if step == nil { report.sent = try send(device, isRequested: kind != .background, context) }
+        report.flushed = try repeated(device, .flush(flush), context)
         return report
     }
 
-    /// Flushes chunk by chunk until nothing is left that the device's last launch must flush.
-    private func flush(
-        _ device: String, _ kinds: Set<PendingKind>, _ context: EventContext
+    /// The app leaves the foreground on `device`. The answer is the event's position; nil if it was not there.
+    public func leave(device: String, context: EventContext = EventContext(source: .app)) throws(AppendError) -> Position? {
+        let receipt = try commit(PreparedAppend.device(device, .leave, context))
+        return receipt.places.isEmpty ? nil : receipt.last
+    }
+
+    /// From now on, `device` is that of the user with this ID, who is made if unknown. What the SDK had taken of the user before is
+    /// sent first. An anonymous user becomes the new one, or is merged into a known one (spec/rest-api 9, number 4).
+    public func changeUser(
+        device: String, to user: UserID, context: EventContext = EventContext(source: .app)
+    ) throws(AppendError) -> AppendReceipt {
+        try Validation.check(user)
+        let change = try PreparedAppend.device(device, .changeUser(user), context)
+        _ = try send(device, isRequested: true, context)
+        return try commit(change)
+    }
+
+    /// The user of `device` logs out: the SDK forgets what it has not sent, and is disabled (spec/device 4, no way back).
+    public func logOut(
+        device: String, context: EventContext = EventContext(source: .app)
+    ) throws(AppendError) -> AppendReceipt {
+        try commit(PreparedAppend.device(device, .logOut, context))
+    }
+
+    /// The SDK on `device` forgets who was there and what it has not sent.
+    public func wipe(
+        device: String, context: EventContext = EventContext(source: .app)
+    ) throws(AppendError) -> AppendReceipt {
+        try commit(PreparedAppend.device(device, .wipe, context))
+    }
+
+    /// Changes how `device` is set up, and sends what it then may.
+    public func change(
+        _ change: SettingsChange, of device: String, context: EventContext = EventContext(source: .app)
+    ) throws(AppendError) -> AppendReceipt {
+        if let timeout = change.sessionTimeout, timeout < 1 {
+            throw .invalid(place: "The session timeout", reason: "must be at least 1 second")
+        }
+        for target in change.withoutAppGroup + change.withAppGroup {
+            try Validation.check(name: target.process, "The process's name")
+            try Validation.check(appGroup: target.group)
+        }
+        let receipt = try commit(PreparedAppend.device(device, .change(change), context))
+        _ = try send(device, isRequested: false, context)
+        return receipt
+    }
+
+    /// The SDK on `device` sends what it took, if it may: `isRequested` says that the app asked for it (`requestImmediateDataFlush`), else
+    /// the request policy decides, by the time in `context`. The answer has the positions of the `dataSent` events.
+    public func send(
+        _ device: String, isRequested: Bool, _ context: EventContext = EventContext(source: .app)
     ) throws(AppendError) -> [Position] {
-        var flushes: [Position] = []
-        while true {
-            let receipt = try commit(
-                PreparedAppend(
-                    .flush(device: Name(device), kinds: kinds, limit: options.itemsPerFlush, context: context)))
-            if receipt.places.isEmpty { return flushes }
-            flushes.append(receipt.last)
+        try repeated(device, .send(isRequested: isRequested, limit: options.itemsPerFlush), context)
+    }
+
+    /// Where an append stored its event of this kind.
+    private func position(of kind: EventKind, in receipt: AppendReceipt) throws(AppendError) -> Position {
+        do {
+            return try withView { view, transaction in
+                for position in receipt.first.rawValue...receipt.last.rawValue
+                where try Self.header(at: position, transaction, view.tables).kind == kind {
+                    return Position(rawValue: position)
+                }
+                return receipt.last
+            }
+        } catch {
+            throw Self.appendError(error)
         }
     }
+
+    /// Lets `intent` happen to the device until there is nothing left of it.
+    private func repeated(
+        _ device: String, _ intent: DeviceIntent, _ context: EventContext
+    ) throws(AppendError) -> [Position] {
+        var positions: [Position] = []
+        while true {
+            let receipt = try commit(PreparedAppend.device(device, intent, context))
+            if receipt.places.isEmpty { return positions }
+            positions.append(receipt.last)
+        }
+    }
+}
+
+/// A point in a launch behind which the app can die.
+public enum LaunchStep: String, Sendable, CaseIterable {
+    /// The launch stands in the log: what waits is retrieved with it, for an item belongs to the first launch behind it.
+    case launched
+    /// What waited was handed to the SDK, and with that removed from the storage; nothing was sent.
+    case handed
 }
 
 /// What a launch did.
@@ -41,6 +124,8 @@ public struct LaunchReport: Hashable, Sendable {
     public var user: UserNumber?
     /// Positions of the `pendingFlushed` events by which an earlier launch was finished.
     public var finished: [Position] = []
+    /// Positions of the `dataSent` events by which the SDK sent what it had taken before.
+    public var sent: [Position] = []
     /// Positions of the `pendingFlushed` events of this launch.
     public var flushed: [Position] = []
 }

@@ -35,10 +35,10 @@ extension EventLog {
         try withView { view, transaction in
             let count = try view.userCount(transaction)
             var users: [UserInfo] = []
-            var number = after.rawValue + 1
-            while number <= count, users.count < limit {
-                users.append(try info(number, view, transaction))
+            var number = after.rawValue
+            while number < count, users.count < limit {
                 number += 1
+                users.append(try info(number, view, transaction))
             }
             return users
         }
@@ -182,29 +182,43 @@ extension EventLog {
         }
     }
 
-    /// What waits on `device`, in the order in which it was saved.
+    /// What waits on `device` for a launch, in the order in which it was saved.
     public func pending(on device: String) throws -> [PendingSave] {
         try withView { view, transaction in
             let names = names.current
-            let items = try view.pending(Name(device), transaction)
+            let items = try view.items(Name(device), transaction).values.filter { $0.queued == nil }
             return try transaction.withCursor(view.tables.log) { log in
-                try items.map { item in
-                    PendingSave(
-                        device: device, storage: item.storage.storage(names.name), kind: item.kind,
+                try items.sorted { $0.position < $1.position }.compactMap { item in
+                    guard let kind = item.kind else { return nil }
+                    return PendingSave(
+                        device: device, storage: item.storage.storage(names.name), kind: kind,
                         event: try Self.recorded(item.position, names, &log))
                 }
             }
         }
     }
 
+    /// What the SDK on `device` has taken and not sent, in the order in which it will.
+    public func queue(on device: String) throws -> [RecordedEvent] {
+        try withView { view, transaction in
+            let names = names.current
+            let queue = try view.deviceState(Name(device), transaction).queue
+            return try transaction.withCursor(view.tables.log) { log in
+                try queue.map { try Self.recorded($0.position, names, &log) }
+            }
+        }
+    }
+
+    /// The pending-flush state of `device`: `PendingProjection` as it is kept live.
+    public func deviceState(_ device: String) throws -> DeviceState {
+        try withView { view, transaction in try view.deviceState(Name(device), transaction) }
+    }
+
     /// Every device that has an event, with who is on it.
     public func devices() throws -> [DeviceInfo] {
         try withView { view, transaction in
             try view.devices(transaction).map { device in
-                let row = try view.device(device, transaction)
-                return DeviceInfo(
-                    device: device.text, user: row.user.map(UserNumber.init(rawValue:)),
-                    lastLaunch: row.launch == 0 ? nil : Position(rawValue: row.launch))
+                DeviceInfo(device: device.text, try view.device(device, transaction))
             }
         }
     }
@@ -239,6 +253,18 @@ public struct DeviceInfo: Hashable, Sendable {
     public var user: UserNumber?
     /// Position of its last launch.
     public var lastLaunch: Position?
+    /// Where its open session started; nil if none is open.
+    public var session: Position?
+    /// How it is set up.
+    public var settings: DeviceSettings
+
+    init(device: String, _ status: DeviceStatus) {
+        self.device = device
+        user = status.user.map(UserNumber.init(rawValue:))
+        lastLaunch = status.launch == 0 ? nil : Position(rawValue: status.launch)
+        session = status.session == 0 ? nil : Position(rawValue: status.session)
+        settings = status.settings
+    }
 }
 
 /// A saved item that waits for a launch.

@@ -20,7 +20,7 @@ extension EventLog {
                 }
             }
             if version / interval == before / interval { continue }
-            for projection in projections { try writeSnapshot(projection, user, version, written, transaction) }
+            for projection in projections where projection.scope == .user { try writeSnapshot(projection, user, version, written, transaction) }
         }
     }
 
@@ -35,10 +35,31 @@ extension EventLog {
         try transaction.put(
             view.tables.snapshots, KeyCoding.snapshot(P.name, user: user, version: version),
             SnapshotRow.bytes(revision: P.revision, state: P.encode(state)))
+        // What stands between the two was passed over: it is of another revision, or damaged.
+        for key in try snapshotKeys(P.name, user, from: from, below: version, view.tables, transaction) {
+            try transaction.delete(view.tables.snapshots, key)
+        }
         if let earlier, earlier.version / Self.keptSnapshotInterval == version / Self.keptSnapshotInterval {
             try transaction.delete(
                 view.tables.snapshots, KeyCoding.snapshot(P.name, user: user, version: earlier.version))
         }
+    }
+
+    /// The keys of a user's snapshots from version `from` to below `end`: a handful, as one is kept of every 1024 versions.
+    private func snapshotKeys(
+        _ projection: String, _ user: UInt64, from: UInt64, below end: UInt64, _ tables: Tables,
+        _ transaction: borrowing WriteTransaction
+    ) throws -> [[UInt8]] {
+        let endKey = KeyCoding.snapshot(projection, user: user, version: end)
+        var keys: [[UInt8]] = []
+        try transaction.withCursor(tables.snapshots) { cursor in
+            var row = try cursor.seek(KeyCoding.snapshot(projection, user: user, version: from))
+            while let found = row, Array(found.key).lexicographicallyPrecedes(endKey) {
+                keys.append(Array(found.key))
+                row = try cursor.next()
+            }
+        }
+        return keys
     }
 
     /// The newest usable snapshot at or before `version`.
@@ -71,8 +92,27 @@ extension EventLog {
             guard RecordHeader.hasRightChecksum(record), let header = RecordHeader(record) else {
                 throw StorageError.damaged(place: "the record at position \(position) fails its checksum")
             }
+            if header.kindNumber == EventKind.usersMerged.rawValue {
+                try merge(P.self, header, position, into: &state, view, transaction)
+            }
             P.apply(EventView(header: header, position: Position(rawValue: position), names: names), to: &state)
         }
+    }
+
+    /// Takes into `state` what the user adds up to whom the `usersMerged` event at `position` names: their stream, folded from its start.
+    func merge<P: Projection>(
+        _: P.Type, _ header: RecordHeader, _ position: UInt64, into state: inout P.State, _ view: LogView,
+        _ transaction: borrowing some Reading & ~Copyable
+    ) throws {
+        guard let body = RecordBody(header.body), !body.erased, let source = body.otherUser else { return }
+        let positions = try view.positions(of: source, from: 1, to: body.otherVersion, transaction)
+        // Everything that is merged came before; so merges of merges end.
+        guard positions.count == body.otherVersion, positions.last ?? 0 < position else {
+            throw StorageError.damaged(place: "the merge at position \(position) names events that are not there")
+        }
+        var merged = P.initial
+        try fold(P.self, positions, into: &merged, view, transaction)
+        P.merge(merged, into: &state)
     }
 
     /// The state of `user` after `version` of their events: nearest snapshot, and a fold of what follows.

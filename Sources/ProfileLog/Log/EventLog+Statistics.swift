@@ -12,8 +12,10 @@ public struct LogStatistics: Hashable, Sendable {
     public var devices: Int
     /// How many of them have something that waits.
     public var devicesWithPending: Int
-    /// What waits on all devices, by list.
+    /// What waits for launches on all devices, by list.
     public var pending: [PendingKind: Int]
+    /// What SDKs have taken and not sent, on all devices.
+    public var queued: Int
     /// Rows by table, in the order of docs/decisions/0001.
     public var tables: [Table]
 
@@ -33,34 +35,36 @@ extension EventLog {
             let devices = try view.devices(transaction)
             var pending: [PendingKind: Int] = [:]
             var devicesWithPending = 0
+            var queued = 0
             for device in devices {
-                let items = try view.pending(device, transaction)
+                let items = try view.items(device, transaction).values
                 if !items.isEmpty { devicesWithPending += 1 }
-                for item in items { pending[item.kind, default: 0] += 1 }
+                for item in items {
+                    if item.queued != nil { queued += 1 } else if let kind = item.kind { pending[kind, default: 0] += 1 }
+                }
             }
             return LogStatistics(
                 lastPosition: Position(rawValue: view.last), users: try view.userCount(transaction),
                 usedBytes: environment.usedBytes, indexed: Position(rawValue: view.checkpoint), devices: devices.count,
-                devicesWithPending: devicesWithPending, pending: pending,
+                devicesWithPending: devicesWithPending, pending: pending, queued: queued,
                 tables: try Table.Name.allCases.map { name in
                     .init(name: name.rawValue, rows: try transaction.count(view.tables[name]))
                 })
         }
     }
 
-    /// How many items wait on `device`, without reading them.
+    /// How many items wait on `device` for a launch, without reading them.
     public func pendingCount(on device: String) throws -> Int {
-        try withView { view, transaction in try view.pending(Name(device), transaction).count }
+        try withView { view, transaction in
+            try view.items(Name(device), transaction).values.count { $0.queued == nil }
+        }
     }
 
     /// The device with this ID; nil if it has no event.
     public func device(_ device: String) throws -> DeviceInfo? {
         try withView { view, transaction in
-            let row = try view.device(Name(device), transaction)
-            guard row.user != nil || row.launch > 0 else { return nil }
-            return DeviceInfo(
-                device: device, user: row.user.map(UserNumber.init(rawValue:)),
-                lastLaunch: row.launch == 0 ? nil : Position(rawValue: row.launch))
+            let status = try view.device(Name(device), transaction)
+            return status == DeviceStatus() ? nil : DeviceInfo(device: device, status)
         }
     }
 

@@ -56,7 +56,7 @@ public final class EventLog: Sendable {
             try loadNames(transaction)
             try rebuildTail(transaction)
         }
-        try rebuildCachesOfOtherRevisions()
+        try rebuildUnusableCaches()
     }
 
     /// Checks that the store is one that this program may use; marks a new one.
@@ -116,10 +116,15 @@ extension EventLog {
     }
 
     /// Runs `body` on one consistent view of everything that was committed before the call, by whatever process.
-    func withView<Result>(_ body: (LogView, borrowing ReadTransaction) throws -> Result) throws -> Result {
+    ///
+    /// Refuses if a name is damaged, unless `whateverIsDamaged`.
+    func withView<Result>(
+        whateverIsDamaged: Bool = false, _ body: (LogView, borrowing ReadTransaction) throws -> Result
+    ) throws -> Result {
         while true {
             let result: Result? = try environment.withReadTransaction { transaction in
                 guard let view = try catchUp(transaction) else { return nil }
+                if !whateverIsDamaged, let damage = names.damage { throw damage }
                 return try body(view, transaction)
             }
             if let result { return result }
@@ -130,7 +135,8 @@ extension EventLog {
     /// Builds the tail anew if the caches went back behind it: another process dropped them.
     private func bringBackTail() throws {
         func isAhead(_ transaction: borrowing ReadTransaction) throws -> Bool {
-            let checkpoint = try IndexCheckpoint.read(environment.tables, transaction)?.position ?? 0
+            let last = try Self.last(transaction, environment.tables)
+            let checkpoint = try IndexCheckpoint.read(environment.tables, transaction, last: last)?.position ?? 0
             return tail.withReading { $0.base > checkpoint }
         }
         guard try environment.withReadTransaction({ try isAhead($0) }) else { return }
@@ -141,7 +147,16 @@ extension EventLog {
     }
 
     /// As `catchUp`, for the writer, who sees the newest state: a tail that is ahead of it is ahead of caches that were dropped.
+    ///
+    /// Refuses if a name or a record of the tail is damaged: who has which ID and version, and which key was used, may stand in it.
     func catchUpWriting(_ transaction: borrowing WriteTransaction) throws -> LogView {
+        let view = try catchUpOrRebuild(transaction)
+        if let damage = names.damage { throw damage }
+        try view.refuseDamage()
+        return view
+    }
+
+    private func catchUpOrRebuild(_ transaction: borrowing WriteTransaction) throws -> LogView {
         if let view = try catchUp(transaction) { return view }
         try rebuildTail(transaction)
         guard let view = try catchUp(transaction) else {
@@ -153,8 +168,8 @@ extension EventLog {
     /// Brings names and tail up to what `transaction` sees. Nil if the tail has moved on already: begin anew.
     func catchUp(_ transaction: borrowing some Reading & ~Copyable) throws -> LogView? {
         try loadNames(transaction)
-        let checkpoint = try IndexCheckpoint.read(environment.tables, transaction)?.position ?? 0
         let last = try Self.last(transaction, environment.tables)
+        let checkpoint = try IndexCheckpoint.read(environment.tables, transaction, last: last)?.position ?? 0
         while true {
             let tail = self.tail
             let state = tail.withReading { tail -> TailState in
@@ -185,10 +200,7 @@ extension EventLog {
     ) throws {
         try tail.withWriting { tail in
             if tail.uncommitted != nil || tail.last >= last { return }
-            try Self.scan(environment.tables, from: tail.last + 1, to: last, transaction) { _, header in
-                tail.add(header)
-                return true
-            }
+            try fill(&tail, to: last, transaction)
         }
     }
 
@@ -196,20 +208,7 @@ extension EventLog {
 
     /// Builds the tail anew, from the index's checkpoint to the end.
     func rebuildTail(_ transaction: borrowing some Reading & ~Copyable) throws {
-        let tables = environment.tables
-        var checkpoint = try IndexCheckpoint.read(tables, transaction)
-        if checkpoint?.revision != IndexCheckpoint.currentRevision { checkpoint = nil }
-        let base = checkpoint?.position ?? 0
-        let recordedAt = try base == 0 ? 0 : Self.header(at: base, transaction, tables).recordedAt
-        var fresh = Tail(base: base, userCount: checkpoint?.users ?? 0, lastRecordedAt: recordedAt)
-        let last = try Self.last(transaction, tables)
-        if last > base {
-            try Self.scan(tables, from: base + 1, to: last, transaction) { _, header in
-                fresh.add(header)
-                return true
-            }
-        }
-        replaceTail(fresh)
+        replaceTail(try freshTail(transaction))
     }
 
     /// Calls `body` with the records from `from` to `to` in order, for as long as it answers true.
@@ -257,10 +256,8 @@ extension EventLog {
         try transaction.withCursor(table) { cursor in
             var row = try cursor.seek(key)
             while let found = row {
-                guard found.key.count == 4, found.value.count >= 4 else {
-                    throw StorageError.damaged(place: "a row of table names")
-                }
-                names.add(found.value.slice(0..<(found.value.count - 4)), number: found.key.bigEndian32())
+                guard found.key.count == 4 else { throw StorageError.damaged(place: "a key of table names") }
+                names.add(found.value, number: found.key.bigEndian32())
                 row = try cursor.next()
             }
         }

@@ -1,4 +1,5 @@
-/// Rows of table `streams`: the positions of up to 128 consecutive versions, as varints of differences.
+/// Rows of table `streams`: the positions of up to 128 consecutive versions, as varints of differences, and a checksum: a version taken
+/// from a damaged row would stand in the log for ever.
 enum StreamRow {
     /// How many versions a full row holds.
     static let capacity = 128
@@ -6,6 +7,15 @@ enum StreamRow {
     /// The version with which the row that holds `version` begins.
     static func firstVersion(holding version: UInt64) -> UInt64 {
         version == 0 ? 1 : (version - 1) / UInt64(capacity) * UInt64(capacity) + 1
+    }
+
+    /// The positions of a row, without the checksum. Throws if that is wrong, or if no row can have these versions.
+    @inline(__always)
+    static func positions(_ row: Cursor.Row) throws(StorageError) -> UnsafeRawBufferPointer {
+        guard row.key.count == 16, RecordHeader.hasRightChecksum(row.value),
+            row.key.bigEndian64(at: 8) <= UInt64.max - UInt64(capacity)
+        else { throw .damaged(place: "a row of table streams") }
+        return row.value.slice(0..<(row.value.count - 4))
     }
 
     @inline(__always)
@@ -41,6 +51,8 @@ enum StreamRow {
 struct UserRow: Hashable {
     var created: UInt64 = 0
     var identities: [UserID] = []
+    /// The user into whom this one went.
+    var mergedInto: UInt64?
 
     init() {}
 
@@ -52,6 +64,7 @@ struct UserRow: Hashable {
             case (2, .bytes):
                 guard let identity = IdentityCodec.read(reader.bytes()) else { return nil }
                 identities.append(identity)
+            case (3, .varint): mergedInto = reader.varint()
             default: reader.skip(field.type)
             }
         }
@@ -67,66 +80,58 @@ struct UserRow: Hashable {
     func write(to writer: inout WireWriter) {
         writer.field(1, varint: created)
         for identity in identities { IdentityCodec.write(identity, field: 2, to: &writer) }
+        if let mergedInto { writer.field(3, varint: mergedInto) }
     }
 
     /// The ID by which the user is best known: external ID, alias, e-mail, phone, device, in this order.
     var primary: UserID? { identities.min { $0.kindNumber < $1.kindNumber } }
 }
 
-/// A row of table `devices`: who is on the device, and its last launch.
-struct DeviceRow: Hashable {
-    /// Nil if nobody ever was.
-    var user: UInt64?
-    /// Position of the last `appLaunched`; 0 if there was none.
-    var launch: UInt64 = 0
-
-    init() {}
-
-    init?(_ bytes: UnsafeRawBufferPointer) {
-        var reader = WireReader(bytes)
-        let stored = reader.varint()
-        user = stored == 0 ? nil : stored
-        launch = reader.varint()
-        if reader.isBad || !reader.isAtEnd { return nil }
-    }
-
-    mutating func apply(_ change: Tail.DeviceChange) {
-        if let user = change.user { self.user = user }
-        if let launch = change.launch { self.launch = launch }
-    }
-
-    func write(to writer: inout WireWriter) {
-        writer.varint(user ?? 0)
-        writer.varint(launch)
-    }
-}
-
 /// A row of table `pending`.
 enum PendingRow {
+    /// The list (0: none), then the place in the SDK's queue, if the SDK has the item.
+    static func value(_ item: PendingItem) -> [UInt8] {
+        var writer = WireWriter()
+        writer.byte(item.kind?.rawValue ?? 0)
+        if let place = item.queued {
+            writer.varint(place.position)
+            writer.varint(place.index)
+        }
+        return Array(writer.bytes)
+    }
+
     static func item(_ row: Cursor.Row, prefixBytes: Int) -> PendingItem? {
-        guard let kind = row.value.first.flatMap(PendingKind.init(rawValue:)) else { return nil }
-        return PendingItem(
+        var reader = WireReader(row.value)
+        let list = reader.varint()
+        let kind = PendingKind(rawValue: UInt8(truncatingIfNeeded: list))
+        var item = PendingItem(
             storage: StorageCode(rawValue: row.key.bigEndian32(at: prefixBytes)),
             user: row.key.bigEndian64(at: prefixBytes + 4), position: row.key.bigEndian64(at: prefixBytes + 12),
             kind: kind)
+        if !reader.isAtEnd { item.queued = .init(position: reader.varint(), index: reader.varint()) }
+        return reader.isBad || !reader.isAtEnd || (kind == nil && list != 0) ? nil : item
     }
 }
 
 /// How far the caches reach: the row `index` of table `checkpoints`.
 struct IndexCheckpoint: Hashable {
     /// Raised when the layout of a cache changes; caches of another revision are dropped and rebuilt.
-    static let currentRevision: UInt32 = 1
+    static let currentRevision: UInt32 = 3
     static let key = Array("index".utf8)
 
     var revision = currentRevision
     var position: UInt64
     var users: UInt64
 
-    static func read(_ tables: Tables, _ transaction: borrowing some Reading & ~Copyable) throws -> IndexCheckpoint? {
-        guard let row = try transaction.get(tables.checkpoints, key) else { return nil }
-        guard row.count == 20 else { throw StorageError.damaged(place: "row index of table checkpoints") }
-        return IndexCheckpoint(
-            revision: row.bigEndian32(), position: row.bigEndian64(at: 4), users: row.bigEndian64(at: 12))
+    /// Nil if nothing in the caches may be used: the row is missing, damaged, of another revision, or ahead of the log, which
+    /// ends at `last`. They are then made anew.
+    static func read(
+        _ tables: Tables, _ transaction: borrowing some Reading & ~Copyable, last: UInt64
+    ) throws -> IndexCheckpoint? {
+        guard let row = try transaction.get(tables.checkpoints, key), row.count == 24,
+            RecordHeader.hasRightChecksum(row), row.bigEndian32() == currentRevision, row.bigEndian64(at: 4) <= last
+        else { return nil }
+        return IndexCheckpoint(position: row.bigEndian64(at: 4), users: row.bigEndian64(at: 12))
     }
 
     var bytes: [UInt8] {
@@ -134,6 +139,8 @@ struct IndexCheckpoint: Hashable {
         bytes.appendBigEndian(revision)
         bytes.appendBigEndian(position)
         bytes.appendBigEndian(users)
+        let checksum = bytes.withUnsafeBytes { crc32c($0) }
+        withUnsafeBytes(of: checksum.littleEndian) { bytes.append(contentsOf: $0) }
         return bytes
     }
 }

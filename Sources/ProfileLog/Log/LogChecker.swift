@@ -11,8 +11,7 @@ struct LogChecker {
     private struct IndexFacts {
         var identifiers: [[UInt8]: UInt64] = [:]
         var users: [UInt64: UserRow] = [:]
-        var devices: [Name: DeviceRow] = [:]
-        var pending: [Name: [UInt64: PendingItem]] = [:]
+        var devices: [Name: DeviceState] = [:]
         var keys: [[UInt8]: UInt64] = [:]
         var userCount: UInt64 = 0
     }
@@ -24,7 +23,7 @@ struct LogChecker {
 
     mutating func run(_ progress: (LogProgress) -> Void) throws {
         // One transaction for all: what another process writes meanwhile is not seen.
-        try log.withView { view, transaction in
+        try log.withView(whateverIsDamaged: true) { view, transaction in
             let (last, checkpoint) = (view.last, view.checkpoint)
             try checkNames(transaction)
             try checkLog(to: last, checkpoint, transaction, progress)
@@ -34,6 +33,8 @@ struct LogChecker {
             try checkDevices(transaction)
             try checkPending(transaction)
             try checkKeys(transaction)
+            // With a name that is not what it was, a fold gives another state.
+            if log.names.damage != nil { return }
             for projection in log.projections { try checkSnapshots(projection, view, transaction, progress) }
         }
         report.users = versions.count(where: { $0 > 0 })
@@ -142,16 +143,9 @@ struct LogChecker {
         for (user, changes) in chunk.identities {
             for change in changes { facts.users[user, default: UserRow()].add(change.id, position: change.position) }
         }
+        for merge in chunk.merges { facts.users[merge.source, default: UserRow()].mergedInto = merge.target }
         for (device, changes) in chunk.devices where !device.text.isEmpty {
-            for change in changes { facts.devices[device, default: DeviceRow()].apply(change) }
-        }
-        for (device, changes) in chunk.pendingChanges {
-            for change in changes {
-                switch change.change {
-                case .added(let item): facts.pending[device, default: [:]][item.position] = item
-                case .removed(let gone): for position in gone { facts.pending[device]?[position] = nil }
-                }
-            }
+            for change in changes { facts.devices[device, default: DeviceState()].apply(change.change) }
         }
         facts.keys.merge(chunk.keys) { $1 }
         facts.userCount = max(facts.userCount, chunk.userCount)
@@ -167,15 +161,16 @@ struct LogChecker {
         try transaction.withCursor(tables.streams) { cursor in
             var row = try cursor.first()
             while let found = row {
-                guard found.key.count == 16 else {
-                    problems.append(("streams", "a key has \(found.key.count) bytes"))
+                guard found.key.count == 16, let positions = try? StreamRow.positions(found) else {
+                    let key = found.key.map { $0 < 16 ? "0\(String($0, radix: 16))" : String($0, radix: 16) }.joined()
+                    problems.append(("streams \(key)", "the row is damaged"))
                     row = try cursor.next()
                     continue
                 }
                 let user = found.key.bigEndian64()
                 let first = found.key.bigEndian64(at: 8)
                 var wrong: UInt64?
-                StreamRow.forEach(found.value) { index, position in
+                StreamRow.forEach(positions) { index, position in
                     if position > checkpoint { return }
                     entries += 1
                     let header = (try? transaction.get(tables.log, position)).flatMap { $0 }.flatMap {
@@ -196,7 +191,7 @@ struct LogChecker {
     private mutating func checkIdentifiers(_ transaction: borrowing ReadTransaction) throws {
         let expected = facts.identifiers
         try compare("identifiers", tables.identifiers, expected.count, transaction) { row in
-            guard row.value.count >= 8 else { return false }
+            guard row.value.count >= 12, RecordHeader.hasRightChecksum(row.value) else { return false }
             return expected[Array(row.key)] == row.value.bigEndian64()
         }
     }
@@ -207,7 +202,11 @@ struct LogChecker {
             guard let number = row.key.number, let user = UserRow(row.value) else { return false }
             return expected[number] == user
         }
-        if let checkpoint = try IndexCheckpoint.read(tables, transaction), checkpoint.users != facts.userCount {
+        let checkpoint = try IndexCheckpoint.read(tables, transaction, last: .max)
+        if checkpoint == nil, try transaction.get(tables.checkpoints, IndexCheckpoint.key) != nil {
+            report.add("checkpoints index", "it is damaged, or of another revision")
+        }
+        if let checkpoint, checkpoint.users != facts.userCount {
             report.add("checkpoints index", "it counts \(checkpoint.users) users, the log \(facts.userCount)")
         }
     }
@@ -215,19 +214,19 @@ struct LogChecker {
     private mutating func checkDevices(_ transaction: borrowing ReadTransaction) throws {
         let expected = facts.devices
         try compare("devices", tables.devices, expected.count, transaction) { row in
-            guard let device = DeviceRow(row.value) else { return false }
-            return expected[Name(String(decoding: row.key, as: UTF8.self))] == device
+            guard let status = DeviceStatus(row.value) else { return false }
+            return expected[Name(String(decoding: row.key, as: UTF8.self))]?.status == status
         }
     }
 
     private mutating func checkPending(_ transaction: borrowing ReadTransaction) throws {
-        let expected = facts.pending
-        let count = expected.values.reduce(0) { $0 + $1.count }
+        let expected = facts.devices
+        let count = expected.values.reduce(0) { $0 + $1.items.count }
         try compare("pending", tables.pending, count, transaction) { row in
             guard let length = row.key.first.map(Int.init), row.key.count == length + 21 else { return false }
             let device = Name(String(decoding: row.key.slice(1..<(1 + length)), as: UTF8.self))
             guard let item = PendingRow.item(row, prefixBytes: 1 + length) else { return false }
-            return expected[device]?[item.position] == item
+            return expected[device]?.items[item.position] == item
         }
     }
 
@@ -271,10 +270,10 @@ struct LogChecker {
             while let found = row, found.key.starts(with: prefix), found.key.count == prefix.count + 16 {
                 let user = found.key.bigEndian64(at: prefix.count)
                 let version = found.key.bigEndian64(at: prefix.count + 8)
-                count += 1
                 if !RecordHeader.hasRightChecksum(found.value) {
                     problems.append("snapshots \(P.name), user \(user), version \(version)")
                 } else if let stored = SnapshotRow.state(found.value, revision: P.revision) {
+                    count += 1
                     var fresh = current?.user == user ? current?.state ?? P.initial : P.initial
                     let from = current?.user == user ? (current?.version ?? 0) + 1 : 1
                     do {

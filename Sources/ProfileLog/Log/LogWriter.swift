@@ -9,10 +9,11 @@ public final class LogWriter: Sendable {
     public let log: EventLog
     private let queue: WriterQueue
 
-    /// Starts the writer's thread. At most `capacity` appends wait; further ones are refused as `overloaded`.
-    public init(_ log: EventLog, capacity: Int = 65_536) {
+    /// Starts the writer's thread. At most `capacity` appends of together `capacityBytes` wait, beside those of the commit under
+    /// way; further ones are refused as `overloaded`. A single append may always wait, however large.
+    public init(_ log: EventLog, capacity: Int = 65_536, capacityBytes: Int = 256 << 20) {
         self.log = log
-        let queue = WriterQueue(capacity: capacity)
+        let queue = WriterQueue(capacity: capacity, capacityBytes: capacityBytes)
         self.queue = queue
         let thread = Thread { Self.run(log, queue) }
         thread.name = "profilelog-writer"
@@ -45,8 +46,13 @@ public final class LogWriter: Sendable {
 
     private static func run(_ log: EventLog, _ queue: WriterQueue) {
         while let batch = queue.next() {
-            let answers = log.commitOnly(batch.appends.map(\.append))
-            for (waiting, answer) in zip(batch.appends, answers) { waiting.answer(answer) }
+            let appends = batch.appends.map(\.append)
+            var done = 0
+            while done < appends.count {
+                let answers = log.commitOnly(appends[done...])
+                for (waiting, answer) in zip(batch.appends[done...], answers) { waiting.answer(answer) }
+                done += answers.count
+            }
             for work in batch.work { work() }
             log.writeIndexIfDue()
         }
@@ -70,32 +76,62 @@ private final class WriterQueue: Sendable {
 
     private struct State: Sendable {
         var batch = Batch()
+        /// Bytes of the appends in `batch`.
+        var bytes = 0
         var isClosed = false
         var hasEnded = false
         var whenEnded: [@Sendable () -> Void] = []
         var isIdle = false
+
+        /// Takes the first appends of together at most `limit` bytes, one at least, and all other work.
+        mutating func take(_ limit: Int) -> Batch {
+            var taken = Batch()
+            swap(&taken, &batch)
+            guard bytes > limit else {
+                bytes = 0
+                return taken
+            }
+            var count = 0
+            var takenBytes = 0
+            for waiting in taken.appends {
+                let more = waiting.append.byteCount
+                if count > 0, takenBytes + more > limit { break }
+                count += 1
+                takenBytes += more
+            }
+            batch.appends = Array(taken.appends[count...])
+            taken.appends.removeSubrange(count...)
+            bytes -= takenBytes
+            return taken
+        }
     }
 
     private let capacity: Int
+    private let capacityBytes: Int
     private let state = Mutex(State())
     private let wake = DispatchSemaphore(value: 0)
 
-    init(capacity: Int) { self.capacity = capacity }
+    init(capacity: Int, capacityBytes: Int) {
+        self.capacity = capacity
+        self.capacityBytes = capacityBytes
+    }
 
     func add(
         _ append: PreparedAppend, _ answer: @escaping @Sendable (Result<AppendReceipt, AppendError>) -> Void
     ) -> AppendError? {
-        enter { $0.appends.append(Waiting(append: append, answer: answer)) }
+        enter(bytes: append.byteCount) { $0.appends.append(Waiting(append: append, answer: answer)) }
     }
 
-    func add(_ work: @escaping @Sendable () -> Void) -> AppendError? { enter { $0.work.append(work) } }
+    func add(_ work: @escaping @Sendable () -> Void) -> AppendError? { enter(bytes: 0) { $0.work.append(work) } }
 
-    private func enter(_ add: (inout Batch) -> Void) -> AppendError? {
+    private func enter(bytes: Int, _ add: (inout Batch) -> Void) -> AppendError? {
         let (refusal, mustWake) = state.withLock { state -> (AppendError?, Bool) in
             if state.isClosed { return (.closed, false) }
             let waiting = state.batch.appends.count + state.batch.work.count
             if waiting >= capacity { return (.overloaded(waiting: waiting), false) }
+            if state.bytes > 0, state.bytes + bytes > capacityBytes { return (.overloaded(waiting: waiting), false) }
             add(&state.batch)
+            state.bytes += bytes
             defer { state.isIdle = false }
             return (nil, state.isIdle)
         }
@@ -103,12 +139,11 @@ private final class WriterQueue: Sendable {
         return refusal
     }
 
-    /// All that waits; sleeps while there is nothing. Nil when the queue is closed and empty.
+    /// What waits, as much as one commit holds; sleeps while there is nothing. Nil when the queue is closed and empty.
     func next() -> Batch? {
         while true {
             let (batch, isClosed) = state.withLock { state -> (Batch, Bool) in
-                var taken = Batch()
-                swap(&taken, &state.batch)
+                let taken = state.take(Limits.bytesPerCommit)
                 state.isIdle = taken.isEmpty && !state.isClosed
                 return (taken, state.isClosed)
             }

@@ -24,7 +24,7 @@ public struct LogOptions: Sendable {
 
     private static func check(_ name: String, _ value: Int, _ range: ClosedRange<Int>) throws(AppendError) {
         if range.contains(value) { return }
-        let wanted = range.upperBound == .max ? "\(range.lowerBound) or more" : "\(range.lowerBound) to \(range.upperBound)"
-        throw .invalid(place: "The option \(name)", reason: "must be \(wanted), not \(value)")
+        let most = range.upperBound == .max ? "or more" : "to \(range.upperBound)"
+        throw .invalid(place: "The option \(name)", reason: "must be \(range.lowerBound) \(most), not \(value)")
     }
 }

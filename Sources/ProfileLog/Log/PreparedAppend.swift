@@ -3,11 +3,8 @@
 public struct PreparedAppend: Sendable {
     enum Intent: Sendable {
         case events
-        case launch(device: Name, kind: LaunchKind, context: EventContext)
-        /// Flushes the next chunk of what waits for the device's last launch.
-        case flush(device: Name, kinds: Set<PendingKind>, limit: Int, context: EventContext)
+        case device(Name, DeviceIntent, EventContext)
         case discard(device: Name, selection: PendingSelection, actor: String, reason: String, context: EventContext)
-        case changeUser(device: Name, to: UserID, context: EventContext)
     }
 
     struct Target: Sendable {
@@ -33,27 +30,27 @@ public struct PreparedAppend: Sendable {
     var targets: [Target] = []
     var items: [Item] = []
     var deferred: [Int: Deferred] = [:]
-    /// Devices on which the items are saved, by item, as far as they are.
-    var saves: [Int: Name] = [:]
+    /// Devices on which the items are saved or logged, by item, as far as they are.
+    var devices: [Int: Name] = [:]
     var expectations: [(user: UserID, version: ExpectedVersion)] = []
     var idempotencyKey: [UInt8] = []
     var note: [UInt8] = []
+    /// What the commit will encode beside `bytes`, at most: deferred events, and IDs of which `bytes` holds no more than a hash.
+    var extraBytes = 0
+
+    /// Bytes that the append takes in a commit, at most: each event and each new user has a header and a checksum.
+    var byteCount: Int {
+        bytes.count + extraBytes + 64 * (items.count + targets.count) + idempotencyKey.count + note.count
+    }
 
     init(_ intent: Intent) { self.intent = intent }
 
-    /// The app starts on `device`. What waits there is flushed by `EventLog.launch`, not by this.
-    static func launch(device: String, kind: LaunchKind, context: EventContext) throws(AppendError) -> PreparedAppend {
-        try Validation.check(device: device)
-        return PreparedAppend(.launch(device: Name(device), kind: kind, context: context))
-    }
-
-    /// From now on, `device` is that of the user with this ID, who is made if unknown.
-    public static func changeUser(
-        device: String, to user: UserID, context: EventContext
+    /// `intent` happens to `device`.
+    static func device(
+        _ device: String, _ intent: DeviceIntent, _ context: EventContext
     ) throws(AppendError) -> PreparedAppend {
         try Validation.check(device: device)
-        try Validation.check(user)
-        return PreparedAppend(.changeUser(device: Name(device), to: user, context: context))
+        return PreparedAppend(.device(Name(device), intent, context))
     }
 
     /// What `selection` names on `device` will never be flushed.

@@ -17,36 +17,22 @@ struct Tail {
     private(set) var identifiers = ByteStringTable()
     private(set) var identifierOwners: [(user: UInt64, position: UInt64)] = []
     private(set) var keys: [[UInt8]: UInt64] = [:]
-    private(set) var devices: [Name: [DeviceChange]] = [:]
-    private(set) var pendingChanges: [Name: [PendingChange]] = [:]
+    private(set) var devices: [Name: [(change: DeviceChange, position: UInt64)]] = [:]
     private(set) var identities: [UInt64: [(id: UserID?, position: UInt64)]] = [:]
+    /// Users who went into others.
+    private(set) var merges: [(source: UInt64, target: UInt64, position: UInt64)] = []
 
-    /// How many items wait on a device, for devices of which the writer wanted to know it.
-    var pendingCounts: [Name: Int] = [:]
+    /// The records that fail their checksum. What they said is in none of the above.
+    private(set) var damage: [Damage] = []
+
+    /// How many items a device holds, for devices of which the writer wanted to know it.
+    var itemCounts: [Name: Int] = [:]
 
     /// One event: whose, which version, and where in the tail the same user's event before it is (index + 1; 0 for none).
     struct Entry {
         let user: UInt64
         let version: UInt64
         let previous: UInt32
-    }
-
-    /// From `position` on, the device is on `user`, and its last launch is `launch` (0: none; nil: as before).
-    struct DeviceChange {
-        let position: UInt64
-        let user: UInt64?
-        let launch: UInt64?
-    }
-
-    /// At `position`, an item began to wait, or items stopped to.
-    struct PendingChange {
-        let position: UInt64
-        let change: Change
-
-        enum Change {
-            case added(PendingItem)
-            case removed(Set<UInt64>)
-        }
     }
 
     init(base: UInt64, userCount: UInt64, lastRecordedAt: Int64) {
@@ -62,9 +48,7 @@ struct Tail {
     /// Adds the record at `last + 1`.
     mutating func add(_ record: RecordHeader) {
         let position = last + 1
-        let index = UInt32(entries.count)
-        let previous = heads.set(record.user, index).map { $0 + 1 } ?? 0
-        entries.append(Entry(user: record.user, version: record.version, previous: previous))
+        addEntry(record)
         lastRecordedAt = max(lastRecordedAt, record.recordedAt)
         if let append = AppendField.first(in: record.body), !append.key.isEmpty {
             keys[KeyCoding.hash(append.key)] = position
@@ -72,6 +56,26 @@ struct Tail {
         switch record.kind {
         case .customEventLogged, .customAttributesChanged, .userAttributesChanged, .purchaseLogged: break
         default: addIdentityAndDevice(record, position)
+        }
+    }
+
+    @inline(__always)
+    private mutating func addEntry(_ record: RecordHeader) {
+        let index = UInt32(entries.count)
+        let previous = heads.set(record.user, index).map { $0 + 1 } ?? 0
+        entries.append(Entry(user: record.user, version: record.version, previous: previous))
+    }
+
+    /// Adds a place for the record at `last + 1`, which fails its checksum: in the stream of its user if `header` is known to fit
+    /// there, so that who reads that stream meets it.
+    mutating func addDamaged(_ header: RecordHeader?) {
+        let position = last + 1
+        damage.append(Damage(position: position, user: header?.user))
+        guard let header else { return entries.append(Entry(user: .max, version: 0, previous: 0)) }
+        addEntry(header)
+        if header.user > userCount {
+            userCount = header.user
+            creations.append((userCount, position))
         }
     }
 
@@ -84,39 +88,27 @@ struct Tail {
             if record.kind == .userCreated { identities[record.user, default: []].append((nil, position)) }
             return
         }
-        let device = body.device.map { Name(String(decoding: $0, as: UTF8.self)) }
         switch record.kind {
-        case .userCreated, .userIdentified:
+        case .userCreated, .userIdentified, .usersMerged:
             if body.identities.isEmpty { identities[record.user, default: []].append((nil, position)) }
             for identity in body.identities { add(identity, user: record.user, position) }
-        case .userChanged:
-            guard let device else { return }
-            devices[device, default: []].append(DeviceChange(position: position, user: record.user, launch: nil))
-        case .appLaunched:
-            guard let device else { return }
-            devices[device, default: []].append(DeviceChange(position: position, user: nil, launch: position))
-        case .customEventSaved, .customAttributesSaved, .userAttributeSaved:
-            guard let device, let kind = record.kind.flatMap(PendingKind.init) else { return }
-            let item = PendingItem(
-                storage: StorageCode(appGroup: body.storage, process: body.process), user: record.user,
-                position: position,
-                kind: kind)
-            pendingChanges[device, default: []].append(PendingChange(position: position, change: .added(item)))
-            pendingCounts[device]? += 1
-        case .pendingFlushed, .pendingDiscarded:
-            guard let device else { return }
-            let gone = Set((body.flushed + body.rejected.map(\.position) + body.discarded).map(\.rawValue))
-            pendingChanges[device, default: []].append(PendingChange(position: position, change: .removed(gone)))
-            pendingCounts[device]? -= gone.count
+            if record.kind == .usersMerged, let source = body.otherUser {
+                merges.append((source: source, target: record.user, position: position))
+            }
         default: break
+        }
+        DeviceChange.forEach(record, body, position) { device, change in
+            devices[device, default: []].append((change, position))
+            switch change {
+            case .saved: itemCounts[device]? += 1
+            case .sent, .gone: itemCounts[device] = nil
+            default: break
+            }
         }
     }
 
     private mutating func add(_ identity: UserID, user: UInt64, _ position: UInt64) {
         identities[user, default: []].append((identity, position))
-        if case .device(let device) = identity {
-            devices[Name(device), default: []].append(DeviceChange(position: position, user: user, launch: nil))
-        }
         guard let key = KeyCoding.identifier(identity) else { return }
         key.withUnsafeBytes { key in
             if identifiers.find(key) == nil {
@@ -140,6 +132,9 @@ struct Tail {
         }
         return index
     }
+
+    /// The user's version after their last event in the tail; nil if none of theirs is there.
+    func lastVersion(of user: UInt64) -> UInt64? { heads[user].map { entries[Int($0)].version } }
 
     /// How many users there are, as far as `last` is visible.
     func userCount(visibleTo last: UInt64) -> UInt64 { creations.last { $0.position <= last }?.user ?? usersAtBase }
@@ -171,29 +166,4 @@ struct Tail {
 
     /// The users who have an event here, ascending.
     var usersTouched: [UInt64] { heads.sortedKeys }
-}
-
-/// Something saved that waits for a launch.
-struct PendingItem: Hashable {
-    let storage: StorageCode
-    let user: UInt64
-    let position: UInt64
-    let kind: PendingKind
-}
-
-/// A device storage as a number: an app group's name number, or 0x80000000 + that of the process to which it is private.
-struct StorageCode: Hashable, RawRepresentable {
-    let rawValue: UInt32
-
-    init(rawValue: UInt32) { self.rawValue = rawValue }
-
-    init(appGroup: UInt32, process: UInt32) { rawValue = appGroup > 0 ? appGroup : 0x8000_0000 | process }
-
-    func storage(_ names: NameTable) -> DeviceStorage { storage { names.name($0) } }
-
-    func storage(_ name: (UInt32) -> Name?) -> DeviceStorage {
-        rawValue & 0x8000_0000 == 0
-            ? .appGroup(name(rawValue) ?? "?")
-            : .privateTo(process: name(rawValue & 0x7FFF_FFFF) ?? DeviceStorage.app)
-    }
 }

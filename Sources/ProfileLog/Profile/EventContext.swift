@@ -14,6 +14,8 @@ public struct EventContext: Hashable, Sendable {
     public var item: String?
     /// The REST format's `app_id`.
     public var app: String?
+    /// Position of the rejected item that this saved one replaces.
+    public var replaces: Position?
 
     /// Makes a context; what is left out is unknown.
     public init(
@@ -42,6 +44,9 @@ public enum EventSource: UInt8, Sendable, CaseIterable {
 
     /// The source's name, as in the JSON forms.
     public var name: String { "\(self)" }
+
+    /// Whether it stands for the SDK in an app, so that the SDK's rules hold.
+    var isSDK: Bool { self == .app || self == .extension || self == .cli }
 
     /// The source with this name.
     public init?(name: String) {

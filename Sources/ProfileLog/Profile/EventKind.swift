@@ -7,6 +7,7 @@ public enum EventKind: UInt8, Sendable, CaseIterable {
     case usersMerged = 5
     case externalIDRenamed = 6
     case userErased = 7
+    case userLoggedOut = 8
 
     case customEventSaved = 10
     case customAttributesSaved = 11
@@ -16,12 +17,20 @@ public enum EventKind: UInt8, Sendable, CaseIterable {
     case customAttributesChanged = 21
     case userAttributesChanged = 22
     case purchaseLogged = 23
+    /// As the four before: taken by an SDK that has not sent them yet.
+    case customEventQueued = 24
+    case customAttributesQueued = 25
+    case userAttributesQueued = 26
+    case purchaseQueued = 27
 
     case appLaunched = 30
     case pendingFlushed = 31
     case pendingDiscarded = 32
     case sessionStarted = 33
     case sessionEnded = 34
+    case appLeft = 35
+    case dataSent = 36
+    case deviceChanged = 37
 
     case eventVoided = 40
     case eventUnvoided = 41
@@ -42,6 +51,28 @@ public enum EventKind: UInt8, Sendable, CaseIterable {
         switch self {
         case .customEventLogged, .customAttributesChanged, .userAttributesChanged, .purchaseLogged: true
         default: isSaved
+        }
+    }
+
+    /// Of a logged event: the same, taken by an SDK that has not sent it yet.
+    var queued: EventKind? {
+        switch self {
+        case .customEventLogged: .customEventQueued
+        case .customAttributesChanged: .customAttributesQueued
+        case .userAttributesChanged: .userAttributesQueued
+        case .purchaseLogged: .purchaseQueued
+        default: nil
+        }
+    }
+
+    /// Of a queued event: what it is once it is sent.
+    var unqueued: EventKind? {
+        switch self {
+        case .customEventQueued: .customEventLogged
+        case .customAttributesQueued: .customAttributesChanged
+        case .userAttributesQueued: .userAttributesChanged
+        case .purchaseQueued: .purchaseLogged
+        default: nil
         }
     }
 

@@ -6,6 +6,10 @@ public enum ProfileEvent: Hashable, Sendable {
     case userIdentified([UserID])
     /// The device is this user's from now on; before, it was that of `previous`.
     case userChanged(previous: UserNumber?)
+    /// Nobody is on the device from now on; its next user is a new anonymous one.
+    case userLoggedOut
+    /// This user took over what another user's events add up to; the other's IDs lead here from now on.
+    case usersMerged(Merge)
 
     case customEventSaved(CustomEvent)
     case customAttributesSaved([AttributeChange])
@@ -15,10 +19,18 @@ public enum ProfileEvent: Hashable, Sendable {
     case customAttributesChanged([AttributeChange])
     case userAttributesChanged([UserAttributeChange])
     case purchaseLogged(Purchase)
+    /// A logged event that takes effect when the SDK sends it (`dataSent`).
+    indirect case queued(ProfileEvent)
 
     case appLaunched(LaunchKind)
+    case appLeft
+    case sessionStarted
+    case sessionEnded(started: Position)
     case pendingFlushed(Flush)
     case pendingDiscarded(Discard)
+    /// The SDK sent what it had taken: the events at these positions take effect, in this order.
+    case dataSent([Position])
+    case deviceChanged(DeviceSettings)
 
     /// A kind that this program stores and counts, and whose content no fold of this version reads.
     case other(EventKind)
@@ -29,6 +41,8 @@ public enum ProfileEvent: Hashable, Sendable {
         case .userCreated: .userCreated
         case .userIdentified: .userIdentified
         case .userChanged: .userChanged
+        case .userLoggedOut: .userLoggedOut
+        case .usersMerged: .usersMerged
         case .customEventSaved: .customEventSaved
         case .customAttributesSaved: .customAttributesSaved
         case .userAttributeSaved: .userAttributeSaved
@@ -36,11 +50,34 @@ public enum ProfileEvent: Hashable, Sendable {
         case .customAttributesChanged: .customAttributesChanged
         case .userAttributesChanged: .userAttributesChanged
         case .purchaseLogged: .purchaseLogged
+        case .queued(let event): event.kind.queued ?? event.kind
         case .appLaunched: .appLaunched
+        case .appLeft: .appLeft
+        case .sessionStarted: .sessionStarted
+        case .sessionEnded: .sessionEnded
         case .pendingFlushed: .pendingFlushed
         case .pendingDiscarded: .pendingDiscarded
+        case .dataSent: .dataSent
+        case .deviceChanged: .deviceChanged
         case .other(let kind): kind
         }
+    }
+}
+
+/// Which user's events went into another's.
+public struct Merge: Hashable, Sendable {
+    /// The user who is no more.
+    public var source: UserNumber
+    /// How many events the source had.
+    public var version: Version
+    /// The source's IDs, which lead to the target from now on.
+    public var identities: [UserID]
+
+    /// Takes over the first `version` events of `source`.
+    public init(source: UserNumber, version: Version, identities: [UserID]) {
+        self.source = source
+        self.version = version
+        self.identities = identities
     }
 }
 
@@ -178,6 +215,8 @@ public struct Flush: Hashable, Sendable {
     public var flushed: [Position]
     /// The items that were not accepted, with the reason.
     public var rejected: [Rejection]
+    /// Whether the flushed items were only handed to the SDK: they take effect when it sends them (`dataSent`).
+    public var isQueued: Bool
 
     /// One refused item.
     public struct Rejection: Hashable, Sendable {
@@ -194,11 +233,14 @@ public struct Flush: Hashable, Sendable {
     }
 
     /// Makes one chunk of what `launch` flushed.
-    public init(launch: Position, chunk: UInt32, flushed: [Position], rejected: [Rejection] = []) {
+    public init(
+        launch: Position, chunk: UInt32, flushed: [Position], rejected: [Rejection] = [], isQueued: Bool = false
+    ) {
         self.launch = launch
         self.chunk = chunk
         self.flushed = flushed
         self.rejected = rejected
+        self.isQueued = isQueued
     }
 }
 

@@ -125,6 +125,33 @@ enum Validation {
         if case .device(let device) = id { try check(device: device) }
     }
 
+    /// What an SDK would refuse is refused at once where a person or an app gives it. What a device had saved already (an import) is
+    /// stored, and becomes a rejected outcome of its launch.
+    private static func checkForSDK(_ event: ProfileEvent, _ context: EventContext) throws(AppendError) {
+        if let refusal = SDKRules.refusal(of: event) { throw .invalid(place: refusal.place, reason: refusal.reason) }
+        if let at = context.occurredAt?.timestamp, at < Timestamp(rawValue: 0) {
+            throw .invalid(place: "The time", reason: "must not be before 1970")
+        }
+    }
+
+    /// `group.`, and letters, digits, dots, hyphens and underscores behind it, as in `group.com.example.app` (spec/device 7).
+    static func check(appGroup group: Name) throws(AppendError) {
+        try check(name: group, "The app group's name")
+        let allowed = group.text.utf8.allSatisfy { byte in
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."), UInt8(ascii: "-"), UInt8(ascii: "_"):
+                true
+            default: false
+            }
+        }
+        guard allowed, group.text.hasPrefix("group."), group.text.utf8.count > 6 else {
+            throw .invalid(
+                place: "The app group",
+                reason: "must be group. and letters, digits, dots or hyphens behind it, as group.com.example.app")
+        }
+    }
+
     static func check(device: String) throws(AppendError) {
         guard (1...Limits.bytesPerDevice).contains(device.utf8.count) else {
             throw .invalid(place: "The device's ID", reason: "must have 1 to \(Limits.bytesPerDevice) bytes")
@@ -133,11 +160,20 @@ enum Validation {
 
     static func check(_ event: ProfileEvent, _ context: EventContext) throws(AppendError) {
         try check(event)
+        if context.source.isSDK { try checkForSDK(event, context) }
         if let device = context.device { try check(device: device) }
         if let process = context.process { try check(name: process, "The process's name") }
-        if case .appGroup(let group) = context.storage { try check(name: group, "The app group's name") }
+        if case .appGroup(let group) = context.storage { try check(appGroup: group) }
         if event.kind.isSaved, context.device == nil || context.storage == nil {
             throw .invalid(place: "A saved item", reason: "needs a device and a storage")
+        }
+        // A record names one process: the one that saves, whose own storage it then is.
+        if case .privateTo(let owner) = context.storage {
+            let process = context.process ?? DeviceStorage.app
+            if owner == process { return }
+            throw .invalid(
+                place: "The private storage",
+                reason: "must be that of the process that saves, \(process), and not of \(owner)")
         }
     }
 }

@@ -3,9 +3,12 @@ public enum ProfileProjection: Projection {
     /// The name of its snapshots.
     public static let name = "profile"
     /// Raised with the meaning of `apply`.
-    public static let revision: UInt32 = 1
+    public static let revision: UInt32 = 2
     /// Nothing folded yet.
     public static var initial: ProfileState { ProfileState() }
+
+    /// Takes over what only the source has, adds up what both counted (spec/rest-api 2.6).
+    public static func merge(_ source: ProfileState, into target: inout ProfileState) { target.merge(source) }
 
     /// Folds one event in.
     @inline(__always)
@@ -35,22 +38,24 @@ public enum ProfileProjection: Projection {
             state.created = position
             state.see(at)
         case .userIdentified, .userChanged: state.see(at)
+        case .sessionStarted:
+            state.see(at)
+            state.sessions.add(at: Timestamp(rawValue: at), position)
         case .purchaseLogged:
             state.see(at)
             addPurchase(body, position, at, &state)
-        case .customEventSaved, .customAttributesSaved, .userAttributeSaved:
-            guard let device = body.device, let kind = PendingKind(kind) else { return }
+        case .customEventSaved, .customAttributesSaved, .userAttributeSaved, .customEventQueued,
+            .customAttributesQueued, .userAttributesQueued, .purchaseQueued:
+            guard let device = body.device else { return }
             state.pending.append(
                 .init(
                     position: position.rawValue, kind: kind, savedAt: at,
                     device: Name(String(decoding: device, as: UTF8.self)),
                     storage: StorageCode(appGroup: body.storage, process: body.process), body: Array(header.body)))
         case .pendingFlushed:
-            for item in body.flushed { state.flush(item.rawValue) }
             for item in body.rejected { state.removePending(item.position.rawValue) }
-            if !body.flushed.isEmpty {
-                state.flushes.add(at: Timestamp(rawValue: at), position, times: UInt64(body.flushed.count))
-            }
+            if !body.isQueued { flush(body.flushed, at, position, &state) }
+        case .dataSent: flush(body.flushed, at, position, &state)
         case .pendingDiscarded:
             for item in body.discarded { state.removePending(item.rawValue) }
         case .appLaunched:
@@ -58,6 +63,11 @@ public enum ProfileProjection: Projection {
             state.launches.add(at: Timestamp(rawValue: at), position)
         default: break
         }
+    }
+
+    private static func flush(_ items: [Position], _ at: Int64, _ position: Position, _ state: inout ProfileState) {
+        for item in items { state.flush(item.rawValue) }
+        if !items.isEmpty { state.flushes.add(at: Timestamp(rawValue: at), position, times: UInt64(items.count)) }
     }
 
     // MARK: - Events
@@ -129,23 +139,15 @@ public enum ProfileProjection: Projection {
         }
     }
 
-    private static func addPurchase(
+    static func addPurchase(
         _ body: RecordBody, _ position: Position, _ at: Int64, _ state: inout ProfileState
     ) {
-        var index = state.purchases.firstIndex { $0.product >= body.name } ?? state.purchases.count
+        let index = state.purchases.firstIndex { $0.product >= body.name } ?? state.purchases.count
         if index == state.purchases.count || state.purchases[index].product != body.name {
             state.purchases.insert(.init(product: body.name), at: index)
         }
         state.purchases[index].occurrences.add(at: Timestamp(rawValue: at), position, times: UInt64(body.quantity))
-        let amount = body.price * Double(body.quantity)
-        let product = index
-        index = state.purchases[product].revenue.firstIndex { $0.currency >= body.currency } ?? .max
-        if index != .max, state.purchases[product].revenue[index].currency == body.currency {
-            state.purchases[product].revenue[index].amount += amount
-        } else {
-            let place = min(index, state.purchases[product].revenue.count)
-            state.purchases[product].revenue.insert(.init(currency: body.currency, amount: amount), at: place)
-        }
+        state.purchases[index].add(body.price * Double(body.quantity), body.currency)
     }
 }
 
@@ -175,12 +177,17 @@ extension ProfileState {
         guard let entry = removePending(position) else { return }
         entry.body.withUnsafeBytes { body in
             switch entry.kind {
-            case .customEvents:
+            case .customEventSaved, .customEventQueued:
                 ProfileProjection.applyCustomEvent(body, position, fallback: entry.savedAt, &self)
-            case .customAttributes:
+            case .customAttributesSaved, .customAttributesQueued:
                 ProfileProjection.applyEntries(body, position, fallback: entry.savedAt, &self, custom: true)
-            case .userAttributes:
+            case .userAttributeSaved, .userAttributesQueued:
                 ProfileProjection.applyEntries(body, position, fallback: entry.savedAt, &self, custom: false)
+            case .purchaseQueued:
+                guard let record = RecordBody(body) else { return }
+                see(entry.savedAt)
+                ProfileProjection.addPurchase(record, Position(rawValue: position), entry.savedAt, &self)
+            default: break
             }
         }
     }

@@ -9,6 +9,7 @@ extension ProfileProjection {
         writer.littleEndian(state.firstSeen?.rawValue ?? 0)
         writer.littleEndian(state.lastSeen?.rawValue ?? 0)
         write(state.launches, &writer)
+        write(state.sessions, &writer)
         write(state.flushes, &writer)
         writer.varint(UInt64(state.fields.fields.count))
         for field in state.fields.fields {
@@ -73,6 +74,7 @@ extension ProfileProjection {
             state.lastSeen = last
         }
         state.launches = occurrences(&reader)
+        state.sessions = occurrences(&reader)
         state.flushes = occurrences(&reader)
         for _ in 0..<reader.varint() where !reader.isBad {
             let key = FieldKey(rawValue: UInt32(truncatingIfNeeded: reader.varint()))
@@ -95,7 +97,7 @@ extension ProfileProjection {
         }
         for _ in 0..<reader.varint() where !reader.isBad {
             let position = reader.varint()
-            guard let kind = PendingKind(rawValue: UInt8(truncatingIfNeeded: reader.varint())) else { return nil }
+            guard let kind = EventKind(rawValue: UInt8(truncatingIfNeeded: reader.varint())) else { return nil }
             let savedAt = Int64(bitPattern: reader.fixed64())
             let device = Name(reader.text())
             let storage = StorageCode(rawValue: UInt32(truncatingIfNeeded: reader.varint()))

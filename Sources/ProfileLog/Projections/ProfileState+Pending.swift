@@ -3,8 +3,14 @@ extension ProfileState {
     /// each in saved order, and also what the app cannot see. No launch and no flush is counted.
     public func flushingAllPending() -> ProfileState {
         var state = self
-        let order = pending.sorted { ($0.kind, $0.position) < ($1.kind, $1.position) }
+        // What the SDK took comes first; it has no list.
+        let order = pending.sorted { ($0.list?.rawValue ?? 0, $0.position) < ($1.list?.rawValue ?? 0, $1.position) }
         for entry in order { state.flush(entry.position) }
         return state
     }
+}
+
+extension ProfileState.PendingEntry {
+    /// In which of the guide's lists it waits; nil for what the SDK took from the app.
+    var list: PendingKind? { PendingKind(kind) }
 }

@@ -50,8 +50,8 @@ public struct ProfileView: Hashable, Sendable {
     public struct Waiting: Hashable, Sendable {
         /// Its position.
         public var position: Position
-        /// In which of the three lists.
-        public var kind: PendingKind
+        /// In which of the three lists; nil for what the SDK took from the app.
+        public var kind: PendingKind?
         /// The device on which it waits.
         public var device: String
         /// Where on the device.
@@ -88,7 +88,7 @@ extension EventLog {
             }.sorted { $0.product < $1.product },
             pending: state.pending.map { entry in
                 .init(
-                    position: Position(rawValue: entry.position), kind: entry.kind, device: entry.device.text,
+                    position: Position(rawValue: entry.position), kind: entry.list, device: entry.device.text,
                     storage: entry.storage.storage(names), savedAt: Timestamp(rawValue: entry.savedAt))
             })
     }

@@ -13,6 +13,8 @@ public struct ProfileState: Sendable {
     public internal(set) var lastSeen: Timestamp?
     /// Launches of the app on devices of this user.
     public internal(set) var launches = Occurrences()
+    /// Sessions of the app on devices of this user.
+    public internal(set) var sessions = Occurrences()
     /// Saved items that launches made effective.
     public internal(set) var flushes = Occurrences()
 
@@ -58,10 +60,10 @@ public struct ProfileState: Sendable {
         }
     }
 
-    /// A saved item that waits for a launch: where it lies, and its record's body.
+    /// A saved item that waits for a launch, or something that the SDK has not sent: where it lies, and its record's body.
     struct PendingEntry: Hashable, Sendable {
         let position: UInt64
-        let kind: PendingKind
+        let kind: EventKind
         let savedAt: Int64
         let device: Name
         let storage: StorageCode

@@ -21,6 +21,9 @@ public enum SourceProjection: Projection {
         state.counts[event.source, default: 0] += 1
     }
 
+    /// Adds the counts.
+    public static func merge(_ source: State, into target: inout State) { target.counts.merge(source.counts, uniquingKeysWith: +) }
+
     /// The counts in the order of the sources.
     public static func encode(_ state: State) -> [UInt8] {
         var bytes: [UInt8] = []

@@ -51,7 +51,6 @@ private struct LiveProof {
     let replayer: Replayer<ProfileProjection>
 
     func run(into report: inout ReplayReport, _ progress: (LogProgress) -> Bool) throws {
-        var pending: [Name: Set<UInt64>] = [:]
         var done: UInt64 = 0
         let total = UInt64(report.users)
         var isStopped = false
@@ -65,7 +64,6 @@ private struct LiveProof {
             if state.launches.count > 0 || state.flushes.count > 0 {
                 try compareLaunches(of: user, to: version, &report)
             }
-            for entry in state.pending { pending[entry.device, default: []].insert(entry.position) }
             done += 1
             if done % 1024 == 0 || done == total {
                 isStopped = !progress(LogProgress(stage: "proof", done: done, total: total))
@@ -73,11 +71,22 @@ private struct LiveProof {
         }
         report.isComplete = !isStopped
         if isStopped { return }
+        try compareDevices(&report)
+    }
+
+    /// What tables `devices` and `pending` and the tail say of each device must be what its events say.
+    private func compareDevices(_ report: inout ReplayReport) throws {
+        let devices = Replayer<PendingProjection>(log)
+        try devices.run(to: replayer.position)
         guard try log.lastPosition() == replayer.position else { return }
-        let devices = try Set(log.devices().map { Name($0.device) }).union(pending.keys)
-        for device in devices.sorted() {
-            let live = try Set(log.pending(on: device.text).map(\.event.position.rawValue))
-            if live != pending[device, default: []] { report.note("what waits on a device of \(live.count) items") }
+        let fresh = devices.devices
+        let known = try Set(log.devices().map(\.device)).union(fresh.keys)
+        for device in known.sorted() {
+            report.compared += 1
+            let live = try PendingProjection.encode(log.deviceState(device))
+            if live != PendingProjection.encode(fresh[device] ?? PendingProjection.initial) {
+                report.note("what a device of \(fresh[device]?.items.count ?? 0) items holds")
+            }
         }
     }
 

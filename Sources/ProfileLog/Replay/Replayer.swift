@@ -1,6 +1,7 @@
 internal import Crypto
 
-/// Folds the whole log anew into the states of all users, apart from everything that is cached.
+/// Folds the whole log anew into the states of all users (or devices, or of the whole store: `Projection.scope`), apart from everything
+/// that is cached.
 ///
 /// Users are folded in parallel, each on one thread; memory grows with users and not with events. A replayer can be stopped after any
 /// slice and goes on where it stopped; it is not shared between threads.
@@ -10,10 +11,12 @@ public final class Replayer<P: Projection> {
     private let log: EventLog
     private let lanes: [Guarded<Lane>]
 
-    /// One thread's share: the users whose number leaves its index as the remainder.
+    /// One thread's share: the users whose number leaves its index as the remainder, the devices by their hash.
     private struct Lane {
         var states: [P.State] = []
         var versions: [UInt64] = []
+        /// In a fold by device: where its state is.
+        var devices: [Name: Int] = [:]
         var error: (any Error)?
     }
 
@@ -78,8 +81,13 @@ public final class Replayer<P: Projection> {
                     guard found.key.number == expected else {
                         throw StorageError.damaged(place: "position \(expected) of the log is missing")
                     }
-                    if count == 1 || RecordHeader.user(of: found.value) % count == index {
-                        try fold(found.value, expected, &lane, count, log.names)
+                    switch P.scope {
+                    case .user:
+                        if count == 1 || RecordHeader.user(of: found.value) % count == index {
+                            try fold(found.value, expected, &lane, count, log)
+                        }
+                    case .device: try foldDevices(found.value, expected, &lane, index, count, log.names)
+                    case .store: if index == 0 { try foldStore(found.value, expected, &lane, log.names) }
                     }
                     expected += 1
                     row = try cursor.next()
@@ -91,12 +99,9 @@ public final class Replayer<P: Projection> {
 
     @inline(__always)
     private static func fold(
-        _ record: UnsafeRawBufferPointer, _ position: UInt64, _ lane: inout Lane, _ count: UInt64,
-        _ names: NameTable
+        _ record: UnsafeRawBufferPointer, _ position: UInt64, _ lane: inout Lane, _ count: UInt64, _ log: EventLog
     ) throws {
-        guard RecordHeader.hasRightChecksum(record), let header = RecordHeader(record) else {
-            throw StorageError.damaged(place: "the record at position \(position) fails its checksum")
-        }
+        let header = try header(record, position)
         let slot = Int(header.user / count)
         while lane.states.count <= slot {
             lane.states.append(P.initial)
@@ -106,8 +111,48 @@ public final class Replayer<P: Projection> {
             throw StorageError.damaged(place: "version \(lane.versions[slot] + 1) of user \(header.user) is missing")
         }
         lane.versions[slot] = header.version
+        if header.kindNumber == EventKind.usersMerged.rawValue {
+            try log.withView { view, transaction in
+                try log.merge(P.self, header, position, into: &lane.states[slot], view, transaction)
+            }
+        }
         P.apply(
-            EventView(header: header, position: Position(rawValue: position), names: names), to: &lane.states[slot])
+            EventView(header: header, position: Position(rawValue: position), names: log.names), to: &lane.states[slot])
+    }
+
+    private static func foldDevices(
+        _ record: UnsafeRawBufferPointer, _ position: UInt64, _ lane: inout Lane, _ index: UInt64, _ count: UInt64,
+        _ names: NameTable
+    ) throws {
+        let header = try header(record, position)
+        let event = EventView(header: header, position: Position(rawValue: position), names: names)
+        for device in event.devices where device.text.utf8.reduce(0, { $0 &* 31 &+ UInt64($1) }) % count == index {
+            let slot = lane.devices[device] ?? lane.states.count
+            if slot == lane.states.count {
+                lane.states.append(P.initial)
+                lane.devices[device] = slot
+            }
+            P.apply(
+                EventView(
+                    header: header, position: Position(rawValue: position), names: names, device: device),
+                to: &lane.states[slot])
+        }
+    }
+
+    private static func foldStore(
+        _ record: UnsafeRawBufferPointer, _ position: UInt64, _ lane: inout Lane, _ names: NameTable
+    ) throws {
+        let header = try header(record, position)
+        if lane.states.isEmpty { lane.states.append(P.initial) }
+        P.apply(EventView(header: header, position: Position(rawValue: position), names: names), to: &lane.states[0])
+    }
+
+    @inline(__always)
+    private static func header(_ record: UnsafeRawBufferPointer, _ position: UInt64) throws -> RecordHeader {
+        guard RecordHeader.hasRightChecksum(record), let header = RecordHeader(record) else {
+            throw StorageError.damaged(place: "the record at position \(position) fails its checksum")
+        }
+        return header
     }
 
     // MARK: - What came out
@@ -127,6 +172,20 @@ public final class Replayer<P: Projection> {
             }
         }
     }
+
+    /// The states of a fold by device, by the devices' IDs.
+    public var devices: [String: P.State] {
+        var devices: [String: P.State] = [:]
+        for lane in lanes {
+            lane.withReading { lane in
+                for (device, slot) in lane.devices { devices[device.text] = lane.states[slot] }
+            }
+        }
+        return devices
+    }
+
+    /// The state of a fold over the whole store.
+    public var state: P.State { lanes[0].withReading { $0.states.first } ?? P.initial }
 
     /// SHA-256 over all users' numbers, versions and states, in hexadecimal: equal folds, equal digests.
     public func digest() -> String {

@@ -101,6 +101,20 @@ struct WriteTransaction: ~Copyable, Reading {
         }
     }
 
+    /// Puts `value` under `key` unless there is a row already (`MDB_NOOVERWRITE`); answers whether it did.
+    borrowing func insert(_ table: Table, _ key: [UInt8], _ value: [UInt8]) throws(StorageError) -> Bool {
+        let code = withTypedBytes(key) { key in
+            withTypedBytes(value) { value in
+                var keyValue = MDB_val(mv_size: key.count, mv_data: UnsafeMutableRawPointer(mutating: key.baseAddress))
+                var data = MDB_val(mv_size: value.count, mv_data: UnsafeMutableRawPointer(mutating: value.baseAddress))
+                return mdb_put(handle, table.handle, &keyValue, &data, UInt32(MDB_NOOVERWRITE))
+            }
+        }
+        if code == MDB_KEYEXIST { return false }
+        try StorageError.check(code, "put")
+        return true
+    }
+
     /// Removes the row under `key`; no row is no error.
     borrowing func delete(_ table: Table, _ key: [UInt8]) throws(StorageError) {
         let code = withTypedBytes(key) { key in

@@ -20,17 +20,12 @@ extension Connection {
     }
 
     /// As `send`, with an object as the body.
-    func post(_ path: String, _ write: (inout JSONWriter) -> Void) async throws -> JSONObject {
+    func post(_ path: String, _ write: (inout JSONWriter) throws -> Void) async throws -> JSONObject {
         var writer = JSONWriter()
         writer.beginObject()
-        write(&writer)
+        try write(&writer)
         writer.endObject()
-        return try await post(path, body: writer.bytes)
-    }
-
-    /// As `send`, with `body`.
-    func post(_ path: String, body: [UInt8]) async throws -> JSONObject {
-        try await send(APIRequest(.post, path, body: body))
+        return try await send(APIRequest(.post, path, body: writer.bytes))
     }
 
     /// As `send`, with a query.
@@ -46,15 +41,4 @@ struct LocalAPI: Connection {
     init(_ log: EventLog) { api = API(log: log) }
 
     func answer(_ request: APIRequest) async throws -> APIAnswer { await api.answer(request) }
-}
-
-extension Failure {
-    /// What a refusal of the API means.
-    init(_ problem: JSONObject, status: Int) {
-        let code = problem["code"].text ?? ""
-        let isConflict = ["version_conflict", "key_reused", "overloaded", "closed"].contains(code)
-        self.init(
-            problem["error"].text ?? "The request failed with status \(status).",
-            remedy: problem["remedy"].text ?? "Try again.", status: isConflict ? .conflict : .failed)
-    }
 }

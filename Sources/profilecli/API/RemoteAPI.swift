@@ -51,7 +51,7 @@ struct RemoteAPI: Connection {
             case .timedOut:
                 throw Failure(
                     "\(address) did not answer within \(Int(timeoutSeconds)) s: whether a write was done is unknown.",
-                    remedy: "Look at its log; a write with --key can be sent again safely.", status: .failed)
+                    remedy: "Look at its log; a write with --key can be run again safely.", status: .failed)
             case .cannotConnectToHost, .cannotFindHost, .dnsLookupFailed:
                 throw Failure(
                     "Nothing answers at \(address).",

@@ -14,7 +14,7 @@ struct ChangeUserCommand: AsyncParsableCommand {
               profilecli change-user email:jane@example.org --device tablet-1
             """)
 
-    @Argument(help: "USER: an external ID, alias:LABEL:NAME, email:ADDRESS, phone:NUMBER or braze:ID.")
+    @Argument(help: .user)
     var user: String
 
     @Option(name: .long, help: ArgumentHelp("The device (default: phone).", valueName: "id"))

@@ -19,18 +19,33 @@ struct ExportCommand: AsyncParsableCommand {
               profilecli export > log.jsonl
               profilecli export -o log.jsonl
               profilecli export --kind customEventLogged --kind purchaseLogged | profilecli import - --store other
+              profilecli export --user-defaults group.com.company.app.plist --device phone-1
             """)
 
-    @Option(name: .long, help: ArgumentHelp("Begin behind this position.", valueName: "position"))
+    @Option(
+        name: .long, parsing: .unconditional,
+        help: ArgumentHelp("Begin behind this position.", valueName: "position"))
     var after: UInt64 = 0
 
     @Option(name: .shortAndLong, help: "A file to write instead of standard output.", completion: .file())
     var output: String?
 
+    @OptionGroup var userDefaults: UserDefaultsExportOptions
+
     @OptionGroup var filter: FilterOptions
     @OptionGroup var place: StoreOrService
 
+    mutating func validate() throws {
+        if userDefaults.file != nil, after > 0 || output != nil || !filter.query.isEmpty {
+            throw ValidationError("--user-defaults writes all that waits to its FILE: leave out the other options.")
+        }
+    }
+
     func run() async throws {
+        if let path = userDefaults.file {
+            var work = try UserDefaultsExport(path: path, userDefaults)
+            return try await work.run(place)
+        }
         let connection = try place.connect()
         var descriptor = STDOUT_FILENO
         if let output {

@@ -21,13 +21,13 @@ struct GenerateCommand: ParsableCommand {
               profilecli generate --events 1000000 --users 50000 --seed 7 -o events.jsonl
             """)
 
-    @Option(name: .long, help: "How many events.")
+    @Option(name: .long, parsing: .unconditional, help: "How many events.")
     var events = 1_000
 
-    @Option(name: .long, help: "How many users.")
+    @Option(name: .long, parsing: .unconditional, help: "How many users.")
     var users = 100
 
-    @Option(name: .long, help: "Any number; another one gives other events.")
+    @Option(name: .long, parsing: .unconditional, help: "Any number, 0 or more; another one gives other events.")
     var seed: UInt64 = 1
 
     @Option(name: .shortAndLong, help: "A file to write instead of standard output.", completion: .file())

@@ -14,19 +14,19 @@ struct HistoryCommand: AsyncParsableCommand {
               profilecli history jane --from 5 --to 9
             """)
 
-    @Argument(help: "USER: an external ID, alias:LABEL:NAME, email:ADDRESS, phone:NUMBER, braze:ID or device:ID.")
+    @Argument(help: .user)
     var user: String
 
-    @Option(name: .long, help: ArgumentHelp("The first version.", valueName: "version"))
+    @Option(name: .long, parsing: .unconditional, help: ArgumentHelp("The first version.", valueName: "version"))
     var from: UInt64?
 
-    @Option(name: .long, help: ArgumentHelp("The last version.", valueName: "version"))
+    @Option(name: .long, parsing: .unconditional, help: ArgumentHelp("The last version.", valueName: "version"))
     var to: UInt64?
 
     @Flag(name: .long, help: "The latest first.")
     var reverse = false
 
-    @Option(name: [.customShort("n"), .long], help: "At most so many.")
+    @Option(name: [.customShort("n"), .long], parsing: .unconditional, help: "At most so many.")
     var limit: Int?
 
     @OptionGroup var filter: FilterOptions
@@ -34,6 +34,7 @@ struct HistoryCommand: AsyncParsableCommand {
 
     mutating func validate() throws {
         if let limit, limit < 1 { throw ValidationError("--limit must be 1 or more.") }
+        if let from, let to, from > to { throw ValidationError("--from must not be greater than --to.") }
     }
 
     func run() async throws {

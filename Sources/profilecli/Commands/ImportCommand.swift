@@ -2,42 +2,62 @@ internal import ArgumentParser
 internal import ProfileLog
 
 /// `profilecli import`
-struct ImportCommand: ParsableCommand {
+struct ImportCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "import",
         abstract: "Append events from JSON Lines, in chunks that a rerun skips.",
         discussion: """
-            Each line is one event, in the form that `profilecli export` writes or in a short form:
-              {"kind":"custom_event","user":"jane","time":"2026-01-01T00:00:00Z","name":"played song","properties":{"minutes":3}}
-              {"kind":"custom_attribute","user":"jane","time":"2026-01-01T00:00:01Z","attributes":{"level":7}}
-              {"kind":"user_attribute","user":"jane","time":"2026-01-01T00:00:02Z","attribute":"email","value":"jane@example.org"}
-              {"kind":"purchase","user":"jane","product_id":"p1","currency":"EUR","price":9.5,"quantity":1}
+            Each line is one event, in a short form of one of four kinds:
+              {"kind":"custom_event","user":"jane","name":"a","properties":{"x":1}}
+              {"kind":"custom_attribute","user":"jane","attributes":{"level":7}}
+              {"kind":"user_attribute","user":"jane","attribute":"gender","value":"F"}
+              {"kind":"purchase","user":"jane","product_id":"p1","currency":"EUR",
+               "price":9.5,"quantity":1}   (on one line)
+            Each may have its "time", as in "2026-01-31T23:59:59Z".
+
+            Or as `profilecli export` writes it, of the kinds customEventLogged, customAttributesChanged, \
+            userAttributesChanged, purchaseLogged, customEventSaved, customAttributesSaved and userAttributeSaved; userCreated is \
+            passed over, since the first event makes its user. All others belong to their store and are refused.
 
             1,000 lines at a time are stored, whole or not at all, under the file's name (or --name) and the number of the first. So \
             the same command, run again after a stop or a corrected line, goes on where it stopped and stores nothing twice.
 
             EXAMPLES
               profilecli import events.jsonl
-              profilecli generate --events 100000 --users 5000 | profilecli import - --name sample-1
+              profilecli generate --events 1000 | profilecli import - --name sample-1
               zcat events.jsonl.gz | profilecli import - --name events
+              profilecli import --user-defaults group.com.company.app.plist --device phone-1
             """)
 
-    @OptionGroup var store: StoreOnlyOption
+    @OptionGroup var store: StoreOrService
     @OptionGroup var output: FormatOption
 
     @Argument(help: "The file; - reads standard input.", completion: .file(extensions: ["jsonl", "json", "ndjson"]))
-    var file: String
+    var file: String?
 
     @Option(name: .long, help: "What a rerun is recognised by; the file's own name unless given.")
     var name: String?
 
+    @OptionGroup var userDefaults: UserDefaultsImportOptions
+
     mutating func validate() throws {
+        guard userDefaults.file == nil else {
+            if file == nil, name == nil { return }
+            throw ValidationError("--user-defaults imports its FILE alone, without another and without --name.")
+        }
+        guard file != nil else { throw ValidationError("Name the file to import, or - for standard input.") }
+        try StoreOnlyOption.refuseService(url: store.url, store: store.place.store)
         if let name, name.isEmpty || name.utf8.count > 900 { throw ValidationError("--name must have 1 to 900 bytes.") }
     }
 
-    func run() throws {
+    func run() async throws {
+        if let path = userDefaults.file {
+            var work = try UserDefaultsImport(path: path, userDefaults)
+            return try await work.run(store, isJSON: output.isJSON)
+        }
+        guard let file else { return }
         Interrupt.watch()
-        let log = try openAfterFile()
+        let log = try openAfterFile(file)
         let name = self.name ?? (file == "-" ? "stdin" : file.split(separator: "/").last.map(String.init) ?? file)
         var work = ImportRun(log: log, file: file, name: name)
         try work.run()
@@ -45,8 +65,8 @@ struct ImportCommand: ParsableCommand {
     }
 
     /// A missing file must not leave an empty store behind.
-    private func openAfterFile() throws -> EventLog {
+    private func openAfterFile(_ file: String) throws -> EventLog {
         if file != "-" { _ = try LineReader(path: file, blockBytes: 1) }
-        return try store.open(create: true)
+        return try store.place.open(create: true)
     }
 }

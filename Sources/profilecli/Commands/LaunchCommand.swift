@@ -40,7 +40,8 @@ struct LaunchCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let answer = try await place.connect(create: true).post("/v1/launch") { json in
+        let connection = try place.connect(create: true)
+        let answer = try await connection.post("/v1/launch") { json in
             json.member("device", device ?? deviceOption)
             json.member("kind", kind)
             guard let only else { return }
@@ -49,8 +50,24 @@ struct LaunchCommand: AsyncParsableCommand {
             for list in only.split(separator: ",") { json.value(String(list)) }
             json.endArray()
         }
-        if place.isJSON { return try Output.print(answer.line) }
-        try Output.print(lines(answer))
+        try Output.print(place.isJSON ? [answer.line] : lines(answer))
+        if answer["new_device"].flag == true { try await hint(answer["device"].cell, connection) }
+    }
+
+    private static let mostHinted = 10
+
+    /// A mistyped device is launched like any other, so say that it is new, and where something waits.
+    private func hint(_ device: String, _ connection: any Connection) async throws {
+        let pending = try await connection.get("/v1/pending", [("limit", "1")])
+        let others = pending.objects("devices").map { $0["device"].cell }.filter { $0 != device }
+        let named = others.prefix(Self.mostHinted).map(DisplayWidth.oneLine).joined(separator: ", ")
+        let more = others.count > Self.mostHinted ? " and \(others.count - Self.mostHinted) more" : ""
+        let waiting =
+            others.isEmpty
+            ? "Nothing waits on any other; `profilecli tail` names those of the last events"
+            : "Something waits on \(named)\(more)"
+        Output.message(
+            "Nothing was known of the device \(DisplayWidth.oneLine(device)) before this launch. \(waiting).")
     }
 
     private func lines(_ answer: JSONObject) -> [String] {

@@ -2,7 +2,7 @@ internal import ArgumentParser
 internal import ProfileLog
 
 /// `profilecli log`
-struct LogCommand: AsyncParsableCommand {
+struct LogCommand: CommandGroup {
     static let configuration = CommandConfiguration(
         commandName: "log",
         abstract: "Log what is effective at once, as a running app or a server does.",
@@ -23,16 +23,14 @@ struct LogEvent: AsyncParsableCommand {
         discussion: """
             EXAMPLES
               profilecli log event jane "played song" -p minutes=3 -p title="Blue"
-              profilecli log event alias:crm:4711 visited --time 2026-01-31T09:00:00+01:00 --key visit-1
+              profilecli log event alias:crm:4711 visited --key visit-1
+              profilecli log event jane visited --time 2026-01-31T09:00:00+01:00
             """)
 
     @OptionGroup var what: EventArguments
-    @OptionGroup var write: WriteOptions
-    @OptionGroup var place: PlaceOptions
+    @OptionGroup var log: LoggingOptions
 
-    func run() async throws {
-        try await LogAnswer(place: place).send("/v1/log/event", user: what.user, write) { try what.write(to: &$0) }
-    }
+    func run() async throws { try await log.send(what, to: "/v1/log/event") }
 }
 
 /// `profilecli log attribute`
@@ -42,16 +40,14 @@ struct LogAttribute: AsyncParsableCommand {
         discussion: """
             EXAMPLES
               profilecli log attribute jane level=7 favourite="green tea"
-              profilecli log attribute jane 'visits={"inc":1}' 'tags={"add":["new"]}' old=null
+              profilecli log attribute jane 'visits={"inc":1}' 'tags={"add":["new"]}'
+              profilecli log attribute jane old=null
             """)
 
     @OptionGroup var what: AttributeArguments
-    @OptionGroup var write: WriteOptions
-    @OptionGroup var place: PlaceOptions
+    @OptionGroup var log: LoggingOptions
 
-    func run() async throws {
-        try await LogAnswer(place: place).send("/v1/log/attributes", user: what.user, write) { try what.write(to: &$0) }
-    }
+    func run() async throws { try await log.send(what, to: "/v1/log/attributes") }
 }
 
 /// `profilecli log user-attribute`
@@ -65,14 +61,9 @@ struct LogUserAttribute: AsyncParsableCommand {
             """)
 
     @OptionGroup var what: UserAttributeArguments
-    @OptionGroup var write: WriteOptions
-    @OptionGroup var place: PlaceOptions
+    @OptionGroup var log: LoggingOptions
 
-    func run() async throws {
-        try await LogAnswer(place: place).send("/v1/log/user-attribute", user: what.user, write) {
-            try what.write(to: &$0)
-        }
-    }
+    func run() async throws { try await log.send(what, to: "/v1/log/user-attribute") }
 }
 
 /// `profilecli log purchase`
@@ -81,69 +72,31 @@ struct LogPurchase: AsyncParsableCommand {
         commandName: "purchase", abstract: "Log a purchase.",
         discussion: """
             EXAMPLES
-              profilecli log purchase jane sku-1 --price 9.50 --currency EUR --quantity 2
-              profilecli log purchase jane sku-1 --price -9.50 --currency EUR -p reason=refund
+              profilecli log purchase jane sku-1 --price 9.50 --currency EUR
+              profilecli log purchase jane sku-1 --price 3 --currency EUR --quantity 2
+              profilecli log purchase jane sku-1 --price -9.50 --currency EUR
             """)
 
-    @Argument(help: "USER: an external ID, alias:LABEL:NAME, email:ADDRESS, phone:NUMBER, braze:ID or device:ID.")
-    var user: String
+    @OptionGroup var what: PurchaseArguments
+    @OptionGroup var log: LoggingOptions
 
-    @Argument(help: "The product's ID.")
-    var product: String
+    func run() async throws { try await log.send(what, to: "/v1/log/purchase") }
+}
 
-    @Option(name: .long, parsing: .unconditional, help: "The price of one; negative for a refund.")
-    var price: Double
-
-    @Option(name: .long, help: "Three capital letters, as in EUR.")
-    var currency: String
-
-    @Option(name: .long, help: "How many, from 1 to 100.")
-    var quantity = 1
-
-    @OptionGroup var properties: PropertyOptions
+/// What everything that is logged takes; sends it and says what came of it.
+struct LoggingOptions: ParsableArguments {
     @OptionGroup var write: WriteOptions
     @OptionGroup var place: PlaceOptions
 
-    mutating func validate() throws {
-        guard price.isFinite else { throw ValidationError("--price must be a finite number, as in 9.50.") }
-    }
-
-    func run() async throws {
-        try await LogAnswer(place: place).send("/v1/log/purchase", user: user, write) { json in
-            json.key("product")
-            json.value(product)
-            json.key("price")
-            json.value(price)
-            json.key("currency")
-            json.value(currency)
-            json.key("quantity")
-            json.value(quantity)
-            if let properties = try properties.members() {
-                json.key("properties")
-                json.value(.object(properties))
-            }
+    func send(_ what: some WhatArguments, to path: String) async throws {
+        let answer = try await place.connect(create: true).post(path) { json in
+            write.write(user: what.user, to: &json)
+            json.member("source", EventSource.cli.name)
+            try what.write(to: &json)
         }
-    }
-}
-
-/// Sends something to be logged and says what came of it.
-private struct LogAnswer {
-    let place: PlaceOptions
-
-    func send(
-        _ path: String, user: String, _ options: WriteOptions, _ write: (inout JSONWriter) throws -> Void
-    ) async throws {
-        var writer = JSONWriter()
-        writer.beginObject()
-        options.write(user: user, to: &writer)
-        writer.key("source")
-        writer.value(EventSource.cli.name)
-        try write(&writer)
-        writer.endObject()
-        let answer = try await place.connect(create: true).post(path, body: writer.bytes)
         if place.isJSON { return try Output.print(answer.line) }
         let done = answer["repeated"].flag == true ? "Already logged, under the same key," : "Logged"
-        let id = answer.object("user")["id"].text ?? user
+        let id = answer.object("user")["id"].text ?? what.user
         try Output.print(
             "\(done) at \(Phrase.spot(answer)); effective at once. "
                 + "Next: profilecli profile \(Shell.quoted(id))\(place.repeated)")

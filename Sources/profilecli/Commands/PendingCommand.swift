@@ -28,7 +28,7 @@ struct PendingList: AsyncParsableCommand {
     @Option(name: .long, help: ArgumentHelp("On this device only.", valueName: "id"))
     var device: String?
 
-    @Option(name: .long, help: "Of this USER only.")
+    @Option(name: .long, help: "Of this USER only, in any form that `profilecli --help` lists.")
     var user: String?
 
     @Option(
@@ -115,7 +115,9 @@ struct PendingDiscard: AsyncParsableCommand {
     @Option(name: .long, help: "Why.")
     var reason: String
 
-    @Option(name: .long, help: ArgumentHelp("Only the item saved at this position. Repeatable.", valueName: "position"))
+    @Option(
+        name: .long, parsing: .unconditionalSingleValue,
+        help: ArgumentHelp("Only the item saved at this position. Repeatable.", valueName: "position"))
     var position: [Int64] = []
 
     @Option(name: .long, help: ArgumentHelp("Only what lies in this storage.", valueName: "name"))

@@ -14,13 +14,15 @@ struct ProfileCommand: AsyncParsableCommand {
               profilecli profile alias:crm:4711 --as-of 2026-01-31T14:03:00+01:00 --format json
             """)
 
-    @Argument(help: "USER: an external ID, alias:LABEL:NAME, email:ADDRESS, phone:NUMBER, braze:ID or device:ID.")
+    @Argument(help: .user)
     var user: String
 
     @Flag(name: .long, help: "Show too what the profile would be if all that waits were flushed.")
     var includePending = false
 
-    @Option(name: .long, help: ArgumentHelp("A position, a time, or version:N.", valueName: "point"))
+    @Option(
+        name: .long, parsing: .unconditional,
+        help: ArgumentHelp("A position, a time, or version:N.", valueName: "point"))
     var asOf: String?
 
     @OptionGroup var place: PlaceOptions

@@ -30,14 +30,14 @@ struct ReplayCommand: ParsableCommand {
     var into: String?
 
     @Option(
-        name: .long,
+        name: .long, parsing: .unconditional,
         help: ArgumentHelp("Stop behind this position, or at this time of recording.", valueName: "position|time"))
     var until: String?
 
     @Flag(name: .long, help: "Prove that the live profiles are what the log says.")
     var verify = false
 
-    @Option(name: .long, help: "Threads that fold.")
+    @Option(name: .long, parsing: .unconditional, help: "Threads that fold.")
     var threads = 1
 
     mutating func validate() throws {
@@ -50,6 +50,7 @@ struct ReplayCommand: ParsableCommand {
 
     func run() throws {
         Interrupt.watch()
+        if let into, try StoreFolder(path: into) == .foreign { throw StorageError.notAStore(path: into) }
         let log = try store.open()
         let until = try self.until.flatMap(PositionOrTime.init).map { try $0.position(in: log) }
         var bar = ProgressBar()

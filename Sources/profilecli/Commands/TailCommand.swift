@@ -16,11 +16,13 @@ struct TailCommand: AsyncParsableCommand {
             """)
 
     @Option(
-        name: [.customShort("n"), .long],
+        name: [.customShort("n"), .long], parsing: .unconditional,
         help: ArgumentHelp("Begin so many positions before the end.", valueName: "count"))
     var lines: UInt64 = 10
 
-    @Option(name: .long, help: ArgumentHelp("Begin behind this position.", valueName: "position"))
+    @Option(
+        name: .long, parsing: .unconditional,
+        help: ArgumentHelp("Begin behind this position.", valueName: "position"))
     var after: UInt64?
 
     @Flag(name: .long, inversion: .prefixedNo, help: "Wait for what comes.")

@@ -13,10 +13,12 @@ struct UsersCommand: AsyncParsableCommand {
               profilecli users --format json | wc -l
             """)
 
-    @Option(name: .long, help: ArgumentHelp("Begin behind the user with this number.", valueName: "number"))
+    @Option(
+        name: .long, parsing: .unconditional,
+        help: ArgumentHelp("Begin behind the user with this number.", valueName: "number"))
     var after: UInt64 = 0
 
-    @Option(name: [.customShort("n"), .long], help: "At most so many.")
+    @Option(name: [.customShort("n"), .long], parsing: .unconditional, help: "At most so many.")
     var limit: Int?
 
     @OptionGroup var place: PlaceOptions

@@ -1,4 +1,5 @@
 internal import ProfileLog
+internal import ProfileLogAPI
 
 /// Lines in the form of `profilecli export`.
 enum ExportedLine {
@@ -50,7 +51,7 @@ enum ExportedLine {
                 guard let attribute = StandardAttribute(name: member.key.text) else {
                     throw .init("\"user_attributes\" has one that is no standard user attribute")
                 }
-                changes.append(UserAttributeChange(attribute, try ExportedValue.value(member.value)))
+                changes.append(UserAttributeChange(attribute, try value(member.value, "user_attributes")))
             }
             return .userAttributesChanged(changes)
         default:
@@ -66,18 +67,42 @@ enum ExportedLine {
 
     private static func properties(_ fields: ImportFields) throws(ImportLine.Refusal) -> [AttributeValue.Member]? {
         guard let members = try fields.object("properties") else { return nil }
-        return try ExportedValue.members(members)
+        do throws(JSONFormError) {
+            return try JSONValues.members(members)
+        } catch {
+            throw .init("\"properties\" \(error.reason)")
+        }
     }
 
     private static func userAttribute(_ fields: ImportFields) throws(ImportLine.Refusal) -> UserAttributeChange {
         guard let value = fields["value"] else { throw .init("it has no \"value\"") }
-        return UserAttributeChange(try fields.attribute("attribute"), try ExportedValue.value(value))
+        return UserAttributeChange(try fields.attribute("attribute"), try self.value(value, "value"))
+    }
+
+    private static func value(
+        _ json: AttributeValue, _ field: String
+    ) throws(ImportLine.Refusal) -> AttributeValue {
+        do throws(JSONFormError) {
+            return try JSONValues.value(json)
+        } catch {
+            throw .init("\"\(field)\" \(error.reason)")
+        }
     }
 
     private static func changes(_ fields: ImportFields) throws(ImportLine.Refusal) -> [AttributeChange] {
         guard let members = try fields.object("attributes") else { throw .init("it has no \"attributes\"") }
         var changes: [AttributeChange] = []
-        for member in members { changes.append(AttributeChange(member.key, try ExportedValue.operation(member.value))) }
+        for member in members { changes.append(AttributeChange(member.key, try operation(member.value))) }
         return changes
+    }
+
+    private static func operation(_ json: AttributeValue) throws(ImportLine.Refusal) -> AttributeOperation {
+        do throws(JSONFormError) {
+            let operations = try JSONOperations.operations(json)
+            if operations.count == 1 { return operations[0] }
+        } catch {
+            throw .init("one of its \"attributes\" \(error.reason)")
+        }
+        throw .init("one of its \"attributes\" asks for two operations, which take an event each")
     }
 }

@@ -18,6 +18,9 @@ final class LineReader {
     /// The number of the line lent last, from 1.
     private(set) var lineNumber = 0
 
+    /// What some editors begin a file in UTF-8 with; no part of the first line.
+    private static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
+
     private let descriptor: Int32
     private let name: String
     private var buffer: UnsafeMutableRawPointer
@@ -70,7 +73,10 @@ final class LineReader {
     }
 
     private func lend(_ length: Int, taking taken: Int, _ body: (UnsafeRawBufferPointer) throws -> Void) throws {
-        let line = UnsafeRawBufferPointer(start: buffer + begin, count: length)
+        var line = UnsafeRawBufferPointer(start: buffer + begin, count: length)
+        if lineNumber == 0, line.starts(with: Self.byteOrderMark) {
+            line = UnsafeRawBufferPointer(rebasing: line.dropFirst(Self.byteOrderMark.count))
+        }
         begin += taken
         doneBytes += UInt64(taken)
         lineNumber += 1

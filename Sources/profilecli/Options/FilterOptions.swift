@@ -11,10 +11,12 @@ struct FilterOptions: ParsableArguments {
     @Option(name: .long, help: "A custom event, product or attribute with this name only.")
     var name: String?
 
-    @Option(name: .long, help: ArgumentHelp("Recorded at this time or later.", valueName: "time"))
+    @Option(
+        name: .long, parsing: .unconditional,
+        help: ArgumentHelp("Recorded at this time or later.", valueName: "time"))
     var since: String?
 
-    @Option(name: .long, help: ArgumentHelp("Recorded before this time.", valueName: "time"))
+    @Option(name: .long, parsing: .unconditional, help: ArgumentHelp("Recorded before this time.", valueName: "time"))
     var before: String?
 
     mutating func validate() throws {

@@ -14,8 +14,30 @@ struct StoreOption: ParsableArguments {
         store ?? Terminal.environment("PROFILELOG_STORE").flatMap { $0.isEmpty ? nil : $0 } ?? "profilelog"
     }
 
-    /// Opens the store.
-    func open(create: Bool = false) throws -> EventLog { try EventLog(path: path, create: create) }
+    /// Opens the store; a missing one is made if `create` is true, and a message says so.
+    func open(create: Bool = false) throws -> EventLog {
+        let isNew: Bool
+        switch try StoreFolder(path: path) {
+        case .store: isNew = false
+        case .vacant: isNew = create
+        case .foreign: throw StorageError.notAStore(path: path)
+        case .torn:
+            throw Failure(
+                "The store in \(path) holds no event: its first write was stopped, or its file was cut.",
+                remedy: "If it was new, remove data.mdb and lock.mdb there and run the command again; "
+                    + "if not, restore data.mdb from a backup.")
+        case .unfinished:
+            guard create else {
+                throw Failure(
+                    "The store in \(path) holds no event: its first write was stopped.",
+                    remedy: "The next `save`, `log` or `import` finishes it.")
+            }
+            isNew = true
+        }
+        let log = try EventLog(path: path, create: create)
+        if isNew { Output.message(DisplayWidth.oneLine("New store at \(path.contains("/") ? path : "./\(path)").")) }
+        return log
+    }
 }
 
 /// As `StoreOption`, for commands that other commands' users will try with `--url`.
@@ -25,13 +47,16 @@ struct StoreOnlyOption: ParsableArguments {
     @Option(name: .long, help: .hidden)
     var url: String?
 
-    mutating func validate() throws {
+    mutating func validate() throws { try Self.refuseService(url: url, store: place.store) }
+
+    /// Refuses `--url`, and a service that the environment names, for work that needs a store's own files.
+    static func refuseService(url: String?, store: String?) throws {
         if url != nil {
             throw ValidationError(
                 "This command works on a store's own files. Leave out --url and name the folder with --store.")
         }
         let inEnvironment = Terminal.environment("PROFILELOG_URL") ?? ""
-        if !inEnvironment.isEmpty, place.store == nil {
+        if !inEnvironment.isEmpty, store == nil {
             throw ValidationError(
                 "This command works on a store's own files, and PROFILELOG_URL names a service. "
                     + "Name the folder with --store.")

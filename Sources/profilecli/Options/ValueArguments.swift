@@ -3,22 +3,29 @@ internal import ProfileLog
 
 /// `KEY=VALUE` pairs as people type them: valid JSON is taken as JSON, all else as text.
 enum ValueArguments {
+    /// What a pair is called in errors.
+    enum Kind {
+        case property, attribute
+
+        var withArticle: String { self == .attribute ? "An attribute" : "A property" }
+    }
+
     /// Reads `pairs` whose values may be JSON, and `texts` whose values are text, into members in ascending order of keys.
     static func members(
-        _ pairs: [String], texts: [String], what: String
+        _ pairs: [String], texts: [String], _ kind: Kind
     ) throws(ValidationError) -> [AttributeValue.Member] {
         var members: [AttributeValue.Member] = []
         for pair in pairs {
-            let (key, text) = try split(pair, what)
+            let (key, text) = try split(pair, kind)
             members.append(.init(key, try value(text, key: key)))
         }
         for pair in texts {
-            let (key, text) = try split(pair, what)
+            let (key, text) = try split(pair, kind)
             members.append(.init(key, .string(text)))
         }
         members.sort { $0.key < $1.key }
         for (left, right) in zip(members, members.dropFirst()) where left.key == right.key {
-            throw ValidationError("The \(what) \(left.key) is given twice. Give it once.")
+            throw ValidationError("The \(kind) \(left.key) is given twice. Give it once.")
         }
         return members
     }
@@ -38,13 +45,14 @@ enum ValueArguments {
         }
     }
 
-    private static func split(_ pair: String, _ what: String) throws(ValidationError) -> (key: Name, text: String) {
+    private static func split(_ pair: String, _ kind: Kind) throws(ValidationError) -> (key: Name, text: String) {
         // By bytes: as a character, "=" with a combining mark behind it is another one.
         guard let sign = pair.utf8.firstIndex(of: UInt8(ascii: "=")) else {
-            throw ValidationError("A \(what) is written KEY=VALUE, as in Score=10; one of them has no equals sign.")
+            throw ValidationError(
+                "\(kind.withArticle) is written KEY=VALUE, as in Score=10; one of them has no equals sign.")
         }
         guard sign > pair.startIndex else {
-            throw ValidationError("A \(what) is written KEY=VALUE, as in Score=10; one of them has no key.")
+            throw ValidationError("\(kind.withArticle) is written KEY=VALUE, as in Score=10; one of them has no key.")
         }
         return (Name(String(pair.utf8[..<sign]) ?? ""), String(pair.utf8[pair.utf8.index(after: sign)...]) ?? "")
     }
@@ -65,9 +73,15 @@ struct PropertyOptions: ParsableArguments {
 
     mutating func validate() throws { _ = try members() }
 
-    /// The properties; nil if there are none.
-    func members() throws(ValidationError) -> [AttributeValue.Member]? {
-        let members = try ValueArguments.members(properties, texts: strings, what: "property")
-        return members.isEmpty ? nil : members
+    /// Writes the member `properties`, if there are any.
+    func write(to json: inout JSONWriter) throws {
+        let members = try members()
+        if members.isEmpty { return }
+        json.key("properties")
+        json.value(.object(members))
+    }
+
+    private func members() throws(ValidationError) -> [AttributeValue.Member] {
+        try ValueArguments.members(properties, texts: strings, .property)
     }
 }

@@ -1,9 +1,17 @@
 internal import ArgumentParser
 internal import ProfileLog
 
+/// USER, and what is saved or logged for them.
+protocol WhatArguments: ParsableArguments {
+    var user: String { get }
+
+    /// Writes all but the user as members of a request's body.
+    func write(to json: inout JSONWriter) throws
+}
+
 /// USER NAME and properties: a custom event.
-struct EventArguments: ParsableArguments {
-    @Argument(help: "USER: an external ID, alias:LABEL:NAME, email:ADDRESS, phone:NUMBER, braze:ID or device:ID.")
+struct EventArguments: WhatArguments {
+    @Argument(help: .user)
     var user: String
 
     @Argument(help: "The event's name.")
@@ -12,18 +20,14 @@ struct EventArguments: ParsableArguments {
     @OptionGroup var properties: PropertyOptions
 
     func write(to json: inout JSONWriter) throws {
-        json.key("name")
-        json.value(name)
-        if let properties = try properties.members() {
-            json.key("properties")
-            json.value(.object(properties))
-        }
+        json.member("name", name)
+        try properties.write(to: &json)
     }
 }
 
 /// USER KEY=VALUE …: custom attributes.
-struct AttributeArguments: ParsableArguments {
-    @Argument(help: "USER: an external ID, alias:LABEL:NAME, email:ADDRESS, phone:NUMBER, braze:ID or device:ID.")
+struct AttributeArguments: WhatArguments {
+    @Argument(help: .user)
     var user: String
 
     @Argument(
@@ -41,18 +45,22 @@ struct AttributeArguments: ParsableArguments {
         guard !attributes.isEmpty || !strings.isEmpty else {
             throw ValidationError("There is no attribute. Write at least one KEY=VALUE, as in level=7.")
         }
-        _ = try ValueArguments.members(attributes, texts: strings, what: "attribute")
+        _ = try members()
     }
 
     func write(to json: inout JSONWriter) throws {
         json.key("attributes")
-        json.value(.object(try ValueArguments.members(attributes, texts: strings, what: "attribute")))
+        json.value(.object(try members()))
+    }
+
+    private func members() throws(ValidationError) -> [AttributeValue.Member] {
+        try ValueArguments.members(attributes, texts: strings, .attribute)
     }
 }
 
 /// USER ATTRIBUTE VALUE: a standard user attribute.
-struct UserAttributeArguments: ParsableArguments {
-    @Argument(help: "USER: an external ID, alias:LABEL:NAME, email:ADDRESS, phone:NUMBER, braze:ID or device:ID.")
+struct UserAttributeArguments: WhatArguments {
+    @Argument(help: .user)
     var user: String
 
     @Argument(
@@ -67,18 +75,51 @@ struct UserAttributeArguments: ParsableArguments {
     var isText = false
 
     func write(to json: inout JSONWriter) throws {
-        json.key("attribute")
-        json.value(attribute)
+        json.member("attribute", attribute)
         json.key("value")
-        json.value(try typedValue())
+        json.value(typedValue())
     }
 
     /// No standard attribute is a number, so that digits are text here: a phone number, for one.
-    private func typedValue() throws -> AttributeValue {
+    private func typedValue() -> AttributeValue {
         if isText { return .string(value) }
         switch try? JSON.parse(value) {
         case nil, .int, .double: return .string(value)
         case let json?: return json
         }
+    }
+}
+
+/// USER PRODUCT, price and properties: a purchase.
+struct PurchaseArguments: WhatArguments {
+    @Argument(help: .user)
+    var user: String
+
+    @Argument(help: "The product's ID.")
+    var product: String
+
+    @Option(name: .long, parsing: .unconditional, help: "The price of one; negative for a refund.")
+    var price: Double
+
+    @Option(name: .long, help: "Three capital letters, as in EUR.")
+    var currency: String
+
+    @Option(name: .long, parsing: .unconditional, help: "How many, from 1 to 100.")
+    var quantity = 1
+
+    @OptionGroup var properties: PropertyOptions
+
+    mutating func validate() throws {
+        guard price.isFinite else { throw ValidationError("--price must be a finite number, as in 9.50.") }
+    }
+
+    func write(to json: inout JSONWriter) throws {
+        json.member("product", product)
+        json.key("price")
+        json.value(price)
+        json.member("currency", currency)
+        json.key("quantity")
+        json.value(quantity)
+        try properties.write(to: &json)
     }
 }

@@ -7,17 +7,17 @@ struct WriteOptions: ParsableArguments {
     var device: String?
 
     @Option(
-        name: .long,
+        name: .long, parsing: .unconditional,
         help: ArgumentHelp("When it happened, as in 2026-01-31T23:59:59Z; now if left out.", valueName: "time"))
     var time: String?
 
     @Option(
         name: .long,
-        help: ArgumentHelp("An idempotency key: the same write, sent again, changes nothing.", valueName: "text"))
+        help: ArgumentHelp("An idempotency key: the same write, run again, changes nothing.", valueName: "text"))
     var key: String?
 
     @Option(
-        name: .long,
+        name: .long, parsing: .unconditional,
         help: ArgumentHelp("Refuse unless the user has so many events; none: is unknown.", valueName: "version|none"))
     var expect: String?
 
@@ -43,7 +43,7 @@ struct WriteOptions: ParsableArguments {
     }
 
     /// `--device`, or that of a USER of the form `device:ID`.
-    private func device(of user: String) -> String? {
+    func device(of user: String) -> String? {
         if let device { return device }
         if case .device(let device) = UserID(user) { return device }
         return nil
@@ -73,6 +73,9 @@ struct StorageOptions: ParsableArguments {
             throw ValidationError("--app-group and --private exclude each other. Leave out one.")
         }
     }
+
+    /// Whether an extension keeps it to itself.
+    var isHiddenFromApp: Bool { isPrivate && (process ?? "app") != "app" }
 
     func write(to json: inout JSONWriter) {
         json.member("app_group", appGroup)

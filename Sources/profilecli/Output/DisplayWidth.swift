@@ -48,7 +48,7 @@ enum DisplayWidth {
         0x1F6D0...0x1F6FF, 0x1F7E0...0x1F7FF, 0x1F90C...0x1FAFF, 0x20000...0x3FFFD,
     ]
 
-    /// `text` cut to `width` columns, with `…` as its last if something is missing.
+    /// `text` cut to `width` columns, with one `…` as its last if something is missing.
     static func cut(_ text: String, to width: Int) -> String {
         if of(text) <= width { return text }
         guard width > 0 else { return "" }
@@ -59,7 +59,7 @@ enum DisplayWidth {
             if left < 0 { break }
             cut.append(character)
         }
-        return cut + "…"
+        return cut.hasSuffix("…") ? cut : cut + "…"
     }
 
     /// `text` with spaces behind it, or before it, up to `width` columns.

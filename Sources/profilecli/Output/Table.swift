@@ -1,5 +1,8 @@
 /// Rows under headings, aligned by display width and fitted to the terminal. Tables are for people and no contract.
 struct Table {
+    /// Columns that a cell takes at most where no terminal sets a limit. JSON has everything.
+    static let widestCell = 200
+
     /// One column.
     struct Column {
         /// What stands above it.
@@ -26,12 +29,17 @@ struct Table {
     /// Adds a row with a cell for each column.
     mutating func add(_ cells: String...) { rows.append(cells.map(DisplayWidth.oneLine)) }
 
-    /// The lines of the table, at most `width` columns wide, without the columns in which nothing stands.
+    /// The lines of the table, without the columns in which nothing stands: none is wider than `width`, and where that is nil, no
+    /// cell is wider than `widestCell`.
     func lines(width: Int? = Terminal.outputWidth, isStyled: Bool = Terminal.hasColours) -> [String] {
-        let shown = columns.indices.filter { column in column == 0 || rows.contains { !$0[column].isEmpty } }
-        let widths = fit(width, shown)
-        let heading = line(columns.map(\.title), widths, shown)
-        return [Style.bold(heading, if: isStyled)] + rows.map { line($0, widths, shown) }
+        let shown = columns.indices.filter { column in column == 0 || self.rows.contains { !$0[column].isEmpty } }
+        let rows = self.rows.map { row in row.map { DisplayWidth.cut($0, to: width ?? Self.widestCell) } }
+        let widths = fit(rows, width, shown)
+        // Where even the narrowest columns are too many, the line is cut.
+        let lines = ([columns.map(\.title)] + rows).map { cells in
+            DisplayWidth.cut(line(cells, widths, shown), to: width ?? .max)
+        }
+        return [Style.bold(lines[0], if: isStyled)] + lines.dropFirst()
     }
 
     private func line(_ cells: [String], _ widths: [Int], _ shown: [Int]) -> String {
@@ -50,7 +58,7 @@ struct Table {
     }
 
     /// The columns' widths: as wide as their cells, the widest flexible ones cut until all that are shown fit.
-    private func fit(_ width: Int?, _ shown: [Int]) -> [Int] {
+    private func fit(_ rows: [[String]], _ width: Int?, _ shown: [Int]) -> [Int] {
         var widths = columns.map { DisplayWidth.of($0.title) }
         for row in rows {
             for index in columns.indices { widths[index] = max(widths[index], DisplayWidth.of(row[index])) }

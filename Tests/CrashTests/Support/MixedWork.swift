@@ -18,11 +18,10 @@ struct MixedWork {
         let device = "device-\(random.next(below: 3))"
         let context = EventContext(source: .app)
         switch random.next(below: 20) {
-        case 0: return try PreparedAppend.launch(device: device, kind: .cold, context: context)
+        case 0: return try PreparedAppend.device(device, .launch(.cold), context)
         case 1, 2:
-            return PreparedAppend(
-                .flush(device: Name(device), kinds: Set(PendingKind.allCases), limit: 3, context: context))
-        case 3: return try PreparedAppend.changeUser(device: device, to: user(), context: context)
+            return try PreparedAppend.device(device, .flush(.all(limit: 3)), context)
+        case 3: return try PreparedAppend.device(device, .changeUser(user()), context)
         default: return try events(device, log)
         }
     }

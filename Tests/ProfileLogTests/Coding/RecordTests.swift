@@ -28,7 +28,7 @@ struct RecordTests {
             .objectsRemove([.init(key: "id", value: .int(1))]),
         ]
         let saved = EventContext(
-            source: .extension, occurredAt: at, process: "push", device: "device", storage: .appGroup("group.a"),
+            source: .import, occurredAt: at, process: "push", device: "device", storage: .appGroup("group.a"),
             item: "i")
         var privately = saved
         privately.storage = .privateTo(process: "push")
@@ -37,10 +37,10 @@ struct RecordTests {
                 .customEventLogged(CustomEvent(name: "a", properties: properties)),
                 EventContext(source: .rest, app: "app")
             ),
-            (.customEventLogged(CustomEvent(name: "a", properties: [])), EventContext(source: .app, occurredAt: at)),
+            (.customEventLogged(CustomEvent(name: "a", properties: [])), EventContext(source: .rest, occurredAt: at)),
             (
                 .customEventLogged(CustomEvent(name: "a")),
-                EventContext(source: .app, occurredAt: OccurredAt(Timestamp(rawValue: -62_135_596_800_000_000)))
+                EventContext(source: .rest, occurredAt: OccurredAt(Timestamp(rawValue: -62_135_596_800_000_000)))
             ),
             (.customEventSaved(CustomEvent(name: "a")), saved), (.customEventSaved(CustomEvent(name: "b")), privately),
             (.userAttributeSaved(UserAttributeChange(.email, .null)), saved),

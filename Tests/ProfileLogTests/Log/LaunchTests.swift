@@ -55,9 +55,8 @@ struct LaunchTests {
             try save(.customEventSaved(CustomEvent(name: Name(name))), .externalID("ana"), log)
         }
         // The launch is stored, one chunk of three is flushed, and then the process is gone.
-        let launch = try log.commit(.launch(device: "d", kind: .cold, context: .test))
-        _ = try log.commit(
-            PreparedAppend(.flush(device: "d", kinds: Set(PendingKind.allCases), limit: 3, context: .test)))
+        let launch = try log.launch(device: "d", dyingAfter: .launched, context: .test)
+        _ = try log.commit(.device("d", .flush(.all(limit: 3)), .test))
         try save(.customEventSaved(CustomEvent(name: "f")), .externalID("ana"), log)
 
         let report = try log.launch(device: "d")
@@ -69,7 +68,7 @@ struct LaunchTests {
                 byLaunch[flush.launch.rawValue, default: 0] += flush.flushed.count
             }
         }
-        #expect(byLaunch == [launch.last.rawValue: 5, report.position.rawValue: 1])
+        #expect(byLaunch == [launch.position.rawValue: 5, report.position.rawValue: 1])
         let counts = try log.profileView(log.profile(of: user)).customEvents.map(\.occurrences.count)
         #expect(counts == [1, 1, 1, 1, 1, 1])
         try log.expectSound()
@@ -90,7 +89,7 @@ struct LaunchTests {
     func userOfTheSave() throws {
         let log = try open()
         try save(.customEventSaved(CustomEvent(name: "a")), .externalID("ana"), log)
-        _ = try log.commit(.changeUser(device: "d", to: .externalID("bo"), context: .test))
+        _ = try log.changeUser(device: "d", to: .externalID("bo"), context: .test)
         let report = try log.launch(device: "d")
         let ana = try #require(try log.find(.externalID("ana")))
         let bo = try #require(try log.find(.externalID("bo")))
@@ -104,7 +103,7 @@ struct LaunchTests {
         let log = try open()
         try save(.customEventSaved(CustomEvent(name: "a")), .device("d"), log)
         let anonymous = try #require(try log.find(.device("d")))
-        _ = try log.commit(.changeUser(device: "d", to: .externalID("ana"), context: .test))
+        _ = try log.changeUser(device: "d", to: .externalID("ana"), context: .test)
         #expect(try log.find(.externalID("ana"))?.number == anonymous.number)
         #expect(try log.userCount() == 1)
         try log.expectSound()

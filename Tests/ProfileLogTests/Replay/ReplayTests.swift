@@ -56,9 +56,10 @@ struct ReplayTests {
         // The newest snapshot of the last user: reads of now begin with it.
         let (key, row) = try #require(
             try log.rows(.snapshots).max { $0.key.lexicographicallyPrecedes($1.key) })
-        var state = Array(row.dropFirst(4).dropLast(4))
-        state[0] ^= 1
-        let forged = SnapshotRow.bytes(revision: ProfileProjection.revision, state: state)
+        var state = try #require(row.dropFirst(4).dropLast(4).withUnsafeBytes { ProfileProjection.decode($0) })
+        state.launches.count += 1
+        let forged = SnapshotRow.bytes(
+            revision: ProfileProjection.revision, state: ProfileProjection.encode(state))
         try log.damage(.snapshots, key) { $0 = forged }
         #expect(try !log.replay(verify: true).isEqual)
     }

@@ -24,6 +24,10 @@ struct NaiveModel {
     var users: [Name] = []
     var deviceUser: [String: Name] = [:]
     var anonymous: Set<Name> = []
+    /// Devices on which a session is open.
+    var sessions: Set<String> = []
+    /// Into whom anonymous users were merged.
+    var merged: [Name: Name] = [:]
     var pending: [String: [Item]] = [:]
     var events = 0
 
@@ -111,21 +115,24 @@ struct NaiveModel {
 
     mutating func launch(_ device: String, chunk: Int) {
         let current = currentUser(device)
+        // The app was never seen to leave, so each launch ends a session and starts another.
+        if !sessions.insert(device).inserted { bump(current) }
+        bump(current)
         bump(current)
         profiles[current]?.launches += 1
         let due = pending[device, default: []].filter(\.isVisible)
         pending[device] = pending[device, default: []].filter { !$0.isVisible }
         for user in users {
             let items = due.filter { $0.user == user }.sorted { ($0.kind, $0.order) < ($1.kind, $1.order) }
-            for item in items { take(item.event, user) }
-            for _ in 0..<(items.count + chunk - 1) / chunk { bump(user) }
+            for item in items { take(item.event, survivor(user)) }
+            for _ in 0..<(items.count + chunk - 1) / chunk { bump(survivor(user)) }
         }
     }
 
     mutating func discard(_ device: String) {
         let gone = Set(pending[device, default: []].map(\.user))
         pending[device] = []
-        for user in users where gone.contains(user) { bump(user) }
+        for user in users where gone.contains(user) { bump(survivor(user)) }
     }
 
     mutating func change(_ device: String, to id: Name) {
@@ -136,9 +143,27 @@ struct NaiveModel {
             bump(id)
             return
         }
+        if let current, sessions.contains(device) { bump(current) }
+        let isKnown = profiles[id] != nil
         user(id)
         deviceUser[device] = id
         bump(id)
+        if isKnown, let current, anonymous.contains(current) { merge(current, into: id) }
+        if current != nil, sessions.contains(device) { bump(id) }
+    }
+
+    private func survivor(_ user: Name) -> Name { merged[user].map(survivor) ?? user }
+
+    /// The target's attributes win, the source's fill the gaps; what is counted adds up.
+    private mutating func merge(_ source: Name, into target: Name) {
+        merged[source] = target
+        guard let old = profiles[source], var new = profiles[target] else { return }
+        new.attributes.merge(old.attributes) { target, _ in target }
+        new.standard.merge(old.standard) { target, _ in target }
+        new.events.merge(old.events, uniquingKeysWith: +)
+        new.bought.merge(old.bought, uniquingKeysWith: +)
+        new.launches += old.launches
+        profiles[target] = new
     }
 
     /// An anonymous user becomes known: the same profile under another name.

@@ -32,12 +32,12 @@ final class Service: @unchecked Sendable {
     }
 
     /// Starts the service on the store in `folder`, and returns when it listens.
-    init(in folder: URL, arguments: [String] = []) async throws {
+    init(in folder: URL, arguments: [String] = [], environment: [String: String] = [:]) async throws {
         self.folder = folder
         let portFile = folder.appendingPathComponent("port")
         process = try Self.launch(
             ["--store", folder.appendingPathComponent("store").path, "--port", "0", "--port-file", portFile.path]
-                + arguments, in: folder)
+                + arguments, in: folder, environment: environment)
         let configuration = URLSessionConfiguration.ephemeral
         configuration.httpMaximumConnectionsPerHost = 64
         session = URLSession(configuration: configuration)

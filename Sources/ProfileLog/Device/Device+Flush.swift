@@ -1,0 +1,65 @@
+/// What a flush takes, and what the device cannot know by itself.
+struct FlushInput: Hashable, Sendable {
+    /// The lists that are flushed.
+    var kinds: Set<PendingKind>
+    /// Items in one event.
+    var limit: Int
+    /// Whether what is handed to the SDK is sent at once if it may be: a launch into the foreground starts a session.
+    var isRequested: Bool
+    /// Whether what is handed stays in the SDK's queue whatever may be: the app dies before it is sent.
+    var staysQueued: Bool
+    /// The storages on the device that the app sees.
+    var visible: Set<StorageCode>
+    /// Which chunk of the launch this is, by user; 0 for those who are missing.
+    var chunks: [UInt64: UInt32] = [:]
+    /// Items that the SDK refuses, with the reason.
+    var refused: [UInt64: String] = [:]
+
+    /// All lists, sent at once if that may be.
+    static func all(limit: Int) -> FlushInput {
+        FlushInput(
+            kinds: Set(PendingKind.allCases), limit: limit, isRequested: true, staysQueued: false, visible: [])
+    }
+}
+
+extension Device {
+    /// Saved items that the last launch must flush: before it, visible to the app, of these lists; one user's, in the published order.
+    ///
+    /// An item saved after the launch waits for the next, whenever this one is finished. A disabled SDK takes nothing.
+    func due(_ kinds: Set<PendingKind>, _ visible: Set<StorageCode>, limit: Int) -> [PendingItem] {
+        guard state.status.settings.isSDKEnabled else { return [] }
+        let due = state.items.values.filter { item in
+            guard item.queued == nil, let kind = item.kind else { return false }
+            return item.position < state.status.launch && kinds.contains(kind) && visible.contains(item.storage)
+        }
+        guard let user = due.map(\.user).min() else { return [] }
+        let items = due.filter { $0.user == user }.sorted {
+            ($0.kind?.rawValue ?? 0, $0.position) < ($1.kind?.rawValue ?? 0, $1.position)
+        }
+        return Array(items.prefix(limit))
+    }
+
+    func flush(_ input: FlushInput) -> [Action] {
+        let items = due(input.kinds, input.visible, limit: input.limit)
+        guard let user = items.first?.user else { return [] }
+        var flush = Flush(
+            launch: Position(rawValue: state.status.launch), chunk: input.chunks[user] ?? 0, flushed: [])
+        for item in items {
+            let position = Position(rawValue: item.position)
+            if let reason = input.refused[item.position] {
+                flush.rejected.append(.init(position: position, reason: reason))
+            } else {
+                flush.flushed.append(position)
+            }
+        }
+        // What was taken earlier is sent earlier: behind a queue, everything is queued.
+        let isSent = !input.staysQueued && state.queue.isEmpty && maySendFlush(input)
+        flush.isQueued = !isSent && !flush.flushed.isEmpty
+        return [Action(.pendingFlushed(flush), .user(user))]
+    }
+
+    /// A launch asks for sending only where the SDK sends by itself: under the manual policy the app asks.
+    private func maySendFlush(_ input: FlushInput) -> Bool {
+        maySend(isRequested: input.isRequested && state.status.settings.requestPolicy == .automatic)
+    }
+}

@@ -1,0 +1,164 @@
+/// A simulated device: an input comes in, and what the device does about it goes out, as events for the log to append.
+///
+/// Pure: the state, the time and the input decide alone, so that every interleaving can be tried without a thread, a disk or a sleep.
+/// What it decides becomes true when the events are folded into the state again (`DeviceState.apply`). Rules: spec/device 4 and 6,
+/// docs/device-simulation.md.
+struct Device {
+    let state: DeviceState
+    /// The time by the caller's clock, in microseconds since 1970.
+    let now: Int64
+
+    /// What happens to a device.
+    enum Input: Hashable, Sendable {
+        case launch(LaunchKind)
+        /// The app leaves the foreground.
+        case leave
+        /// The next of what waits is handed to the SDK.
+        case flush(FlushInput)
+        /// The SDK sends the next of what it took, if it may.
+        case send(isRequested: Bool, limit: Int)
+        case changeUser(to: Person)
+        case logOut
+        /// The SDK forgets what it has not sent, and who was there.
+        case wipe
+        case change(DeviceSettings)
+    }
+
+    /// Who comes to the device.
+    enum Person: Hashable, Sendable {
+        case known(UInt64)
+        case new(UserID)
+    }
+
+    /// What the device does: an event of a user.
+    struct Action: Hashable, Sendable {
+        let event: ProfileEvent
+        let user: Owner
+
+        init(_ event: ProfileEvent, _ user: Owner) {
+            self.event = event
+            self.user = user
+        }
+    }
+
+    /// Whose event it is.
+    enum Owner: Hashable, Sendable {
+        /// Whoever is on the device; a new anonymous user if nobody is.
+        case current
+        case user(UInt64)
+        case new(UserID)
+    }
+
+    /// What the device knows of its current user.
+    struct Current: Hashable, Sendable {
+        let user: UInt64
+        let version: UInt64
+        let identities: [UserID]
+
+        /// Whether the user is known by devices alone.
+        var isAnonymous: Bool { identities.allSatisfy { if case .device = $0 { true } else { false } } }
+    }
+
+    private var status: DeviceStatus { state.status }
+
+    /// What the device does about `input`. `current` tells about the user who is on it, if anybody is.
+    func handle(_ input: Input, current: Current?) -> [Action] {
+        switch input {
+        case .launch(let kind): launch(kind)
+        case .leave: status.launch > 0 && status.leftAt == nil ? [Action(.appLeft, .current)] : []
+        case .flush(let input): flush(input)
+        case .send(let isRequested, let limit): maySend(isRequested: isRequested) ? send(limit) : []
+        case .changeUser(let person): changeUser(to: person, current)
+        case .logOut: logOut()
+        case .wipe: discardQueue("wipe") + endSession() + leaveUser()
+        case .change(let settings): settings == status.settings ? [] : [Action(.deviceChanged(settings), .current)]
+        }
+    }
+
+    // MARK: - Sessions
+
+    private func launch(_ kind: LaunchKind) -> [Action] {
+        let launched = Action(.appLaunched(kind), .current)
+        if kind == .background { return [launched] }
+        if status.session > 0, let leftAt = status.leftAt,
+            now - leftAt <= Int64(status.settings.sessionTimeout) * 1_000_000
+        {
+            return [launched]
+        }
+        // That the last session is over is noticed now (spec/device 4, end detection).
+        return endSession() + [launched, Action(.sessionStarted, .current)]
+    }
+
+    private func endSession() -> [Action] {
+        status.session > 0 ? [Action(.sessionEnded(started: Position(rawValue: status.session)), .current)] : []
+    }
+
+    // MARK: - The SDK's queue
+
+    /// Whether the SDK may send now. `isRequested`: the app asked for it, or something that the user waits for needs the server.
+    func maySend(isRequested: Bool) -> Bool {
+        let settings = status.settings
+        guard settings.isSDKEnabled, settings.isOnline else { return false }
+        if isRequested { return true }
+        guard settings.requestPolicy == .automatic else { return false }
+        guard let sentAt = status.sentAt else { return true }
+        return now - sentAt >= Int64(settings.flushInterval) * 1_000_000
+    }
+
+    private func send(_ limit: Int) -> [Action] {
+        let queue = state.queue
+        guard let user = queue.first?.user else { return [] }
+        let items = queue.filter { $0.user == user }.prefix(limit)
+        return [Action(.dataSent(items.map { Position(rawValue: $0.position) }), .user(user))]
+    }
+
+    private func discardQueue(_ why: String) -> [Action] {
+        Dictionary(grouping: state.queue, by: \.user).sorted { $0.key < $1.key }.map { user, items in
+            let positions = items.map { Position(rawValue: $0.position) }
+            return Action(
+                .pendingDiscarded(Discard(positions: positions, actor: "SDK", reason: "it was not sent before the \(why)")),
+                .user(user))
+        }
+    }
+
+    // MARK: - Users
+
+    private func changeUser(to person: Person, _ current: Current?) -> [Action] {
+        switch person {
+        case .known(let user) where user == current?.user: return []
+        case .known(let user):
+            guard let current else { return [Action(.userChanged(previous: nil), .user(user))] }
+            return endSession() + [arrival(of: user, current)] + newSession(of: .user(user))
+        case .new(let id):
+            guard let current else { return [Action(.userChanged(previous: nil), .new(id))] }
+            // The anonymous user becomes this one, with all history.
+            if current.isAnonymous { return [Action(.userIdentified([id]), .user(current.user))] }
+            let previous = UserNumber(rawValue: current.user)
+            return endSession() + [Action(.userChanged(previous: previous), .new(id))] + newSession(of: .new(id))
+        }
+    }
+
+    /// A known user comes: an anonymous one before them is merged into them (spec/rest-api 9, number 4).
+    private func arrival(of user: UInt64, _ current: Current) -> Action {
+        let number = UserNumber(rawValue: current.user)
+        guard current.isAnonymous else { return Action(.userChanged(previous: number), .user(user)) }
+        // The end of the session is the last event of the user who goes.
+        let version = current.version + UInt64(endSession().count)
+        let merge = Merge(source: number, version: Version(rawValue: version), identities: current.identities)
+        return Action(.usersMerged(merge), .user(user))
+    }
+
+    private func newSession(of user: Owner) -> [Action] {
+        status.session > 0 ? [Action(.sessionStarted, user)] : []
+    }
+
+    private func logOut() -> [Action] {
+        guard status.user != nil else { return [] }
+        var settings = status.settings
+        settings.isSDKEnabled = false
+        let disabled = settings == status.settings ? [] : [Action(.deviceChanged(settings), .current)]
+        return discardQueue("log-out") + endSession() + disabled + leaveUser()
+    }
+
+    private func leaveUser() -> [Action] { status.user == nil ? [] : [Action(.userLoggedOut, .current)] }
+}

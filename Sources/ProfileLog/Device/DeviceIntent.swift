@@ -1,0 +1,52 @@
+/// What is asked of a device, before the log is looked at.
+enum DeviceIntent: Hashable, Sendable {
+    case launch(LaunchKind)
+    case leave
+    case flush(FlushInput)
+    case send(isRequested: Bool, limit: Int)
+    case changeUser(UserID)
+    case logOut
+    case wipe
+    case change(SettingsChange)
+
+    /// Whether it depends on what waits on the device.
+    var needsItems: Bool {
+        switch self {
+        case .flush, .send, .logOut, .wipe: true
+        case .launch, .leave, .changeUser, .change: false
+        }
+    }
+}
+
+/// Some of a device's settings, to be changed; what is nil stays.
+public struct SettingsChange: Hashable, Sendable {
+    /// Whether the SDK runs.
+    public var isSDKEnabled: Bool?
+    /// Whether the device has a network.
+    public var isOnline: Bool?
+    /// When the SDK sends.
+    public var requestPolicy: DeviceSettings.RequestPolicy?
+    /// Seconds between two sendings.
+    public var flushInterval: UInt32?
+    /// Seconds for which the app may be away without its session ending; at least 1.
+    public var sessionTimeout: UInt32?
+    /// Targets that lack an app group from now on.
+    public var withoutAppGroup: [DeviceSettings.MissingAppGroup] = []
+    /// Targets that have it from now on.
+    public var withAppGroup: [DeviceSettings.MissingAppGroup] = []
+
+    /// Changes nothing yet.
+    public init() {}
+
+    func applied(to settings: DeviceSettings) -> DeviceSettings {
+        var settings = settings
+        if let isSDKEnabled { settings.isSDKEnabled = isSDKEnabled }
+        if let isOnline { settings.isOnline = isOnline }
+        if let requestPolicy { settings.requestPolicy = requestPolicy }
+        if let flushInterval { settings.flushInterval = flushInterval }
+        if let sessionTimeout { settings.sessionTimeout = sessionTimeout }
+        for target in withoutAppGroup { settings.setAppGroup(target.group, of: target.process, isMissing: true) }
+        for target in withAppGroup { settings.setAppGroup(target.group, of: target.process, isMissing: false) }
+        return settings
+    }
+}

@@ -1,0 +1,96 @@
+/// What the SDK takes, beyond what the log can store (spec/device 4; spec/rest-api 1.2).
+enum SDKRules {
+    /// Bytes of one event's encoded properties.
+    static let propertyBytes = 50 << 10
+    /// Bytes of a nested attribute.
+    static let nestedBytes = 100 << 10
+    /// Characters of a string among an event's properties.
+    static let stringCharacters = 255
+    /// Microseconds that a device's clock may be ahead of the log's.
+    static let furthestAhead: Int64 = 366 * 86_400 * 1_000_000
+
+    /// What the SDK has against `event`: where, and why; nil if it takes it.
+    static func refusal(of event: ProfileEvent) -> (place: String, reason: String)? {
+        switch event {
+        case .customEventSaved(let event), .customEventLogged(let event):
+            if event.name.text.utf8.first == dollar {
+                return ("The event's name", "must not begin with $")
+            }
+            return refusal(of: event.properties ?? [])
+        case .purchaseLogged(let purchase): return refusal(of: purchase.properties ?? [])
+        case .customAttributesSaved(let changes), .customAttributesChanged(let changes):
+            for change in changes {
+                if change.name.text.utf8.first == dollar {
+                    return ("The attribute \(change.name)", "must not begin with $")
+                }
+                if case .set(let value) = change.operation, size(value) > nestedBytes {
+                    return ("The attribute \(change.name)", "must not be larger than \(nestedBytes >> 10) KB")
+                }
+            }
+            return nil
+        case .userAttributeSaved(let change): return refusal(of: change)
+        case .userAttributesChanged(let changes):
+            for change in changes {
+                if let refusal = refusal(of: change) { return refusal }
+            }
+            return nil
+        default: return nil
+        }
+    }
+
+    private static let dollar = UInt8(ascii: "$")
+
+    private static func refusal(of properties: [AttributeValue.Member]) -> (place: String, reason: String)? {
+        var bytes = 0
+        for property in properties {
+            if property.key.text.utf8.first == dollar {
+                return ("The property \(property.key)", "must not begin with $")
+            }
+            if case .string(let text) = property.value, text.utf8.count > stringCharacters,
+                text.count > stringCharacters
+            {
+                return ("The property \(property.key)", "must not be longer than \(stringCharacters) characters")
+            }
+            bytes += property.key.text.utf8.count + size(property.value)
+        }
+        if bytes > propertyBytes { return ("The properties", "must not be larger than \(propertyBytes >> 10) KB") }
+        return nil
+    }
+
+    private static func refusal(of change: UserAttributeChange) -> (place: String, reason: String)? {
+        guard case .string(let text) = change.value else { return nil }
+        let place = "The user attribute \(change.attribute.name)"
+        switch change.attribute {
+        case .email: return isEmail(text) ? nil : (place, "must be an e-mail address")
+        case .phone: return isPhone(text) ? nil : (place, "must be a phone number: digits, with + in front if you like")
+        default: return nil
+        }
+    }
+
+    private static func size(_ value: AttributeValue) -> Int {
+        switch value {
+        case .null, .bool: 1
+        case .int, .double, .date: 8
+        case .string(let text): text.utf8.count
+        case .array(let values): values.reduce(0) { $0 + size($1) }
+        case .object(let members): members.reduce(0) { $0 + $1.key.text.utf8.count + size($1.value) }
+        }
+    }
+
+    /// Something before the one @, and a domain of at least two labels behind it; no white space.
+    static func isEmail(_ text: String) -> Bool {
+        let parts = text.split(separator: "@", omittingEmptySubsequences: false)
+        guard parts.count == 2, !parts[0].isEmpty, !text.contains(where: \.isWhitespace) else { return false }
+        let labels = parts[1].split(separator: ".", omittingEmptySubsequences: false)
+        return labels.count >= 2 && labels.allSatisfy { !$0.isEmpty }
+    }
+
+    /// 3 to 25 digits (E.164 has up to 15), with + in front, and with spaces, dots, hyphens and brackets between them.
+    static func isPhone(_ text: String) -> Bool {
+        let digits = text.count { $0.isASCII && $0.isNumber }
+        return (3...25).contains(digits)
+            && text.enumerated().allSatisfy { index, character in
+                character.isASCII && character.isNumber || " .-()".contains(character) || index == 0 && character == "+"
+            }
+    }
+}

@@ -1,0 +1,172 @@
+/// What happens to a device: decided by the machine `Device` on what the log holds by the time of the commit.
+extension Decider {
+    mutating func decideDevice(
+        _ device: Name, _ intent: DeviceIntent, _ context: EventContext, _ transaction: borrowing some Reading & ~Copyable
+    ) throws -> AppendReceipt {
+        let first = nextPosition
+        let now = context.occurredAt?.timestamp.rawValue ?? recordedAt
+        let state =
+            intent.needsItems
+            ? try view.deviceState(device, transaction)
+            : DeviceState(status: try view.device(device, transaction))
+        let current = try state.status.user.map { try self.current($0, transaction) }
+        let machine = Device(state: state, now: now)
+        let input = try input(intent, machine, transaction)
+        var performance = Performance(device: device, context: context.on(device), current: state.status.user)
+        for action in machine.handle(input, current: current) {
+            try perform(action, &performance, transaction)
+        }
+        return AppendReceipt(
+            first: Position(rawValue: first), places: performance.places, isRepetition: false, note: [])
+    }
+
+    /// The users that actions name, as far as they are known by now.
+    private struct Performance {
+        let device: Name
+        let context: EventContext
+        var current: UInt64?
+        var made: [UserID: UInt64] = [:]
+        var places: [AppendReceipt.Place] = []
+        var key: AppendField?
+    }
+
+    private mutating func perform(
+        _ action: Device.Action, _ performance: inout Performance, _ transaction: borrowing some Reading & ~Copyable
+    ) throws {
+        let user: UInt64
+        switch action.user {
+        case .user(let number): user = try view.survivor(of: number, transaction)
+        case .current:
+            user =
+                try performance.current
+                ?? create(.device(performance.device.text), &performance.key, &performance.places, transaction)
+            performance.current = user
+        case .new(let id):
+            user =
+                try performance.made[id] ?? create(id, &performance.key, &performance.places, transaction)
+            performance.made[id] = user
+        }
+        try event(
+            action.event, performance.context, user, &performance.key, &performance.places, transaction)
+    }
+
+    private func current(
+        _ user: UInt64, _ transaction: borrowing some Reading & ~Copyable
+    ) throws -> Device.Current {
+        .init(
+            user: user, version: try view.version(of: user, transaction),
+            identities: try view.identities(of: user, transaction).identities)
+    }
+
+    private func input(
+        _ intent: DeviceIntent, _ device: Device, _ transaction: borrowing some Reading & ~Copyable
+    ) throws -> Device.Input {
+        switch intent {
+        case .launch(let kind): return .launch(kind)
+        case .leave:
+            if device.state.status.launch == 0 { throw AppendError.unknownDevice }
+            return .leave
+        case .flush(let flush): return .flush(try completed(flush, device, transaction))
+        case .send(let isRequested, let limit): return .send(isRequested: isRequested, limit: limit)
+        case .changeUser(let id):
+            if let user = try view.user(id, braze: braze, transaction) { return .changeUser(to: .known(user)) }
+            if case .brazeID = id { throw AppendError.unknownUser(id) }
+            return .changeUser(to: .new(id))
+        case .logOut: return .logOut
+        case .wipe: return .wipe
+        case .change(let change): return .change(change.applied(to: device.state.settings))
+        }
+    }
+
+    /// Adds to a flush what stands in the log: which storages the app sees, what the SDK refuses, which chunk it is.
+    private func completed(
+        _ flush: FlushInput, _ device: Device, _ transaction: borrowing some Reading & ~Copyable
+    ) throws -> FlushInput {
+        var flush = flush
+        let names = names.map  // with those that this very commit adds
+        let settings = device.state.settings
+        flush.visible = Set(device.state.items.values.map(\.storage)).filter { settings.appSees($0.storage(names.name)) }
+        let due = device.due(flush.kinds, flush.visible, limit: flush.limit)
+        for item in due {
+            guard let header = try header(at: item.position, transaction),
+                let saved = RecordedEvent(header, position: Position(rawValue: item.position), names: names),
+                let refusal = SDKRules.refusal(of: saved.event)
+            else { continue }
+            flush.refused[item.position] = "\(refusal.place) \(refusal.reason)"
+        }
+        if let user = due.first?.user {
+            let owner = try view.survivor(of: user, transaction)
+            flush.chunks[user] = try nextChunk(device.state.status.launch, owner, transaction)
+        }
+        return flush
+    }
+
+    /// How many chunks of `launch` the user's stream has.
+    private func nextChunk(
+        _ launch: UInt64, _ user: UInt64, _ transaction: borrowing some Reading & ~Copyable
+    ) throws -> UInt32 {
+        var to = try view.version(of: user, transaction)
+        while to > 0 {
+            let from = to > 127 ? to - 127 : 1
+            for position in try view.positions(of: user, from: from, to: to, transaction).reversed() {
+                guard position > launch, let header = try header(at: position, transaction) else { return 0 }
+                if header.kind == .pendingFlushed, let body = RecordBody(header.body), body.launch == launch {
+                    return body.chunk + 1
+                }
+            }
+            to = from - 1
+        }
+        return 0
+    }
+
+    // MARK: - What is saved or logged on a device
+
+    /// When it happened by the device's clock, or else by the log's; a clock that is far ahead is refused.
+    func occurredAt(_ header: RecordHeader) throws -> Int64 {
+        let event = EventView(header: header, position: .start, names: view.nameTable)
+        let at = event.occurredAt.rawValue
+        if at == header.recordedAt { return recordedAt }
+        if event.source.isSDK, at - SDKRules.furthestAhead > recordedAt {
+            throw AppendError.invalid(place: "The time", reason: "is more than a year ahead of the log's clock")
+        }
+        return at
+    }
+
+    /// The kind under which an item is stored that the app logs through the SDK on `device`: queued, if the SDK cannot send it now.
+    func kind(
+        _ kind: EventKind, loggedOn device: Name, at occurredAt: Int64, _ transaction: borrowing some Reading & ~Copyable
+    ) throws -> EventKind {
+        let status = try view.device(device, transaction)
+        if status.settings == DeviceSettings() { return kind }
+        guard status.settings.isSDKEnabled else {
+            throw AppendError.invalid(
+                place: "The SDK on the device", reason: "is disabled and would drop the event; enable it first")
+        }
+        let machine = Device(state: try view.deviceState(device, transaction), now: occurredAt)
+        let isSent = machine.state.queue.isEmpty && machine.maySend(isRequested: false)
+        return isSent ? kind : kind.queued ?? kind
+    }
+
+    /// The saved event as it lands on a device of which a target lacks the app group; nil if nothing is lacking.
+    func relocated(
+        _ body: UnsafeRawBufferPointer, _ kind: EventKind, _ settings: DeviceSettings
+    ) -> (event: ProfileEvent, context: EventContext)? {
+        if settings.missingAppGroups.isEmpty { return nil }
+        let header = RecordHeader(kind: kind, body: body)
+        guard let saved = RecordedEvent(header, position: .start, names: names.map), let storage = saved.context.storage
+        else { return nil }
+        let place = settings.storage(storage, of: saved.context.process ?? DeviceStorage.app)
+        if place == storage { return nil }
+        var context = saved.context
+        context.storage = place
+        return (saved.event, context)
+    }
+}
+
+extension EventContext {
+    func on(_ device: Name) -> EventContext {
+        var context = self
+        context.device = device.text
+        return context
+    }
+}

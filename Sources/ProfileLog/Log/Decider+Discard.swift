@@ -1,0 +1,27 @@
+extension Decider {
+    /// What `selection` names on the device will never be flushed.
+    mutating func decideDiscard(
+        _ device: Name, _ selection: PendingSelection, _ actor: String, _ reason: String, _ context: EventContext,
+        _ transaction: borrowing some Reading & ~Copyable
+    ) throws -> AppendReceipt {
+        let first = nextPosition
+        let names = names.map  // with those that this very commit adds
+        let waiting = try view.items(device, transaction).values.filter { $0.queued == nil }
+        let items = waiting.sorted { $0.position < $1.position }.filter { item in
+            switch selection {
+            case .all: true
+            case .storage(let storage): item.storage.storage(names.name) == storage
+            case .positions(let positions): positions.contains(Position(rawValue: item.position))
+            }
+        }
+        var places: [AppendReceipt.Place] = []
+        var key: AppendField?
+        for (user, items) in Dictionary(grouping: items, by: \.user).sorted(by: { $0.key < $1.key }) {
+            let positions = items.map { Position(rawValue: $0.position) }
+            let discard = Discard(positions: positions, actor: actor, reason: reason)
+            try event(.pendingDiscarded(discard), context.on(device), try view.survivor(of: user, transaction), &key, &places,
+                transaction)
+        }
+        return AppendReceipt(first: Position(rawValue: first), places: places, isRepetition: false, note: [])
+    }
+}

@@ -1,0 +1,82 @@
+/// Devices, as tables `devices` and `pending` and the tail have them.
+extension LogView {
+    /// The device without what waits on it.
+    func device(_ device: Name, _ transaction: borrowing some Reading & ~Copyable) throws -> DeviceStatus {
+        try refuseDamage()
+        var status = DeviceStatus()
+        if checkpoint > 0, !device.text.isEmpty,
+            let stored = try transaction.get(tables.devices, Array(device.text.utf8))
+        {
+            guard let read = DeviceStatus(stored) else { throw StorageError.damaged(place: "a row of table devices") }
+            status = read
+        }
+        withTail { tail in
+            for (change, position) in tail.devices[device] ?? [] where position <= last { status.apply(change) }
+        }
+        return status
+    }
+
+    /// What has not taken effect on the device, by position.
+    func items(_ device: Name, _ transaction: borrowing some Reading & ~Copyable) throws -> [UInt64: PendingItem] {
+        try refuseDamage()
+        var items = try storedItems(device, transaction)
+        withTail { tail in
+            for (change, position) in tail.devices[device] ?? [] where position <= last { items.apply(change) }
+        }
+        return items
+    }
+
+    /// The device with all that it holds.
+    func deviceState(_ device: Name, _ transaction: borrowing some Reading & ~Copyable) throws -> DeviceState {
+        DeviceState(status: try self.device(device, transaction), items: try items(device, transaction))
+    }
+
+    /// What table `pending` has for the device.
+    func storedItems(
+        _ device: Name, _ transaction: borrowing some Reading & ~Copyable
+    ) throws -> [UInt64: PendingItem] {
+        var items: [UInt64: PendingItem] = [:]
+        if checkpoint == 0 { return items }
+        let prefix = KeyCoding.devicePrefix(device)
+        try transaction.withCursor(tables.pending) { cursor in
+            var row = try cursor.seek(prefix)
+            while let found = row, found.key.starts(with: prefix), found.key.count == prefix.count + 20 {
+                guard let item = PendingRow.item(found, prefixBytes: prefix.count) else {
+                    throw StorageError.damaged(place: "a row of table pending")
+                }
+                items[item.position] = item
+                row = try cursor.next()
+            }
+        }
+        return items
+    }
+
+    /// How many items have not taken effect on the device. For the writer: the tail keeps the count once it was asked for.
+    func itemCount(_ device: Name, _ transaction: borrowing some Reading & ~Copyable) throws -> Int {
+        if let known = withTail({ $0.itemCounts[device] }) { return known }
+        let count = try items(device, transaction).count
+        tail.withWriting { $0.itemCounts[device] = count }
+        return count
+    }
+
+    /// Every device that ever had an event, ascending by bytes.
+    func devices(_ transaction: borrowing some Reading & ~Copyable) throws -> [Name] {
+        try refuseDamage()
+        var devices: Set<Name> = []
+        if checkpoint > 0 {
+            try transaction.withCursor(tables.devices) { cursor in
+                var row = try cursor.first()
+                while let found = row {
+                    devices.insert(Name(String(decoding: found.key, as: UTF8.self)))
+                    row = try cursor.next()
+                }
+            }
+        }
+        withTail { tail in
+            for (device, changes) in tail.devices where changes.contains(where: { $0.position <= last }) {
+                devices.insert(device)
+            }
+        }
+        return devices.sorted()
+    }
+}

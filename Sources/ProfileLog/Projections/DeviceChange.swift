@@ -1,0 +1,64 @@
+/// What one event means for a device.
+enum DeviceChange: Hashable, Sendable {
+    /// This user is on it from now on, or nobody.
+    case user(UInt64?)
+    case launched(position: UInt64, at: Int64)
+    case left(at: Int64)
+    case sessionStarted(position: UInt64)
+    case sessionEnded
+    case settings(DeviceSettings)
+    /// An item waits.
+    case saved(PendingItem)
+    /// The SDK has taken these items, in this order.
+    case handed([UInt64], position: UInt64)
+    /// These items were sent at this time, and wait no more.
+    case sent([UInt64], at: Int64)
+    /// These items wait no more.
+    case gone([UInt64])
+
+    /// Calls `body` with what the event with `header` and `body` at `position` means, device by device.
+    static func forEach(
+        _ header: RecordHeader, _ record: RecordBody, _ position: UInt64, _ body: (Name, DeviceChange) -> Void
+    ) {
+        guard let kind = header.kind, !record.erased else { return }
+        if kind == .userCreated || kind == .userIdentified || kind == .usersMerged {
+            for case .device(let device) in record.identities { body(Name(device), .user(header.user)) }
+        }
+        guard let device = record.device.map({ Name(String(decoding: $0, as: UTF8.self)) }) else { return }
+        let at = record.occurredAt ?? header.recordedAt
+        switch kind {
+        case .userChanged: body(device, .user(header.user))
+        case .userLoggedOut: body(device, .user(nil))
+        case .appLaunched: body(device, .launched(position: position, at: at))
+        case .appLeft: body(device, .left(at: at))
+        case .sessionStarted: body(device, .sessionStarted(position: position))
+        case .sessionEnded: body(device, .sessionEnded)
+        case .deviceChanged: if let settings = record.settings { body(device, .settings(settings)) }
+        case .customEventSaved, .customAttributesSaved, .userAttributeSaved:
+            body(device, .saved(.init(saved: kind, header.user, position, record)))
+        case .customEventQueued, .customAttributesQueued, .userAttributesQueued, .purchaseQueued:
+            body(device, .saved(.init(queued: header.user, position)))
+        case .pendingFlushed:
+            let flushed = record.flushed.map(\.rawValue)
+            if !record.rejected.isEmpty { body(device, .gone(record.rejected.map(\.position.rawValue))) }
+            body(device, record.isQueued ? .handed(flushed, position: position) : .sent(flushed, at: at))
+        case .dataSent: body(device, .sent(record.flushed.map(\.rawValue), at: at))
+        case .pendingDiscarded: body(device, .gone(record.discarded.map(\.rawValue)))
+        default: break
+        }
+    }
+}
+
+extension PendingItem {
+    fileprivate init(saved kind: EventKind, _ user: UInt64, _ position: UInt64, _ record: RecordBody) {
+        self.init(
+            storage: StorageCode(appGroup: record.storage, process: record.process), user: user, position: position,
+            kind: PendingKind(kind))
+    }
+
+    fileprivate init(queued user: UInt64, _ position: UInt64) {
+        self.init(
+            storage: StorageCode(rawValue: 0), user: user, position: position, kind: nil,
+            queued: QueuePlace(position: position, index: 0))
+    }
+}

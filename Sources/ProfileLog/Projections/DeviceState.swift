@@ -1,0 +1,45 @@
+/// What a device holds: who is on it, how it is set up, what waits there for a launch, and what its SDK has not sent yet.
+public struct DeviceState: Hashable, Sendable {
+    var status = DeviceStatus()
+    /// What has not taken effect, by position.
+    var items: [UInt64: PendingItem] = [:]
+
+    /// Who is on it; nil if nobody is.
+    public var user: UserNumber? { status.user.map(UserNumber.init(rawValue:)) }
+    /// The position of its last launch; nil if there was none.
+    public var lastLaunch: Position? { status.launch == 0 ? nil : Position(rawValue: status.launch) }
+    /// Where its open session started; nil if none is open.
+    public var session: Position? { status.session == 0 ? nil : Position(rawValue: status.session) }
+    /// How it is set up.
+    public var settings: DeviceSettings { status.settings }
+    /// Positions of the saved items that wait for a launch, in saved order.
+    public var waiting: [Position] {
+        items.values.filter { $0.queued == nil }.map { Position(rawValue: $0.position) }.sorted()
+    }
+    /// Positions of what the SDK took and has not sent, in the order in which it will.
+    public var queued: [Position] { queue.map { Position(rawValue: $0.position) } }
+
+    /// What the SDK has not sent, in the order in which it will.
+    var queue: [PendingItem] {
+        items.values.compactMap { item in item.queued.map { ($0, item) } }.sorted { $0.0 < $1.0 }.map(\.1)
+    }
+
+    mutating func apply(_ change: DeviceChange) {
+        status.apply(change)
+        items.apply(change)
+    }
+}
+
+extension [UInt64: PendingItem] {
+    mutating func apply(_ change: DeviceChange) {
+        switch change {
+        case .saved(let item): self[item.position] = item
+        case .handed(let positions, let handedAt):
+            for (index, position) in positions.enumerated() {
+                self[position]?.queued = .init(position: handedAt, index: UInt64(index))
+            }
+        case .sent(let positions, _), .gone(let positions): for position in positions { self[position] = nil }
+        default: break
+        }
+    }
+}

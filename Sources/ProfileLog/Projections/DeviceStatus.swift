@@ -1,0 +1,60 @@
+/// A device as its events left it, without what waits on it.
+struct DeviceStatus: Hashable, Sendable {
+    /// Who is on it; nil if nobody is.
+    var user: UInt64?
+    /// Position of the last `appLaunched`; 0 if there was none.
+    var launch: UInt64 = 0
+    /// Position of the `sessionStarted` of the session that is open; 0 if none is.
+    var session: UInt64 = 0
+    /// When the app left the foreground; nil while it is there, or was never launched.
+    var leftAt: Int64?
+    /// When the SDK last sent something, in microseconds since 1970; nil if it never did.
+    var sentAt: Int64?
+    var settings = DeviceSettings()
+
+    mutating func apply(_ change: DeviceChange) {
+        switch change {
+        case .user(let user): self.user = user
+        case .launched(let position, _):
+            launch = position
+            leftAt = nil
+        case .left(let at): leftAt = at
+        case .sessionStarted(let position): session = position
+        case .sessionEnded: session = 0
+        case .settings(let settings): self.settings = settings
+        case .sent(_, let at): sentAt = at
+        case .saved, .handed, .gone: break
+        }
+    }
+}
+
+extension DeviceStatus {
+    /// As a message: equal statuses, equal bytes.
+    func write(to writer: inout WireWriter) {
+        if let user { writer.field(1, varint: user) }
+        if launch > 0 { writer.field(2, varint: launch) }
+        if session > 0 { writer.field(3, varint: session) }
+        if let leftAt { writer.field(4, signed: leftAt) }
+        if let sentAt { writer.field(5, signed: sentAt) }
+        if settings != DeviceSettings() { SettingsCodec.write(settings, to: &writer) }
+    }
+
+    /// Nil if the bytes are no such message.
+    init?(_ bytes: UnsafeRawBufferPointer) {
+        var reader = WireReader(bytes)
+        while let field = reader.field() {
+            switch (field.number, field.type) {
+            case (1, .varint): user = reader.varint()
+            case (2, .varint): launch = reader.varint()
+            case (3, .varint): session = reader.varint()
+            case (4, .varint): leftAt = reader.signed()
+            case (5, .varint): sentAt = reader.signed()
+            case (RecordField.settings, .bytes):
+                guard let settings = SettingsCodec.read(reader.bytes()) else { return nil }
+                self.settings = settings
+            default: return nil
+            }
+        }
+        if reader.isBad { return nil }
+    }
+}

@@ -1,0 +1,42 @@
+extension EventLog {
+    /// Records that one read transaction sees at most: long ones would keep pages from being used again.
+    private static var recordsPerSlice: UInt64 { 1 << 16 }
+
+    /// Plays the saves, launches, user changes and discards of the log under `policy`, and counts what would have become of the
+    /// items. Writes nothing.
+    ///
+    /// A launch of any kind is taken to flush all three lists. Kinds of events that this version does not know are left out.
+    /// Memory grows with devices and with what lies on them, and not with the log. `progress` may stop the work by answering
+    /// false; the report then covers what was played.
+    public func whatIf(
+        _ policy: PublishedPolicy, in scope: WhatIfScope = WhatIfScope(), mostItems: Int = 100,
+        progress: (LogProgress) -> Bool = { _ in true }
+    ) throws -> WhatIfReport {
+        let end = try min(lastPosition(), scope.until ?? Position(rawValue: .max)).rawValue
+        var run = WhatIfRun(policy, scope, mostItems: mostItems)
+        var position: UInt64 = 0
+        var isStopped = false
+        while position < end, !isStopped {
+            let to = min(end, position + Self.recordsPerSlice)
+            try play(from: position + 1, to: to, &run)
+            position = to
+            isStopped = !progress(LogProgress(stage: "what if", done: position, total: end))
+        }
+        run.end(at: Position(rawValue: position), isComplete: position == end)
+        return run.report
+    }
+
+    private func play(from: UInt64, to: UInt64, _ run: inout WhatIfRun) throws {
+        try withView { view, transaction in
+            let names = names.current
+            try Self.scan(view.tables, from: from, to: to, transaction) { position, header in
+                guard let kind = header.kind, WhatIfRun.isIntent(kind) else { return true }
+                guard let event = RecordedEvent(header, position: Position(rawValue: position), names: names) else {
+                    throw StorageError.damaged(place: "the record at position \(position) is unreadable")
+                }
+                run.play(event)
+                return true
+            }
+        }
+    }
+}

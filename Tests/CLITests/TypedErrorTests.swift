@@ -1,0 +1,121 @@
+import Testing
+
+@Suite("Errors speak of what was typed, not of the API's fields")
+struct TypedErrorTests {
+    private let cli: CLI
+
+    init() throws {
+        cli = try CLI()
+        try cli.succeed("log", "event", "jane", "a")
+        try cli.succeed("log", "user-attribute", "jane", "email", "jane@example.org")
+    }
+
+    @Test("Options are named as options")
+    func options() throws {
+        let rows: [(arguments: [String], message: String)] = [
+            (["profile", "jane", "--as-of", "999"], "--as-of is beyond the log's last position, 3."),
+            (["profile", "jane", "--as-of", "-1"], "--as-of must be a position"),
+            (["history", "jane", "--from", "0"], "--from must be a whole number, 1 or more."),
+            (["launch", "--only", "dances"], "--only must list"),
+            (["save", "event", "", "a"], "USER must have 1 to"),
+            (["log", "purchase", "jane", "p", "--price", "1", "--currency", "EUR", "--quantity", "-2"], "--quantity"),
+            (["log", "event", "jane", "a", "-p", #"t={"$time":"no"}"#], "The property t has a `$time`"),
+            (["log", "attribute", "jane", #"n={"inc":1.5}"#], "The attribute n has an `inc` that is no integer."),
+            (["log", "event", "jane", "b", "--expect", "9"], "with --expect 3."),
+            (["log", "event", "jane", "", "--key", "k"], "Correct it and try again."),
+        ]
+        for row in rows {
+            let outcome = try cli.run(row.arguments)
+            #expect([1, 75].contains(outcome.status))
+            #expect(outcome.errors.contains(row.message), "\(outcome.errors)")
+            for word in ["as_of", "send it", "Send", "GET", "append at"] {
+                #expect(!outcome.errors.contains(word), "\(outcome.errors)")
+            }
+        }
+    }
+
+    @Test("A negative number is a value, and where none can be negative, that is the error")
+    func negative() throws {
+        try cli.succeed("log", "event", "jane", "game", "-p", "Score=-5", "--property", "x=-1.5")
+        try cli.succeed("log", "attribute", "jane", "debt=-5", "--string", "code=-7")
+        let history = try cli.succeed("history", "jane", "--format", "json").output
+        #expect(history.contains(#""properties":{"Score":-5,"x":-1.5}"#))
+        #expect(history.contains(#""attributes":{"code":"-7","debt":-5}"#))
+        let rows: [(arguments: [String], message: String)] = [
+            (["history", "jane", "--limit", "-1"], "--limit must be 1 or more."),
+            (["history", "jane", "--from", "-1"], "The value '-1' is invalid for '--from <version>'"),
+            (["users", "-n", "-1"], "--limit must be 1 or more."),
+            (["users", "--after", "-1"], "The value '-1' is invalid for '--after <number>'"),
+            (["tail", "-n", "-1"], "The value '-1' is invalid for"),
+            (["log", "event", "jane", "a", "--expect", "-1"], "--expect must be a version"),
+            (["log", "event", "jane", "a", "--time", "-1"], "--time must be a time"),
+            (["history", "jane", "--since", "-1"], "--since and --before must be times"),
+            (["replay", "--threads", "-1"], "--threads must be from 1"),
+            (["replay", "--until", "-1"], "--until must be a position"),
+            (["generate", "--events", "-1"], "--events must not be negative."),
+            (["history", "jane", "--from", "3", "--to", "2"], "--from must not be greater than --to."),
+        ]
+        for row in rows {
+            let outcome = try cli.run(row.arguments)
+            #expect(outcome.status == 64)
+            #expect(outcome.errors.contains(row.message), "\(outcome.errors)")
+        }
+    }
+
+    @Test("An address or a number finds those identified by it, and an error says so")
+    func lookUp() throws {
+        for (id, kind) in [("email:jane@example.org", "e-mail address"), ("phone:555", "phone number")] {
+            for command in [["profile", id], ["history", id], ["pending", "--user", id]] {
+                let outcome = try cli.run(command)
+                #expect(outcome.status == 1)
+                #expect(outcome.errors.contains("No user is identified by this \(kind)"), "\(outcome.errors)")
+                #expect(outcome.errors.contains("Name the user by external ID"))
+                #expect(!outcome.errors.contains("jane@") && !outcome.errors.contains("555"))
+            }
+        }
+        try cli.succeed("log", "event", "email:new@example.org", "a")
+        #expect(try cli.succeed("profile", "email:new@example.org").output.contains("version 2"))
+    }
+
+    @Test("A user attribute that does not exist is named, and the nearest comes first")
+    func unknownAttribute() throws {
+        for verb in ["save", "log"] {
+            let shoe = try cli.run(verb, "user-attribute", "bob", "shoe", "44")
+            #expect(shoe.errors.contains("`shoe` is no user attribute."))
+            #expect(shoe.errors.contains("one of email, first_name, last_name"))
+            let near = try cli.run(verb, "user-attribute", "bob", "homecity", "Oslo")
+            #expect(near.errors.contains("`homecity` is no user attribute.\nDid you mean home_city?"))
+            #expect(near.errors.contains("one of home_city, email, first_name"))
+        }
+        #expect(try cli.run("log", "attribute", "bob", "level").errors.contains("An attribute is written KEY=VALUE"))
+        #expect(try cli.run("log", "event", "bob", "a", "-p", "x").errors.contains("A property is written KEY=VALUE"))
+    }
+
+    @Test("A launch says when nothing was known of the device, and where something waits")
+    func newDevice() throws {
+        try cli.succeed("save", "event", "jane", "opened", "--device", "phone-1")
+        let mistyped = try cli.succeed("launch", "phone1")
+        #expect(mistyped.output.contains("Launched phone1"))
+        #expect(mistyped.errors.contains("Nothing was known of the device phone1 before this launch."))
+        #expect(mistyped.errors.contains("Something waits on phone-1."))
+        #expect(try cli.succeed("launch", "phone-1").errors.isEmpty)
+        #expect(try cli.succeed("launch", "phone1").errors.isEmpty)
+        let other = try cli.succeed("launch", "tablet", "--format", "json")
+        #expect(other.output.contains(#""new_device":true"#))
+        #expect(other.errors.contains("Nothing waits on any other"))
+    }
+
+    @Test("A clock that is more than an hour behind the log is told", .enabled(if: ClockShim.canCompile))
+    func clockBehind() throws {
+        let clock = try ClockShim(cli)
+        let refused = try cli.run("log", "event", "jane", "a", environment: clock.environment(seconds: -4_000))
+        #expect(refused.status == 1)
+        #expect(refused.output.isEmpty)
+        #expect(refused.errors.contains("This machine's clock is 39"), "\(refused.errors)")
+        #expect(refused.errors.contains("Set the clock right"))
+        // Less is no reason to refuse: the log's time stands still until the clock has caught up.
+        #expect(try cli.run("log", "event", "jane", "a", environment: clock.environment(seconds: -3_000)).status == 0)
+        #expect(try cli.run("profile", "jane", environment: clock.environment(seconds: -4_000)).status == 0)
+        #expect(try cli.succeed("check").output.hasPrefix("Sound"))
+    }
+}

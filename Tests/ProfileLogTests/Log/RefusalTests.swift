@@ -1,0 +1,91 @@
+import Testing
+
+@testable import ProfileLog
+
+@Suite("Options, contexts and numbers that make no sense are refused")
+struct RefusalTests {
+    let folder = TemporaryFolder()
+
+    @Test("Options, with what they must be", arguments: 0..<6)
+    func options(index: Int) throws {
+        var options = LogOptions()
+        switch index {
+        case 0: options.itemsPerFlush = 0
+        case 1: options.itemsPerFlush = -1
+        case 2: options.indexLag = 0
+        case 3: options.pendingItemsPerDevice = -1
+        case 4: options.snapshotInterval = -1
+        default: options.itemsPerFlush = .max
+        }
+        #expect {
+            _ = try EventLog(path: folder.path, create: true, options: options)
+        } throws: { error in
+            guard case AppendError.invalid(let place, _) = error else { return false }
+            return place.hasPrefix("The option ")
+        }
+        #expect(throws: StorageError.noStore(path: folder.path)) { try EventLog(path: folder.path) }
+    }
+
+    @Test("A user number that nobody can have", arguments: [UInt64.max, UInt64.max - 1, 7])
+    func users(number: UInt64) throws {
+        let log = try EventLog(path: folder.path, create: true)
+        _ = try log.append([.customEventLogged(CustomEvent(name: "played"))], to: .externalID("ana"))
+        try log.writeIndex()
+        let user = UserNumber(rawValue: number)
+        #expect(try log.find(user) == nil)
+        #expect(try log.history(of: user).isEmpty)
+        #expect(try log.version(of: user, at: Position(rawValue: 9)).rawValue == 0)
+    }
+
+    @Test("A private storage of another process than the one that saves")
+    func storage() throws {
+        let log = try EventLog(path: folder.path, create: true)
+        var context = EventContext.saved(on: "d")
+        context.storage = .privateTo(process: "other")
+        let refusal = AppendError.invalid(
+            place: "The private storage", reason: "must be that of the process that saves, push, and not of other")
+        let event = ProfileEvent.customEventSaved(CustomEvent(name: "a"))
+        #expect(throws: refusal) { try log.append([event], to: .device("d"), context: context) }
+        context.process = "other"
+        _ = try log.append([event], to: .device("d"), context: context)
+        // Without a process it is the app that saves.
+        context.process = nil
+        #expect(throws: AppendError.self) { try log.append([event], to: .device("d"), context: context) }
+        context.storage = .privateTo(process: DeviceStorage.app)
+        _ = try log.append([event], to: .device("d"), context: context)
+        #expect(try log.pending(on: "d").map(\.storage) == [.privateTo(process: "other"), .privateTo(process: "app")])
+        try log.expectSound()
+    }
+
+    @Test("A key counts all events of its append, those for new users and devices too", arguments: UInt64(0)..<50)
+    func keyCount(seed: UInt64) throws {
+        let log = try EventLog(path: folder.path, create: true)
+        var random = SeededGenerator(seed: seed)
+        for round in 0..<12 {
+            func prepare(_ random: inout SeededGenerator) throws -> PreparedAppend {
+                var builder = log.prepare()
+                for _ in 0...random.next(below: 5) {
+                    let device = "d\(random.next(below: 4))"
+                    let user: UserID =
+                        switch random.next(below: 3) {
+                        case 0: .device("d\(random.next(below: 4))")
+                        case 1: .alias(label: "l", name: "\(random.next(below: 6))")
+                        default: .externalID("\(random.next(below: 6))")
+                        }
+                    if random.next(below: 2) == 0 {
+                        try builder.add(
+                            .customEventSaved(CustomEvent(name: "saved")), .saved(on: device), to: user)
+                    } else {
+                        try builder.add(.customEventLogged(CustomEvent(name: "played")), .test, to: user)
+                    }
+                }
+                return try builder.finish(idempotencyKey: "k\(round)")
+            }
+            var again = random
+            let first = try log.commit(prepare(&random))
+            let second = try log.commit(prepare(&again))
+            #expect(second.isRepetition && second.places == first.places)
+        }
+        try log.expectSound()
+    }
+}
