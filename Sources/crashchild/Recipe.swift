@@ -120,8 +120,9 @@ struct Recipe {
         var properties: [AttributeValue.Member] = [.init("tag", .string(content))]
         // Now and then a record that takes pages of its own.
         if random.next(below: 40) == 0 {
+            let piece = AttributeValue.string(String(repeating: "x", count: 250))
             properties.insert(
-                .init("load", .string(String(repeating: "x", count: 3000 + random.next(below: 6000)))), at: 0)
+                .init("load", .array(Array(repeating: piece, count: 12 + random.next(below: 24)))), at: 0)
         }
         return CustomEvent(name: Name(name), properties: properties)
     }

@@ -93,6 +93,7 @@ struct StoreAudit: Sendable {
         var waiting: [Position: Waiting] = [:]
         var launches: [String: Position] = [:]
         var chunks: [Position: [UserNumber: UInt32]] = [:]
+        var merged: [UserNumber: UserNumber] = [:]
         for event in events {
             let place = "position \(event.position.rawValue)"
             let device = event.context.device ?? ""
@@ -120,13 +121,15 @@ struct StoreAudit: Sendable {
                         problems.append("\(place): flushes \(item.rawValue), which does not wait")
                         continue
                     }
-                    if !gone.isVisible || gone.device != device || gone.event.user != event.user || item > flush.launch
-                    {
+                    var owner = gone.event.user
+                    while let target = merged[owner] { owner = target }
+                    if !gone.isVisible || gone.device != device || owner != event.user || item > flush.launch {
                         problems.append("\(place): flushes \(item.rawValue), which is not its to flush")
                     }
                     order.append(PendingOrder(gone.event))
                 }
                 if order != order.sorted() { problems.append("\(place): flushes in a wrong order") }
+            case .usersMerged(let merge): merged[merge.source] = event.user
             case .pendingDiscarded(let discard):
                 for item in discard.positions where waiting.removeValue(forKey: item) == nil {
                     problems.append("\(place): discards \(item.rawValue), which does not wait")
@@ -168,6 +171,9 @@ struct StoreAudit: Sendable {
                 position, header in
                 let user = UserNumber(rawValue: header.user)
                 let view = EventView(header: header, position: Position(rawValue: position), names: log.names)
+                if case .usersMerged(let merge)? = view.recorded()?.event, let source = fresh[merge.source] {
+                    ProfileProjection.merge(source, into: &fresh[user, default: ProfileProjection.initial])
+                }
                 ProfileProjection.apply(view, to: &fresh[user, default: ProfileProjection.initial])
                 return true
             }
