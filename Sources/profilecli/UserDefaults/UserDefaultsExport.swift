@@ -1,0 +1,164 @@
+internal import Foundation
+internal import ProfileLog
+internal import ProfileLogAPI
+
+/// One export of what waits on a device for an app group, as the preferences file in which it would wait there.
+struct UserDefaultsExport {
+    private let path: String
+    private let device: String
+    private let appGroup: String
+    private let isXML: Bool
+    private var entries: [PendingKind: [PropertyList]] = [:]
+    private var refusals: [String] = []
+    private var users: Set<String> = []
+    private var hasOtherCases = false
+
+    init(path: String, _ options: UserDefaultsExportOptions) throws {
+        self.path = path
+        device = options.device ?? DefaultDevice.name
+        appGroup = try AppGroup.meant(options.appGroup, path: path)
+        isXML = options.xml
+    }
+
+    /// Writes the file, and tells what is in it; throws if an item has no form there.
+    mutating func run(_ place: StoreOrService) async throws {
+        let others = try otherKeys()
+        try await collect(place.connect())
+        var members = others
+        for kind in PendingKind.allCases { members[Name(kind.key)] = entries[kind].map { .array($0) } }
+        try write(PropertyList.dictionary(members).bytes(isXML: isXML))
+        for refusal in refusals { Output.message(DisplayWidth.oneLine(refusal)) }
+        if users.count > 1 {
+            Output.message("The items are those of \(users.count) users, and such a file names none.")
+        }
+        if hasOtherCases {
+            Output.message("The guide's app knows the user attribute email alone; one that knows no others skips them.")
+        }
+        let kept = others.isEmpty ? "" : "; its \(Number.counted(UInt64(others.count), "other key")) stayed"
+        let count = UInt64(entries.values.reduce(0) { $0 + $1.count })
+        Output.message(
+            DisplayWidth.oneLine(
+                "Wrote \(Number.counted(count, "item")) of \(device), \(appGroup), to \(path)\(kept)."))
+        if refusals.isEmpty { return }
+        throw Failure(
+            "\(Number.counted(UInt64(refusals.count), "item")) could not be written.",
+            remedy: "Such a file can only set values; the rest waits on the device as before.")
+    }
+
+    // MARK: - The file
+
+    /// What a file of this name holds beside the three lists, which stays.
+    private func otherKeys() throws -> [Name: PropertyList] {
+        guard FileManager.default.fileExists(atPath: path) else { return [:] }
+        do {
+            let lists = Set(PendingKind.allCases.map { Name($0.key) })
+            return try PreferencesFile(path: path).members.filter { !lists.contains($0.key) }
+        } catch var failure as Failure {
+            failure.message += " Nothing was written."
+            failure.remedy = "Name a new file, or one with an app group's preferences, whose other keys stay."
+            throw failure
+        }
+    }
+
+    private func write(_ bytes: [UInt8]) throws {
+        do {
+            try Data(bytes).write(to: URL(filePath: path), options: .atomic)
+        } catch {
+            throw Failure(
+                "The file \(path) cannot be written.", remedy: "Check the path, the folder's permissions and the space."
+            )
+        }
+    }
+
+    // MARK: - The items
+
+    private static let mostItems = 100_000
+
+    private mutating func collect(_ connection: any Connection) async throws {
+        let query = [("device", device), ("storage", appGroup), ("limit", "\(Self.mostItems)")]
+        let answer = try await connection.get("/v1/pending", query)
+        guard answer["total"].integer == answer["listed"].integer else {
+            throw Failure(
+                "More than \(Number.grouped(Self.mostItems)) items wait there.",
+                remedy: "Launch the app on it (`profilecli launch`), or discard some (`profilecli pending discard`).")
+        }
+        for storage in answer.objects("devices").flatMap({ $0.objects("storages") }) {
+            for kind in PendingKind.allCases {
+                for item in storage.object("kinds").objects(Name(kind.key)) { add(item, kind) }
+            }
+        }
+    }
+
+    private mutating func add(_ item: JSONObject, _ kind: PendingKind) {
+        do throws(PropertyList.Misfit) {
+            let entry =
+                switch kind {
+                case .customEvents: try Self.event(item)
+                case .customAttributes: try Self.attributes(item)
+                case .userAttributes: try userAttribute(item)
+                }
+            entries[kind, default: []].append(entry)
+            if let user = item["user"].text { users.insert(user) }
+        } catch {
+            refusals.append("The item saved at position \(item["position"].cell) \(error.clause).")
+        }
+    }
+
+    private static func event(_ item: JSONObject) throws(PropertyList.Misfit) -> PropertyList {
+        var entry: [Name: PropertyList] = [PendingLists.eventName: .string(item["name"].text ?? "")]
+        for property in item["properties"].members {
+            guard property.key != PendingLists.eventName else {
+                throw .init(clause: "has a property event_name, which would replace the event's name")
+            }
+            entry[property.key] = try value(property.value, "property", property.key)
+        }
+        return .dictionary(entry)
+    }
+
+    private static func attributes(_ item: JSONObject) throws(PropertyList.Misfit) -> PropertyList {
+        var entry: [Name: PropertyList] = [:]
+        for attribute in item["attributes"].members {
+            guard let operations = try? JSONOperations.operations(attribute.value), operations.count == 1,
+                case .set(let value) = operations[0]
+            else { throw .init(clause: "does not set the attribute \(attribute.key), and such a file can only set") }
+            entry[attribute.key] = try form(value, "attribute", attribute.key)
+        }
+        return .dictionary(entry)
+    }
+
+    private mutating func userAttribute(_ item: JSONObject) throws(PropertyList.Misfit) -> PropertyList {
+        let name = item["attribute"].text ?? ""
+        guard let attribute = StandardAttribute(name: name) else {
+            throw .init(clause: "is of the user attribute \(name), which this program does not know")
+        }
+        let value = item["value"]
+        if value.text == KeyedArchive.none {
+            throw .init(clause: "sets \(name) to the very text that such a file has for none")
+        }
+        let coded = value == .null ? nil : try Self.value(value, "user attribute", Name(name))
+        guard let data = try? UserAttributeCoding.encode(attribute, coded) else {
+            throw .init(clause: "has a user attribute \(name) that cannot be coded")
+        }
+        if attribute != .email { hasOtherCases = true }
+        return .data(data)
+    }
+
+    private static func value(
+        _ json: AttributeValue, _ noun: String, _ key: Name
+    ) throws(PropertyList.Misfit) -> PropertyList {
+        guard let value = try? JSONValues.value(json) else {
+            throw .init(clause: "has a \(noun) \(key) that cannot be read")
+        }
+        return try form(value, noun, key)
+    }
+
+    private static func form(
+        _ value: AttributeValue, _ noun: String, _ key: Name
+    ) throws(PropertyList.Misfit) -> PropertyList {
+        do throws(PropertyList.Misfit) {
+            return try PropertyList(value)
+        } catch {
+            throw .init(clause: "has a \(noun) \(key) that \(error.clause)")
+        }
+    }
+}
