@@ -60,7 +60,7 @@ extension AppendError: CustomStringConvertible {
         switch self {
         case .versionConflict: "Read the user again, decide again, and append at the version that it has now."
         case .keyReused: "Use a new key for new content."
-        case .invalid: "Correct it and send it again."
+        case .invalid: "Correct it and try again."
         case .unknownUser: "See `profilecli users` for those that exist."
         case .unknownDevice: "Save or launch something on it first; `profilecli pending` lists the devices."
         case .pendingFull:
@@ -69,7 +69,7 @@ extension AppendError: CustomStringConvertible {
         case .clockBehind: "Set the clock right; the log does not go back in time."
         case .overloaded, .closed: "Try again in a moment."
         case .refused(let error): error.remedy
-        case .outcomeUnknown: "Restart, and send the same again with the same idempotency key."
+        case .outcomeUnknown: "Restart, and try the same again with the same idempotency key."
         }
     }
 }

@@ -33,6 +33,11 @@ final class Environment: @unchecked Sendable {
     /// Opens the store in the folder `path`, or gives the one that this process has open already.
     static func open(path: String, missing: Missing) throws(StorageError) -> Environment {
         let file = path + "/data.mdb"
+        // Before LMDB is asked, which leaves its lock file wherever it looks.
+        if missing == .create {
+            let found = try StoreFolder(path: path)
+            if found == .foreign { throw .notAStore(path: path) }
+        }
         if FileIdentity(file) == nil {
             guard missing == .create else { throw .noStore(path: path) }
             try makeFolder(path)

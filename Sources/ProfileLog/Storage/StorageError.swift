@@ -81,7 +81,7 @@ extension StorageError: CustomStringConvertible {
         case .unreachable: "Check that the path exists and that you may enter it."
         case .networkFileSystem: "Keep the store on a local disk."
         case .truncated: "Restore the file from a backup; do not write to it."
-        case .diskFull: "Free some space and send the same again, with the same idempotency key if it had one."
+        case .diskFull: "Free some space and try the same again, with the same idempotency key if it had one."
         case .mapFull: "Start a new store, and tell us how you filled this one."
         case .readersFull: "Stop some of them and try again."
         case .closedAfterFailure: "Check the disk, then restart the program."
