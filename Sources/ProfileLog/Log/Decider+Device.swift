@@ -5,6 +5,7 @@ extension Decider {
     ) throws -> AppendReceipt {
         let first = nextPosition
         let now = context.occurredAt?.timestamp.rawValue ?? recordedAt
+        try checkClock(now)
         let state =
             intent.needsItems
             ? try view.deviceState(device, transaction)
@@ -126,10 +127,16 @@ extension Decider {
         let event = EventView(header: header, position: .start, names: view.nameTable)
         let at = event.occurredAt.rawValue
         if at == header.recordedAt { return recordedAt }
-        if event.source.isSDK, at - SDKRules.furthestAhead > recordedAt {
+        if event.source.isSDK { try checkClock(at) }
+        return at
+    }
+
+    /// Refuses a device's clock that cannot be right.
+    private func checkClock(_ time: Int64) throws {
+        if time < 0 { throw AppendError.invalid(place: "The time", reason: "must not be before 1970") }
+        if time - SDKRules.furthestAhead > recordedAt {
             throw AppendError.invalid(place: "The time", reason: "is more than a year ahead of the log's clock")
         }
-        return at
     }
 
     /// The kind under which an item is stored that the app logs through the SDK on `device`: queued, if the SDK cannot send it now.

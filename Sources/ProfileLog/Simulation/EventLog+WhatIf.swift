@@ -2,10 +2,10 @@ extension EventLog {
     /// Records that one read transaction sees at most: long ones would keep pages from being used again.
     private static var recordsPerSlice: UInt64 { 1 << 16 }
 
-    /// Plays the saves, launches, user changes and discards of the log under `policy`, and counts what would have become of the
+    /// Plays the saves, launches, user changes, settings and discards of the log under `policy`, and counts what would have become of the
     /// items. Writes nothing.
     ///
-    /// A launch of any kind is taken to flush all three lists. Kinds of events that this version does not know are left out.
+    /// A launch of any kind is taken to flush all three lists, and what the SDK is given to count as delivered. Kinds of events that this version does not know are left out.
     /// Memory grows with devices and with what lies on them, and not with the log. `progress` may stop the work by answering
     /// false; the report then covers what was played.
     public func whatIf(

@@ -16,7 +16,7 @@ struct WhatIfRun {
     /// Kinds that say what people and processes wanted; the rest is what was decided about it.
     static func isIntent(_ kind: EventKind) -> Bool {
         switch kind {
-        case .appLaunched, .userChanged, .pendingDiscarded, .usersMerged: true
+        case .appLaunched, .userChanged, .pendingDiscarded, .usersMerged, .deviceChanged: true
         default: kind.isSaved
         }
     }
@@ -31,7 +31,6 @@ struct WhatIfRun {
 
     mutating func finish() {
         for name in devices.keys.sorted() { count(devices[name]?.finish() ?? [], on: name.text) }
-        report.devices = devices.count
     }
 
     mutating func end(at position: Position, isComplete: Bool) {
@@ -44,8 +43,11 @@ struct WhatIfRun {
         let time = event.occurredAt.timestamp
         switch event.event {
         case .appLaunched(let kind): return .launched(kind, user: event.user, at: time)
-        case .userChanged: return .userChanged(event.user, at: time)
-        case .pendingDiscarded(let discard): return .discarded(discard.positions, at: time)
+        case .userChanged, .usersMerged: return .userChanged(event.user, at: time)
+        case .deviceChanged(let settings): return .settingsChanged(settings, at: time)
+        case .pendingDiscarded(let discard):
+            // What the SDK forgets of its own queue had left the lists.
+            return discard.actor == "SDK" ? nil : .discarded(discard.positions, at: time)
         default:
             guard let content = SavedContent(event.event), let storage = event.context.storage else { return nil }
             return .saved(

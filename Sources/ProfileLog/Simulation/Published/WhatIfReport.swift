@@ -1,0 +1,111 @@
+/// What a policy would have done to the items of a history, counted.
+public struct WhatIfReport: Hashable, Sendable {
+    /// Items that were saved.
+    public private(set) var items = 0
+    /// Users who saved them.
+    public var users: Int { itemUsers.count }
+    /// Items that reached the SDK once, exact, in order, with their user and time.
+    public private(set) var deliveredRight = 0
+    /// Items that fared differently from `.standard`.
+    public private(set) var affected = 0
+    /// Users of whom something did.
+    public var affectedUsers: Int { usersAffected.count }
+    /// Other items that wait when the history ends.
+    public private(set) var waiting = 0
+    /// Other items that somebody gave up.
+    public private(set) var discarded = 0
+    /// Devices on which they were saved.
+    public var devices: Int { itemDevices.count }
+    /// The last position that was played.
+    public internal(set) var position = Position.start
+    /// Whether the history was played to its end; false if the caller stopped it.
+    public internal(set) var isComplete = true
+
+    /// How many items and users each fault met. What it did not meet is not here.
+    public private(set) var byFault: [Fault: Count] = [:]
+    /// How many items suffered each effect.
+    public private(set) var byEffect: [FaultEffect: Int] = [:]
+    /// The first affected items, in the order in which their end was clear.
+    public private(set) var affectedItems: [AffectedItem] = []
+    /// How many `affectedItems` are kept.
+    public let mostItems: Int
+
+    private var itemUsers: Set<UserNumber> = []
+    private var itemDevices: Set<Name> = []
+    private var usersAffected: Set<UserNumber> = []
+
+    /// What one fault met.
+    public struct Count: Hashable, Sendable {
+        /// Items.
+        public fileprivate(set) var items = 0
+        /// Items by effect.
+        public fileprivate(set) var effects: [FaultEffect: Int] = [:]
+        /// Users of these items.
+        public var users: Int { userNumbers.count }
+        fileprivate var userNumbers: Set<UserNumber> = []
+    }
+
+    /// A report of nothing yet, which will keep `mostItems` affected items.
+    public init(mostItems: Int = 100) {
+        self.mostItems = mostItems
+    }
+
+    /// Whether nothing differs.
+    public var isEqual: Bool { affected == 0 }
+
+    /// Counts what became of an item on `device`.
+    public mutating func add(_ outcome: PublishedOutcome, on device: String) {
+        let user = outcome.item.user
+        items += 1
+        itemUsers.insert(user)
+        itemDevices.insert(Name(device))
+        if outcome.deviations.isEmpty {
+            switch outcome.fate {
+            case .delivered: deliveredRight += 1
+            case .discarded: discarded += 1
+            case .waiting, .lost: waiting += 1
+            }
+            return
+        }
+        affected += 1
+        usersAffected.insert(user)
+        for effect in Set(outcome.deviations.map(\.effect)) { byEffect[effect, default: 0] += 1 }
+        for fault in Set(outcome.deviations.map(\.fault)) {
+            byFault[fault, default: Count()].items += 1
+            byFault[fault]?.userNumbers.insert(user)
+        }
+        for deviation in outcome.deviations { byFault[deviation.fault]?.effects[deviation.effect, default: 0] += 1 }
+        if affectedItems.count < mostItems { affectedItems.append(AffectedItem(outcome, on: device)) }
+    }
+}
+
+/// An item that fared differently, without its values.
+public struct AffectedItem: Hashable, Sendable {
+    /// Where the history has it.
+    public var position: Position
+    /// Whose it was at the save.
+    public var user: UserNumber
+    /// The device on which it was saved.
+    public var device: String
+    /// In which of the three lists.
+    public var kind: PendingKind
+    /// The names in it: of the event, or of the attributes.
+    public var names: [Name]
+    /// Where it ended.
+    public var fate: PublishedOutcome.Fate
+    /// Who got it last; nil if nobody did.
+    public var receivedBy: UserNumber?
+    /// What differs, in order.
+    public var deviations: [Deviation]
+
+    init(_ outcome: PublishedOutcome, on device: String) {
+        self.device = device
+        position = outcome.item.position
+        user = outcome.item.user
+        kind = outcome.item.content.kind
+        names = outcome.item.content.names
+        fate = outcome.fate
+        receivedBy = outcome.receivedBy
+        deviations = outcome.deviations
+    }
+}

@@ -1,0 +1,167 @@
+import Testing
+
+@testable import ProfileLog
+
+/// Devices without a log: what the machine decides is folded back into their states at once, as the log does with records.
+struct MachineRun {
+    /// Where each saved item is.
+    enum Place: Hashable { case waiting, queued, delivered, rejected, discarded }
+
+    private(set) var devices: [Name: DeviceState] = [:]
+    private(set) var items: [UInt64: Place] = [:]
+    /// Whose each item was when it was saved, and to whom it went.
+    private(set) var savedBy: [UInt64: UInt64] = [:]
+    private(set) var versions: [UInt64: UInt64] = [:]
+    private(set) var identities: [UInt64: [UserID]] = [:]
+    private(set) var merged: [UInt64: UInt64] = [:]
+    private(set) var position: UInt64 = 0
+    private var users: UInt64 = 0
+    private var numbers = NumberedNames()
+    var now: Int64 = 1_800_000_000_000_000
+
+    private struct NumberedNames: NameNumbering {
+        var names: [Name] = []
+        mutating func number(_ name: Name) -> UInt32? {
+            if let index = names.firstIndex(of: name) { return UInt32(index + 1) }
+            names.append(name)
+            return UInt32(names.count)
+        }
+    }
+
+    // MARK: - What happens
+
+    mutating func save(on device: Name, by process: Name, into storage: DeviceStorage, list: PendingKind, isValid: Bool) {
+        let state = devices[device] ?? DeviceState()
+        let user = state.status.user ?? create(.device(device.text), on: device)
+        let place = state.settings.storage(storage, of: process)
+        let context = EventContext(source: .extension, process: process, device: device.text, storage: place)
+        let event: ProfileEvent
+        switch list {
+        case .customEvents: event = .customEventSaved(CustomEvent(name: "saved"))
+        case .customAttributes: event = .customAttributesSaved([AttributeChange("saved", .set(.int(1)))])
+        case .userAttributes: event = .userAttributeSaved(UserAttributeChange(.firstName, .string("Ana")))
+        }
+        record(event, user, context, device)
+        items[position] = .waiting
+        savedBy[position] = user
+        if !isValid { refused.insert(position) }
+    }
+
+    private(set) var refused: Set<UInt64> = []
+
+    /// Everything that a launch does, up to where the app dies: `steps` actions, or all.
+    mutating func launch(_ device: Name, _ kind: LaunchKind, dyingAfter steps: Int = .max, staysQueued: Bool = false) {
+        var left = steps
+        func flushInput(_ run: MachineRun) -> FlushInput {
+            var flush = FlushInput(
+                kinds: Set(PendingKind.allCases), limit: 3, isRequested: kind != .background,
+                staysQueued: staysQueued, visible: [])
+            let state = run.devices[device] ?? DeviceState()
+            flush.visible = Set(state.items.values.map(\.storage)).filter { code in
+                state.settings.appSees(code.storage { run.numbers.names[safe: Int($0) - 1] })
+            }
+            for item in run.refused { flush.refused[item] = "refused" }
+            return flush
+        }
+        while left > 0, handle(.flush(flushInput(self)), device) { left -= 1 }
+        guard left > 0 else { return }
+        handle(.launch(kind), device)
+        left -= 1
+        while left > 0, handle(.send(isRequested: kind != .background, limit: 3), device) { left -= 1 }
+        while left > 0, handle(.flush(flushInput(self)), device) { left -= 1 }
+    }
+
+    mutating func send(_ device: Name, isRequested: Bool) {
+        while handle(.send(isRequested: isRequested, limit: 3), device) {}
+    }
+
+    /// Whether the machine did anything about the input.
+    @discardableResult
+    mutating func handle(_ input: Device.Input, _ device: Name) -> Bool {
+        let state = devices[device] ?? DeviceState()
+        let current = state.status.user.map { user in
+            Device.Current(user: user, version: versions[user] ?? 0, identities: identities[user] ?? [])
+        }
+        let actions = Device(state: state, now: now).handle(input, current: current)
+        var anonymous = state.status.user
+        var made: [UserID: UInt64] = [:]
+        for action in actions {
+            let user: UInt64
+            switch action.user {
+            case .current:
+                user = anonymous ?? create(.device(device.text), on: device)
+                anonymous = user
+            case .user(let number): user = survivor(number)
+            case .new(let id):
+                user = made[id] ?? create(id, on: device)
+                made[id] = user
+            }
+            record(action.event, user, EventContext(source: .app, device: device.text), device)
+        }
+        return !actions.isEmpty
+    }
+
+    func survivor(_ user: UInt64) -> UInt64 { merged[user].map(survivor) ?? user }
+
+    /// The user with this external ID, if there is one.
+    func user(_ id: String) -> UInt64? { identities.first { $0.value.contains(.externalID(id)) }?.key }
+
+    private mutating func create(_ id: UserID, on device: Name) -> UInt64 {
+        users += 1
+        record(.userCreated([id]), users, EventContext(source: .system), device)
+        return users
+    }
+
+    // MARK: - Recording
+
+    /// As the log: a record with the next position and version, from which the device's state changes.
+    private mutating func record(_ event: ProfileEvent, _ user: UInt64, _ context: EventContext, _ device: Name) {
+        position += 1
+        versions[user, default: 0] += 1
+        var context = context
+        context.occurredAt = OccurredAt(Timestamp(rawValue: now))
+        var writer = WireWriter()
+        RecordHeader.write(
+            kind: event.kind.rawValue, user: user, version: versions[user] ?? 0, recordedAt: now, to: &writer)
+        _ = EventEncoder.write(event, context, names: &numbers, to: &writer)
+        writer.littleEndian(UInt32(0))
+        guard let header = RecordHeader(writer.bytes), let body = RecordBody(header.body) else {
+            Issue.record("A record was written that is none.")
+            return
+        }
+        let position = position
+        DeviceChange.forEach(header, body, position) { name, change in
+            devices[name, default: DeviceState()].apply(change)
+        }
+        note(event, user)
+    }
+
+    private mutating func note(_ event: ProfileEvent, _ user: UInt64) {
+        switch event {
+        case .userCreated(let ids), .userIdentified(let ids): identities[user, default: []] += ids
+        case .usersMerged(let merge):
+            #expect(merge.version.rawValue == versions[merge.source.rawValue], "the merge takes all of the source")
+            merged[merge.source.rawValue] = user
+            identities[user, default: []] += merge.identities
+        case .pendingFlushed(let flush):
+            let order = flush.flushed
+            #expect(order.allSatisfy { survivor(savedBy[$0.rawValue] ?? 0) == user }, "items go to whom they belong")
+            for item in order { move(item, from: .waiting, to: flush.isQueued ? .queued : .delivered) }
+            for item in flush.rejected { move(item.position, from: .waiting, to: .rejected) }
+        case .dataSent(let positions):
+            for item in positions { move(item, from: .queued, to: .delivered) }
+        case .pendingDiscarded(let discard):
+            for item in discard.positions { move(item, from: .queued, to: .discarded) }
+        default: break
+        }
+    }
+
+    private mutating func move(_ item: Position, from: Place, to: Place) {
+        #expect(items[item.rawValue] == from, "item \(item.rawValue) goes to \(to)")
+        items[item.rawValue] = to
+    }
+}
+
+extension [Name] {
+    subscript(safe index: Int) -> Name? { indices.contains(index) ? self[index] : nil }
+}

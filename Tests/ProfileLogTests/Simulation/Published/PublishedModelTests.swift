@@ -1,0 +1,59 @@
+import Foundation
+import Testing
+
+@testable import ProfileLog
+
+@Suite("The published snippets against a literal copy of them")
+struct PublishedModelTests {
+    static let runs = ProcessInfo.processInfo.environment["PROFILELOG_MODEL_RUNS"].flatMap(UInt64.init) ?? 8
+
+    @Test("Each fault alone accounts for every difference, and for no other", arguments: Fault.allCases)
+    func alone(fault: Fault) {
+        var effects: Set<FaultEffect> = []
+        for seed in 0..<(Self.runs * 4) {
+            var random = SeededGenerator(seed: seed << 8 | UInt64(fault.number))
+            let policy = PublishedPolicy([fault], .random(using: &random))
+            let comparison = PublishedComparison(policy, .randomIntents(count: 60, policy, using: &random))
+            comparison.expectAccounted("seed \(seed)")
+            effects.formUnion(comparison.end.report.byEffect.keys)
+        }
+        #expect(!effects.isEmpty && effects.isSubset(of: fault.effects), "\(effects)")
+    }
+
+    @Test("Any faults together account for every difference, and for no other", arguments: 0..<runs * 40)
+    func together(seed: UInt64) {
+        var random = SeededGenerator(seed: seed)
+        let faults = Fault.allCases.filter { _ in random.next(below: 5) == 0 }
+        let policy = PublishedPolicy(Set(faults), .random(using: &random))
+        PublishedComparison(policy, .randomIntents(count: 80, policy, using: &random))
+            .expectAccounted("seed \(seed), faults \(faults.map(\.number))")
+    }
+
+    @Test("The newest snippets, and all faults at once", arguments: 0..<runs * 4)
+    func presets(seed: UInt64) {
+        var random = SeededGenerator(seed: seed)
+        let conditions = PublishedConditions.random(using: &random)
+        for policy in [.faithful(conditions), PublishedPolicy(Set(Fault.allCases), conditions)] {
+            PublishedComparison(policy, .randomIntents(count: 80, policy, using: &random))
+                .expectAccounted("seed \(seed)")
+        }
+    }
+
+    @Test("Without a fault nothing differs", arguments: 0..<runs * 4)
+    func standard(seed: UInt64) {
+        var random = SeededGenerator(seed: seed)
+        let policy = PublishedPolicy([], .random(using: &random))
+        let comparison = PublishedComparison(policy, .randomIntents(count: 200, policy, using: &random))
+        comparison.expectAccounted("seed \(seed)")
+        #expect(comparison.end.report.isEqual)
+    }
+
+    @Test("A history of 10,000 items")
+    func long() {
+        var random = SeededGenerator(seed: 1)
+        let policy = PublishedPolicy.faithful()
+        let comparison = PublishedComparison(policy, .randomIntents(count: 16_000, policy, using: &random))
+        comparison.expectAccounted("long")
+        #expect(comparison.end.report.items > 9_000 && comparison.end.report.affected > 1_000)
+    }
+}

@@ -1,0 +1,98 @@
+import Testing
+
+@testable import ProfileLog
+
+@Suite("What the published snippets would have done to a log")
+struct WhatIfTests {
+    let folder = TemporaryFolder()
+    let clock = TestClock()
+
+    private func open() throws -> EventLog {
+        try EventLog(path: folder.path, create: true, options: .small(clock))
+    }
+
+    private func save(_ event: ProfileEvent, _ user: UserID, on device: String = "d", _ log: EventLog) throws {
+        clock.advance(1_000_000)
+        _ = try log.append([event], to: user, context: .saved(on: device))
+    }
+
+    /// Ana saves, Bo takes the device, the app is launched; and Cy has a device where the e-mail is unset.
+    private func history() throws -> EventLog {
+        let log = try open()
+        try save(.customEventSaved(CustomEvent(name: "a")), .externalID("ana"), log)
+        try save(.customAttributesSaved([AttributeChange("n", .set(.int(7)))]), .externalID("ana"), log)
+        _ = try log.changeUser(device: "d", to: .externalID("bo"), context: .test)
+        try save(.customEventSaved(CustomEvent(name: "b")), .externalID("bo"), log)
+        clock.advance(1_000_000)
+        _ = try log.launch(device: "d")
+        try save(.userAttributeSaved(UserAttributeChange(.email, .null)), .externalID("cy"), on: "e", log)
+        clock.advance(1_000_000)
+        _ = try log.launch(device: "e")
+        try save(.customEventSaved(CustomEvent(name: "c")), .externalID("cy"), on: "e", log)
+        return log
+    }
+
+    @Test("Without a fault nothing differs, and the log stays as it is")
+    func standard() throws {
+        let log = try history()
+        let last = try log.lastPosition()
+        let report = try log.whatIf(.standard)
+        #expect(report.isEqual && report.isComplete && report.byFault.isEmpty && report.affectedItems.isEmpty)
+        #expect(report.items == 5 && report.deliveredRight == 4 && report.waiting == 1)
+        #expect(report.users == 3 && report.devices == 2 && report.position == last)
+        #expect(try log.lastPosition() == last)
+        try log.expectSound()
+    }
+
+    @Test("The newest snippets: misdated, mistyped, reordered, to the wrong user, lost")
+    func faithful() throws {
+        let report = try history().whatIf(.faithful())
+        #expect(report.affected == 4 && report.affectedUsers == 3 && report.deliveredRight == 0 && report.waiting == 1)
+        #expect(report.byEffect == [.lost: 1, .wrongUser: 2, .misdated: 3, .mistyped: 1, .reordered: 1])
+        #expect(report.byFault[.noUserStored]?.items == 2 && report.byFault[.noUserStored]?.users == 1)
+        #expect(report.byFault[.emptyEmailUndecodable]?.effects == [.lost: 1])
+        let lost = try #require(report.affectedItems.last)
+        #expect(lost.names == ["email"] && lost.device == "e" && lost.receivedBy == nil && lost.fate == .lost)
+    }
+
+    @Test("A user, a device or a part is counted as in the whole, for what came before is played too")
+    func scopes() throws {
+        let log = try history()
+        let bo = try #require(try log.find(.externalID("bo"))).number
+        #expect(try log.whatIf(.faithful(), in: WhatIfScope(user: bo)).items == 1)
+        #expect(try log.whatIf(.faithful(), in: WhatIfScope(device: "e")).items == 2)
+        #expect(try log.whatIf(.faithful(), in: WhatIfScope(device: "nowhere")).items == 0)
+        let last = try log.lastPosition()
+        for cut in 0...last.rawValue {
+            let cut = Position(rawValue: cut)
+            let before = try log.whatIf(.faithful(), in: WhatIfScope(until: cut))
+            let whole = try log.whatIf(.faithful())
+            let after = try log.whatIf(.faithful(), in: WhatIfScope(since: cut.next))
+            #expect(before.items + after.items == whole.items && before.position == cut)
+            #expect(after.affectedItems == whole.affectedItems.filter { $0.position > cut })
+        }
+    }
+
+    @Test("Who stops it gets what was played; the list of items is bounded, the counts are not")
+    func stopped() throws {
+        let log = try history()
+        let stopped = try log.whatIf(.faithful()) { _ in false }
+        #expect(stopped.isComplete)  // so short a log is played at once
+        let report = try log.whatIf(.faithful(), mostItems: 1)
+        #expect(report.affectedItems.count == 1 && report.affected == 4)
+    }
+
+    @Test("What was given up in the log is no loss, but what a reset takes with it is")
+    func discarded() throws {
+        let log = try open()
+        try save(.customEventSaved(CustomEvent(name: "a")), .externalID("ana"), log)
+        try save(.customEventSaved(CustomEvent(name: "b")), .externalID("ana"), log)
+        let first = try #require(try log.pending(on: "d").first?.event.position)
+        _ = try log.commit(
+            .discard(device: "d", .positions([first]), actor: "a test", reason: "a test", context: .test))
+        _ = try log.launch(device: "d")
+        #expect(try log.whatIf(.standard).discarded == 1)
+        let report = try log.whatIf(PublishedPolicy([.resetTakesEverything]))
+        #expect(report.affected == 1 && report.byFault[.resetTakesEverything]?.effects == [.lost: 1])
+    }
+}
