@@ -84,7 +84,8 @@ static void flush_identifiers(struct store *store, MDB_txn *transaction, struct 
     qsort(tail->created, tail->created_count, sizeof *tail->created, by_bytes);
     for (size_t i = 0; i < tail->created_count; i++) {
         const struct tail_created *created = &tail->created[i];
-        put_le32(put_be64(row, created->user), crc32c(row, 8));
+        put_be64(row, created->user);
+        put_le32(row + 8, crc32c(row, 8));
         MDB_val key = val(bytes, put_identifier_key(bytes, created->external_id)), value = val(row, sizeof row);
         check_lmdb(mdb_cursor_put(cursor, &key, &value, MDB_NOOVERWRITE), "writing table identifiers");
     }

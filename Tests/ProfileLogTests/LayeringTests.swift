@@ -23,7 +23,7 @@ struct LayeringTests {
 
     @Test(
         "The pure folders touch neither storage, disk, clock nor network",
-        arguments: ["Vocabulary", "Profile", "Projections", "Coding", "Simulation/Published"])
+        arguments: ["Vocabulary", "Profile", "Projections", "Coding", "Device", "Simulation/Published"])
     func pure(folder: String) throws {
         let words = ["ReadTransaction", "WriteTransaction", "import Foundation", "EventLog("]
         for file in try files("ProfileLog/" + folder) {

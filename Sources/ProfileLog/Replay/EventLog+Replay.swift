@@ -8,9 +8,18 @@ extension EventLog {
         threads: Int = 1, until: Position? = nil, verify: Bool = false,
         progress: (LogProgress) -> Bool = { _ in true }
     ) throws -> ReplayReport {
+        try replay(ProfileProjection.self, threads: threads, until: until, verify: verify, progress: progress)
+    }
+
+    /// As `replay(threads:until:verify:progress:)`, for a projection of your own, which must be folded by user.
+    public func replay<P: Projection>(
+        _: P.Type, threads: Int = 1, until: Position? = nil, verify: Bool = false,
+        progress: (LogProgress) -> Bool = { _ in true }
+    ) throws -> ReplayReport {
+        precondition(P.scope == .user, "Only what is folded by user is read live.")
         let clock = ContinuousClock()
         let begin = clock.now
-        let replayer = Replayer<ProfileProjection>(self, threads: threads)
+        let replayer = Replayer<P>(self, threads: threads)
         let isComplete = try replayer.run(to: until, progress: progress)
         let elapsed = clock.now - begin
         var report = ReplayReport(
@@ -46,9 +55,9 @@ public struct ReplayReport: Hashable, Sendable {
 }
 
 /// Compares what is read live with a fresh fold.
-private struct LiveProof {
+private struct LiveProof<P: Projection> {
     let log: EventLog
-    let replayer: Replayer<ProfileProjection>
+    let replayer: Replayer<P>
 
     func run(into report: inout ReplayReport, _ progress: (LogProgress) -> Bool) throws {
         var done: UInt64 = 0
@@ -56,12 +65,14 @@ private struct LiveProof {
         var isStopped = false
         try replayer.forEachUser { user, version, state in
             if isStopped { return }
-            let live = try log.profile(of: user, asOf: version)
+            let live = try log.state(P.self, of: user, asOf: version)
             report.compared += 1
-            if ProfileProjection.encode(live) != ProfileProjection.encode(state) {
+            if P.encode(live) != P.encode(state) {
                 report.note("user \(user.rawValue) at version \(version.rawValue)")
             }
-            if state.launches.count > 0 || state.flushes.count > 0 {
+            // A profile tells that there was none; of other states, the history must.
+            let profile = state as? ProfileState
+            if profile.map({ $0.launches.count > 0 || $0.flushes.count > 0 }) ?? true {
                 try compareLaunches(of: user, to: version, &report)
             }
             done += 1
@@ -91,18 +102,19 @@ private struct LiveProof {
     }
 
     /// Folds the user's events one by one, and after each launch and each flush compares with the state as it is read for that version.
-    private func compareLaunches(of user: UserNumber, to version: Version, _ report: inout ReplayReport) throws {
-        var fresh = ProfileProjection.initial
+    private func compareLaunches(of user: UserNumber, to last: Version, _ report: inout ReplayReport) throws {
+        var fresh = P.initial
+        var version: UInt64 = 0
         try log.withView { view, transaction in
-            for position in try view.positions(of: user.rawValue, from: 1, to: version.rawValue, transaction) {
-                try log.fold(ProfileProjection.self, [position], into: &fresh, view, transaction)
+            for position in try view.positions(of: user.rawValue, from: 1, to: last.rawValue, transaction) {
+                try log.fold(P.self, [position], into: &fresh, view, transaction)
+                version += 1
                 let kind = try EventLog.header(at: position, transaction, view.tables).kind
                 guard kind == .appLaunched || kind == .pendingFlushed else { continue }
-                let live = try log.state(
-                    ProfileProjection.self, user.rawValue, version: fresh.version.rawValue, view, transaction)
+                let live = try log.state(P.self, user.rawValue, version: version, view, transaction)
                 report.compared += 1
-                if ProfileProjection.encode(live) != ProfileProjection.encode(fresh) {
-                    report.note("user \(user.rawValue) at version \(fresh.version.rawValue), after a launch")
+                if P.encode(live) != P.encode(fresh) {
+                    report.note("user \(user.rawValue) at version \(version), after a launch")
                 }
             }
         }

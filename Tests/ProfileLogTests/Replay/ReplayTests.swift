@@ -108,7 +108,7 @@ struct ReplayTests {
         #expect(try log.version(of: ana.number, at: position).rawValue == 30)
     }
 
-    @Test("An embedder's own projection gets snapshots, reads and replay")
+    @Test("An embedder's own projection gets snapshots, reads, replay and its proof")
     func ownProjection() throws {
         let log = try EventLog(
             path: folder.path, create: true, options: .small(clock),
@@ -126,7 +126,14 @@ struct ReplayTests {
         let replayer = Replayer<SourceProjection>(log)
         try replayer.run()
         replayer.forEachUser { _, _, state in #expect(SourceProjection.encode(state) == SourceProjection.encode(live)) }
-        #expect(try log.rows(.snapshots).keys.contains { $0.dropFirst().starts(with: Array("sources".utf8)) })
         try log.expectSound()
+        #expect(try log.replay(SourceProjection.self, verify: true).isEqual)
+        let (key, _) = try #require(
+            try log.rows(.snapshots).filter { $0.key.dropFirst().starts(with: Array("sources".utf8)) }.max {
+                $0.key.lexicographicallyPrecedes($1.key)
+            })
+        let forged = SnapshotRow.bytes(revision: 1, state: SourceProjection.encode(.init(counts: [.cli: 1])))
+        try log.damage(.snapshots, key) { $0 = forged }
+        #expect(try !log.replay(SourceProjection.self, verify: true).isEqual)
     }
 }
