@@ -27,6 +27,7 @@ extension EventLog {
                     try IndexWriter(view: view, tail: tail, names: names).write(transaction)
                 }
                 try writeSnapshots(view, transaction)
+                try writeStoreStates(view, transaction)
             }
             try environment.withReadTransaction { try rebuildTail($0) }
         }

@@ -20,7 +20,9 @@ extension EventLog {
                 }
             }
             if version / interval == before / interval { continue }
-            for projection in projections where projection.scope == .user { try writeSnapshot(projection, user, version, written, transaction) }
+            for projection in projections where projection.scope == .user {
+                try writeSnapshot(projection, user, version, written, transaction)
+            }
         }
     }
 

@@ -35,7 +35,12 @@ struct LogChecker {
             try checkKeys(transaction)
             // With a name that is not what it was, a fold gives another state.
             if log.names.damage != nil { return }
-            for projection in log.projections { try checkSnapshots(projection, view, transaction, progress) }
+            for projection in log.projections where projection.scope == .user {
+                try checkSnapshots(projection, view, transaction, progress)
+            }
+            for projection in log.projections where projection.scope == .store {
+                try checkStoreState(projection, transaction)
+            }
         }
         report.users = versions.count(where: { $0 > 0 })
     }
@@ -254,6 +259,18 @@ struct LogChecker {
         }
         if wrong > 0 { report.add(name, "\(wrong) rows do not hold what the log says") }
         if rows != count { report.add(name, "\(rows) rows stand where the log says \(count)") }
+    }
+
+    /// A stored state over the whole store against a fresh fold up to its position.
+    private mutating func checkStoreState<P: Projection>(_: P.Type, _ transaction: borrowing ReadTransaction) throws {
+        guard let row = try transaction.get(tables.checkpoints, Array(P.name.utf8)) else { return }
+        guard RecordHeader.hasRightChecksum(row) else { return report.add("checkpoints \(P.name)", "it is damaged") }
+        guard let stored = StoreStateRow.read(row, revision: P.revision) else { return }
+        let replayer = Replayer<P>(log)
+        try replayer.run(to: Position(rawValue: stored.position))
+        if replayer.position.rawValue != stored.position || !P.encode(replayer.state).elementsEqual(stored.state) {
+            report.add("checkpoints \(P.name)", "it is not what a fresh fold gives")
+        }
     }
 
     private mutating func checkSnapshots<P: Projection>(

@@ -6,7 +6,7 @@ struct LogView: Sendable {
     /// How far the caches reach, as this transaction sees them.
     let checkpoint: UInt64
     /// The last visible position.
-    let last: UInt64
+    var last: UInt64
     /// Whether the view is the writer's, who sees what it has not committed yet. While that is so nobody else changes the tail.
     var isWriter: Bool { last == .max }
 
