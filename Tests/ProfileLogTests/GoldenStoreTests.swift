@@ -49,7 +49,8 @@ struct GoldenStoreTests {
     private static let given: [(user: UserID, event: ProfileEvent, context: EventContext)] =
         [
             (
-                .externalID("ana"), .customEventLogged(CustomEvent(name: "Completed Match Game", properties: properties)),
+                .externalID("ana"),
+                .customEventLogged(CustomEvent(name: "Completed Match Game", properties: properties)),
                 rest(1)
             ),
             (
@@ -78,7 +79,8 @@ struct GoldenStoreTests {
                 .device("phone"), .userAttributeSaved(UserAttributeChange(.email, .string("no address"))),
                 saved(7, source: .import)
             ),
-        ] + operations.map { (.externalID("ana"), .customAttributesChanged([AttributeChange("attribute", $0)]), rest(8)) }
+        ]
+        + operations.map { (.externalID("ana"), .customAttributesChanged([AttributeChange("attribute", $0)]), rest(8)) }
 
     private static func open(_ path: String, create: Bool = false) throws -> EventLog {
         var options = LogOptions()
@@ -130,7 +132,9 @@ struct GoldenStoreTests {
         let log = try Self.open(folder.path)
         try log.expectSound()
         let events = try log.events(from: .start, limit: 1_000).events
-        let stored = events.filter { $0.context.source == .rest || $0.context.source == .import || $0.event.kind.isSaved }
+        let stored = events.filter {
+            $0.context.source == .rest || $0.context.source == .import || $0.event.kind.isSaved
+        }
         for (given, stored) in zip(Self.given, stored) {
             #expect(stored.event == given.event)
             #expect(stored.context == given.context)

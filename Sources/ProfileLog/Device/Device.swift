@@ -116,7 +116,8 @@ struct Device {
         Dictionary(grouping: state.queue, by: \.user).sorted { $0.key < $1.key }.map { user, items in
             let positions = items.map { Position(rawValue: $0.position) }
             return Action(
-                .pendingDiscarded(Discard(positions: positions, actor: "SDK", reason: "it was not sent before the \(why)")),
+                .pendingDiscarded(
+                    Discard(positions: positions, actor: "SDK", reason: "it was not sent before the \(why)")),
                 .user(user))
         }
     }

@@ -1,7 +1,8 @@
 /// What happens to a device: decided by the machine `Device` on what the log holds by the time of the commit.
 extension Decider {
     mutating func decideDevice(
-        _ device: Name, _ intent: DeviceIntent, _ context: EventContext, _ transaction: borrowing some Reading & ~Copyable
+        _ device: Name, _ intent: DeviceIntent, _ context: EventContext,
+        _ transaction: borrowing some Reading & ~Copyable
     ) throws -> AppendReceipt {
         let first = nextPosition
         let now = context.occurredAt?.timestamp.rawValue ?? recordedAt
@@ -86,7 +87,9 @@ extension Decider {
         var flush = flush
         let names = names.map  // with those that this very commit adds
         let settings = device.state.settings
-        flush.visible = Set(device.state.items.values.map(\.storage)).filter { settings.appSees($0.storage(names.name)) }
+        flush.visible = Set(device.state.items.values.map(\.storage)).filter {
+            settings.appSees($0.storage(names.name))
+        }
         let due = device.due(flush.kinds, flush.visible, limit: flush.limit)
         for item in due {
             guard let header = try header(at: item.position, transaction),
@@ -141,7 +144,8 @@ extension Decider {
 
     /// The kind under which an item is stored that the app logs through the SDK on `device`: queued, if the SDK cannot send it now.
     func kind(
-        _ kind: EventKind, loggedOn device: Name, at occurredAt: Int64, _ transaction: borrowing some Reading & ~Copyable
+        _ kind: EventKind, loggedOn device: Name, at occurredAt: Int64,
+        _ transaction: borrowing some Reading & ~Copyable
     ) throws -> EventKind {
         let status = try view.device(device, transaction)
         if status.settings == DeviceSettings() { return kind }

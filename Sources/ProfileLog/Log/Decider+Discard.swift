@@ -19,7 +19,8 @@ extension Decider {
         for (user, items) in Dictionary(grouping: items, by: \.user).sorted(by: { $0.key < $1.key }) {
             let positions = items.map { Position(rawValue: $0.position) }
             let discard = Discard(positions: positions, actor: actor, reason: reason)
-            try event(.pendingDiscarded(discard), context.on(device), try view.survivor(of: user, transaction), &key, &places,
+            try event(
+                .pendingDiscarded(discard), context.on(device), try view.survivor(of: user, transaction), &key, &places,
                 transaction)
         }
         return AppendReceipt(first: Position(rawValue: first), places: places, isRepetition: false, note: [])

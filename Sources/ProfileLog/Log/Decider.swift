@@ -170,7 +170,8 @@ struct Decider: ~Copyable {
             if created.insert(target.id).inserted, case .device(let device) = target.id { devices.insert(Name(device)) }
         }
         var changes = 0
-        for (index, device) in append.devices where append.items[index].kind.isSaved && devices.insert(device).inserted {
+        for (index, device) in append.devices where append.items[index].kind.isSaved && devices.insert(device).inserted
+        {
             if (try? view.device(device, transaction).user) == .some(nil) { changes += 1 }
         }
         return created.count + changes

@@ -12,7 +12,8 @@ extension EventLog {
     ) throws(AppendError) -> LaunchReport {
         let launch = try PreparedAppend.device(device, .launch(kind), context)
         var flush = FlushInput(
-            kinds: kinds, limit: options.itemsPerFlush, isRequested: kind != .background, staysQueued: false, visible: [])
+            kinds: kinds, limit: options.itemsPerFlush, isRequested: kind != .background, staysQueued: false,
+            visible: [])
         var report = LaunchReport()
         report.finished = try repeated(device, .flush(flush), context)
         let receipt = try commit(launch)
@@ -26,7 +27,9 @@ extension EventLog {
     }
 
     /// The app leaves the foreground on `device`. The answer is the event's position; nil if it was not there.
-    public func leave(device: String, context: EventContext = EventContext(source: .app)) throws(AppendError) -> Position? {
+    public func leave(device: String, context: EventContext = EventContext(source: .app)) throws(AppendError)
+        -> Position?
+    {
         let receipt = try commit(PreparedAppend.device(device, .leave, context))
         return receipt.places.isEmpty ? nil : receipt.last
     }

@@ -40,7 +40,11 @@ extension EventLog {
                 let items = try view.items(device, transaction).values
                 if !items.isEmpty { devicesWithPending += 1 }
                 for item in items {
-                    if item.queued != nil { queued += 1 } else if let kind = item.kind { pending[kind, default: 0] += 1 }
+                    if item.queued != nil {
+                        queued += 1
+                    } else if let kind = item.kind {
+                        pending[kind, default: 0] += 1
+                    }
                 }
             }
             return LogStatistics(

@@ -94,7 +94,9 @@ struct LogView: Sendable {
         guard row.count >= 12, RecordHeader.hasRightChecksum(row) else {
             throw StorageError.damaged(place: "a row of table identifiers")
         }
-        if row.count > 12, !row.slice(8..<(row.count - 4)).elementsEqual(KeyCoding.identifierRemainder(id())) { return nil }
+        if row.count > 12, !row.slice(8..<(row.count - 4)).elementsEqual(KeyCoding.identifierRemainder(id())) {
+            return nil
+        }
         let user = row.bigEndian64()
         // A flush that was cut short may have written users beyond the checkpoint; the tail has the visible ones.
         return user

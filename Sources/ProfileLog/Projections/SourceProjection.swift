@@ -22,7 +22,9 @@ public enum SourceProjection: Projection {
     }
 
     /// Adds the counts.
-    public static func merge(_ source: State, into target: inout State) { target.counts.merge(source.counts, uniquingKeysWith: +) }
+    public static func merge(_ source: State, into target: inout State) {
+        target.counts.merge(source.counts, uniquingKeysWith: +)
+    }
 
     /// The counts in the order of the sources.
     public static func encode(_ state: State) -> [UInt8] {

@@ -171,7 +171,9 @@ struct DeviceMachineTests {
 
     // MARK: - App groups
 
-    @Test("An extension without the app group saves where the app does not look; an app without it sees nothing", arguments: ["push", "app"] as [Name])
+    @Test(
+        "An extension without the app group saves where the app does not look; an app without it sees nothing",
+        arguments: ["push", "app"] as [Name])
     func missingGroup(target: Name) {
         var run = MachineRun()
         var settings = DeviceSettings()

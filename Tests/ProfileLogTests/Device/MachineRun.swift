@@ -30,7 +30,8 @@ struct MachineRun {
 
     // MARK: - What happens
 
-    mutating func save(on device: Name, by process: Name, into storage: DeviceStorage, list: PendingKind, isValid: Bool) {
+    mutating func save(on device: Name, by process: Name, into storage: DeviceStorage, list: PendingKind, isValid: Bool)
+    {
         let state = devices[device] ?? DeviceState()
         let user = state.status.user ?? create(.device(device.text), on: device)
         let place = state.settings.storage(storage, of: process)
