@@ -128,7 +128,7 @@ expect "names may be Japanese" "好きな料理"
 
 title "6. One user's history"
 run history ana
-same "seven events: created, device, three saves, launch, flush" "$(quiet history ana --format json | wc -l)" 7
+same "eight events: created, device, three saves, launch, session, flush" "$(quiet history ana --format json | wc -l)" 8
 
 title "7. $EVENTS generated events, imported"
 run generate --events "$EVENTS" --users "$USERS" --seed 1 -o "$WORK/events.jsonl"

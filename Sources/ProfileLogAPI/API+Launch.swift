@@ -1,18 +1,26 @@
 internal import ProfileLog
 
 extension API {
+    /// What a launch is told.
+    private struct LaunchOrder {
+        var device: String
+        var kind: LaunchKind
+        var kinds: Set<PendingKind>
+        var step: LaunchStep?
+    }
+
     func launch(_ request: APIRequest) async throws -> APIAnswer {
-        try Self.refuseConditions(request)
-        let fields = try Fields(request.body, ["device", "kind", "only"])
-        let device = try fields.text("device").map { try Identifiers.device($0) } ?? Self.defaultDevice
-        let kind = try Self.launchKind(fields)
-        let kinds = try Self.flushedKinds(fields)
-        let context = EventContext(source: .app, process: DeviceStorage.app)
-        let isNew = try log.device(device) == nil
+        let (device, fields) = try Self.deviceFields(request, ["kind", "only", "die_after"])
+        let order = LaunchOrder(
+            device: device, kind: try Self.launchKind(fields), kinds: try Self.flushedKinds(fields),
+            step: try Self.launchStep(fields))
+        let context = try Self.deviceContext(fields)
+        let isNew = try log.device(order.device) == nil
         let report = try await perform { log in
-            try log.launch(device: device, kind: kind, flushing: kinds, context: context)
+            try log.launch(
+                device: order.device, kind: order.kind, flushing: order.kinds, dyingAfter: order.step, context: context)
         }
-        return try answer(report, device: device, isNew: isNew, kinds: kinds)
+        return try answer(report, order, isNew: isNew)
     }
 
     private static func launchKind(_ fields: Fields) throws -> LaunchKind {
@@ -21,6 +29,14 @@ extension API {
             throw APIProblem.invalid("kind", "must be cold, background or return")
         }
         return kind
+    }
+
+    private static func launchStep(_ fields: Fields) throws -> LaunchStep? {
+        guard let name = try fields.text("die_after") else { return nil }
+        guard let step = LaunchStep(rawValue: name) else {
+            throw APIProblem.invalid("die_after", "must be launched or handed")
+        }
+        return step
     }
 
     private static func flushedKinds(_ fields: Fields) throws -> Set<PendingKind> {
@@ -37,108 +53,77 @@ extension API {
         return Set(kinds)
     }
 
-    private func answer(
-        _ report: LaunchReport, device: String, isNew: Bool, kinds: Set<PendingKind>
-    ) throws -> APIAnswer {
+    private func answer(_ report: LaunchReport, _ order: LaunchOrder, isNew: Bool) throws -> APIAnswer {
         var events = EventJSON(log: log)
         let user = try report.user.flatMap { try log.find($0) }
+        let settings = try log.deviceState(order.device).settings
+        let why = settings.reasonQueued(died: order.step == .handed)
+        let flushed = try outcomes(report.flushed, why)
+        let finished = try outcomes(report.finished, why)
         return try APIAnswer.ok { json in
             json.key("position")
             json.value(report.position.rawValue)
             json.key("device")
-            json.value(device)
+            json.value(order.device)
             json.key("new_device")
             json.value(isNew)
             json.key("user")
             json.user(user)
             json.key("flushed")
-            try writeOutcomes(report.flushed, &events, to: &json)
+            try json.array(flushed.filter { $0.state.why == nil }) { try write($1.item, $1.state, &events, to: &$0) }
             json.key("finished")
-            try writeOutcomes(report.finished, &events, to: &json)
+            try json.array(finished) { try write($1.item, $1.state, &events, to: &$0) }
+            json.key("sent")
+            try writeSent(report.sent, &events, to: &json)
+            json.key("queued")
+            try json.array(flushed.filter { $0.state.why != nil }) { try write($1.item, $1.state, &events, to: &$0) }
             json.key("left")
-            try json.array(try log.pending(on: device)) { json, item in
-                try write(item, reason: Self.whyLeft(item, after: report, kinds: kinds), &events, to: &json)
+            try json.array(try log.pending(on: order.device)) { json, item in
+                try write(item.event, Self.left(item, report, order, settings), &events, to: &json)
             }
         }
     }
 
-    private static func whyLeft(_ item: PendingSave, after report: LaunchReport, kinds: Set<PendingKind>) -> String {
-        if case .privateTo(let process) = item.storage, !item.storage.isVisibleToApp {
-            return "private to \(process.text): the app cannot see it"
+    /// Why the launch left `item` where it is.
+    private static func left(
+        _ item: PendingSave, _ report: LaunchReport, _ order: LaunchOrder, _ settings: DeviceSettings
+    ) -> ItemState {
+        var state = ItemState(outcome: "left", reason: "the next launch flushes it")
+        if let hidden = settings.reasonHidden(item.storage) {
+            state.reason = hidden
+        } else if item.event.position > report.position {
+            state.reason = "saved during the launch: the next one flushes it"
+        } else if order.step == .launched {
+            state.reason = "the app died before it was handed to the SDK: the next launch flushes it"
+            state.why = .died
+        } else if !order.kinds.contains(item.kind) {
+            state.reason = "not among the kinds that this launch was told to flush"
+        } else if !settings.isSDKEnabled {
+            state.reason = "the SDK is disabled and takes nothing"
+            state.why = .disabled
         }
-        if item.event.position > report.position { return "saved during the launch: the next one flushes it" }
-        if !kinds.contains(item.kind) { return "not among the kinds that this launch was told to flush" }
-        return "the next launch flushes it"
+        return state
     }
 
-    /// One object for each item that the `pendingFlushed` events at `positions` name, in the order in which they took effect.
-    private func writeOutcomes(
-        _ positions: [Position], _ events: inout EventJSON, to json: inout JSONWriter
-    ) throws {
-        json.beginArray()
+    /// What the `pendingFlushed` events at `positions` decided about each item that they name, in the order in which it took effect.
+    /// What they only handed to the SDK is queued, for the reason `why`.
+    private func outcomes(
+        _ positions: [Position], _ why: QueueReason
+    ) throws -> [(item: Position, state: ItemState)] {
+        var outcomes: [(item: Position, state: ItemState)] = []
         for position in positions {
             guard let event = try log.event(at: position), case .pendingFlushed(let flush) = event.event else {
                 continue
             }
-            for item in flush.flushed {
-                try writeOutcome(item, "flushed", reason: nil, of: event, &events, to: &json)
-            }
-            for item in flush.rejected {
-                try writeOutcome(item.position, "rejected", reason: item.reason, of: event, &events, to: &json)
+            let taken =
+                flush.isQueued
+                ? ItemState(outcome: "queued", why: why, decision: event)
+                : ItemState(outcome: "flushed", decision: event)
+            outcomes += flush.flushed.map { ($0, taken) }
+            outcomes += flush.rejected.map {
+                ($0.position, ItemState(outcome: "rejected", reason: $0.reason, decision: event))
             }
         }
-        json.endArray()
-    }
-
-    private func writeOutcome(
-        _ position: Position, _ outcome: String, reason: String?, of flush: RecordedEvent, _ events: inout EventJSON,
-        to json: inout JSONWriter
-    ) throws {
-        guard let item = try log.event(at: position) else { return }
-        json.beginObject()
-        try Self.write(item, &events, to: &json)
-        json.key("outcome")
-        json.value(outcome)
-        json.member("reason", reason)
-        json.key("waited_s")
-        json.value(item.seconds(until: flush.occurredAt.timestamp))
-        json.key("flush")
-        json.value(flush.position.rawValue)
-        json.endObject()
-    }
-
-    private func write(
-        _ item: PendingSave, reason: String, _ events: inout EventJSON, to json: inout JSONWriter
-    ) throws {
-        json.beginObject()
-        try Self.write(item.event, &events, to: &json)
-        json.key("outcome")
-        json.value("left")
-        json.key("reason")
-        json.value(reason)
-        json.endObject()
-    }
-
-    /// The members that say what was saved: of an outcome, and of an item that waits.
-    static func write(_ item: RecordedEvent, _ events: inout EventJSON, to json: inout JSONWriter) throws {
-        json.key("position")
-        json.value(item.position.rawValue)
-        json.member("kind", PendingKind(item.event.kind)?.key)
-        json.member("user", try events.id(of: item.user))
-        json.key("user_number")
-        json.value(item.user.rawValue)
-        json.key("saved_at")
-        json.value(item.occurredAt)
-        json.member("process", item.context.process?.text)
-        json.member("storage", item.context.storage?.name)
-        json.member("item", item.context.item)
-        EventJSON.writeContent(item.event, to: &json)
-    }
-}
-
-extension RecordedEvent {
-    /// From the moment at which it happened to `time`; negative if clocks disagree.
-    func seconds(until time: Timestamp) -> Double {
-        Double(time.rawValue - occurredAt.timestamp.rawValue) / 1_000_000
+        return outcomes
     }
 }

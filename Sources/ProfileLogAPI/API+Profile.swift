@@ -171,6 +171,8 @@ extension JSONWriter {
             key(kind.key)
             value(items.count { $0.kind == kind })
         }
+        key("logged")
+        value(items.count { $0.kind == nil })
         key("hidden_from_app")
         value(items.count { !$0.storage.isVisibleToApp })
         endObject()

@@ -10,9 +10,9 @@ extension API {
         try query.end()
         let users = try log.users(after: after, limit: limit)
         let total = try log.userCount()
-        return APIAnswer.ok { json in
+        return try APIAnswer.ok { json in
             json.key("users")
-            json.array(users) { json, user in
+            try json.array(users) { json, user in
                 json.beginObject()
                 json.key("number")
                 json.value(user.number.rawValue)
@@ -26,6 +26,11 @@ extension API {
                 json.value(user.version.rawValue)
                 json.key("created")
                 json.position(user.created)
+                let survivor = try log.survivor(of: user.number)
+                if survivor != user.number {
+                    json.key("merged_into")
+                    json.value(survivor.rawValue)
+                }
                 json.endObject()
             }
             json.key("total")
@@ -38,6 +43,12 @@ extension API {
     func stats(_ request: APIRequest) throws -> APIAnswer {
         try Query(request.query).end()
         let statistics = try log.statistics()
+        var times = WaitingTimes(now: log.options.now())
+        for device in try log.devices() {
+            for item in try log.pending(on: device.device) { times.add(item) }
+            for item in try log.queue(on: device.device) { times.addQueued(item) }
+        }
+        let rejected = try log.rejected(isOpen: false)
         return APIAnswer.ok { json in
             json.key("store")
             json.value(Self.hex(log.storeID))
@@ -70,6 +81,17 @@ extension API {
                 json.key(kind.key)
                 json.value(statistics.pending[kind] ?? 0)
             }
+            json.key("waiting_s")
+            times.write(to: &json)
+            json.endObject()
+            json.key("queued")
+            json.value(statistics.queued)
+            json.key("rejected")
+            json.beginObject()
+            json.key("open")
+            json.value(rejected.count { $0.repairedBy == nil })
+            json.key("repaired")
+            json.value(rejected.count { $0.repairedBy != nil })
             json.endObject()
         }
     }

@@ -23,14 +23,34 @@ extension API {
         for event in write.events { try builder.add(event, write.context, to: write.user) }
         builder.expect(write.user, at: write.expected)
         let receipt = try await commit(builder.finish(idempotencyKey: write.key))
-        guard let place = receipt.places.last else { throw APIProblem.unknownUser(write.user) }
-        let user = try log.find(place.user)
-        let waiting = try write.savedOn.map { try log.pendingCount(on: $0) }
-        return APIAnswer.ok(version: place.version) { json in
+        guard !receipt.places.isEmpty else { throw APIProblem.unknownUser(write.user) }
+        let isQueued = try write.savedOn == nil && write.context.device != nil && isQueued(receipt.last)
+        return try answer(to: receipt, savedOn: write.savedOn, requested: write.context.storage) { json in
+            if write.savedOn != nil { return }
+            json.key("queued")
+            json.value(isQueued)
+        }
+    }
+
+    /// Whether the SDK has taken the event at `position` and not sent it at once.
+    private func isQueued(_ position: Position) throws -> Bool {
+        if case .queued = try log.event(at: position)?.event { true } else { false }
+    }
+
+    /// Where a write went. For a save also where it lies on the device, and a `note` if that is not where it was meant to.
+    func answer(
+        to receipt: AppendReceipt, savedOn device: String?, requested: DeviceStorage?,
+        _ more: (inout JSONWriter) throws -> Void
+    ) throws -> APIAnswer {
+        let place = receipt.places.last
+        let user = try place.flatMap { try log.find($0.user) }
+        let saved = try device == nil ? nil : log.event(at: receipt.last)
+        let waiting = try device.map { try log.pendingCount(on: $0) }
+        return try APIAnswer.ok(version: place?.version) { json in
             json.key("position")
             json.value(receipt.last.rawValue)
             json.key("version")
-            json.value(place.version.rawValue)
+            json.value(place?.version.rawValue ?? 0)
             json.key("user")
             json.user(user)
             json.key("events")
@@ -41,9 +61,23 @@ extension API {
                 json.key("waiting")
                 json.value(waiting)
             }
+            json.member("storage", saved?.context.storage?.name)
+            json.member("note", saved.flatMap { Self.note($0.context, requested: requested) })
+            try more(&json)
             json.key("created")
             json.value(receipt.createdUser)
         }
+    }
+
+    /// What to know about a save that landed elsewhere than it was meant to.
+    private static func note(_ context: EventContext, requested: DeviceStorage?) -> String? {
+        guard let storage = context.storage, let requested, storage != requested,
+            case .privateTo(let process) = storage
+        else { return nil }
+        let unseen = storage.isVisibleToApp ? "" : ", which the app cannot see"
+        return
+            "\(process.text) lacks the app group \(requested.name) on this device, so it lies in the private storage of "
+            + "\(process.text)\(unseen)"
     }
 
     // MARK: - What every write may say

@@ -26,29 +26,43 @@ public struct API: Sendable {
     /// Does what `request` asks. Every failure is an answer too: an object with `error`, `remedy` and `code`.
     public func answer(_ request: APIRequest) async -> APIAnswer {
         do {
-            return try await endpoint(for: request).answer(self, request)
+            var request = request
+            let endpoint = try endpoint(for: &request)
+            return try await endpoint.answer(self, request)
         } catch {
             return APIProblem(error).answer
         }
     }
 
-    private func endpoint(for request: APIRequest) throws -> Endpoint {
+    /// The endpoint that `request` asks, which gets what its path names.
+    private func endpoint(for request: inout APIRequest) throws -> Endpoint {
         guard request.body.count <= Self.maxBodyBytes else {
             throw APIProblem.tooLarge("The body", bytes: Self.maxBodyBytes)
         }
-        let found = Self.endpoints.filter { $0.path == request.path }
-        if let endpoint = found.first(where: { $0.method == request.method }) { return endpoint }
-        if found.isEmpty {
+        var allowed: [String] = []
+        for endpoint in Self.endpoints {
+            guard let parameters = PathTemplate.parameters(of: request.path, as: endpoint.path) else { continue }
+            allowed.append(endpoint.method.rawValue)
+            guard endpoint.method == request.method else { continue }
+            request.parameters = parameters
+            return endpoint
+        }
+        guard !allowed.isEmpty else {
             throw APIProblem(
                 status: 404, code: "unknown_path", error: "There is nothing at \(APIProblem.shown(request.path)).",
                 remedy: "GET / lists what there is.")
         }
-        throw Self.wrongMethod(path: request.path, allowed: found.map(\.method.rawValue).joined(separator: ", "))
+        throw Self.wrongMethod(path: request.path, allowed: allowed.joined(separator: ", "))
+    }
+
+    /// The path of the endpoint behind `path`, with `{…}` in place of names, for logs; nil if there is none.
+    public static func template(of path: String) -> String? {
+        endpoints.first { PathTemplate.parameters(of: path, as: $0.path) != nil }?.path
     }
 
     /// The answer to a method that `path` does not know.
     public static func answerToWrongMethod(path: String) -> APIAnswer {
-        let methods = endpoints.filter { $0.path == path }.map(\.method.rawValue)
+        let methods = endpoints.filter { PathTemplate.parameters(of: path, as: $0.path) != nil }.map(\.method.rawValue)
         return wrongMethod(path: path, allowed: methods.isEmpty ? "GET" : methods.joined(separator: ", ")).answer
     }
 

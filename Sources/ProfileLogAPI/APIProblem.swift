@@ -101,7 +101,9 @@ extension APIProblem {
             self.place = Self.shown(place)
             remedy = Self.correctIt
         case .unknownUser: place = "user"
-        case .unknownDevice: place = "device"
+        case .unknownDevice:
+            place = "device"
+            remedy = "Save or launch something on it first; `profilecli device` lists those that are known."
         default: break
         }
     }

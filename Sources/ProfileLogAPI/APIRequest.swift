@@ -8,7 +8,7 @@ public struct APIRequest: Sendable {
 
     /// What is done to the path.
     public var method: Method
-    /// The path, as in `/v1/profile`.
+    /// The path, as in `/v1/profile`; a name in it is escaped, as `pathPart(_:)` does.
     public var path: String
     /// The query in its order, decoded.
     public var query: [(name: String, value: String)]
@@ -18,6 +18,8 @@ public struct APIRequest: Sendable {
     public var ifMatch: String?
     /// A JSON object; empty for `get`.
     public var body: [UInt8]
+    /// What the path names, as the `device` of `/v1/devices/{device}`: taken out of it by the API.
+    var parameters: [String: String] = [:]
 
     /// Makes a request.
     public init(

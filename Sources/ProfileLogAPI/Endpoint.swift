@@ -2,7 +2,7 @@
 public struct Endpoint: Sendable {
     /// The method.
     public let method: APIRequest.Method
-    /// The path.
+    /// The path; `{…}` in it stands for a name.
     public let path: String
     /// What it is for, in a few words.
     public let summary: String
@@ -40,12 +40,38 @@ extension API {
             try await $0.launch($1)
         },
         Endpoint(.post, "/v1/change-user", "put another user on a device") { try await $0.changeUser($1) },
-        Endpoint(.get, "/v1/pending", "what waits for a launch, by device and storage") { try $0.pending($1) },
+        Endpoint(.get, "/v1/devices", "all devices, with who is on them and how they are set up") {
+            try $0.devices($1)
+        },
+        Endpoint(.get, "/v1/devices/{device}", "one device") { try $0.device($1) },
+        Endpoint(.post, "/v1/devices/{device}/launch", "start the app there") { try await $0.launch($1) },
+        Endpoint(.post, "/v1/devices/{device}/leave", "the app leaves the foreground") { try await $0.leave($1) },
+        Endpoint(.post, "/v1/devices/{device}/send", "the SDK sends what it has taken") { try await $0.send($1) },
+        Endpoint(.post, "/v1/devices/{device}/settings", "set up network, SDK, sessions and app groups") {
+            try await $0.changeSettings($1)
+        },
+        Endpoint(.post, "/v1/devices/{device}/log-out", "the user leaves, and the SDK is disabled") {
+            try await $0.logOut($1)
+        },
+        Endpoint(.post, "/v1/devices/{device}/wipe", "the SDK forgets who was there and what it has not sent") {
+            try await $0.wipe($1)
+        },
+        Endpoint(.post, "/v1/devices/{device}/change-user", "put another user on the device") {
+            try await $0.changeUser($1)
+        },
+        Endpoint(.get, "/v1/pending", "what waits for a launch or to be sent, by device and storage") {
+            try $0.pending($1)
+        },
         Endpoint(.post, "/v1/pending/discard", "give up what waits, with a reason") { try await $0.discard($1) },
+        Endpoint(.post, "/v1/pending/retry", "save a rejected item once more, corrected or as it is") {
+            try await $0.retry($1)
+        },
+        Endpoint(.get, "/v1/rejected", "saved items that the SDK refused, with the reason") { try $0.rejected($1) },
         Endpoint(.get, "/v1/profile", "a user's profile, now or at any past position or time") { try $0.profile($1) },
         Endpoint(.get, "/v1/history", "one user's events") { try $0.history($1) },
         Endpoint(.get, "/v1/events", "the whole log, with a wait for news") { try await $0.events($1) },
         Endpoint(.get, "/v1/users", "all users") { try $0.users($1) },
+        Endpoint(.get, "/v1/whatif", "what the published snippets would have done") { try $0.whatIf($1) },
         Endpoint(.get, "/v1/stats", "how much the store holds") { try $0.stats($1) },
     ]
 }

@@ -59,6 +59,10 @@ public struct EventJSON {
         json.member("storage", context.storage?.name)
         json.member("item", context.item)
         json.member("app", context.app)
+        if let replaced = context.replaces {
+            json.key("replaces")
+            json.value(replaced.rawValue)
+        }
     }
 
     // MARK: - What the event says

@@ -67,7 +67,7 @@ struct Query {
         return filter
     }
 
-    private mutating func time(_ name: String) throws -> Timestamp? {
+    mutating func time(_ name: String) throws -> Timestamp? {
         guard let text = try text(name) else { return nil }
         guard let time = OccurredAt(iso8601: text) else {
             throw APIProblem.invalid(name, "must be a time as in RFC 3339, like 2026-01-31T23:59:59Z")

@@ -29,6 +29,7 @@ struct ProfileCLI: AsyncParsableCommand {
               profilecli save attribute jane level=7
               profilecli pending
               profilecli launch
+              profilecli device settings --offline
               profilecli profile jane
               profilecli history jane
               profilecli generate --events 100000 --users 5000 | profilecli import -
@@ -40,9 +41,11 @@ struct ProfileCLI: AsyncParsableCommand {
             """,
         version: "0.1.0",
         subcommands: [
-            SaveCommand.self, LogCommand.self, LaunchCommand.self, PendingCommand.self, ProfileCommand.self,
-            HistoryCommand.self, TailCommand.self, UsersCommand.self, ChangeUserCommand.self, ReplayCommand.self,
-            ImportCommand.self, ExportCommand.self, CheckCommand.self, StatsCommand.self, GenerateCommand.self,
+            SaveCommand.self, LogCommand.self, LaunchCommand.self, DeviceCommand.self, PendingCommand.self,
+            RejectedCommand.self, ProfileCommand.self, HistoryCommand.self, TailCommand.self, UsersCommand.self,
+            ChangeUserCommand.self, ReplayCommand.self,
+            WhatIfCommand.self, ImportCommand.self, ExportCommand.self, CheckCommand.self, StatsCommand.self,
+            GenerateCommand.self,
         ])
 
     static func main() async {

@@ -5,8 +5,8 @@ internal import ProfileLogAPI
 struct Overview: Sendable {
     let storePath: String
 
-    /// Every path that the service knows.
-    static let paths = Set(API.endpoints.map(\.path) + ["/", "/health"])
+    /// The paths that are the service's own, and no part of the API.
+    static let ownPaths: Set<String> = ["/", "/health"]
 
     /// What is where, as JSON or as a page.
     func answer(_ api: API, html: Bool) -> TypedAnswer {
@@ -66,7 +66,8 @@ struct Overview: Sendable {
 
     private func page(last: UInt64?) -> String {
         let rows = API.endpoints.map { endpoint in
-            let path = endpoint.method == .get ? "<a href=\"\(endpoint.path)\">\(endpoint.path)</a>" : endpoint.path
+            let isLink = endpoint.method == .get && !endpoint.path.contains("{")
+            let path = isLink ? "<a href=\"\(endpoint.path)\">\(endpoint.path)</a>" : endpoint.path
             return "<tr><td>\(endpoint.method.rawValue)<td>\(path)<td>\(Self.escaped(endpoint.summary))"
         }
         return """

@@ -24,11 +24,11 @@ final class RequestAdaptor: Sendable {
         let begin = ContinuousClock.now
         let answer = await answer(to: request)
         let level: Logger.Level = answer.status >= 500 ? .error : .info
-        let isKnown = Overview.paths.contains(request.uri.path)
+        let path = Overview.ownPaths.contains(request.uri.path) ? request.uri.path : API.template(of: request.uri.path)
         logger.log(
             level: level, "request",
             metadata: [
-                "method": "\(request.method.rawValue)", "path": "\(isKnown ? request.uri.path : "unknown")",
+                "method": "\(request.method.rawValue)", "path": "\(path ?? "unknown")",
                 "status": "\(answer.status)", "bytes": "\(answer.body.count)",
                 "ms": "\((ContinuousClock.now - begin) / .milliseconds(1))",
             ].merging(answer.code.map { ["code": "\($0)"] } ?? [:]) { $1 })

@@ -42,12 +42,21 @@ struct BadInputTests {
         try cli.succeed("log", "event", "jane", "a")
         let long = String(repeating: "x", count: 256)
         let large = String(repeating: "y", count: 100_000)
-        let much = (0..<12).flatMap { ["-p", "k\($0)=\(large)"] }
+        // An argument has at most 128 KiB.
+        let list =
+            "[" + Array(repeating: "\"\(String(repeating: "y", count: 250))\"", count: 220).joined(separator: ",") + "]"
         let rows: [(arguments: [String], message: String)] = [
             (["log", "event", "jane", ""], "The event's name must not be empty."),
             (["log", "event", "jane", long], "not be longer than 255 characters"),
             (["log", "event", "", "a"], "1 to 997 bytes"),
-            (["log", "event", "jane", "a"] + much, "must not be larger than"),
+            (["log", "event", "jane", "a", "-p", "k=\(list)"], "The properties must not be larger than 50 KB."),
+            (
+                ["log", "event", "jane", "a", "-p", "k=\(large)"],
+                "The property k must not be longer than 255 characters"
+            ),
+            (["log", "event", "jane", "$a"], "The event's name must not begin with $."),
+            (["log", "user-attribute", "jane", "email", "yyyy"], "must be an e-mail address"),
+            (["log", "user-attribute", "jane", "phone", "yyyy"], "must be a phone number"),
             (["log", "event", String(repeating: "z", count: 1_000), "a"], "997 bytes"),
             (["save", "event", "jane", "a", "--device", String(repeating: "d", count: 201)], "1 to 200 bytes"),
             (["log", "event", "jane", "a", "--key", String(repeating: "k", count: 1_001)], "1000 bytes"),

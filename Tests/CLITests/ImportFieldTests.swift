@@ -9,7 +9,10 @@ struct ImportFieldTests {
             (#"{"kind":"custom_event","user":"u","name":"x","Time":"2026-01-01T00:00:00Z"}"#, "Time"),
             (#"{"kind":"custom_attribute","user":"u","attributes":{"a":"secret"},"merge":true}"#, "merge"),
             (#"{"kind":"user_attribute","user":"u","attribute":"email","value":"secret","at":1}"#, "at"),
-            (#"{"kind":"purchase","user":"u","product_id":"p","currency":"EUR","price":1,"product":"secret"}"#, "product"),
+            (
+                #"{"kind":"purchase","user":"u","product_id":"p","currency":"EUR","price":1,"product":"secret"}"#,
+                "product"
+            ),
         ])
     func refused(line: String, field: String) throws {
         let cli = try CLI()

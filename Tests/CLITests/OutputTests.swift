@@ -44,8 +44,10 @@ struct OutputTests {
     func narrow(columns: Int) throws {
         let cli = try CLI()
         let text = String(repeating: "長い", count: 2_500)
-        try cli.succeed("save", "event", "花子", "お茶を飲んだ", "-p", "text=\(text)", "--device", "電話")
-        for command in [["pending"], ["history", "花子"], ["users"], ["tail", "--no-follow"]] {
+        try cli.succeed("save", "attribute", "花子", "text=\(text)", "--device", "電話")
+        try cli.succeed("save", "event", "花子", "お茶を飲んだ", "--process", "通知", "--private", "--device", "電話")
+        let devices = [["device"], ["device", "show", "電話"], ["device", "settings", "電話"]]
+        for command in devices + [["pending"], ["history", "花子"], ["users"], ["tail", "--no-follow"]] {
             let outcome = try cli.run(command, environment: ["COLUMNS": "\(columns)"])
             #expect(outcome.status == 0)
             // A sentence is no line of a table: it holds a command to be copied, and the terminal wraps it.
@@ -85,8 +87,10 @@ struct OutputTests {
         let cli = try CLI()
         let commands = [
             "", "save", "save event", "save attribute", "save user-attribute", "log", "log event", "log attribute",
-            "log user-attribute", "log purchase", "launch", "pending", "pending discard", "profile", "history", "tail",
-            "users", "change-user", "replay", "import", "export", "check", "stats", "generate",
+            "log user-attribute", "log purchase", "launch", "device", "device list", "device show", "device settings",
+            "device leave", "device send", "device log-out", "device wipe", "pending", "pending list",
+            "pending discard", "pending retry", "rejected", "profile", "history", "tail", "users", "change-user",
+            "replay", "import", "export", "check", "stats", "generate",
         ]
         for command in commands {
             let outcome = try cli.run(command.split(separator: " ").map(String.init) + ["--help"])

@@ -43,7 +43,7 @@ struct RemoteTests {
             ["save", "event", "花子", "お茶を飲んだ", "-p", "種類=煎茶", "--device", "電話"],
             ["save", "attribute", "a+b&c=d/é", "n=1"], ["log", "event", "jane", "a", "--key", "k"],
             ["log", "purchase", "jane", "p", "--price", "1.5", "--currency", "EUR"], ["launch"],
-            ["change-user", "ana", "--device", "d9"],
+            ["change-user", "ana", "--device", "d9"], ["launch", "電話"],
         ]
         for write in writes {
             let outcome = try cli.run(write, environment: url)

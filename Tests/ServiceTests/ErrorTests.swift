@@ -35,6 +35,35 @@ struct ErrorTests {
         ("/v1/change-user", "{}", 400, "user"),
         ("/v1/pending/discard", "{}", 400, "reason"),
         ("/v1/pending/discard", #"{"reason":"r","device":"nowhere"}"#, 404, "device"),
+        ("/v1/pending/retry", "{}", 400, "position"),
+        ("/v1/pending/retry", #"{"position":0}"#, 400, "position"),
+        ("/v1/pending/retry", #"{"position":7}"#, 400, "position"),
+        ("/v1/launch", #"{"die_after":"lunch"}"#, 400, "die_after"),
+        ("/v1/launch", #"{"time":"2199-01-01"}"#, 400, "The time"),
+        ("/v1/devices/d/launch", #"{"device":"d"}"#, 400, "device"),
+        ("/v1/devices/d/launch", #"{"time":"1969-12-31"}"#, 400, "The time"),
+        ("/v1/devices/d/launch", #"{"time":"soon"}"#, 400, "time"),
+        ("/v1/devices/d/leave", "{}", 404, "device"),
+        ("/v1/devices/d/send", "{}", 404, "device"),
+        ("/v1/devices/d/log-out", "{}", 404, "device"),
+        ("/v1/devices/d/wipe", "{}", 404, "device"),
+        ("/v1/devices/d/change-user", "{}", 400, "user"),
+        ("/v1/devices/d/change-user", #"{"user":"u","time":"2199-01-01"}"#, 400, "The time"),
+        ("/v1/devices/d/settings", #"{"session_timeout_s":0}"#, 400, "session_timeout_s"),
+        ("/v1/devices/d/settings", #"{"flush_interval_s":-1}"#, 400, "flush_interval_s"),
+        ("/v1/devices/d/settings", #"{"request_policy":"lazy"}"#, 400, "request_policy"),
+        ("/v1/devices/d/settings", #"{"online":1}"#, 400, "online"),
+        ("/v1/devices/d/settings", #"{"without_app_groups":["g"]}"#, 400, "without_app_groups"),
+        (
+            "/v1/devices/d/settings", #"{"without_app_groups":[{"process":"p","app_group":"shared"}]}"#, 400,
+            "The app group"
+        ),
+        ("/v1/save/event", #"{"name":"x","app_group":"shared"}"#, 400, "The app group"),
+        ("/v1/save/event", #"{"name":"$x"}"#, 400, "The event's name"),
+        ("/v1/save/event", #"{"name":"x","time":"1969-12-31"}"#, 400, "The time"),
+        ("/v1/save/event", #"{"name":"x","time":"2199-01-01"}"#, 400, "The time"),
+        ("/v1/save/user-attribute", #"{"attribute":"email","value":"none"}"#, 400, "The user attribute email"),
+        ("/v1/save/user-attribute", #"{"attribute":"phone","value":"none"}"#, 400, "The user attribute phone"),
     ]
 
     @Test("A wrong body names the field, stores nothing and shows no value", arguments: wrongBodies)
@@ -64,6 +93,10 @@ struct ErrorTests {
         ("/v1/users", ["limit": "many"], 400, "limit"),
         ("/v1/pending", ["device": "nowhere"], 404, "device"),
         ("/v1/stats", ["verbose": "1"], 400, "verbose"),
+        ("/v1/devices", ["limit": "0"], 400, "limit"),
+        ("/v1/devices/nowhere", [:], 404, "device"),
+        ("/v1/rejected", ["user": "nobody"], 404, "user"),
+        ("/v1/rejected", ["repaired": "perhaps"], 400, "repaired"),
     ]
 
     @Test("A wrong query names the parameter", arguments: wrongQueries)
@@ -113,6 +146,11 @@ struct ErrorTests {
             #expect(method.status == 405)
             #expect(method.headers["allow"] == "GET")
             #expect(try await service.get("/v1/launch").headers["allow"] == "POST")
+            #expect(try await service.get("/v1/devices/d/launch").headers["allow"] == "POST")
+            #expect(try await service.send("DELETE", "/v1/devices/d").headers["allow"] == "GET")
+            for path in ["/v1/devices/", "/v1/devices/d/", "/v1/devices/d/dance", "/v1/devices/%ff"] {
+                #expect(try await service.get(path).json.at("code") == "unknown_path", "\(path)")
+            }
             let large = try await service.send(
                 "POST", "/v1/log/event", body: [UInt8](repeating: 0x20, count: API.maxBodyBytes + 1))
             #expect(large.status == 413)

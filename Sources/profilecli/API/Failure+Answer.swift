@@ -32,9 +32,17 @@ extension Failure {
         case "product": "PRODUCT"
         case "actor": "--by"
         case "positions": "--position"
-        case "after", "app_group", "as_of", "before", "currency", "device", "expect", "from", "item", "key", "kind",
-            "limit", "only", "price", "process", "quantity", "reason", "since", "storage", "time", "to":
+        case "position": "POSITION"
+        case "properties": "-p"
+        case "attributes": "KEY=VALUE"
+        case "flush_interval_s": "--flush-interval"
+        case "session_timeout_s": "--session-timeout"
+        case "after", "app_group", "as_of", "before", "currency", "device", "die_after", "expect", "from", "item",
+            "key", "kind",
+            "limit", "only", "price", "process", "quantity", "reason", "request_policy", "since", "storage", "time",
+            "to":
             "--" + field.replacing("_", with: "-")
+        case let field where PublishedOptions.fields.contains(field): "--" + field.replacing("_", with: "-")
         default: nil
         }
     }

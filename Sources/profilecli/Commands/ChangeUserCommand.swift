@@ -7,7 +7,8 @@ struct ChangeUserCommand: AsyncParsableCommand {
         commandName: "change-user",
         abstract: "Put another user on a device, as a login does.",
         discussion: """
-            A user who is unknown is made. What was saved before stays that of the user who saved it.
+            An anonymous user on the device becomes a user who is unknown so far, and is merged into a known one. What was saved \
+            before stays that of the user who saved it.
 
             EXAMPLES
               profilecli change-user jane
@@ -20,20 +21,25 @@ struct ChangeUserCommand: AsyncParsableCommand {
     @Option(name: .long, help: ArgumentHelp("The device (default: phone).", valueName: "id"))
     var device: String?
 
+    @OptionGroup var clock: ClockOption
     @OptionGroup var place: PlaceOptions
 
     func run() async throws {
-        let answer = try await place.connect(create: true).post("/v1/change-user") { json in
+        let path = DevicePath.of(device ?? DefaultDevice.name, "change-user")
+        let answer = try await place.connect(create: true).post(path) { json in
             json.member("user", user)
-            json.member("device", device)
+            clock.write(to: &json)
         }
         if place.isJSON { return try Output.print(answer.line) }
         let shown = DisplayWidth.oneLine(answer["device"].cell)
         let id = answer.object("user")["id"].text ?? user
         let waiting = UInt64(max(0, answer["waiting"].integer ?? 0))
+        let merged = answer["merged"].flag == true ? ", into whom the anonymous user was merged" : ""
+        let sent = answer["sent"].elements.count
+        let before = sent > 0 ? "; \(sent) sent of the user before" : ""
         let what =
             answer["changed"].flag == true
-            ? "Changed the user of \(shown) at \(Phrase.spot(answer))"
+            ? "Changed the user of \(shown) at \(Phrase.spot(answer))\(merged)\(before)"
             : "\(shown) is on \(DisplayWidth.oneLine(id)) already; nothing was stored"
         try Output.print(
             "\(what); \(Phrase.waiting(waiting)) there. Next: profilecli launch "

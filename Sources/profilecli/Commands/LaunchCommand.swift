@@ -14,13 +14,11 @@ struct LaunchCommand: AsyncParsableCommand {
               profilecli launch
               profilecli launch tablet-1 --kind background
               profilecli launch phone-1 --only events,attributes
+              profilecli launch phone-1 --die-after handed
+              profilecli launch phone-1 --kind return --at 2026-01-31T12:00:05Z
             """)
 
-    @Argument(help: "The device (default: phone).")
-    var device: String?
-
-    @Option(name: .customLong("device"), help: .hidden)
-    var deviceOption: String?
+    @OptionGroup var device: DeviceArgument
 
     @Option(name: .long, help: "cold, background or return.", completion: .list(LaunchKind.allCases.map(\.name)))
     var kind = "cold"
@@ -30,20 +28,30 @@ struct LaunchCommand: AsyncParsableCommand {
         help: ArgumentHelp("Flush these only: events, attributes, user-attributes.", valueName: "lists"))
     var only: String?
 
+    @Option(
+        name: .long,
+        help: ArgumentHelp("Die behind this step: launched, or handed (to the SDK).", valueName: "step"),
+        completion: .list(LaunchStep.allCases.map(\.rawValue)))
+    var dieAfter: String?
+
+    @OptionGroup var clock: ClockOption
     @OptionGroup var place: PlaceOptions
 
     mutating func validate() throws {
-        if device != nil, deviceOption != nil { throw ValidationError("The device is named twice. Name it once.") }
         guard LaunchKind.allCases.map(\.name).contains(kind) else {
             throw ValidationError("--kind must be cold, background or return.")
+        }
+        if let dieAfter, LaunchStep(rawValue: dieAfter) == nil {
+            throw ValidationError("--die-after must be launched or handed.")
         }
     }
 
     func run() async throws {
         let connection = try place.connect(create: true)
-        let answer = try await connection.post("/v1/launch") { json in
-            json.member("device", device ?? deviceOption)
+        let answer = try await connection.post(device.path("launch")) { json in
             json.member("kind", kind)
+            json.member("die_after", dieAfter)
+            clock.write(to: &json)
             guard let only else { return }
             json.key("only")
             json.beginArray()
@@ -64,36 +72,50 @@ struct LaunchCommand: AsyncParsableCommand {
         let more = others.count > Self.mostHinted ? " and \(others.count - Self.mostHinted) more" : ""
         let waiting =
             others.isEmpty
-            ? "Nothing waits on any other; `profilecli tail` names those of the last events"
+            ? "Nothing waits on any other; `profilecli device` lists those that are known"
             : "Something waits on \(named)\(more)"
         Output.message(
             "Nothing was known of the device \(DisplayWidth.oneLine(device)) before this launch. \(waiting).")
     }
 
     private func lines(_ answer: JSONObject) -> [String] {
+        let sent = answer.objects("sent")
         let flushed = answer.objects("finished") + answer.objects("flushed")
+        let queued = flushed.filter { $0["outcome"].text == "queued" } + answer.objects("queued")
+        let taken = flushed.filter { $0["outcome"].text != "queued" }
         let left = answer.objects("left")
-        let rejected = flushed.count { $0["outcome"].text == "rejected" }
+        let rejected = taken.count { $0["outcome"].text == "rejected" }
+        let disabled = left.first { $0["why"].text == "disabled" }
         let user = answer.object("user")["id"].text
-        let next = user.map { "profilecli profile \(Shell.quoted($0))" } ?? "profilecli users"
-        let summary =
-            "Launched \(DisplayWidth.oneLine(answer["device"].cell)) (\(kind)) as \(DisplayWidth.oneLine(user ?? "nobody")) at position "
-            + "\(answer["position"].cell); \(flushed.count - rejected) flushed, \(rejected) rejected, \(left.count) left. "
-            + "Next: \(next)\(place.repeated)"
-        guard !flushed.isEmpty || !left.isEmpty else { return [summary] }
+        var summary =
+            "Launched \(DisplayWidth.oneLine(answer["device"].cell)) (\(kind)) as \(DisplayWidth.oneLine(user ?? "nobody")) "
+            + "at position \(answer["position"].cell); \(taken.count - rejected) flushed, \(rejected) rejected, "
+            + "\(left.count) left"
+        if !sent.isEmpty { summary += ", \(sent.count) sent from the queue" }
+        if let first = queued.first { summary += ", \(queued.count) queued (\(first["reason"].cell))" }
+        if let dieAfter { summary += "; then the app died (\(dieAfter))" }
+        summary += ". Next: \(next(user, queued.first ?? disabled, rejected))\(place.repeated)"
+        guard !(sent + flushed + queued + left).isEmpty else { return [summary] }
         var table = Table("OUTCOME!", "#SAVED@", "USER", "LIST", "WHAT", "WAITED!", "REASON")
-        for item in flushed + left {
+        for item in sent + taken + queued + left {
             table.add(
                 item["outcome"].cell, item["position"].cell, item["user"].cell, item["kind"].cell,
                 Phrase.content(item.withoutReason), Phrase.span(item["waited_s"]), item["reason"].cell)
         }
         return [summary] + table.lines()
     }
+
+    private func next(_ user: String?, _ queued: JSONObject?, _ rejected: Int) -> String {
+        if let queued { return Suggestion.afterQueueing(queued["why"].text, device.device) }
+        if dieAfter != nil { return Suggestion.afterQueueing(nil, device.device) }
+        if rejected > 0 { return "profilecli rejected" }
+        return user.map { "profilecli profile \(Shell.quoted($0))" } ?? "profilecli users"
+    }
 }
 
 extension JSONObject {
     /// The item without the reason of its outcome, which is no part of what it says.
-    fileprivate var withoutReason: JSONObject {
+    var withoutReason: JSONObject {
         JSONObject(.object(value.members.filter { $0.key.text != "reason" && $0.key.text != "flushed" }))
     }
 }

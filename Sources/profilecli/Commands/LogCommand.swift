@@ -97,8 +97,10 @@ struct LoggingOptions: ParsableArguments {
         if place.isJSON { return try Output.print(answer.line) }
         let done = answer["repeated"].flag == true ? "Already logged, under the same key," : "Logged"
         let id = answer.object("user")["id"].text ?? what.user
-        try Output.print(
-            "\(done) at \(Phrase.spot(answer)); effective at once. "
-                + "Next: profilecli profile \(Shell.quoted(id))\(place.repeated)")
+        let isQueued = answer["queued"].flag == true
+        let effect = isQueued ? "queued by the SDK, and effective when it is sent" : "effective at once"
+        let device = Shell.quoted(write.device(of: what.user) ?? DefaultDevice.name)
+        let next = isQueued ? "device show \(device)" : "profile \(Shell.quoted(id))"
+        try Output.print("\(done) at \(Phrase.spot(answer)); \(effect). Next: profilecli \(next)\(place.repeated)")
     }
 }

@@ -5,14 +5,15 @@ internal import ProfileLog
 struct PendingCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "pending",
-        abstract: "What waits for a launch, by device and storage.",
+        abstract: "What waits for a launch or to be sent, by device and storage.",
         discussion: """
             EXAMPLES
               profilecli pending
               profilecli pending --device phone-1 --user jane
+              profilecli pending retry 12 email jane@example.org
               profilecli pending discard --device phone-1 --reason "test data"
             """,
-        subcommands: [PendingList.self, PendingDiscard.self], defaultSubcommand: PendingList.self)
+        subcommands: [PendingList.self, PendingDiscard.self, PendingRetry.self], defaultSubcommand: PendingList.self)
 }
 
 /// `profilecli pending list`, which is `profilecli pending`
@@ -20,6 +21,9 @@ struct PendingList: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "list", abstract: "List what waits (default).",
         discussion: """
+            First what waits for a launch, then what the SDK has taken and not sent; below, storages that the app cannot see and \
+            why, and how long items have waited.
+
             EXAMPLES
               profilecli pending
               profilecli pending --device phone-1 --format json
@@ -48,44 +52,73 @@ struct PendingList: AsyncParsableCommand {
         if place.isJSON {
             for item in items { try Output.print(item.line) }
         } else {
-            try Output.print(lines(items))
+            try Output.print(lines(items, answer))
         }
-        let total = Int(answer["total"].integer ?? 0)
+        let total = Int((answer["total"].integer ?? 0) + (answer["queued"].integer ?? 0))
         if total > items.count { Output.message("\(total - items.count) more wait; ask for one device with --device.") }
     }
 
-    /// The waiting items, each with its device, storage and list.
+    /// The waiting items, each with its device, storage and list; of each device, behind them what its SDK has not sent.
     private static func items(_ answer: JSONObject) -> [JSONObject] {
         answer.objects("devices").flatMap { device in
-            device.objects("storages").flatMap { storage in
+            let waiting = device.objects("storages").flatMap { storage in
                 PendingKind.allCases.flatMap { kind in
                     storage.object("kinds").objects(Name(kind.key)).map { item in
                         item.with([
                             .init("device", device["device"]), .init("visible_to_app", storage["visible_to_app"]),
-                            .init("storage", storage["storage"]), .init("kind", .string(kind.key)),
+                            .init("storage", storage["storage"]), .init("state", .string("waiting")),
                         ])
                     }
                 }
             }
+            return waiting
+                + device.objects("queue").map { item in
+                    item.with([.init("device", device["device"]), .init("state", .string("queued"))])
+                }
         }
     }
 
-    private func lines(_ items: [JSONObject]) -> [String] {
+    private func lines(_ items: [JSONObject], _ answer: JSONObject) -> [String] {
         guard let first = items.first else {
             return ["Nothing waits. Next: profilecli save event jane opened\(place.repeated)"]
         }
         var table = Table("DEVICE", "STORAGE", "LIST", "#SAVED@", "USER", "WHAT", "AGE!")
         for item in items {
-            let storage = item["storage"].cell + (item["visible_to_app"].flag == false ? " (hidden from the app)" : "")
+            let isQueued = item["state"].text == "queued"
+            let hidden = item["visible_to_app"].flag == false ? " (hidden from the app)" : ""
             table.add(
-                item["device"].cell, storage, item["kind"].cell, item["position"].cell, item["user"].cell,
-                Phrase.content(item), Phrase.span(item["age_s"]))
+                item["device"].cell, isQueued ? "SDK's queue (\(item["why"].cell))" : item["storage"].cell + hidden,
+                item["kind"].cell, item["position"].cell, item["user"].cell, Phrase.content(item),
+                Phrase.span(item["age_s"]))
         }
-        let device = Shell.quoted(first["device"].cell)
-        let count = UInt64(items.count)
-        return table.lines() + [
-            "\(Phrase.waiting(count)). Next: profilecli launch \(device)\(place.repeated)"
-        ]
+        let waiting = items.filter { $0["state"].text == "waiting" }
+        let queued = items.first { $0["state"].text == "queued" }
+        var summary = Phrase.waiting(UInt64(waiting.count))
+        if items.count > waiting.count { summary += ", \(items.count - waiting.count) queued" }
+        let next: String
+        if let visible = waiting.first(where: { $0["visible_to_app"].flag == true }) {
+            next = "profilecli launch \(Shell.quoted(visible["device"].cell))"
+        } else if let queued {
+            next = Suggestion.afterQueueing(queued["why"].text, queued["device"].cell)
+        } else {
+            // No launch flushes it.
+            let (device, storage) = (Shell.quoted(first["device"].cell), Shell.quoted(first["storage"].cell))
+            next = "profilecli pending discard --device \(device) --storage \(storage) --reason TEXT"
+        }
+        return table.lines() + Self.hidden(answer) + WaitingTable(answer.object("waiting_s"), least: 2).lines()
+            + ["\(summary). Next: \(next)\(place.repeated)"]
+    }
+
+    /// The storages that no launch flushes, with the reason.
+    private static func hidden(_ answer: JSONObject) -> [String] {
+        var table = Table("HIDDEN STORAGE", "ON", "BECAUSE")
+        for device in answer.objects("devices") {
+            for storage in device.objects("storages") {
+                guard let reason = storage["hidden_because"].text else { continue }
+                table.add(storage["storage"].cell, device["device"].cell, reason)
+            }
+        }
+        return table.rows.isEmpty ? [] : [""] + table.lines()
     }
 }
 
@@ -95,67 +128,5 @@ extension JSONObject {
         let keys = Set(more.map(\.key))
         return JSONObject(
             AttributeValue.object(sorting: value.members.filter { !keys.contains($0.key) } + more) ?? value)
-    }
-}
-
-/// `profilecli pending discard`
-struct PendingDiscard: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
-        commandName: "discard", abstract: "Give up what waits on a device, with a reason that stays in the log.",
-        discussion: """
-            EXAMPLES
-              profilecli pending discard --reason "test data"
-              profilecli pending discard --device phone-1 --position 12 --position 13 --reason "saved twice"
-              profilecli pending discard --storage private:PushContent --reason "the app cannot see it"
-            """)
-
-    @Option(name: .long, help: ArgumentHelp("The device (default: phone).", valueName: "id"))
-    var device: String?
-
-    @Option(name: .long, help: "Why.")
-    var reason: String
-
-    @Option(
-        name: .long, parsing: .unconditionalSingleValue,
-        help: ArgumentHelp("Only the item saved at this position. Repeatable.", valueName: "position"))
-    var position: [Int64] = []
-
-    @Option(name: .long, help: ArgumentHelp("Only what lies in this storage.", valueName: "name"))
-    var storage: String?
-
-    @Option(name: .long, help: ArgumentHelp("Who gives it up; your user name unless given.", valueName: "name"))
-    var by: String?
-
-    @OptionGroup var place: PlaceOptions
-
-    mutating func validate() throws {
-        guard !reason.isEmpty else { throw ValidationError("--reason must not be empty.") }
-        if storage != nil, !position.isEmpty {
-            throw ValidationError("--storage and --position exclude each other. Leave out one.")
-        }
-    }
-
-    func run() async throws {
-        let answer = try await place.connect().post("/v1/pending/discard") { json in
-            json.member("device", device)
-            json.member("reason", reason)
-            json.member("actor", by ?? Terminal.environment("USER") ?? "profilecli")
-            json.member("storage", storage)
-            guard !position.isEmpty else { return }
-            json.key("positions")
-            json.beginArray()
-            for position in position { json.value(position) }
-            json.endArray()
-        }
-        if place.isJSON { return try Output.print(answer.line) }
-        let count = UInt64(answer["discarded"].elements.count)
-        let waiting = UInt64(max(0, answer["waiting"].integer ?? 0))
-        let shown = DisplayWidth.oneLine(answer["device"].cell)
-        let what =
-            count == 0
-            ? "Nothing was discarded"
-            : "Discarded \(Number.counted(count, "item")) at position \(answer["position"].cell)"
-        try Output.print(
-            "\(what); \(Phrase.waiting(waiting)) on \(shown). Next: profilecli pending\(place.repeated)")
     }
 }

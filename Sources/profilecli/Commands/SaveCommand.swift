@@ -85,9 +85,11 @@ struct SaveOptions: ParsableArguments {
         let waiting = UInt64(max(0, answer["waiting"].integer ?? 0))
         let launch = device == DefaultDevice.name ? "profilecli launch" : "profilecli launch \(Shell.quoted(device))"
         // No launch flushes what an extension keeps for itself, so that is not suggested.
-        let next = (storage.isHiddenFromApp ? "profilecli pending" : launch) + place.repeated
+        let isHidden = storage.isHiddenFromApp || answer["note"] != .null
+        let next = (isHidden ? "profilecli pending" : launch) + place.repeated
+        let note = answer["note"].text.map { " \(DisplayWidth.oneLine($0))." } ?? ""
         try Output.print(
-            "\(done) at \(Phrase.spot(answer)); \(Phrase.waiting(waiting)) on \(DisplayWidth.oneLine(device)). Next: \(next)"
+            "\(done) at \(Phrase.spot(answer)); \(Phrase.waiting(waiting)) on \(DisplayWidth.oneLine(device)).\(note) Next: \(next)"
         )
     }
 }

@@ -22,10 +22,14 @@ struct StatsCommand: AsyncParsableCommand {
         let pending = answer.object("pending")
         table.add("waiting for a launch", Self.number(pending["total"]))
         for kind in PendingKind.allCases { table.add("  \(kind.key)", Self.number(pending[Name(kind.key)])) }
+        table.add("queued by SDKs", Self.number(answer["queued"]))
+        table.add("rejected, to be repaired", Self.number(answer.object("rejected")["open"]))
+        table.add("rejected and repaired", Self.number(answer.object("rejected")["repaired"]))
         table.add("indexed up to position", Self.number(answer["indexed_position"]))
         table.add("size", Number.bytes(UInt64(max(0, answer["file_bytes"].integer ?? 0))))
         for row in answer.object("rows").value.members { table.add("rows of \(row.key.text)", Self.number(row.value)) }
-        try Output.print(table.lines() + ["store \(answer["store"].cell)"])
+        let times = WaitingTable(pending.object("waiting_s"), least: 1).lines()
+        try Output.print(table.lines() + times + ["store \(answer["store"].cell)"])
     }
 
     private static func number(_ value: AttributeValue) -> String {

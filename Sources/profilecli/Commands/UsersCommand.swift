@@ -30,13 +30,12 @@ struct UsersCommand: AsyncParsableCommand {
     func run() async throws {
         let connection = try place.connect()
         var pages = Pages(isJSON: place.isJSON) { page in
-            var table = Table("#NUMBER", "USER", "#EVENTS", "#CREATED@", "BRAZE_ID!", "ALSO")
+            var table = Table("#NUMBER", "USER", "#EVENTS", "#CREATED@", "BRAZE_ID!", "ALSO", "#MERGED INTO")
             for user in page {
                 let others = user["ids"].elements.map(\.cell).filter { $0 != user["id"].cell }
                 table.add(
                     user["number"].cell, user["id"].cell, user["version"].cell, user["created"].cell,
-                    user["braze_id"].cell,
-                    others.joined(separator: ", "))
+                    user["braze_id"].cell, others.joined(separator: ", "), user["merged_into"].cell)
             }
             return table
         }

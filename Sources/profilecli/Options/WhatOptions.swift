@@ -77,11 +77,11 @@ struct UserAttributeArguments: WhatArguments {
     func write(to json: inout JSONWriter) throws {
         json.member("attribute", attribute)
         json.key("value")
-        json.value(typedValue())
+        json.value(Self.typed(value, isText: isText))
     }
 
     /// No standard attribute is a number, so that digits are text here: a phone number, for one.
-    private func typedValue() -> AttributeValue {
+    static func typed(_ value: String, isText: Bool) -> AttributeValue {
         if isText { return .string(value) }
         switch try? JSON.parse(value) {
         case nil, .int, .double: return .string(value)

@@ -45,8 +45,19 @@ enum Phrase {
         case "userAttributesChanged": "user attributes"
         case "purchaseLogged": "purchase"
         case "appLaunched": "app launched"
-        case "pendingFlushed": "pending flushed"
+        case "pendingFlushed": event["queued"].flag == true ? "pending handed over" : "pending flushed"
         case "pendingDiscarded": "pending discarded"
+        case "usersMerged": "users merged"
+        case "userLoggedOut": "logged out"
+        case "customEventQueued": "event queued"
+        case "customAttributesQueued": "attributes queued"
+        case "userAttributesQueued": "user attributes queued"
+        case "purchaseQueued": "purchase queued"
+        case "sessionStarted": "session started"
+        case "sessionEnded": "session ended"
+        case "appLeft": "app left"
+        case "dataSent": "data sent"
+        case "deviceChanged": "device set up"
         case let other: other
         }
     }
@@ -66,14 +77,61 @@ enum Phrase {
         parts.append(contentsOf: event["ids"].elements.map(\.cell))
         if event["launch_kind"] != .null { parts.append(event["launch_kind"].cell) }
         if event["launch"] != .null { parts.append("launch @\(event["launch"].cell)") }
-        for key in ["flushed", "discarded"] as [Name] where !event[key].elements.isEmpty {
+        let taken: Name = event["queued"].flag == true ? "queued" : "flushed"
+        if !event["flushed"].elements.isEmpty { parts.append("\(taken) \(positions(event["flushed"].elements))") }
+        for key in ["discarded", "sent"] as [Name] where !event[key].elements.isEmpty {
             parts.append("\(key.text) \(positions(event[key].elements))")
         }
         for rejection in event["rejected"].elements {
             parts.append("rejected @\(JSONObject(rejection)["position"].cell): \(JSONObject(rejection)["reason"].cell)")
         }
+        if let session = event["started"].integer { parts.append("begun @\(session)") }
+        if let merged = event["merged_user_number"].integer {
+            parts.append("took over user \(merged) up to version \(event["merged_version"].cell)")
+        }
+        if event["settings"] != .null { parts.append(settings(event.object("settings"))) }
+        if let replaced = event["replaces"].integer { parts.append("(repairs @\(replaced))") }
         if let reason = event["reason"].text, let actor = event["actor"].text { parts.append("by \(actor): \(reason)") }
         return parts.joined(separator: "  ")
+    }
+
+    /// How a device is set up, as far as it differs from the defaults: `offline, manual`.
+    static func settings(_ settings: JSONObject) -> String {
+        var parts: [String] = []
+        if settings["online"].flag == false { parts.append("offline") }
+        if settings["sdk_enabled"].flag == false { parts.append("SDK disabled") }
+        if settings["request_policy"].text == "manual" { parts.append("manual") }
+        if let seconds = settings["flush_interval_s"].integer, seconds != 0 {
+            parts.append("flush interval \(span(.int(seconds)))")
+        }
+        if let seconds = settings["session_timeout_s"].integer, seconds != 10 {
+            parts.append("session timeout \(span(.int(seconds)))")
+        }
+        for missing in settings.objects("missing_app_groups") {
+            parts.append("\(missing["process"].cell) without \(missing["app_group"].cell)")
+        }
+        return parts.isEmpty ? "defaults" : parts.joined(separator: ", ")
+    }
+
+    /// Every setting of a device with its value.
+    static func settingsInFull(_ settings: JSONObject) -> [(name: String, value: String)] {
+        let missing = settings.objects("missing_app_groups").map {
+            "\($0["process"].cell) lacks \($0["app_group"].cell)"
+        }
+        return [
+            ("network", settings["online"].flag == true ? "online" : "offline"),
+            ("SDK", settings["sdk_enabled"].flag == true ? "enabled" : "disabled"),
+            ("request policy", settings["request_policy"].cell),
+            ("flush interval", span(settings["flush_interval_s"])),
+            ("session timeout", span(settings["session_timeout_s"])),
+            ("app groups", missing.isEmpty ? "no target lacks one" : missing.joined(separator: ", ")),
+        ]
+    }
+
+    /// What an SDK sent and what it keeps: `2 sent, 1 queued (the device is offline)`.
+    static func queue(_ answer: JSONObject) -> String {
+        let reason = answer["reason"].text.map { " (\($0))" } ?? ""
+        return "\(answer["sent"].elements.count) sent, \(answer["queued"].cell) queued\(reason)"
     }
 
     private static func positions(_ positions: [AttributeValue]) -> String {

@@ -1,0 +1,72 @@
+internal import ArgumentParser
+internal import ProfileLog
+
+/// `profilecli whatif`
+struct WhatIfCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "whatif",
+        abstract: "What the published snippets would have lost, doubled, misdated or given to the wrong user.",
+        discussion: """
+            Plays the saves, launches, user changes and discards of the log with the code that the guide publishes, on devices of \
+            its own, and compares each item with its delivery once, exact, to its user and with its own time. Writes nothing. \
+            What a history does not say is an option, with a default; the number before its help is that of the fault that reads it.
+
+            With --since, what came before is played too, since it decides what lies on the devices; it is not counted.
+
+            --format json: an object for each fault, one for each affected item, and the totals last.
+
+            EXAMPLES
+              profilecli whatif
+              profilecli whatif --fault newest --fault 23 --flush-ms 500
+              profilecli whatif --language PushContent=objc --user jane
+              profilecli whatif --fault 7 --since 2026-01-01T00:00:00Z --items 1000 --format json
+              profilecli whatif --fail-on-difference
+
+            EXIT STATUS
+              1 with --fail-on-difference if an item fared differently, or if the command failed
+            """)
+
+    @OptionGroup var published: PublishedOptions
+
+    @Option(name: .long, help: "What was saved for this USER only, in any form that `profilecli --help` lists.")
+    var user: String?
+
+    @Option(name: .long, help: ArgumentHelp("What was saved on this device only.", valueName: "id"))
+    var device: String?
+
+    @Option(
+        name: .long, parsing: .unconditional,
+        help: ArgumentHelp("Count what was saved from here on.", valueName: "position|time"))
+    var since: String?
+
+    @Option(
+        name: .long, parsing: .unconditional,
+        help: ArgumentHelp("The history ends here, this position or time included.", valueName: "position|time"))
+    var until: String?
+
+    @Option(name: .long, help: ArgumentHelp("List so many of the affected items.", valueName: "n"))
+    var items: UInt64 = 10
+
+    @Flag(name: .long, help: "Exit with 1 if an item fared differently, for CI.")
+    var failOnDifference = false
+
+    @OptionGroup var place: PlaceOptions
+
+    func run() async throws {
+        var query = published.query + [("items", "\(items)")]
+        if let user { query.append(("user", user)) }
+        if let device { query.append(("device", device)) }
+        if let since { query.append(("since", since)) }
+        if let until { query.append(("until", until)) }
+        let answer = try await place.connect().get("/v1/whatif", query)
+        try Output.print(place.isJSON ? Self.json(answer) : WhatIfTable(answer).lines)
+        if failOnDifference, answer["affected"] != .int(0) { throw ExitCode(ExitStatus.failed.rawValue) }
+    }
+
+    /// The faults, the items, and what is left of the answer: the totals.
+    private static func json(_ answer: JSONObject) -> [String] {
+        let parts: [Name] = ["faults", "affected_items"]
+        let totals = AttributeValue.object(answer.value.members.filter { !parts.contains($0.key) })
+        return parts.flatMap { answer.objects($0).map(\.line) } + [JSONObject(totals).line]
+    }
+}

@@ -1,0 +1,160 @@
+internal import ArgumentParser
+internal import ProfileLog
+internal import ProfileLogAPI
+
+/// DEVICE, of commands that do something to one.
+struct DeviceArgument: ParsableArguments {
+    @Argument(help: "The device (default: phone).")
+    var name: String?
+
+    @Option(name: .customLong("device"), help: .hidden)
+    var option: String?
+
+    mutating func validate() throws {
+        if name != nil, option != nil { throw ValidationError("The device is named twice. Name it once.") }
+    }
+
+    var device: String { name ?? option ?? DefaultDevice.name }
+
+    /// The path of a request about it.
+    func path(_ action: String? = nil) -> String { DevicePath.of(device, action) }
+}
+
+/// Paths of requests about one device.
+enum DevicePath {
+    static func of(_ device: String, _ action: String? = nil) -> String {
+        "/v1/devices/\(APIRequest.pathPart(device))" + (action.map { "/\($0)" } ?? "")
+    }
+}
+
+/// `--at`.
+struct ClockOption: ParsableArguments {
+    @Option(
+        name: .long, parsing: .unconditional,
+        help: ArgumentHelp("When, by the device's clock, as in 2026-01-31T23:59:59Z.", valueName: "time"))
+    var at: String?
+
+    mutating func validate() throws {
+        if let at, OccurredAt(iso8601: at) == nil {
+            throw ValidationError("--at must be a time as in 2026-01-31T23:59:59Z.")
+        }
+    }
+
+    func write(to json: inout JSONWriter) { json.member("time", at) }
+}
+
+/// What about a device is changed.
+struct SettingsOptions: ParsableArguments {
+    enum Network: String, EnumerableFlag {
+        case online, offline
+
+        static func help(for value: Network) -> ArgumentHelp? {
+            value == .online ? "There is a network." : "There is none: what the SDK takes is queued."
+        }
+    }
+
+    enum SDK: EnumerableFlag {
+        case enabled, disabled
+
+        static func name(for value: SDK) -> NameSpecification {
+            .customLong(value == .enabled ? "enable-sdk" : "disable-sdk")
+        }
+
+        static func help(for value: SDK) -> ArgumentHelp? {
+            value == .enabled ? "The SDK runs." : "The SDK takes nothing and sends nothing."
+        }
+    }
+
+    enum Policy: String, ExpressibleByArgument, CaseIterable { case automatic, manual }
+
+    @Flag var network: Network?
+    @Flag var sdk: SDK?
+
+    @Option(name: .long, help: "automatic: the SDK sends by itself; manual: when `device send` asks.")
+    var requestPolicy: Policy?
+
+    @Option(
+        name: .long, parsing: .unconditional,
+        help: ArgumentHelp("The least time between two sendings, as in 10s; 0: at once.", valueName: "span"))
+    var flushInterval: String?
+
+    @Option(
+        name: .long, parsing: .unconditional,
+        help: ArgumentHelp("For how long the app may be away in one session, as in 30m.", valueName: "span"))
+    var sessionTimeout: String?
+
+    @Option(
+        name: .long,
+        help: ArgumentHelp(
+            "A target that lacks the capability: what it saves stays private. Repeatable.", valueName: "process:group"))
+    var withoutAppGroup: [String] = []
+
+    @Option(name: .long, help: ArgumentHelp("A target that has it again. Repeatable.", valueName: "process:group"))
+    var withAppGroup: [String] = []
+
+    mutating func validate() throws {
+        _ = try Self.seconds(flushInterval, "--flush-interval")
+        _ = try Self.seconds(sessionTimeout, "--session-timeout")
+        for target in withoutAppGroup { _ = try Self.target(target, "--without-app-group") }
+        for target in withAppGroup { _ = try Self.target(target, "--with-app-group") }
+    }
+
+    /// Whether nothing is to be changed.
+    var isEmpty: Bool {
+        network == nil && sdk == nil && requestPolicy == nil && flushInterval == nil && sessionTimeout == nil
+            && withoutAppGroup.isEmpty && withAppGroup.isEmpty
+    }
+
+    func write(to json: inout JSONWriter) throws {
+        if let network {
+            json.key("online")
+            json.value(network == .online)
+        }
+        if let sdk {
+            json.key("sdk_enabled")
+            json.value(sdk == .enabled)
+        }
+        json.member("request_policy", requestPolicy?.rawValue)
+        for (key, span, option) in [
+            ("flush_interval_s", flushInterval, "--flush-interval"),
+            ("session_timeout_s", sessionTimeout, "--session-timeout"),
+        ] {
+            guard let seconds = try Self.seconds(span, option) else { continue }
+            json.key(key)
+            json.value(seconds)
+        }
+        for (key, targets, option) in [
+            ("without_app_groups", withoutAppGroup, "--without-app-group"),
+            ("with_app_groups", withAppGroup, "--with-app-group"),
+        ] where !targets.isEmpty {
+            json.key(key)
+            json.beginArray()
+            for target in targets {
+                let (process, group) = try Self.target(target, option)
+                json.beginObject()
+                json.member("process", process)
+                json.member("app_group", group)
+                json.endObject()
+            }
+            json.endArray()
+        }
+    }
+
+    /// A number of seconds, or a number and a unit.
+    private static func seconds(_ span: String?, _ option: String) throws -> Int64? {
+        guard let span else { return nil }
+        if let seconds = Int64(span) { return seconds }
+        guard let duration = DurationText.parse(span) else {
+            throw ValidationError("\(option) must be seconds, or a number with s, m, h or d behind it, as in 90s.")
+        }
+        return duration.components.seconds
+    }
+
+    /// `PROCESS:GROUP`; a group's name has no colon.
+    private static func target(_ text: String, _ option: String) throws -> (process: String, group: String) {
+        guard let colon = text.utf8.lastIndex(of: UInt8(ascii: ":")), colon > text.startIndex,
+            let process = String(text.utf8[..<colon]), let group = String(text.utf8[text.utf8.index(after: colon)...])
+        else { throw ValidationError("\(option) is written PROCESS:GROUP, as in PushContent:group.app.") }
+        return (process, group)
+    }
+}
