@@ -165,16 +165,17 @@ extension JSONWriter {
 
     fileprivate mutating func pendingCounts(_ items: [ProfileView.Waiting]) {
         beginObject()
+        let waiting = items.filter { !$0.isQueued }
         key("total")
-        value(items.count)
+        value(waiting.count)
         for kind in PendingKind.allCases {
             key(kind.key)
-            value(items.count { $0.kind == kind })
+            value(waiting.count { $0.kind == kind })
         }
-        key("logged")
-        value(items.count { $0.kind == nil })
+        key("queued")
+        value(items.count - waiting.count)
         key("hidden_from_app")
-        value(items.count { !$0.storage.isVisibleToApp })
+        value(waiting.count { !$0.storage.isVisibleToApp })
         endObject()
     }
 }

@@ -16,7 +16,7 @@ extension API {
         try await save(request, Self.userAttributeFields) { [.userAttributeSaved(try Self.userAttributeChange($0))] }
     }
 
-    private static let saveFields: Set<Name> = ["user", "device", "process", "app_group", "private", "time", "item"]
+    private static let saveFields: Set<Name> = ["user", "device", "process", "app_group", "private", "time", "item", "imported"]
 
     private func save(
         _ request: APIRequest, _ content: Set<Name>, _ events: (Fields) throws -> [ProfileEvent]
@@ -31,8 +31,11 @@ extension API {
         if isPrivate, appGroup != nil { throw APIProblem.invalid("private", "and `app_group` exclude each other") }
         let storage: DeviceStorage =
             isPrivate ? .privateTo(process: process) : .appGroup(appGroup ?? Self.defaultAppGroup)
+        // What a real device had saved is stored as it is: its launch decides whether the SDK takes it.
+        let source: EventSource =
+            try fields.flag("imported") ? .import : process == DeviceStorage.app ? .app : .extension
         let context = EventContext(
-            source: process == DeviceStorage.app ? .app : .extension, occurredAt: try fields.time("time"),
+            source: source, occurredAt: try fields.time("time"),
             process: process, device: device, storage: storage, item: try fields.text("item"))
         let events = try events(fields)
         return try await commit(

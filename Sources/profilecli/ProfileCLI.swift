@@ -45,7 +45,7 @@ struct ProfileCLI: AsyncParsableCommand {
             RejectedCommand.self, ProfileCommand.self, HistoryCommand.self, TailCommand.self, UsersCommand.self,
             ChangeUserCommand.self, ReplayCommand.self,
             WhatIfCommand.self, ImportCommand.self, ExportCommand.self, CheckCommand.self, StatsCommand.self,
-            GenerateCommand.self,
+            GenerateCommand.self, SimulateCommand.self,
         ])
 
     static func main() async {

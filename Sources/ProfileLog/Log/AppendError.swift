@@ -62,7 +62,7 @@ extension AppendError: CustomStringConvertible {
         case .keyReused: "Use a new key for new content."
         case .invalid: "Correct it and try again."
         case .unknownUser: "See `profilecli users` for those that exist."
-        case .unknownDevice: "Save or launch something on it first; `profilecli pending` lists the devices."
+        case .unknownDevice: "Save or launch something on it first; `profilecli device` lists the devices."
         case .pendingFull:
             "Launch the app on it (`profilecli launch`) or discard what waits (`profilecli pending discard`)."
         case .tooLarge: "Send it in several appends."

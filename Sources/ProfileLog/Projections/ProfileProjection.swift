@@ -3,7 +3,7 @@ public enum ProfileProjection: Projection {
     /// The name of its snapshots.
     public static let name = "profile"
     /// Raised with the meaning of `apply`.
-    public static let revision: UInt32 = 2
+    public static let revision: UInt32 = 3
     /// Nothing folded yet.
     public static var initial: ProfileState { ProfileState() }
 
@@ -51,10 +51,18 @@ public enum ProfileProjection: Projection {
                 .init(
                     position: position.rawValue, kind: kind, savedAt: at,
                     device: Name(String(decoding: device, as: UTF8.self)),
-                    storage: StorageCode(appGroup: body.storage, process: body.process), body: Array(header.body)))
+                    storage: StorageCode(appGroup: body.storage, process: body.process), body: Array(header.body),
+                    isQueued: kind.unqueued != nil))
         case .pendingFlushed:
             for item in body.rejected { state.removePending(item.position.rawValue) }
-            if !body.isQueued { flush(body.flushed, at, position, &state) }
+            if body.isQueued {
+                let taken = Set(body.flushed.map(\.rawValue))
+                for index in state.pending.indices where taken.contains(state.pending[index].position) {
+                    state.pending[index].isQueued = true
+                }
+            } else {
+                flush(body.flushed, at, position, &state)
+            }
         case .dataSent: flush(body.flushed, at, position, &state)
         case .pendingDiscarded:
             for item in body.discarded { state.removePending(item.rawValue) }

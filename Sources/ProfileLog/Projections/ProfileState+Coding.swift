@@ -42,6 +42,7 @@ extension ProfileProjection {
             write(Array(entry.device.text.utf8), &writer)
             writer.varint(UInt64(entry.storage.rawValue))
             write(entry.body, &writer)
+            writer.byte(entry.isQueued ? 1 : 0)
         }
         return Array(writer.bytes)
     }
@@ -104,7 +105,7 @@ extension ProfileProjection {
             state.pending.append(
                 .init(
                     position: position, kind: kind, savedAt: savedAt, device: device, storage: storage,
-                    body: Array(reader.bytes())))
+                    body: Array(reader.bytes()), isQueued: reader.varint() == 1))
         }
         return reader.isBad || !reader.isAtEnd ? nil : state
     }

@@ -8,7 +8,7 @@ public struct ProfileView: Hashable, Sendable {
     public var customEvents: [Counted]
     /// Products bought.
     public var purchases: [Purchased]
-    /// What waits for a launch, in saved order.
+    /// What waits for a launch or for the SDK to send it, in saved order.
     public var pending: [Waiting]
 
     /// An attribute.
@@ -58,6 +58,8 @@ public struct ProfileView: Hashable, Sendable {
         public var storage: DeviceStorage
         /// When it was saved, by the device's clock.
         public var savedAt: Timestamp
+        /// Whether the SDK has it already, and has not sent it.
+        public var isQueued: Bool
     }
 }
 
@@ -89,7 +91,8 @@ extension EventLog {
             pending: state.pending.map { entry in
                 .init(
                     position: Position(rawValue: entry.position), kind: entry.list, device: entry.device.text,
-                    storage: entry.storage.storage(names), savedAt: Timestamp(rawValue: entry.savedAt))
+                    storage: entry.storage.storage(names), savedAt: Timestamp(rawValue: entry.savedAt),
+                    isQueued: entry.isQueued)
             })
     }
 

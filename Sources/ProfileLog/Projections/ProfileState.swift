@@ -68,6 +68,8 @@ public struct ProfileState: Sendable {
         let device: Name
         let storage: StorageCode
         let body: [UInt8]
+        /// Whether the SDK has it already.
+        var isQueued = false
     }
 }
 

@@ -117,6 +117,8 @@ struct ProfileText {
         let count = max(0, launches["count"].integer ?? 0)
         var text = "\(Number.grouped(Int(count))) \(count == 1 ? "launch" : "launches")"
         if launches["last"] != .null { text += ", the last \(Phrase.time(launches["last"]))" }
-        return text + "; \(Phrase.waiting(waiting))."
+        let queued = UInt64(max(0, profile.object("pending")["queued"].integer ?? 0))
+        let inQueue = queued > 0 ? ", \(queued) in the SDK's queue" : ""
+        return text + "; \(Phrase.waiting(waiting))\(inQueue)."
     }
 }

@@ -30,6 +30,8 @@ struct ItemSaver {
         var writer = JSONWriter()
         writer.beginObject()
         writer.member("key", "\(keyPrefix):\(item.place)")
+        writer.key("imported")
+        writer.value(true)
         for member in context + item.content {
             writer.key(member.key)
             writer.value(member.value)
@@ -70,8 +72,7 @@ struct ItemSaver {
     }
 
     private static let commonPlaces: Set<String> = [
-        "app_group", "device", "key", "process", "user", "The app group's name", "The device's ID",
-        "The idempotency key",
-        "The process's name", "The user's ID",
+        "app_group", "device", "key", "process", "user", "The app group's name", "The app group",
+        "The device's ID", "The idempotency key", "The process's name", "The user's ID",
     ]
 }

@@ -1,0 +1,67 @@
+internal import ArgumentParser
+internal import ProfileLog
+
+/// `profilecli simulate`
+struct SimulateCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "simulate",
+        abstract: "Let a made-up history happen: pushes, launches, log-ins, devices without a network.",
+        discussion: """
+            People play, follow a course and register in pushes, and open the app now and then; some share a tablet, some never \
+            log in. The same seed, devices and days always give the same history. Look at it with `history`, and at what the \
+            published code would have made of it with `whatif`.
+
+            EXAMPLES
+              profilecli simulate --store academy
+              profilecli simulate --store academy --devices 500 --days 30 --seed 7
+              profilecli whatif --store academy
+            """)
+
+    @OptionGroup var store: StoreOnlyOption
+
+    @Option(name: .long, parsing: .unconditional, help: "How many devices.")
+    var devices = 50
+
+    @Option(name: .long, parsing: .unconditional, help: "How many days.")
+    var days = 14
+
+    @Option(name: .long, parsing: .unconditional, help: "Any number, 0 or more; another one gives another history.")
+    var seed: UInt64 = 1
+
+    mutating func validate() throws {
+        guard 1...100_000 ~= devices else { throw ValidationError("--devices must be from 1 to 100,000.") }
+        guard 1...3_650 ~= days else { throw ValidationError("--days must be from 1 to 3,650.") }
+    }
+
+    func run() throws {
+        Interrupt.watch()
+        let log = try store.open(create: true)
+        guard try log.lastPosition() == .start else {
+            throw Failure(
+                "The store in \(store.path) holds events already.",
+                remedy: "Name an empty folder with --store: a made-up history does not mix with a real one.")
+        }
+        // From 2026-01-05, a Monday.
+        let start = Timestamp(rawValue: 1_767_571_200_000_000)
+        let history = DeviceHistory(seed: seed, devices: devices, days: days, start: start)
+        var bar = ProgressBar(unit: "steps")
+        let isComplete = try SimulationRunner(log).run(history) { progress in
+            bar.update(progress)
+            return !Interrupt.isRequested
+        }
+        bar.clear()
+        guard isComplete else {
+            throw Failure(
+                "The simulation did not come to its end; what happened until then is in the store.",
+                remedy: "Run it again with another folder.", status: .interrupted)
+        }
+        try log.writeIndex()
+        let statistics = try log.statistics()
+        try Output.print([
+            "Simulated \(Number.counted(UInt64(history.steps.count), "step")) on "
+                + "\(Number.counted(UInt64(devices), "device")) over \(Number.counted(UInt64(days), "day")): "
+                + "\(Number.counted(statistics.lastPosition.rawValue, "event")), "
+                + "\(Number.counted(statistics.users, "user")). Next: profilecli whatif"
+        ])
+    }
+}
