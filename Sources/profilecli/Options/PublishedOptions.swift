@@ -9,7 +9,7 @@ struct PublishedOptions: ParsableArguments {
     @Option(
         name: .long, parsing: .unconditionalSingleValue,
         help: ArgumentHelp(
-            "Only this fault of spec/device.md 6.2: its number; newest, those of the newest snippets (default); or all. Repeatable.",
+            "Only this fault, by its number in docs/device-simulation.md; newest, those of the newest snippets (default); or all. Repeatable.",
             valueName: "number"))
     var fault: [String] = []
 
