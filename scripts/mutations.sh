@@ -106,7 +106,7 @@ declare -A edit=(
     # A state is folded from the snapshot, and from the first event all the same.
     [ignore-checkpoint]='/func state</,/^    }/s/let from = (earlier?\.version ?? 0) + 1/let from: UInt64 = 1/'
     # A launch makes items effective as they were saved, and not list by list.
-    [reorder-flush]='/due\.filter/s/(\$0\.kind, \$0\.position) < (\$1\.kind, \$1\.position)/$0.position < $1.position/'
+    [reorder-flush]='s/(\$0\.kind?\.rawValue ?? 0, \$0\.position) < (\$1\.kind?\.rawValue ?? 0, \$1\.position)/$0.position < $1.position/'
     # A user's tenth event gets the version of the ninth.
     [reuse-version]='s/let version = try view\.version(of: user, &streams) + 1/let version = try view.version(of: user, \&streams) == 9 ? 9 : try view.version(of: user, \&streams) + 1/'
 )

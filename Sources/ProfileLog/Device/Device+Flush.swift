@@ -4,8 +4,8 @@ struct FlushInput: Hashable, Sendable {
     var kinds: Set<PendingKind>
     /// Items in one event.
     var limit: Int
-    /// Whether what is handed to the SDK is sent at once if it may be: a launch into the foreground starts a session.
-    var isRequested: Bool
+    /// Why what is handed to the SDK is sent at once, if it may be.
+    var cause: SendCause
     /// Whether what is handed stays in the SDK's queue whatever may be: the app dies before it is sent.
     var staysQueued: Bool
     /// The storages on the device that the app sees.
@@ -18,7 +18,7 @@ struct FlushInput: Hashable, Sendable {
     /// All lists, sent at once if that may be.
     static func all(limit: Int) -> FlushInput {
         FlushInput(
-            kinds: Set(PendingKind.allCases), limit: limit, isRequested: true, staysQueued: false, visible: [])
+            kinds: Set(PendingKind.allCases), limit: limit, cause: .foreground, staysQueued: false, visible: [])
     }
 }
 
@@ -53,13 +53,8 @@ extension Device {
             }
         }
         // What was taken earlier is sent earlier: behind a queue, everything is queued.
-        let isSent = !input.staysQueued && state.queue.isEmpty && maySendFlush(input)
+        let isSent = !input.staysQueued && state.queue.isEmpty && maySend(input.cause)
         flush.isQueued = !isSent && !flush.flushed.isEmpty
         return [Action(.pendingFlushed(flush), .user(user))]
-    }
-
-    /// A launch asks for sending only where the SDK sends by itself: under the manual policy the app asks.
-    private func maySendFlush(_ input: FlushInput) -> Bool {
-        maySend(isRequested: input.isRequested && state.status.settings.requestPolicy == .automatic)
     }
 }

@@ -16,7 +16,7 @@ struct Device {
         /// The next of what waits is handed to the SDK.
         case flush(FlushInput)
         /// The SDK sends the next of what it took, if it may.
-        case send(isRequested: Bool, limit: Int)
+        case send(SendCause, limit: Int)
         case changeUser(to: Person)
         case logOut
         /// The SDK forgets what it has not sent, and who was there.
@@ -67,7 +67,7 @@ struct Device {
         case .launch(let kind): launch(kind)
         case .leave: status.launch > 0 && status.leftAt == nil ? [Action(.appLeft, .current)] : []
         case .flush(let input): flush(input)
-        case .send(let isRequested, let limit): maySend(isRequested: isRequested) ? send(limit) : []
+        case .send(let cause, let limit): maySend(cause) ? send(limit) : []
         case .changeUser(let person): changeUser(to: person, current)
         case .logOut: logOut()
         case .wipe: discardQueue("wipe") + endSession() + leaveUser()
@@ -81,7 +81,7 @@ struct Device {
         let launched = Action(.appLaunched(kind), .current)
         if kind == .background { return [launched] }
         if status.session > 0, let leftAt = status.leftAt,
-            now - leftAt <= Int64(status.settings.sessionTimeout) * 1_000_000
+            (0...Int64(status.settings.sessionTimeout) * 1_000_000).contains(now - leftAt)
         {
             return [launched]
         }
@@ -95,14 +95,15 @@ struct Device {
 
     // MARK: - The SDK's queue
 
-    /// Whether the SDK may send now. `isRequested`: the app asked for it, or something that the user waits for needs the server.
-    func maySend(isRequested: Bool) -> Bool {
+    /// Whether the SDK may send now.
+    func maySend(_ cause: SendCause) -> Bool {
         let settings = status.settings
         guard settings.isSDKEnabled, settings.isOnline else { return false }
-        if isRequested { return true }
+        if cause == .request { return true }
         guard settings.requestPolicy == .automatic else { return false }
-        guard let sentAt = status.sentAt else { return true }
-        return now - sentAt >= Int64(settings.flushInterval) * 1_000_000
+        guard cause == .timer, let sentAt = status.sentAt else { return true }
+        // A clock that was set back has no say in how long ago that was.
+        return !(0..<Int64(settings.flushInterval) * 1_000_000).contains(now - sentAt)
     }
 
     private func send(_ limit: Int) -> [Action] {
@@ -162,4 +163,14 @@ struct Device {
     }
 
     private func leaveUser() -> [Action] { status.user == nil ? [] : [Action(.userLoggedOut, .current)] }
+}
+
+/// Why the SDK sends what it took.
+enum SendCause: Hashable, Sendable {
+    /// The app asks for it (`requestImmediateDataFlush`), whatever the policy.
+    case request
+    /// A session starts, or the user changes: the automatic policy does not wait for its interval.
+    case foreground
+    /// Time has passed.
+    case timer
 }

@@ -3,7 +3,7 @@ enum DeviceIntent: Hashable, Sendable {
     case launch(LaunchKind)
     case leave
     case flush(FlushInput)
-    case send(isRequested: Bool, limit: Int)
+    case send(SendCause, limit: Int)
     case changeUser(UserID)
     case logOut
     case wipe

@@ -11,10 +11,12 @@ extension Decider {
             intent.needsItems
             ? try view.deviceState(device, transaction)
             : DeviceState(status: try view.device(device, transaction))
-        let current = try state.status.user.map { try self.current($0, transaction) }
+        // Whoever was on the device may have gone into another user, from another device.
+        let user = try state.status.user.map { try view.survivor(of: $0, transaction) }
+        let current = try user.map { try self.current($0, transaction) }
         let machine = Device(state: state, now: now)
         let input = try input(intent, machine, transaction)
-        var performance = Performance(device: device, context: context.on(device), current: state.status.user)
+        var performance = Performance(device: device, context: context.on(device), current: user)
         for action in machine.handle(input, current: current) {
             try perform(action, &performance, transaction)
         }
@@ -69,7 +71,7 @@ extension Decider {
             if device.state.status.launch == 0 { throw AppendError.unknownDevice }
             return .leave
         case .flush(let flush): return .flush(try completed(flush, device, transaction))
-        case .send(let isRequested, let limit): return .send(isRequested: isRequested, limit: limit)
+        case .send(let cause, let limit): return .send(cause, limit: limit)
         case .changeUser(let id):
             if let user = try view.user(id, braze: braze, transaction) { return .changeUser(to: .known(user)) }
             if case .brazeID = id { throw AppendError.unknownUser(id) }
@@ -121,56 +123,6 @@ extension Decider {
             to = from - 1
         }
         return 0
-    }
-
-    // MARK: - What is saved or logged on a device
-
-    /// When it happened by the device's clock, or else by the log's; a clock that is far ahead is refused.
-    func occurredAt(_ header: RecordHeader) throws -> Int64 {
-        let event = EventView(header: header, position: .start, names: view.nameTable)
-        let at = event.occurredAt.rawValue
-        if at == header.recordedAt { return recordedAt }
-        if event.source.isSDK { try checkClock(at) }
-        return at
-    }
-
-    /// Refuses a device's clock that cannot be right.
-    private func checkClock(_ time: Int64) throws {
-        if time < 0 { throw AppendError.invalid(place: "The time", reason: "must not be before 1970") }
-        if time - SDKRules.furthestAhead > recordedAt {
-            throw AppendError.invalid(place: "The time", reason: "is more than a year ahead of the log's clock")
-        }
-    }
-
-    /// The kind under which an item is stored that the app logs through the SDK on `device`: queued, if the SDK cannot send it now.
-    func kind(
-        _ kind: EventKind, loggedOn device: Name, at occurredAt: Int64,
-        _ transaction: borrowing some Reading & ~Copyable
-    ) throws -> EventKind {
-        let status = try view.device(device, transaction)
-        if status.settings == DeviceSettings() { return kind }
-        guard status.settings.isSDKEnabled else {
-            throw AppendError.invalid(
-                place: "The SDK on the device", reason: "is disabled and would drop the event; enable it first")
-        }
-        let machine = Device(state: try view.deviceState(device, transaction), now: occurredAt)
-        let isSent = machine.state.queue.isEmpty && machine.maySend(isRequested: false)
-        return isSent ? kind : kind.queued ?? kind
-    }
-
-    /// The saved event as it lands on a device of which a target lacks the app group; nil if nothing is lacking.
-    func relocated(
-        _ body: UnsafeRawBufferPointer, _ kind: EventKind, _ settings: DeviceSettings
-    ) -> (event: ProfileEvent, context: EventContext)? {
-        if settings.missingAppGroups.isEmpty { return nil }
-        let header = RecordHeader(kind: kind, body: body)
-        guard let saved = RecordedEvent(header, position: .start, names: names.map), let storage = saved.context.storage
-        else { return nil }
-        let place = settings.storage(storage, of: saved.context.process ?? DeviceStorage.app)
-        if place == storage { return nil }
-        var context = saved.context
-        context.storage = place
-        return (saved.event, context)
     }
 }
 

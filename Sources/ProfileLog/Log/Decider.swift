@@ -5,7 +5,7 @@
 struct Decider: ~Copyable {
     let view: LogView
     let braze: BrazeIDs
-    private let limits: PendingLimits
+    let limits: PendingLimits
     let recordedAt: Int64
     private let firstPosition: UInt64
     var names: NewNames
@@ -47,6 +47,7 @@ struct Decider: ~Copyable {
         _ append: PreparedAppend, _ transaction: borrowing some Reading & ~Copyable
     ) throws -> AppendReceipt {
         let namesBefore = names.added.count
+        let recordsBefore = ends.count
         do {
             switch append.intent {
             case .events: return try decideEvents(append, transaction)
@@ -56,6 +57,8 @@ struct Decider: ~Copyable {
                 return try decideDiscard(device, selection, actor, reason, context, transaction)
             }
         } catch let error as AppendError {
+            // Refusals come before the first record; one that did not would leave a part of the append behind.
+            if ends.count > recordsBefore { throw HalfDecided(refusal: error) }
             names.truncate(to: namesBefore)
             throw error
         }
@@ -79,8 +82,8 @@ struct Decider: ~Copyable {
             }
         }
         let users = try resolve(append, transaction)
-        try refuseBeyondPendingLimit(append, transaction)
-        return try append.bytes.withUnsafeBytes { try write(append, $0, users, keyField, transaction) }
+        let plans = try plan(append, users, transaction)
+        return try append.bytes.withUnsafeBytes { try write(append, $0, users, plans, keyField, transaction) }
     }
 
     /// The users of the append's targets; nil for those whom it creates.
@@ -103,7 +106,8 @@ struct Decider: ~Copyable {
     }
 
     private mutating func write(
-        _ append: PreparedAppend, _ bytes: UnsafeRawBufferPointer, _ users: [UInt64?], _ key: AppendField?,
+        _ append: PreparedAppend, _ bytes: UnsafeRawBufferPointer, _ users: [UInt64?], _ plans: [Int: ItemPlan],
+        _ key: AppendField?,
         _ transaction: borrowing some Reading & ~Copyable
     ) throws -> AppendReceipt {
         var users = users
@@ -112,7 +116,9 @@ struct Decider: ~Copyable {
         places.reserveCapacity(append.items.count)
         var key = key
         // The key's field stands in the first record and counts all of them, also those of users who are made on the way.
-        let promised = key.map { _ in append.items.count + extraEvents(append, users, transaction: transaction) }
+        let promised = key.map { _ in
+            append.items.count + extraEvents(append, users, plans)
+        }
         if let promised { key?.count = UInt64(promised) }
         for (index, item) in append.items.enumerated() {
             let user: UInt64
@@ -124,11 +130,11 @@ struct Decider: ~Copyable {
                 user = try view.user(id, braze: braze, transaction) ?? create(id, &key, &places, transaction)
                 users[item.target] = user
             }
-            if append.devices.isEmpty {
-                try record(item.kind, user, &key, body: bytes.slice(item.body), &places, transaction)
-            } else {
+            if !plans.isEmpty, let plan = plans[index] {
                 try write(
-                    item.kind, append.devices[index], user, &key, body: bytes.slice(item.body), &places, transaction)
+                    plan, append.devices[index], user, &key, body: bytes.slice(item.body), &places, transaction)
+            } else {
+                try record(item.kind, user, &key, body: bytes.slice(item.body), &places, transaction)
             }
         }
         precondition(promised == nil || promised == places.count, "A key counts other events than its append stored.")
@@ -136,45 +142,44 @@ struct Decider: ~Copyable {
             first: Position(rawValue: first), places: places, isRepetition: false, note: append.note)
     }
 
-    /// Writes what is saved or logged on `device`.
+    /// Writes an item as it was planned.
     private mutating func write(
-        _ kind: EventKind, _ device: Name?, _ user: UInt64, _ key: inout AppendField?, body: UnsafeRawBufferPointer,
+        _ plan: ItemPlan, _ device: Name?, _ user: UInt64, _ key: inout AppendField?, body: UnsafeRawBufferPointer,
         _ places: inout [AppendReceipt.Place], _ transaction: borrowing some Reading & ~Copyable
     ) throws {
-        guard let device else { return try record(kind, user, &key, body: body, &places, transaction) }
-        let at = try occurredAt(RecordHeader(kind: kind, body: body))
-        guard kind.isSaved else {
-            let kind = try self.kind(kind, loggedOn: device, at: at, transaction)
-            return try record(kind, user, &key, body: body, &places, transaction)
-        }
-        let status = try view.device(device, transaction)
-        if status.user == nil {
+        if plan.joins, let device {
             let change = EventContext(source: .system, device: device.text)
             try event(.userChanged(previous: nil), change, user, &key, &places, transaction)
         }
-        if let (event, context) = relocated(body, kind, status.settings) {
+        if let (event, context) = plan.relocated {
             try self.event(event, context, user, &key, &places, transaction)
         } else {
-            try record(kind, user, &key, body: body, &places, transaction)
+            try record(plan.kind, user, &key, body: body, &places, transaction)
         }
     }
 
     /// How many events the append makes beside its items: for new users, and for devices that get their first.
-    private func extraEvents(
-        _ append: PreparedAppend, _ users: [UInt64?], transaction: borrowing some Reading & ~Copyable
-    ) -> Int {
-        var created: Set<UserID> = []
-        var devices: Set<Name> = []
-        let used = Set(append.items.map(\.target))
-        for (index, target) in append.targets.enumerated() where users[index] == nil && used.contains(index) {
-            if created.insert(target.id).inserted, case .device(let device) = target.id { devices.insert(Name(device)) }
+    private func extraEvents(_ append: PreparedAppend, _ users: [UInt64?], _ plans: [Int: ItemPlan]) -> Int {
+        var made: Set<UserID> = []
+        var occupied: Set<Name> = []
+        var extra = 0
+        for (index, item) in append.items.enumerated() {
+            let id = append.targets[item.target].id
+            if users[item.target] == nil, !made.contains(id) {
+                if case .device(let device) = id {
+                    // The ID leads to whoever an earlier item put on the device.
+                    if occupied.insert(Name(device)).inserted { extra += 1 }
+                } else {
+                    extra += 1
+                }
+                made.insert(id)
+            }
+            if plans[index]?.joins == true, let device = append.devices[index] {
+                occupied.insert(device)
+                extra += 1
+            }
         }
-        var changes = 0
-        for (index, device) in append.devices where append.items[index].kind.isSaved && devices.insert(device).inserted
-        {
-            if (try? view.device(device, transaction).user) == .some(nil) { changes += 1 }
-        }
-        return created.count + changes
+        return extra
     }
 
     mutating func create(
@@ -304,17 +309,11 @@ struct Decider: ~Copyable {
         }
         return try transaction.get(view.tables.log, position).flatMap { RecordHeader($0) }
     }
+}
 
-    private func refuseBeyondPendingLimit(
-        _ append: PreparedAppend, _ transaction: borrowing some Reading & ~Copyable
-    ) throws {
-        if append.devices.isEmpty { return }
-        let saved = append.devices.filter { append.items[$0.key].kind.isSaved }.values
-        for (device, more) in Dictionary(saved.map { ($0, 1) }, uniquingKeysWith: +) {
-            let waiting = try view.itemCount(device, transaction)
-            if waiting + more > limits.itemsPerDevice { throw AppendError.pendingFull(limit: limits.itemsPerDevice) }
-        }
-    }
+/// An append was refused after a part of it was recorded: the whole commit is given up.
+struct HalfDecided: Error {
+    let refusal: AppendError
 }
 
 /// How much may wait on one device.

@@ -105,6 +105,7 @@ extension EventLog {
     static func appendError(_ error: any Error) -> AppendError {
         switch error {
         case let error as AppendError: error
+        case let half as HalfDecided: half.refusal
         case let error as StorageError: .refused(error)
         case CommitFailure.refused(let error): .refused(error)
         case CommitFailure.unknown(let code): .outcomeUnknown(code: code)

@@ -82,7 +82,7 @@ private struct IndexWriter {
 
     private func writeUsers(_ transaction: borrowing WriteTransaction) throws {
         var writer = WireWriter()
-        let mergedUsers = Set(tail.merges.map(\.source))
+        let mergedUsers = Set(tail.merges.keys)
         try transaction.withCursor(view.tables.users) { cursor in
             for user in mergedUsers.union(tail.identities.keys).sorted() {
                 let changes = tail.identities[user] ?? []

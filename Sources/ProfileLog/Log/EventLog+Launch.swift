@@ -12,7 +12,7 @@ extension EventLog {
     ) throws(AppendError) -> LaunchReport {
         let launch = try PreparedAppend.device(device, .launch(kind), context)
         var flush = FlushInput(
-            kinds: kinds, limit: options.itemsPerFlush, isRequested: kind != .background, staysQueued: false,
+            kinds: kinds, limit: options.itemsPerFlush, cause: kind == .background ? .timer : .foreground, staysQueued: false,
             visible: [])
         var report = LaunchReport()
         report.finished = try repeated(device, .flush(flush), context)
@@ -21,7 +21,7 @@ extension EventLog {
         report.user = receipt.places.last?.user
         if step == .launched { return report }
         flush.staysQueued = step == .handed
-        if step == nil { report.sent = try send(device, isRequested: kind != .background, context) }
+        if step == nil { report.sent = try send(device, kind == .background ? .timer : .foreground, context) }
         report.flushed = try repeated(device, .flush(flush), context)
         return report
     }
@@ -41,7 +41,7 @@ extension EventLog {
     ) throws(AppendError) -> AppendReceipt {
         try Validation.check(user)
         let change = try PreparedAppend.device(device, .changeUser(user), context)
-        _ = try send(device, isRequested: true, context)
+        _ = try send(device, .foreground, context)
         return try commit(change)
     }
 
@@ -71,7 +71,7 @@ extension EventLog {
             try Validation.check(appGroup: target.group)
         }
         let receipt = try commit(PreparedAppend.device(device, .change(change), context))
-        _ = try send(device, isRequested: false, context)
+        _ = try send(device, .timer, context)
         return receipt
     }
 
@@ -80,7 +80,13 @@ extension EventLog {
     public func send(
         _ device: String, isRequested: Bool, _ context: EventContext = EventContext(source: .app)
     ) throws(AppendError) -> [Position] {
-        try repeated(device, .send(isRequested: isRequested, limit: options.itemsPerFlush), context)
+        try send(device, isRequested ? .request : .timer, context)
+    }
+
+    private func send(
+        _ device: String, _ cause: SendCause, _ context: EventContext
+    ) throws(AppendError) -> [Position] {
+        try repeated(device, .send(cause, limit: options.itemsPerFlush), context)
     }
 
     /// Where an append stored its event of this kind.

@@ -33,14 +33,20 @@ extension EventLog {
         if let device = item.context.device, let waiting = try deviceState(device).items[position.rawValue] {
             return waiting.queued == nil ? .pending : .queued
         }
-        var outcome: ItemOutcome?
-        let owner = try survivor(of: item.user)
-        try forEachEvent(of: owner, direction: .backward) { event in
-            if event.position < position { return false }
-            outcome = event.outcome(of: position)
-            return outcome == nil
+        // What was decided before a merge stands in the user's own stream, what came later in that of the one who took them over.
+        var owner = item.user
+        while true {
+            var outcome: ItemOutcome?
+            try forEachEvent(of: owner, direction: .backward) { event in
+                if event.position < position { return false }
+                outcome = event.outcome(of: position)
+                return outcome == nil
+            }
+            if let outcome { return outcome }
+            let target = try withView { try $0.mergedInto(owner.rawValue, $1) }
+            guard let target, target != owner.rawValue else { return nil }
+            owner = UserNumber(rawValue: target)
         }
-        return outcome
     }
 
     /// The user into whom this one was merged, through all merges; the user itself if there was none.
@@ -72,10 +78,12 @@ extension EventLog {
             if page.scanned >= page.last { break }
             next = page.scanned.next
         }
+        let wanted = try user.map { try survivor(of: $0) }
         return try refusals.compactMap { refusal in
             let repair = repairs[refusal.item]
             if isOpen, repair != nil { return nil }
-            guard let item = try event(at: refusal.item), user == nil || item.user == user else { return nil }
+            guard let item = try event(at: refusal.item) else { return nil }
+            if let wanted, try survivor(of: item.user) != wanted { return nil }
             return RejectedItem(item: item, flush: refusal.flush, reason: refusal.reason, repairedBy: repair)
         }
     }
@@ -96,7 +104,8 @@ extension EventLog {
             throw AppendError.invalid(
                 place: "The correction", reason: "must be of the same kind as the item, \(item.event.kind.name)")
         }
-        guard let owner = try find(survivor(of: item.user)) else { throw AppendError.unknownDevice }
+        // The ID that the store gave leads to the same user after a merge, so that the same repair stays the same append.
+        guard let owner = try find(item.user) else { throw StorageError.damaged(place: "user \(item.user.rawValue)") }
         var context = item.context
         context.replaces = position
         if context.occurredAt == nil { context.occurredAt = item.occurredAt }

@@ -318,7 +318,12 @@ public struct EventFilter: Hashable, Sendable {
         if let before, event.recordedAt >= before { return false }
         if let kinds, !kinds.contains(event.event.kind) { return false }
         guard let name else { return true }
-        switch event.event {
+        if case .queued(let logged) = event.event { return Self.concerns(logged, name) }
+        return Self.concerns(event.event, name)
+    }
+
+    private static func concerns(_ event: ProfileEvent, _ name: Name) -> Bool {
+        switch event {
         case .customEventSaved(let event), .customEventLogged(let event): return event.name == name
         case .purchaseLogged(let purchase): return purchase.product == name
         case .customAttributesSaved(let changes), .customAttributesChanged(let changes):

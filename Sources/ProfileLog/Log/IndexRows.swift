@@ -73,8 +73,24 @@ struct UserRow: Hashable {
 
     /// Adds `id` as given at `position`; a repetition changes nothing. Nil marks the creation of a user without IDs.
     mutating func add(_ id: UserID?, position: UInt64) {
+        if let id, identities.contains(id) { return }
+        append(id, position: position)
+    }
+
+    /// As `add`, for an ID that is not there yet.
+    mutating func append(_ id: UserID?, position: UInt64) {
         if created == 0 { created = position }
-        if let id, !identities.contains(id) { identities.append(id) }
+        if let id { identities.append(id) }
+    }
+
+    /// The user into whom the one of this row went: the last field of the row.
+    static func mergedInto(_ row: UnsafeRawBufferPointer) -> UInt64? {
+        var reader = WireReader(row)
+        while let field = reader.field() {
+            if field.number == 3, field.type == .varint { return reader.varint() }
+            reader.skip(field.type)
+        }
+        return nil
     }
 
     func write(to writer: inout WireWriter) {

@@ -101,6 +101,7 @@ struct LogChecker {
         }
         checker.drain(&chunk, nextBase: last)
         checker.report.events = last
+        checker.checkUserNumbers()
         self = checker
         progress(LogProgress(stage: "log", done: last, total: last))
     }
@@ -125,7 +126,7 @@ struct LogChecker {
         if header.recordedAt < recordedAt { report.add(place, "it is recorded before the one before it") }
         recordedAt = max(recordedAt, header.recordedAt)
         let user = Int(clamping: header.user)
-        if user > 1 << 40 {
+        if header.user > position {
             report.add(place, "the user number is out of range")
             drain(&chunk, nextBase: position)
             return
@@ -135,8 +136,19 @@ struct LogChecker {
             report.add(
                 place, "version \(versions[user] + 1) of user \(header.user) was expected, not \(header.version)")
         }
+        if header.kind == .userCreated, header.version != 1 {
+            report.add(place, "user \(header.user) is created a second time")
+        }
         versions[user] = header.version
         if isIndexed { chunk.add(header) }
+    }
+
+    /// Users are numbered without gaps. (Where a record is unreadable, nobody can tell.)
+    private mutating func checkUserNumbers() {
+        guard report.problems.isEmpty else { return }
+        for user in versions.indices.dropFirst() where versions[user] == 0 {
+            report.add("log", "there is a user \(versions.count - 1), and no user \(user)")
+        }
     }
 
     /// Moves what the chunk's events say into `facts`, and begins another chunk behind `nextBase`.
@@ -148,7 +160,7 @@ struct LogChecker {
         for (user, changes) in chunk.identities {
             for change in changes { facts.users[user, default: UserRow()].add(change.id, position: change.position) }
         }
-        for merge in chunk.merges { facts.users[merge.source, default: UserRow()].mergedInto = merge.target }
+        for (source, merge) in chunk.merges { facts.users[source, default: UserRow()].mergedInto = merge.target }
         for (device, changes) in chunk.devices where !device.text.isEmpty {
             for change in changes { facts.devices[device, default: DeviceState()].apply(change.change) }
         }

@@ -51,12 +51,14 @@ extension LogView {
         return items
     }
 
-    /// How many items have not taken effect on the device. For the writer: the tail keeps the count once it was asked for.
-    func itemCount(_ device: Name, _ transaction: borrowing some Reading & ~Copyable) throws -> Int {
-        if let known = withTail({ $0.itemCounts[device] }) { return known }
-        let count = try items(device, transaction).count
-        tail.withWriting { $0.itemCounts[device] = count }
-        return count
+    /// How many items the device holds. For the writer: the tail keeps the count once it was asked for.
+    func load(_ device: Name, _ transaction: borrowing some Reading & ~Copyable) throws -> DeviceLoad {
+        if let known = withTail({ $0.loads[device] }) { return known }
+        let items = try items(device, transaction).values
+        let queued = items.count { $0.queued != nil }
+        let load = DeviceLoad(waiting: items.count - queued, queued: queued)
+        tail.withWriting { $0.loads[device] = load }
+        return load
     }
 
     /// Every device that ever had an event, ascending by bytes.

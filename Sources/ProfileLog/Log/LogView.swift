@@ -70,7 +70,7 @@ struct LogView: Sendable {
             guard let user = braze.user(text), user > 0, user <= (try userCount(transaction)) else { return nil }
             return try survivor(of: user, transaction)
         case .device(let device):
-            return try self.device(Name(device), transaction).user
+            return try self.device(Name(device), transaction).user.map { try survivor(of: $0, transaction) }
         default:
             guard let key = KeyCoding.identifier(id) else { return nil }
             return try key.withUnsafeBytes { try user(identifier: $0, id, transaction) }
@@ -118,12 +118,12 @@ struct LogView: Sendable {
             row = read
         }
         withTail { tail in
+            var known = Set(row.identities)
             for (id, position) in tail.identities[user] ?? [] where position <= last {
-                row.add(id, position: position)
+                if let id, !known.insert(id).inserted { continue }
+                row.append(id, position: position)
             }
-            for merge in tail.merges where merge.source == user && merge.position <= last {
-                row.mergedInto = merge.target
-            }
+            if let merge = tail.merges[user], merge.position <= last { row.mergedInto = merge.target }
         }
         return row
     }
@@ -131,8 +131,18 @@ struct LogView: Sendable {
     /// The user into whom this one went, through all merges; the user itself if there was none.
     func survivor(of user: UInt64, _ transaction: borrowing some Reading & ~Copyable) throws -> UInt64 {
         var survivor = user
-        while let target = try identities(of: survivor, transaction).mergedInto { survivor = target }
-        return survivor
+        // Who is merged has no more events, so a chain is as long as there are users at most.
+        for _ in 0...(try userCount(transaction)) {
+            guard let target = try mergedInto(survivor, transaction) else { return survivor }
+            survivor = target
+        }
+        throw StorageError.damaged(place: "the merges of user \(user) have no end")
+    }
+
+    func mergedInto(_ user: UInt64, _ transaction: borrowing some Reading & ~Copyable) throws -> UInt64? {
+        if let merge = withTail({ $0.merges[user] }), merge.position <= last { return merge.target }
+        guard checkpoint > 0, let row = try transaction.get(tables.users, user) else { return nil }
+        return UserRow.mergedInto(row)
     }
 
     // MARK: - Streams

@@ -20,13 +20,13 @@ struct Tail {
     private(set) var devices: [Name: [(change: DeviceChange, position: UInt64)]] = [:]
     private(set) var identities: [UInt64: [(id: UserID?, position: UInt64)]] = [:]
     /// Users who went into others.
-    private(set) var merges: [(source: UInt64, target: UInt64, position: UInt64)] = []
+    private(set) var merges: [UInt64: (target: UInt64, position: UInt64)] = [:]
 
     /// The records that fail their checksum. What they said is in none of the above.
     private(set) var damage: [Damage] = []
 
     /// How many items a device holds, for devices of which the writer wanted to know it.
-    var itemCounts: [Name: Int] = [:]
+    var loads: [Name: DeviceLoad] = [:]
 
     /// One event: whose, which version, and where in the tail the same user's event before it is (index + 1; 0 for none).
     struct Entry {
@@ -93,15 +93,16 @@ struct Tail {
             if body.identities.isEmpty { identities[record.user, default: []].append((nil, position)) }
             for identity in body.identities { add(identity, user: record.user, position) }
             if record.kind == .usersMerged, let source = body.otherUser {
-                merges.append((source: source, target: record.user, position: position))
+                merges[source] = (record.user, position)
             }
         default: break
         }
         DeviceChange.forEach(record, body, position) { device, change in
             devices[device, default: []].append((change, position))
             switch change {
-            case .saved: itemCounts[device]? += 1
-            case .sent, .gone: itemCounts[device] = nil
+            case .saved(let item) where item.queued == nil: loads[device]?.waiting += 1
+            case .saved: loads[device]?.queued += 1
+            case .handed, .sent, .gone: loads[device] = nil
             default: break
             }
         }

@@ -2,6 +2,8 @@
 enum DeviceChange: Hashable, Sendable {
     /// This user is on it from now on, or nobody.
     case user(UInt64?)
+    /// If `source` is on it, `target` is from now on.
+    case merged(source: UInt64, target: UInt64)
     case launched(position: UInt64, at: Int64)
     case left(at: Int64)
     case sessionStarted(position: UInt64)
@@ -21,13 +23,20 @@ enum DeviceChange: Hashable, Sendable {
         _ header: RecordHeader, _ record: RecordBody, _ position: UInt64, _ body: (Name, DeviceChange) -> Void
     ) {
         guard let kind = header.kind, !record.erased else { return }
-        if kind == .userCreated || kind == .userIdentified || kind == .usersMerged {
+        switch kind {
+        case .userCreated, .userIdentified:
             for case .device(let device) in record.identities { body(Name(device), .user(header.user)) }
+        case .usersMerged:
+            guard let source = record.otherUser else { return }
+            for case .device(let device) in record.identities {
+                body(Name(device), .merged(source: source, target: header.user))
+            }
+        default: break
         }
         guard let device = record.device.map({ Name(String(decoding: $0, as: UTF8.self)) }) else { return }
         let at = record.occurredAt ?? header.recordedAt
         switch kind {
-        case .userChanged: body(device, .user(header.user))
+        case .userChanged, .usersMerged: body(device, .user(header.user))
         case .userLoggedOut: body(device, .user(nil))
         case .appLaunched: body(device, .launched(position: position, at: at))
         case .appLeft: body(device, .left(at: at))
@@ -41,6 +50,7 @@ enum DeviceChange: Hashable, Sendable {
         case .pendingFlushed:
             let flushed = record.flushed.map(\.rawValue)
             if !record.rejected.isEmpty { body(device, .gone(record.rejected.map(\.position.rawValue))) }
+            if flushed.isEmpty { return }
             body(device, record.isQueued ? .handed(flushed, position: position) : .sent(flushed, at: at))
         case .dataSent: body(device, .sent(record.flushed.map(\.rawValue), at: at))
         case .pendingDiscarded: body(device, .gone(record.discarded.map(\.rawValue)))

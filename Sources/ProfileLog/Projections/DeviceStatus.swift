@@ -15,6 +15,7 @@ struct DeviceStatus: Hashable, Sendable {
     mutating func apply(_ change: DeviceChange) {
         switch change {
         case .user(let user): self.user = user
+        case .merged(let source, let target): if user == source { user = target }
         case .launched(let position, _):
             launch = position
             leftAt = nil

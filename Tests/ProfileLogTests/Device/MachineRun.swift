@@ -53,10 +53,10 @@ struct MachineRun {
     /// Everything that a launch does, up to where the app dies: `steps` actions, or all.
     mutating func launch(_ device: Name, _ kind: LaunchKind, dyingAfter steps: Int = .max, staysQueued: Bool = false) {
         var left = steps
+        let cause: SendCause = kind == .background ? .timer : .foreground
         func flushInput(_ run: MachineRun) -> FlushInput {
             var flush = FlushInput(
-                kinds: Set(PendingKind.allCases), limit: 3, isRequested: kind != .background,
-                staysQueued: staysQueued, visible: [])
+                kinds: Set(PendingKind.allCases), limit: 3, cause: cause, staysQueued: staysQueued, visible: [])
             let state = run.devices[device] ?? DeviceState()
             flush.visible = Set(state.items.values.map(\.storage)).filter { code in
                 state.settings.appSees(code.storage { run.numbers.names[safe: Int($0) - 1] })
@@ -68,12 +68,12 @@ struct MachineRun {
         guard left > 0 else { return }
         handle(.launch(kind), device)
         left -= 1
-        while left > 0, handle(.send(isRequested: kind != .background, limit: 3), device) { left -= 1 }
+        while left > 0, handle(.send(cause, limit: 3), device) { left -= 1 }
         while left > 0, handle(.flush(flushInput(self)), device) { left -= 1 }
     }
 
     mutating func send(_ device: Name, isRequested: Bool) {
-        while handle(.send(isRequested: isRequested, limit: 3), device) {}
+        while handle(.send(isRequested ? .request : .timer, limit: 3), device) {}
     }
 
     /// Whether the machine did anything about the input.

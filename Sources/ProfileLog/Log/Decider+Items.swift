@@ -1,0 +1,112 @@
+/// What is saved or logged on a device: decided for a whole append before its first record, so that a refusal leaves nothing behind.
+extension Decider {
+    /// What becomes of one item.
+    struct ItemPlan {
+        /// The kind under which it is stored: a logged event is queued if the SDK cannot send it now.
+        var kind: EventKind
+        /// Whether its user comes to the device with it: nothing was known of the device before.
+        var joins = false
+        /// The saved event as it lands on a device of which a target lacks the app group.
+        var relocated: (event: ProfileEvent, context: EventContext)?
+    }
+
+    /// A device while an append is planned.
+    private struct Situation {
+        let status: DeviceStatus
+        var isVacant: Bool
+        var load: DeviceLoad
+    }
+
+    /// Plans the items that name a device. Throws an `AppendError` if one of them is refused.
+    func plan(
+        _ append: PreparedAppend, _ users: [UInt64?], _ transaction: borrowing some Reading & ~Copyable
+    ) throws -> [Int: ItemPlan] {
+        if append.devices.isEmpty { return [:] }
+        var situations: [Name: Situation] = [:]
+        var plans: [Int: ItemPlan] = [:]
+        for (index, item) in append.items.enumerated() {
+            guard let device = append.devices[index] else { continue }
+            var situation = try situations[device] ?? situationNow(of: device, transaction)
+            if users[item.target] == nil, append.targets[item.target].id == .device(device.text) {
+                // The device gets its anonymous user with this item.
+                situation.isVacant = false
+            }
+            plans[index] = try append.bytes.withUnsafeBytes { bytes in
+                try plan(RecordHeader(kind: item.kind, body: bytes.slice(item.body)), item.kind, &situation)
+            }
+            situations[device] = situation
+        }
+        return plans
+    }
+
+    private func situationNow(
+        of device: Name, _ transaction: borrowing some Reading & ~Copyable
+    ) throws -> Situation {
+        let status = try view.device(device, transaction)
+        return Situation(
+            status: status, isVacant: status == DeviceStatus(), load: try view.load(device, transaction))
+    }
+
+    private func plan(_ header: RecordHeader, _ kind: EventKind, _ situation: inout Situation) throws -> ItemPlan {
+        let settings = situation.status.settings
+        let event = EventView(header: header, position: .start, names: view.nameTable)
+        if event.source.isSDK, event.occurredAt.rawValue != header.recordedAt {
+            try checkClock(event.occurredAt.rawValue)
+        }
+        if kind.isSaved {
+            situation.load.waiting += 1
+            if situation.load.waiting > limits.itemsPerDevice {
+                throw AppendError.pendingFull(limit: limits.itemsPerDevice)
+            }
+            var plan = ItemPlan(kind: kind, joins: situation.isVacant)
+            situation.isVacant = false
+            plan.relocated = relocated(header, settings)
+            return plan
+        }
+        // What another system logged is a fact, whatever the device can do now.
+        if !event.source.isSDK || settings == DeviceSettings() { return ItemPlan(kind: kind) }
+        guard settings.isSDKEnabled else {
+            throw AppendError.invalid(
+                place: "The SDK on the device", reason: "is disabled and would drop the event; enable it first")
+        }
+        let at = event.occurredAt.rawValue == header.recordedAt ? recordedAt : event.occurredAt.rawValue
+        let machine = Device(state: DeviceState(status: situation.status), now: at)
+        if situation.load.queued == 0, machine.maySend(.timer) { return ItemPlan(kind: kind) }
+        situation.load.queued += 1
+        if situation.load.queued > limits.itemsPerDevice {
+            throw AppendError.invalid(
+                place: "The SDK's queue on the device",
+                reason: "holds \(limits.itemsPerDevice) items already; let the device send them first")
+        }
+        return ItemPlan(kind: kind.queued ?? kind)
+    }
+
+    /// Refuses a device's clock that cannot be right.
+    func checkClock(_ time: Int64) throws {
+        if time < 0 { throw AppendError.invalid(place: "The time", reason: "must not be before 1970") }
+        if time - SDKRules.furthestAhead > recordedAt {
+            throw AppendError.invalid(place: "The time", reason: "is more than a year ahead of the log's clock")
+        }
+    }
+
+    private func relocated(
+        _ header: RecordHeader, _ settings: DeviceSettings
+    ) -> (event: ProfileEvent, context: EventContext)? {
+        if settings.missingAppGroups.isEmpty { return nil }
+        guard let saved = RecordedEvent(header, position: .start, names: names.map), let storage = saved.context.storage
+        else { return nil }
+        let place = settings.storage(storage, of: saved.context.process ?? DeviceStorage.app)
+        if place == storage { return nil }
+        var context = saved.context
+        context.storage = place
+        return (saved.event, context)
+    }
+}
+
+/// How many items a device holds.
+struct DeviceLoad: Hashable, Sendable {
+    /// Saved ones that wait for a launch.
+    var waiting = 0
+    /// Those that its SDK has taken and not sent.
+    var queued = 0
+}

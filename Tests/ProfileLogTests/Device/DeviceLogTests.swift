@@ -1,0 +1,269 @@
+import Testing
+
+@testable import ProfileLog
+
+/// Devices through the log, where several of them, several users and refusals meet.
+@Suite("Devices on a log")
+struct DeviceLogTests {
+    let folder = TemporaryFolder()
+    let clock = TestClock()
+    private let played = ProfileEvent.customEventLogged(CustomEvent(name: "played"))
+    private let saved = ProfileEvent.customEventSaved(CustomEvent(name: "saved"))
+    private let badEmail = ProfileEvent.userAttributeSaved(UserAttributeChange(.email, .string("none")))
+    private let goodEmail = ProfileEvent.userAttributeSaved(UserAttributeChange(.email, .string("a@example.com")))
+
+    private func open(pendingItems: Int = 10_000, itemsPerFlush: Int = 3) throws -> EventLog {
+        var options = LogOptions.small(clock)
+        options.itemsPerFlush = itemsPerFlush
+        options.pendingItemsPerDevice = pendingItems
+        return try EventLog(path: folder.path, create: true, options: options)
+    }
+
+    private func app(on device: String, source: EventSource = .app, at: Int64? = nil) -> EventContext {
+        EventContext(
+            source: source, occurredAt: at.map { OccurredAt(Timestamp(rawValue: $0)) }, device: device)
+    }
+
+    private func imported(on device: String) -> EventContext {
+        var context = EventContext.saved(on: device)
+        context.source = .import
+        return context
+    }
+
+    private func change(_ device: String, _ log: EventLog, _ set: (inout SettingsChange) -> Void) throws {
+        var change = SettingsChange()
+        set(&change)
+        _ = try log.change(change, of: device)
+    }
+
+    private func expectWhole(_ log: EventLog) throws {
+        try log.expectSound()
+        let report = try log.replay(verify: true)
+        #expect(report.isEqual, "\(report.differences)")
+        try log.writeIndex()
+        try log.expectSound()
+    }
+
+    private func count(_ name: Name, of user: String, _ log: EventLog) throws -> UInt64? {
+        let number = try #require(try log.find(.externalID(user))).number
+        return try log.profileView(log.profile(of: number)).customEvents.first { $0.name == name }?.occurrences.count
+    }
+
+    // MARK: - Refusals leave nothing
+
+    @Test("An event that a disabled SDK refuses leaves no user, no name and no event behind")
+    func refused() throws {
+        let log = try open()
+        try change("d", log) { $0.isSDKEnabled = false }
+        let before = try log.lastPosition()
+        #expect(throws: AppendError.self) { try log.append([played], to: .externalID("new"), context: app(on: "d")) }
+        #expect(try log.find(.externalID("new")) == nil)
+        #expect(try log.lastPosition() == before)
+        _ = try log.append([played], to: .externalID("bo"))
+        #expect(try log.find(.externalID("bo"))?.version.rawValue == 2)
+        try expectWhole(log)
+    }
+
+    @Test("Also in a group, with a key, behind what would have been stored")
+    func refusedInGroup() throws {
+        let log = try open()
+        try change("d", log) { $0.isSDKEnabled = false }
+        var bad = log.prepare()
+        try bad.add(.customEventLogged(CustomEvent(name: "first")), .test, to: .externalID("ana"))
+        try bad.add(played, app(on: "d"), to: .externalID("ana"))
+        var good = log.prepare()
+        try good.add(.customEventLogged(CustomEvent(name: "other")), .test, to: .externalID("bo"))
+        let refused = try bad.finish(idempotencyKey: "key")
+        let answers = try log.commit([refused, good.finish()])
+        #expect(throws: AppendError.self) { try answers[0].get() }
+        #expect(throws: Never.self) { try answers[1].get() }
+        #expect(try log.find(.externalID("ana")) == nil)
+        try change("d", log) { $0.isSDKEnabled = true }
+        #expect(try !log.commit(refused).isRepetition)
+        #expect(try count("first", of: "ana", log) == 1)
+        try expectWhole(log)
+    }
+
+    @Test("A clock that is far ahead is refused, and nothing is left of it")
+    func clockAhead() throws {
+        let log = try open()
+        var context = EventContext.saved(on: "d", at: clock.now.rawValue + 2 * SDKRules.furthestAhead)
+        #expect(throws: AppendError.self) { try log.append([saved], to: .device("d"), context: context) }
+        context.occurredAt = nil
+        _ = try log.append([saved], to: .externalID("bo"), context: context)
+        try expectWhole(log)
+    }
+
+    // MARK: - Who is on which device
+
+    @Test("A merge takes its device along, and leaves those alone on which somebody else or nobody is")
+    func mergeOfTwoDevices() throws {
+        let log = try open()
+        _ = try log.append([played], to: .externalID("ana"))
+        _ = try log.launch(device: "d1")
+        let anonymous = try #require(try log.find(.device("d1")))
+        _ = try log.append([played], to: .device("d1"))
+        _ = try log.changeUser(device: "d2", to: .brazeID(anonymous.brazeID))
+        _ = try log.logOut(device: "d1")
+        for _ in 0..<3 { _ = try log.changeUser(device: "d2", to: .externalID("ana")) }
+        let ana = try #require(try log.find(.externalID("ana")))
+        #expect(try log.deviceState("d1").user == nil)
+        #expect(try log.deviceState("d2").user == ana.number)
+        #expect(try count("played", of: "ana", log) == 2)
+        try expectWhole(log)
+    }
+
+    @Test("A device that is still on a merged user leads to the one who took them over, and merges have an end")
+    func mergedElsewhere() throws {
+        let log = try open()
+        _ = try log.launch(device: "d1")
+        let anonymous = try #require(try log.find(.device("d1")))
+        _ = try log.changeUser(device: "d2", to: .brazeID(anonymous.brazeID))
+        _ = try log.launch(device: "d3")
+        _ = try log.changeUser(device: "d2", to: .device("d3"))
+        _ = try log.changeUser(device: "d1", to: .device("d2"))
+        let last = try #require(try log.find(.device("d3"))).number
+        #expect(try log.survivor(of: anonymous.number) == last)
+        #expect(try log.find(.device("d1"))?.number == last)
+        _ = try log.append([played], to: .device("d1"))
+        #expect(try log.find(.device("d3"))?.number == last)
+        try expectWhole(log)
+    }
+
+    @Test("A save puts its user on a device of which nothing was known, and never on one that was left")
+    func saveAfterLogOut() throws {
+        let log = try open()
+        _ = try log.append([saved], to: .externalID("ana"), context: .saved(on: "d"))
+        #expect(try log.deviceState("d").user != nil)
+        _ = try log.logOut(device: "d")
+        _ = try log.append([saved], to: .externalID("ana"), context: .saved(on: "d"))
+        #expect(try log.deviceState("d").user == nil)
+        try expectWhole(log)
+    }
+
+    @Test("Many devices of which all become one user")
+    func manyMerges() throws {
+        let log = try open()
+        _ = try log.append([played], to: .externalID("ana"))
+        for number in 0..<100 {
+            _ = try log.launch(device: "d\(number)")
+            _ = try log.changeUser(device: "d\(number)", to: .externalID("ana"))
+        }
+        let ana = try #require(try log.find(.externalID("ana")))
+        #expect(try log.profile(of: ana.number).launches.count == 100)
+        try expectWhole(log)
+    }
+
+    // MARK: - Outcomes
+
+    @Test("What became of an item is known after a merge too, and a rejected one can be repaired, once")
+    func outcomeAfterMerge() throws {
+        let log = try open()
+        _ = try log.append([played], to: .externalID("ana"))
+        let good = try log.append([saved], to: .device("d"), context: imported(on: "d")).last
+        let bad = try log.append([badEmail], to: .device("d"), context: imported(on: "d")).last
+        let launch = try log.launch(device: "d")
+        _ = try log.changeUser(device: "d", to: .externalID("ana"))
+        #expect(try log.outcome(of: good) == .flushed(launch.flushed[0]))
+        let ana = try #require(try log.find(.externalID("ana"))).number
+        #expect(try log.rejected(of: ana).map(\.item.position) == [bad])
+        let repair = try log.retry(bad, with: goodEmail)
+        #expect(try log.retry(bad, with: goodEmail).isRepetition)
+        #expect(try log.outcome(of: repair.last) == .pending)
+        #expect(try log.rejected(of: ana).isEmpty)
+        #expect(try log.rejected(isOpen: false).map(\.repairedBy) == [repair.last])
+        _ = try log.launch(device: "d")
+        #expect(try log.profileView(log.profile(of: ana)).attributes.map(\.value) == [.string("a@example.com")])
+        try expectWhole(log)
+    }
+
+    @Test("The same repair, sent again after a merge, changes nothing")
+    func retryAroundMerge() throws {
+        let log = try open()
+        _ = try log.append([played], to: .externalID("ana"))
+        let bad = try log.append([badEmail], to: .device("d"), context: imported(on: "d")).last
+        _ = try log.launch(device: "d")
+        _ = try log.retry(bad, with: goodEmail)
+        _ = try log.changeUser(device: "d", to: .externalID("ana"))
+        #expect(try log.retry(bad, with: goodEmail).isRepetition)
+        #expect(throws: AppendError.self) { try log.retry(Position(rawValue: 1)) }
+    }
+
+    // MARK: - The SDK's queue
+
+    @Test("Under the manual policy no launch sends, not the next one either")
+    func manualPolicy() throws {
+        let log = try open()
+        try change("d", log) { $0.requestPolicy = .manual }
+        let item = try log.append([saved], to: .device("d"), context: .saved(on: "d")).last
+        for _ in 0..<2 { _ = try log.launch(device: "d") }
+        #expect(try log.outcome(of: item) == .queued)
+        _ = try log.send("d", isRequested: true)
+        #expect(try log.outcome(of: item) != .queued)
+    }
+
+    @Test("A clock that was ahead and is set right stalls neither the sending nor the end of a session")
+    func clockSetBack() throws {
+        let log = try open()
+        try change("d", log) { $0.flushInterval = 10 }
+        let far = clock.now.rawValue + 300 * 86_400_000_000
+        _ = try log.append([saved], to: .device("d"), context: .saved(on: "d"))
+        _ = try log.launch(device: "d", context: app(on: "d", at: far))
+        let session = try log.deviceState("d").session
+        _ = try log.leave(device: "d", context: app(on: "d", at: far))
+        clock.advance(3_600_000_000)
+        let item = try log.append([played], to: .device("d"), context: app(on: "d")).last
+        #expect(try log.outcome(of: item) != .queued)
+        _ = try log.launch(device: "d")
+        #expect(try log.deviceState("d").session != session)
+    }
+
+    @Test("A launch that only refused has sent nothing")
+    func rejectedOnly() throws {
+        let log = try open()
+        _ = try log.append([badEmail], to: .device("d"), context: imported(on: "d"))
+        _ = try log.launch(device: "d")
+        #expect(try log.deviceState("d").status.sentAt == nil)
+    }
+
+    @Test("What another system logged is a fact, whatever the device can do", arguments: [EventSource.import, .rest])
+    func facts(source: EventSource) throws {
+        let log = try open()
+        try change("d", log) { $0.isOnline = false }
+        try change("d", log) { $0.isSDKEnabled = false }
+        let receipt = try log.append(
+            [played], to: .externalID("ana"), context: app(on: "d", source: source, at: .min / 2))
+        #expect(try log.event(at: receipt.last)?.event == played)
+    }
+
+    @Test("What waits and what the SDK holds are bounded apart, each with its reason")
+    func bounds() throws {
+        let log = try open(pendingItems: 5)
+        try change("d", log) { $0.isOnline = false }
+        for _ in 0..<5 { _ = try log.append([saved], to: .device("d"), context: .saved(on: "d")) }
+        #expect(throws: AppendError.pendingFull(limit: 5)) {
+            try log.append([saved], to: .device("d"), context: .saved(on: "d"))
+        }
+        _ = try log.launch(device: "d")
+        _ = try log.append([saved], to: .device("d"), context: .saved(on: "d"))
+        #expect(throws: AppendError.self) { try log.append([played], to: .device("d"), context: app(on: "d")) }
+        try change("d", log) { $0.isOnline = true }
+        _ = try log.append([played], to: .device("d"), context: app(on: "d"))
+        try expectWhole(log)
+    }
+
+    @Test("Ten thousand events offline, and what is found of them by name")
+    func tenThousand() throws {
+        let log = try open(itemsPerFlush: 500)
+        try change("d", log) { $0.isOnline = false }
+        var builder = log.prepare(capacity: 10_000)
+        for _ in 0..<10_000 { try builder.add(played, app(on: "d"), to: .device("d")) }
+        _ = try log.commit(builder.finish())
+        #expect(try log.queue(on: "d").count == 10_000)
+        try change("d", log) { $0.isOnline = true }
+        #expect(try log.queue(on: "d").isEmpty)
+        let page = try log.events(from: .start, limit: .max, where: EventFilter(name: "played"))
+        #expect(page.events.count == 10_000)
+        try expectWhole(log)
+    }
+}
