@@ -11,6 +11,7 @@ enum DigestRun {
     static func run(store: String) throws -> Bool {
         var options = LogOptions()
         options.indexLag = 500
+        options.usersPerIndexSlice = 3
         options.snapshotInterval = 8
         options.itemsPerFlush = 3
         options.now = { Timestamp(rawValue: 1_767_312_000_000_000) }

@@ -13,6 +13,7 @@ struct LoadRun {
     init(store: String, seed: UInt64, round: UInt64, retryingFrom: UInt64) throws {
         var options = LogOptions()
         options.indexLag = 200
+        options.usersPerIndexSlice = 3
         options.snapshotInterval = 4
         options.itemsPerFlush = 3
         log = try EventLog(path: store, create: true, options: options)

@@ -9,6 +9,7 @@ struct ScriptRun {
     init(store: String, seed: UInt64) throws {
         var options = LogOptions()
         options.indexLag = 36
+        options.usersPerIndexSlice = 3
         options.snapshotInterval = 4
         options.itemsPerFlush = 2
         options.now = { Timestamp(rawValue: 1_767_312_000_000_000) }

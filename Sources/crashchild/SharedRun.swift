@@ -5,6 +5,7 @@ enum SharedRun {
     private static func open(_ store: String) throws -> EventLog {
         var options = LogOptions()
         options.indexLag = 150
+        options.usersPerIndexSlice = 3
         options.snapshotInterval = 4
         options.itemsPerFlush = 3
         return try EventLog(path: store, create: true, options: options)

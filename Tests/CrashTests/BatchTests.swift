@@ -13,6 +13,7 @@ struct BatchTests {
             let batches = try Self.commit(300, seed, on: origin)
             var options = LogOptions()
             options.indexLag = 64
+            options.usersPerIndexSlice = 3
             let left = try EventLog(path: scratch("left"), create: true)
             let right = try EventLog(path: scratch("right"), create: true, options: options)
             for batch in batches { try left.apply(batch) }

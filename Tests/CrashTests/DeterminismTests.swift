@@ -11,6 +11,7 @@ struct DeterminismTests {
     private static func store(_ scratch: Scratch, _ name: String, group: Int, lag: Int = 1 << 20) throws -> EventLog {
         var options = LogOptions()
         options.indexLag = lag
+        options.usersPerIndexSlice = 3
         options.snapshotInterval = 4
         options.now = { time }
         let log = try EventLog(path: scratch(name), create: true, options: options)

@@ -20,6 +20,7 @@ struct ThreadReadTests {
         let scratch = try Scratch()
         var options = LogOptions()
         options.indexLag = lag
+        options.usersPerIndexSlice = 3
         options.snapshotInterval = 4
         let log = try EventLog(path: scratch("store"), create: true, options: options)
         let user = UserID.externalID("ana")

@@ -19,6 +19,8 @@ public final class EventLog: Sendable {
     let braze: BrazeIDs
     /// Held for the length of a commit or an index flush by this process; LMDB's own lock keeps out other processes.
     let writing = Mutex(())
+    /// The flush of the index that is under way; touched only while `writing` is held.
+    let flush = Mutex<IndexFlush?>(nil)
     /// The projections whose states are kept as snapshots.
     let projections: [any Projection.Type]
 
@@ -177,7 +179,7 @@ extension EventLog {
                 if tail.base > checkpoint { return .ahead }
                 // Another process writes the caches, and this one only reads.
                 let overlap = checkpoint - tail.base
-                if overlap > 2 * UInt64(options.indexLag), tail.uncommitted == nil { return .overgrown }
+                if overlap > 2 * UInt64(lagLimit(tail.userCount)), tail.uncommitted == nil { return .overgrown }
                 if let uncommitted = tail.uncommitted, uncommitted <= last { return .inDoubt }
                 return tail.last >= last ? .ready : .behind
             }

@@ -2,8 +2,10 @@
 public struct LogOptions: Sendable {
     /// Items that may wait for a launch on one device; a save beyond is refused.
     public var pendingItemsPerDevice = 10_000
-    /// Events that the caches may be behind before they are written.
+    /// Events that the caches may be behind before they are written; with more users than that, as many as there are users, up to 2^20.
     public var indexLag = 65_536
+    /// Users whose rows one transaction of such a writing touches, at most: each may be a page of its own.
+    public var usersPerIndexSlice = 2_048
     /// Events of one user between two snapshots; 0 writes none.
     public var snapshotInterval = 32
     /// Items in one `pendingFlushed` event.
@@ -18,6 +20,7 @@ public struct LogOptions: Sendable {
     func check() throws(AppendError) {
         try Self.check("itemsPerFlush", itemsPerFlush, 1...100_000)  // a flush is one event, which has a largest size
         try Self.check("indexLag", indexLag, 1...1 << 30)
+        try Self.check("usersPerIndexSlice", usersPerIndexSlice, 1...1 << 30)
         try Self.check("snapshotInterval", snapshotInterval, 0...Int.max)
         try Self.check("pendingItemsPerDevice", pendingItemsPerDevice, 0...Int.max)
     }

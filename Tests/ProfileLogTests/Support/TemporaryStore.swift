@@ -31,6 +31,7 @@ extension LogOptions {
     static func small(_ clock: TestClock, indexLag: Int = 40) -> LogOptions {
         var options = LogOptions()
         options.indexLag = indexLag
+        options.usersPerIndexSlice = 2
         options.snapshotInterval = 8
         options.itemsPerFlush = 3
         options.now = { clock.now }

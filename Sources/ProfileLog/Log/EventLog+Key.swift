@@ -1,0 +1,46 @@
+extension EventLog {
+    /// The append that was stored under `key`, whatever it holds; nil if there is none.
+    ///
+    /// For callers who know by other means than the events whether a request is the same: its bytes may mean other events
+    /// by now.
+    public func append(underKey key: String) throws -> AppendReceipt? {
+        let key = Array(key.utf8)
+        return try withView { view, transaction in
+            guard let position = try view.append(keyHash: KeyCoding.hash(key), transaction), position <= view.last
+            else {
+                return nil
+            }
+            return try transaction.withCursor(view.tables.log) { log in
+                guard let field = AppendField.first(in: try Self.keyedHeader(position, &log).body) else {
+                    throw StorageError.damaged(place: "the record at position \(position)")
+                }
+                guard field.key == key else { return nil }
+                let (end, overflow) = position.addingReportingOverflow(field.count)
+                guard !overflow, end <= view.last + 1 else {
+                    throw StorageError.damaged(place: "the record at position \(position)")
+                }
+                let places = try (position..<end).map { position in
+                    let header = try Self.keyedHeader(position, &log)
+                    return AppendReceipt.Place(
+                        user: UserNumber(rawValue: header.user), version: Version(rawValue: header.version))
+                }
+                return AppendReceipt(
+                    first: Position(rawValue: position), places: places, isRepetition: true, note: field.note)
+            }
+        }
+    }
+
+    /// The header of the record at `position`, whose checksum is right.
+    private static func keyedHeader(_ position: UInt64, _ log: inout Cursor) throws -> RecordHeader {
+        guard let record = try log.find(position), RecordHeader.hasRightChecksum(record),
+            let header = RecordHeader(record)
+        else { throw StorageError.damaged(place: "the record at position \(position)") }
+        return header
+    }
+}
+
+/// What stands for some content where only sameness matters.
+public enum ContentHash {
+    /// The first 16 bytes of the SHA-256 of `bytes`.
+    public static func of(_ bytes: [UInt8]) -> [UInt8] { KeyCoding.hash(bytes) }
+}
