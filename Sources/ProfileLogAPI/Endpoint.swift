@@ -22,7 +22,9 @@ public struct Endpoint: Sendable {
 
 extension API {
     /// Everything that the API can do.
-    public static let endpoints: [Endpoint] = [
+    public static let endpoints = nativeEndpoints + brazeEndpoints
+
+    private static let nativeEndpoints: [Endpoint] = [
         Endpoint(.post, "/v1/save/event", "save a custom event on a device") { try await $0.saveEvent($1) },
         Endpoint(.post, "/v1/save/attributes", "save custom attributes on a device") {
             try await $0.saveAttributes($1)

@@ -8,6 +8,9 @@ struct Overview: Sendable {
     /// The paths that are the service's own, and no part of the API.
     static let ownPaths: Set<String> = ["/", "/health"]
 
+    private static let authorization =
+        "Nothing is checked yet: any bearer token, or none, is accepted, so keep the port to yourself."
+
     /// What is where, as JSON or as a page.
     func answer(_ api: API, html: Bool) -> TypedAnswer {
         let last = try? api.log.lastPosition().rawValue
@@ -47,6 +50,8 @@ struct Overview: Sendable {
         json.value("/health")
         json.key("documentation")
         json.value("docs/api.md")
+        json.key("authorization")
+        json.value(Self.authorization)
         json.key("endpoints")
         json.beginArray()
         for endpoint in API.endpoints {
@@ -78,7 +83,8 @@ struct Overview: Sendable {
             <style>body { font: 16px/1.5 system-ui; margin: 2em } td { padding: 0 1em 0 0 }</style>
             <h1>profiled</h1>
             <p>The store <code>\(Self.escaped(storePath))</code> has \(last ?? 0) events.
-            <a href="/health">/health</a> says whether it is well; <code>docs/api.md</code> describes the requests.</p>
+            <a href="/health">/health</a> says whether it is well; <code>docs/api.md</code> describes the requests.
+            \(Self.authorization)</p>
             <table>
             \(rows.joined(separator: "\n"))
             </table>

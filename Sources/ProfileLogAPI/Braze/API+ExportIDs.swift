@@ -1,0 +1,37 @@
+internal import ProfileLog
+
+/// `POST /users/export/ids`: profiles as they are now, everything acknowledged included.
+extension API {
+    func exportUsers(_ request: APIRequest) -> APIAnswer {
+        do {
+            return try export(ExportRequest(request.body, trackLimits))
+        } catch {
+            return APIProblem(error).messageAnswer
+        }
+    }
+
+    private func export(_ request: ExportRequest) throws -> APIAnswer {
+        var seen: Set<UserNumber> = []
+        var unknown: [String] = []
+        var json = JSONWriter()
+        json.beginObject()
+        json.key("users")
+        json.beginArray()
+        for (id, shown) in request.identifiers {
+            guard let user = try id.flatMap({ try log.find($0) }) else {
+                unknown.append(shown)
+                continue
+            }
+            guard seen.insert(user.number).inserted else { continue }
+            try ExportedProfile(user, log).write(request.fields, to: &json)
+        }
+        json.endArray()
+        json.member("message", "success")
+        if !unknown.isEmpty {
+            json.key("invalid_user_ids")
+            json.array(unknown) { $0.value($1) }
+        }
+        json.endObject()
+        return APIAnswer(status: 201, body: json.bytes)
+    }
+}

@@ -1,0 +1,139 @@
+internal import ProfileLog
+
+/// `POST /users/track/sync`: one object, and what the profile says afterwards (spec/rest-api 1.11).
+extension API {
+    func trackUserInSync(_ request: APIRequest) async -> APIAnswer {
+        do {
+            return try await track(
+                request, check: Self.checkIsOne,
+                first: { $0.refusesAll ? TrackAnswer.answer($0) : Self.remembered($0) },
+                known: { receipt, note in
+                    // The request is the one that was stored, so reading it again gives the same parts.
+                    let reader = TrackReader(
+                        limits: trackLimits, now: .distantFuture, requestBytes: request.body.count)
+                    let body = try TrackBody(request.body, trackLimits)
+                    let array = TrackArray.allCases.first { !body[$0].isEmpty } ?? .attributes
+                    let object = try reader.object(body[array][0], in: array)
+                    return try syncAnswer(object, receipt, remembered: note.answer)
+                },
+                stored: { receipt, decision in
+                    try syncAnswer(decision.objects[0], receipt, remembered: Self.remembered(decision).body)
+                })
+        } catch {
+            return APIProblem(error).messageAnswer
+        }
+    }
+
+    private static func checkIsOne(_ body: TrackBody) throws {
+        guard body.count == 1 else {
+            throw APIProblem(
+                status: 400, code: "too_many_objects",
+                error: "Exactly one object in 'attributes', 'events' or 'purchases' is allowed, not \(body.count).",
+                remedy: "Send the others in requests of their own, or all of them to /users/track.")
+        }
+    }
+
+    /// The members of the answer that cannot be read from the log again.
+    private static func remembered(_ decision: TrackDecision) -> APIAnswer {
+        var json = JSONWriter()
+        json.beginObject()
+        json.member("message", "success")
+        TrackAnswer.write(decision, to: &json)
+        json.endObject()
+        return APIAnswer(status: 201, body: json.bytes)
+    }
+
+    /// `users`, with the profile as the append left it, then what is remembered.
+    private func syncAnswer(
+        _ object: TrackObject, _ receipt: AppendReceipt?, remembered: [UInt8]
+    ) throws -> APIAnswer {
+        var json = JSONWriter()
+        json.beginObject()
+        json.key("users")
+        json.beginArray()
+        if let (user, version) = try place(object, receipt) {
+            let view = log.profileView(try log.profile(of: user, asOf: version))
+            json.touched(object, view)
+        }
+        json.endArray()
+        json.endObject()
+        // Two objects become one: `{"users":[…]` and `"message":…}`.
+        json.bytes.removeLast()
+        json.bytes.append(UInt8(ascii: ","))
+        json.bytes += remembered.dropFirst()
+        return APIAnswer(status: 201, body: json.bytes)
+    }
+
+    /// The user and the version that the append gave them; of what stored nothing, the user as they are. Nil if there is none.
+    private func place(_ object: TrackObject, _ receipt: AppendReceipt?) throws -> (UserNumber, Version)? {
+        if let place = receipt?.places.last { return (place.user, place.version) }
+        return try log.find(object.target.user).map { ($0.number, $0.version) }
+    }
+}
+
+extension Timestamp {
+    /// After every time that a request can name.
+    fileprivate static let distantFuture = Timestamp(rawValue: .max)
+}
+
+extension JSONWriter {
+    /// An entry of `users`: the identifier that was used, and the parts that the object is about.
+    fileprivate mutating func touched(_ object: TrackObject, _ view: ProfileView) {
+        beginObject()
+        identifier(object.target.user)
+        switch object.touched {
+        case .customAttributes(let names):
+            let fields = Dictionary(uniqueKeysWithValues: view.customAttributes.map { ($0.name, $0.value) })
+            if names.isEmpty { break }
+            key("custom_attributes")
+            beginObject()
+            for name in names {
+                key(name)
+                value(fields[name].map(TrackTime.json) ?? .null)
+            }
+            endObject()
+        case .customEvent(let name):
+            key("custom_events")
+            beginArray()
+            for event in view.customEvents where event.name == name {
+                counted("name", event.name, event.occurrences)
+            }
+            endArray()
+        case .product(let product):
+            key("purchase_events")
+            beginArray()
+            for purchase in view.purchases where purchase.product == product {
+                counted("product_id", purchase.product, purchase.occurrences)
+            }
+            endArray()
+        }
+        endObject()
+    }
+
+    private mutating func identifier(_ user: UserID) {
+        switch user {
+        case .externalID(let id): member("external_id", id)
+        case .alias(let label, let name):
+            key("user_alias")
+            beginObject()
+            member("alias_name", name)
+            member("alias_label", label)
+            endObject()
+        case .brazeID(let id): member("braze_id", id)
+        case .email(let address): member("email", address)
+        case .phone(let number): member("phone", number)
+        case .device(let device): member("device_id", device)
+        }
+    }
+
+    /// `{name, first, last, count}`, as in exports.
+    mutating func counted(_ nameKey: String, _ name: Name, _ occurrences: ProfileState.Occurrences) {
+        beginObject()
+        member(nameKey, name.text)
+        member("first", TrackTime.text(occurrences.first))
+        member("last", TrackTime.text(occurrences.last))
+        key("count")
+        value(occurrences.count)
+        endObject()
+    }
+}

@@ -1,0 +1,77 @@
+internal import ProfileLog
+
+/// The body of an export: whom it asks for, and which fields (spec/rest-api 2.1).
+struct ExportRequest {
+    /// Whom, in the order external IDs, aliases, then the single ones; with what an answer calls one who is unknown.
+    private(set) var identifiers: [(id: UserID?, shown: String)] = []
+    /// Which fields; nil for all. Unknown names are ignored.
+    let fields: Set<ExportField>?
+
+    init(_ bytes: [UInt8], _ limits: TrackLimits) throws {
+        let body = try BodyObject.read(bytes)
+        fields = try Self.array(body, "fields_to_export").map {
+            Set($0.compactMap { $0.asText.flatMap(ExportField.init) })
+        }
+        for value in try Self.list(body, "external_ids", limits) {
+            guard let id = TrackTarget.externalID(value) else {
+                throw APIProblem.invalid("external_ids", "must be an array of texts")
+            }
+            identifiers.append((.externalID(id), id))
+        }
+        for value in try Self.list(body, "user_aliases", limits) {
+            guard let alias = TrackTarget.alias(value), case .alias(_, let name) = alias else {
+                throw APIProblem.invalid(
+                    "user_aliases", "must be an array of objects with `alias_name` and `alias_label`")
+            }
+            identifiers.append((alias, name))
+        }
+        try addSingle(body)
+        guard !identifiers.isEmpty else {
+            throw APIProblem(
+                status: 400, code: "invalid", error: "The request names no user.",
+                remedy: "Send external_ids, user_aliases, braze_id, device_id, email_address or phone.")
+        }
+    }
+
+    private mutating func addSingle(_ body: AttributeValue) throws {
+        if let id = try Self.text(body, "braze_id") { identifiers.append((.brazeID(id), id)) }
+        var singles: [(id: UserID?, shown: String)] = []
+        if let id = try Self.text(body, "device_id") {
+            singles.append(((1...Limits.bytesPerDevice).contains(id.utf8.count) ? .device(id) : nil, id))
+        }
+        if let address = try Self.text(body, "email_address") {
+            singles.append((TrackTarget.email(address).map(UserID.email), address))
+        }
+        if let number = try Self.text(body, "phone") {
+            singles.append((TrackTarget.phone(number).map(UserID.phone), number))
+        }
+        guard singles.count <= 1 else {
+            throw APIProblem.invalid(
+                "email_address", "cannot stand beside another one of `device_id`, `email_address`, `phone`",
+                remedy: "Send one of them in a request.")
+        }
+        identifiers += singles
+    }
+
+    private static func list(_ body: AttributeValue, _ key: Name, _ limits: TrackLimits) throws -> [AttributeValue] {
+        let values = try array(body, key) ?? []
+        guard values.count <= limits.identifiersPerExport else {
+            throw APIProblem.invalid(
+                key.text, "has \(values.count) elements, of at most \(limits.identifiersPerExport)",
+                remedy: "Send them in several requests.")
+        }
+        return values
+    }
+
+    private static func array(_ body: AttributeValue, _ key: Name) throws -> [AttributeValue]? {
+        guard let value = body.present(key) else { return nil }
+        guard let values = value.asArray else { throw APIProblem.invalid(key.text, "must be an array") }
+        return values
+    }
+
+    private static func text(_ body: AttributeValue, _ key: Name) throws -> String? {
+        guard let value = body.present(key) else { return nil }
+        guard let text = value.asText, !text.isEmpty else { throw APIProblem.invalid(key.text, "must be text") }
+        return text
+    }
+}

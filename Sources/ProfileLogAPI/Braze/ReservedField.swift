@@ -1,0 +1,93 @@
+internal import ProfileLog
+
+/// The validation of the fields that every profile has by name (spec/rest-api 1.4).
+enum ReservedField {
+    /// The attribute of exactly this name; nil if it is a custom one.
+    static func attribute(_ name: Name) -> StandardAttribute? {
+        guard let attribute = StandardAttribute(name: name.text), attribute.name == name.text else { return nil }
+        return attribute
+    }
+
+    /// `value` as the profile keeps it; `.null` clears.
+    static func value(_ value: AttributeValue, of attribute: StandardAttribute) throws(TrackFault) -> AttributeValue {
+        if value == .null { return value }
+        switch attribute {
+        case .firstName, .lastName, .homeCity, .imageURL: return .string(try text(value))
+        case .email:
+            guard let address = value.asText.flatMap(TrackTarget.email) else { throw TrackFault.invalidEmail }
+            return .string(address)
+        case .phone:
+            guard let number = TrackTarget.phone(try text(value)) else { throw .field("is no phone number") }
+            return .string(number)
+        case .country: return CountryNames.code(try text(value)).map(AttributeValue.string) ?? .null
+        case .language: return .string(try text(value, among: LanguageCodes.all, "is no code of ISO 639-1"))
+        case .timeZone: return .string(try text(value, among: TimeZoneNames.all, "is no known time zone"))
+        case .gender: return .string(try text(value, among: ["M", "F", "O", "N", "P"], "is none of M, F, O, N, P"))
+        case .emailSubscribe, .pushSubscribe:
+            return .string(
+                try text(
+                    value, among: ["opted_in", "subscribed", "unsubscribed"],
+                    "is none of opted_in, subscribed, unsubscribed"))
+        case .dateOfBirth: return .string(try day(value))
+        case .dateOfFirstSession, .dateOfLastSession, .markedEmailAsSpamAt:
+            guard let date = TrackTime.date(try text(value)) else { throw .field("is no time") }
+            return .date(date)
+        case .emailOpenTrackingDisabled, .emailClickTrackingDisabled:
+            guard value.asFlag != nil else { throw .field("is neither true nor false") }
+            return value
+        case .currentLocation: return try location(value)
+        case .facebook, .twitter:
+            guard case .object = value else { throw .field("is no object") }
+            return value
+        case .pushTokens: return try list(value, keys: ["app_id", "token"])
+        case .subscriptionGroups: return try groups(value)
+        }
+    }
+
+    private static func text(_ value: AttributeValue) throws(TrackFault) -> String {
+        guard let text = value.asText else { throw .field("is no text") }
+        // No document limits these; a page of text is no name.
+        guard text.utf8.count <= 4096 else { throw .field("is longer than 4,096 bytes") }
+        return text
+    }
+
+    private static func text(
+        _ value: AttributeValue, among known: Set<String>, _ reason: String
+    ) throws(TrackFault) -> String {
+        let text = try text(value)
+        guard known.contains(text) else { throw .field(reason) }
+        return text
+    }
+
+    /// A day as `YYYY-MM-DD`.
+    private static func day(_ value: AttributeValue) throws(TrackFault) -> String {
+        let text = try text(value)
+        guard text.utf8.count == 10, text.utf8.dropFirst(4).first == UInt8(ascii: "-"), OccurredAt(iso8601: text) != nil
+        else { throw .field("is no day as in 1990-12-31") }
+        return text
+    }
+
+    private static func location(_ value: AttributeValue) throws(TrackFault) -> AttributeValue {
+        guard let longitude = value["longitude"]?.asNumber, let latitude = value["latitude"]?.asNumber,
+            (-180...180).contains(longitude), (-90...90).contains(latitude)
+        else { throw .field("needs 'longitude' from -180 to 180 and 'latitude' from -90 to 90") }
+        return .object([.init("latitude", .double(latitude)), .init("longitude", .double(longitude))])
+    }
+
+    /// An array of objects that have text under each of `keys`.
+    private static func list(_ value: AttributeValue, keys: [Name]) throws(TrackFault) -> AttributeValue {
+        guard let values = value.asArray, values.allSatisfy({ value in keys.allSatisfy { value[$0]?.asText != nil } })
+        else { throw .field("is no array of objects with \(keys.map { "'\($0)'" }.joined(separator: " and "))") }
+        return value
+    }
+
+    private static func groups(_ value: AttributeValue) throws(TrackFault) -> AttributeValue {
+        let value = try list(value, keys: ["subscription_group_id", "subscription_state"])
+        for group in value.asArray ?? [] {
+            guard ["subscribed", "unsubscribed"].contains(group["subscription_state"]?.asText) else {
+                throw .field("has a 'subscription_state' that is neither subscribed nor unsubscribed")
+            }
+        }
+        return value
+    }
+}

@@ -1,0 +1,62 @@
+internal import ProfileLog
+
+/// The body of a track request: its three arrays, and nothing yet of what is in their objects.
+struct TrackBody {
+    private var objects: [TrackArray: [AttributeValue]] = [:]
+
+    /// What Braze says about a request without a usable object.
+    static let nothingValid =
+        "Valid data must be provided in the 'attributes', 'events', or 'purchases' fields."
+
+    /// Further members, `api_key` and `partner` among them, are ignored.
+    init(_ bytes: [UInt8], _ limits: TrackLimits) throws {
+        let body = try BodyObject.read(bytes)
+        for array in TrackArray.allCases {
+            guard let value = body.present(Name(array.rawValue)) else { continue }
+            guard let values = value.asArray else { throw APIProblem.invalid(array.rawValue, "must be an array") }
+            guard values.count <= limits.objectsPerArray else {
+                throw Self.tooMany("'\(array.rawValue)' has \(values.count) objects", limit: limits.objectsPerArray)
+            }
+            objects[array] = values
+        }
+        guard count <= limits.objectsPerRequest else {
+            throw Self.tooMany("the request has \(count) objects", limit: limits.objectsPerRequest)
+        }
+        guard count > 0 else {
+            throw APIProblem(
+                status: 400, code: "nothing_valid", error: Self.nothingValid,
+                remedy: "Send at least one object in one of the three arrays.")
+        }
+    }
+
+    /// Objects in all arrays.
+    var count: Int { objects.values.reduce(0) { $0 + $1.count } }
+
+    subscript(array: TrackArray) -> [AttributeValue] { objects[array] ?? [] }
+
+    private static func tooMany(_ what: String, limit: Int) -> APIProblem {
+        APIProblem(
+            status: 400, code: "too_many_objects", error: "Max Input Length Exceeded: \(what), of at most \(limit).",
+            remedy: "Send them in several requests.")
+    }
+}
+
+/// The JSON object that every request of the REST API has for a body.
+enum BodyObject {
+    /// Arrays and objects within each other: those of a value, and the ones around it.
+    private static let maxDepth = Limits.valueDepth + 4
+
+    static func read(_ bytes: [UInt8]) throws -> AttributeValue {
+        let remedy = "Send a JSON object, in UTF-8, as application/json."
+        guard !bytes.isEmpty else {
+            throw APIProblem(
+                status: 400, code: "invalid_json", error: "The body is empty.", remedy: remedy, place: "body")
+        }
+        let body = try JSON.parse(bytes, maxDepth: maxDepth)
+        guard case .object = body else {
+            throw APIProblem(
+                status: 400, code: "invalid_json", error: "The body is no JSON object.", remedy: remedy, place: "body")
+        }
+        return body
+    }
+}

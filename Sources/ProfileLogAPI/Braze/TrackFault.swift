@@ -1,0 +1,31 @@
+/// What is wrong with an object of a track request, or with one field of it. Never shows a value.
+enum TrackFault: Error {
+    /// The object is refused; the text is the `type` of its entry in `errors` (spec/rest-api 1.9).
+    case object(String)
+    /// The field is left out, the rest of the object is taken; the text is the `reason` of its entry in `dropped`.
+    case field(String)
+
+    static let identifierMissing = TrackFault.object(
+        "'external_id', 'braze_id', 'user_alias', 'email' or 'phone' is required")
+    static let invalidEmail = TrackFault.object("The value provided for the 'email' field is not a valid email.")
+    static let invalidProperties = TrackFault.object("Invalid 'properties' field")
+
+    static func required(_ field: String) -> TrackFault { .object("'\(field)' is required") }
+    static func notValid(_ field: String) -> TrackFault { .object("'\(field)' is not valid") }
+}
+
+/// An object that was refused, as it stands in `errors`.
+struct TrackError: Hashable {
+    var type: String
+    var array: TrackArray
+    var index: Int
+}
+
+/// What was taken from a request and not stored, as it stands in `dropped`.
+struct TrackDrop: Hashable {
+    var reason: String
+    var array: TrackArray
+    var index: Int
+    /// The field that was left out; nil if it is the whole object.
+    var field: String?
+}

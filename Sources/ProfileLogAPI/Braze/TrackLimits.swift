@@ -1,0 +1,38 @@
+/// How much one request and one object of the REST API may hold (spec/rest-api 1.2).
+struct TrackLimits: Sendable {
+    /// Objects in each of the three arrays.
+    var objectsPerArray = 75
+    /// Objects in all three arrays.
+    var objectsPerRequest = 225
+    /// Characters of the name of an attribute, an event, a property, a product.
+    var charactersPerName = 255
+    /// Characters of a string that is the value of an attribute or of a property.
+    var charactersPerString = 255
+    /// Elements of an array that is set; of more, the last are kept.
+    var arrayElements = 500
+    /// Bytes of JSON of an array, an object, or an array of objects.
+    var bytesPerNestedValue = 100 << 10
+    /// Bytes of JSON of one attributes object, all fields together.
+    var bytesPerAttributesObject = 512 << 10
+    /// Properties of an event or a purchase; more are ignored.
+    var properties = 256
+    /// Bytes of JSON of all properties of an event or a purchase.
+    var bytesPerProperties = 100 << 10
+    /// Arrays and objects within each other, in a value.
+    var depth = 48
+    /// Identifiers of one kind in an export.
+    var identifiersPerExport = 50
+
+    /// What the documentation of today says.
+    static let standard = TrackLimits()
+
+    /// Whether `text` has more than `limit` characters.
+    static func exceeds(_ text: String, _ limit: Int) -> Bool {
+        text.utf8.count > limit && text.count > limit  // a character has at least one byte
+    }
+}
+
+extension API {
+    /// The limits in force. A configuration will set them; nothing else asks for the defaults.
+    var trackLimits: TrackLimits { .standard }
+}

@@ -1,0 +1,58 @@
+internal import ProfileLog
+
+/// One object of a track request, read and found to be in order: what it says about whom.
+struct TrackObject {
+    var target: TrackTarget
+    /// In the order in which they take effect.
+    var events: [ProfileEvent] = []
+    var context: EventContext
+    /// Fields that were left out, with the reason.
+    var dropped: [(field: String, reason: String)] = []
+    /// The parts of a profile that it is about, for the answer of the synchronous endpoint.
+    var touched: Touched
+
+    enum Touched {
+        case customAttributes([Name])
+        case customEvent(Name)
+        case product(Name)
+    }
+}
+
+/// Reads the objects of a track request. Knows the wire and the domain; no store, no clock.
+struct TrackReader {
+    let limits: TrackLimits
+    /// What time it is: an event cannot be later.
+    let now: Timestamp
+    /// Bytes of the request: an object cannot be larger, so most need no measuring.
+    let requestBytes: Int
+
+    func object(_ value: AttributeValue, in array: TrackArray) throws(TrackFault) -> TrackObject {
+        guard case .object(let members) = value else { throw .object("must be an object") }
+        let target = try TrackTarget(value)
+        return switch array {
+        case .attributes: try attributes(value, members, target)
+        case .events: try event(value, target)
+        case .purchases: try purchase(value, target)
+        }
+    }
+
+    /// Whether `value` takes more than `limit` bytes as JSON.
+    func isLarger(_ value: AttributeValue, than limit: Int) -> Bool {
+        requestBytes > limit && value.jsonByteCount > limit
+    }
+
+    /// A name that an event, an app or a product may have.
+    func name(_ value: AttributeValue, _ field: Name) throws(TrackFault) -> String {
+        guard let text = value.asText, !text.isEmpty, !TrackLimits.exceeds(text, limits.charactersPerName),
+            text.utf8.count <= 4096
+        else { throw .notValid(field.text) }
+        return text
+    }
+
+    /// When and in which app an event or a purchase happened.
+    func context(_ object: AttributeValue) throws(TrackFault) -> EventContext {
+        var context = EventContext(source: .rest, occurredAt: try TrackTime.occurredAt(object, now: now))
+        if let app = object.present(WireNames.appID) { context.app = try name(app, WireNames.appID) }
+        return context
+    }
+}

@@ -1,0 +1,71 @@
+internal import ProfileLog
+
+/// The objects of `attributes` (spec/rest-api 1.4, 1.5).
+extension TrackReader {
+    func attributes(
+        _ object: AttributeValue, _ members: [AttributeValue.Member], _ target: TrackTarget
+    ) throws(TrackFault) -> TrackObject {
+        if object.present(WireNames.pushTokenImport) == .bool(true) {
+            throw .object("'push_token_import' is not supported")
+        }
+        if isLarger(object, than: limits.bytesPerAttributesObject) {
+            throw .object("the object is larger than \(limits.bytesPerAttributesObject >> 10) KB")
+        }
+        let attribute = CustomAttribute(reader: self, merging: try merging(object))
+        var read = TrackObject(
+            target: target, context: EventContext(source: .rest), touched: .customAttributes([]))
+        var standard: [UserAttributeChange] = []
+        /// Changes by their turn: an attribute stands once in an event.
+        var custom: [[AttributeChange]] = []
+        var names: [Name] = []
+        for member in members where !WireNames.notAttributes.contains(member.key) {
+            do throws(TrackFault) {
+                if let reserved = ReservedField.attribute(member.key) {
+                    standard.append(try change(reserved, member.value, &read))
+                    continue
+                }
+                names.append(member.key)
+                let reading = try attribute.read(member.key, member.value)
+                if let remark = reading.remark { read.dropped.append((member.key.text, remark)) }
+                for (turn, operation) in reading.operations.enumerated() {
+                    if turn == custom.count { custom.append([]) }
+                    custom[turn].append(.init(member.key, operation))
+                }
+            } catch .field(let reason) {
+                read.dropped.append((Self.shown(member.key), reason))
+            }
+        }
+        subscribe(&standard)
+        if !standard.isEmpty { read.events.append(.userAttributesChanged(standard)) }
+        read.events += custom.map { .customAttributesChanged($0) }
+        read.touched = .customAttributes(names)
+        return read
+    }
+
+    private func merging(_ object: AttributeValue) throws(TrackFault) -> Bool {
+        guard let flag = object.present(WireNames.mergeObjects) else { return false }
+        guard let merging = flag.asFlag else { throw .notValid("_merge_objects") }
+        return merging
+    }
+
+    private func change(
+        _ attribute: StandardAttribute, _ value: AttributeValue, _ read: inout TrackObject
+    ) throws(TrackFault) -> UserAttributeChange {
+        let kept = try ReservedField.value(value, of: attribute)
+        if kept == .null, value != .null {
+            read.dropped.append((attribute.name, "is not known, so the field was cleared"))
+        }
+        return .init(attribute, kept)
+    }
+
+    /// A valid e-mail address makes its owner `subscribed`, unless the object says otherwise.
+    private func subscribe(_ changes: inout [UserAttributeChange]) {
+        let setsEmail = changes.contains { $0.attribute == .email && $0.value != .null }
+        if setsEmail, !changes.contains(where: { $0.attribute == .emailSubscribe }) {
+            changes.append(.init(.emailSubscribe, .string("subscribed")))
+        }
+    }
+
+    /// A field's name for an answer: not longer than a name may be.
+    static func shown(_ name: Name) -> String { APIProblem.shown(name.text) }
+}

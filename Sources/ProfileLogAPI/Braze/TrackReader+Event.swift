@@ -1,0 +1,82 @@
+internal import ProfileLog
+
+/// The objects of `events` and `purchases` (spec/rest-api 1.6, 1.7).
+extension TrackReader {
+    func event(_ object: AttributeValue, _ target: TrackTarget) throws(TrackFault) -> TrackObject {
+        guard let value = object.present(WireNames.name) else { throw .required("name") }
+        let name = Name(try name(value, WireNames.name))
+        if name.text.utf8.first == UInt8(ascii: "$") { throw .notValid("name") }
+        var read = TrackObject(target: target, context: try context(object), touched: .customEvent(name))
+        let properties = try properties(object, in: .events, &read)
+        read.events = [.customEventLogged(CustomEvent(name: name, properties: properties))]
+        return read
+    }
+
+    func purchase(_ object: AttributeValue, _ target: TrackTarget) throws(TrackFault) -> TrackObject {
+        let product = Name(try product(object))
+        let currency = try currency(object)
+        guard let priceValue = object.present(WireNames.price) else { throw .required("price") }
+        guard let price = priceValue.asNumber else { throw .notValid("price") }
+        var quantity: UInt32 = 1
+        if let value = object.present(WireNames.quantity) {
+            guard let number = value.asInteger, (1...100).contains(number) else { throw .notValid("quantity") }
+            quantity = UInt32(number)
+        }
+        var read = TrackObject(target: target, context: try context(object), touched: .product(product))
+        let properties = try properties(object, in: .purchases, &read)
+        read.events = [
+            .purchaseLogged(
+                Purchase(
+                    product: product, currency: currency, price: price, quantity: quantity, properties: properties))
+        ]
+        return read
+    }
+
+    private func product(_ object: AttributeValue) throws(TrackFault) -> String {
+        guard let value = object.present(WireNames.productID) else { throw .required("product_id") }
+        if case .int(let number) = value { return String(number) }
+        return try name(value, WireNames.productID)
+    }
+
+    private func currency(_ object: AttributeValue) throws(TrackFault) -> String {
+        guard let value = object.present(WireNames.currency) else { throw .required("currency") }
+        guard let code = value.asText?.uppercased(), CurrencyCodes.all.contains(code) else {
+            throw .notValid("currency")
+        }
+        return code
+    }
+
+    /// The properties, those that break a rule of their own left out; nil if there are none.
+    private func properties(
+        _ object: AttributeValue, in array: TrackArray, _ read: inout TrackObject
+    ) throws(TrackFault) -> [AttributeValue.Member]? {
+        guard let value = object.present(WireNames.properties) else { return nil }
+        guard case .object(let members) = value, !isLarger(value, than: limits.bytesPerProperties) else {
+            throw TrackFault.invalidProperties
+        }
+        let reserved = WireNames.reservedProperties[array] ?? []
+        var kept: [AttributeValue.Member] = []
+        for member in members {
+            let key = member.key.text
+            if reserved.contains(member.key) || key.isEmpty || key.utf8.first == UInt8(ascii: "$")
+                || TrackLimits.exceeds(key, limits.charactersPerName) || key.utf8.count > 4096
+            {
+                throw TrackFault.invalidProperties
+            }
+            do throws(TrackFault) {
+                guard kept.count < limits.properties else {
+                    throw TrackFault.field("is beyond the \(limits.properties) properties that are kept")
+                }
+                kept.append(.init(member.key, try property(member.value)))
+            } catch .field(let reason) {
+                read.dropped.append(("properties.\(Self.shown(member.key))", reason))
+            }
+        }
+        return kept
+    }
+
+    private func property(_ value: AttributeValue) throws(TrackFault) -> AttributeValue {
+        let checked = try NestedValue(limits: limits, isAttribute: false).checked(value)
+        return checked.asText.map(TrackTime.value) ?? checked
+    }
+}

@@ -1,0 +1,84 @@
+internal import ProfileLog
+
+/// Whom an object of a track request is about.
+///
+/// Of several identifiers the first of `external_id`, `user_alias`, `braze_id`, `email`, `phone` counts (spec/rest-api 1.3, 9.12).
+struct TrackTarget {
+    var user: UserID
+    /// Whether a user who does not exist stays so.
+    var updatesOnly: Bool
+
+    init(_ object: AttributeValue) throws(TrackFault) {
+        guard let user = try Self.user(object) else { throw TrackFault.identifierMissing }
+        self.user = user
+        guard let flag = object.present(WireNames.updateExistingOnly) else {
+            if case .alias = user { updatesOnly = true } else { updatesOnly = false }
+            return
+        }
+        guard let updatesOnly = flag.asFlag else { throw .notValid("_update_existing_only") }
+        self.updatesOnly = updatesOnly
+    }
+
+    /// The strongest identifier of `object`; nil if it has none.
+    private static func user(_ object: AttributeValue) throws(TrackFault) -> UserID? {
+        if let value = object.present(WireNames.externalID), value != .string("") {
+            guard let id = externalID(value) else { throw .notValid("external_id") }
+            return .externalID(id)
+        }
+        if let value = object.present(WireNames.userAlias) {
+            guard let alias = alias(value) else { throw .notValid("user_alias") }
+            return alias
+        }
+        if let value = object.present(WireNames.brazeID) {
+            guard let id = value.asText, fits(id) else { throw .notValid("braze_id") }
+            return .brazeID(id)
+        }
+        if let value = object.present(WireNames.email) {
+            guard let address = value.asText.flatMap(email) else { throw TrackFault.invalidEmail }
+            return .email(address)
+        }
+        if let value = object.present(WireNames.phone) {
+            guard let number = value.asText.flatMap(phone) else { throw .notValid("phone") }
+            return .phone(number)
+        }
+        return nil
+    }
+
+    /// An external ID: text, or an integer, which becomes text.
+    static func externalID(_ value: AttributeValue) -> String? {
+        switch value {
+        case .string(let text): fits(text) ? text : nil
+        case .int(let number): String(number)
+        default: nil
+        }
+    }
+
+    /// `{"alias_name": …, "alias_label": …}`; further keys are ignored.
+    static func alias(_ value: AttributeValue) -> UserID? {
+        guard let name = value[WireNames.aliasName]?.asText, let label = value[WireNames.aliasLabel]?.asText,
+            fits(name),
+            fits(label)
+        else { return nil }
+        return .alias(label: label, name: name)
+    }
+
+    /// The address in lower case; nil if it is none.
+    static func email(_ text: String) -> String? {
+        ContactForm.isEmail(text) && fits(text) ? text.lowercased() : nil
+    }
+
+    /// The number in the form of E.164; ten digits without a country are taken for American. Nil if it is none.
+    static func phone(_ text: String) -> String? {
+        guard ContactForm.isPhone(text) else { return nil }
+        let digits = String(text.filter { $0.isASCII && $0.isNumber })
+        return text.hasPrefix("+") || digits.utf8.count != 10 ? "+\(digits)" : "+1\(digits)"
+    }
+
+    private static func fits(_ text: String) -> Bool { (1...Limits.bytesPerIdentifier).contains(text.utf8.count) }
+
+    /// Why nothing is stored for a user who does not exist, although the object is in order; nil if the user can be made.
+    var reasonAgainstCreation: String? {
+        if case .brazeID = user { return "no user has this 'braze_id', and it cannot be given to a new one" }
+        return updatesOnly ? "no such user exists, and the object only updates ('_update_existing_only')" : nil
+    }
+}

@@ -1,0 +1,116 @@
+import ProfileLog
+import ProfileLogAPI
+import Testing
+
+@Suite("Bodies that nobody would send")
+struct BrazeFuzzTests {
+    @Test("Every body is answered; what is valid is stored, the rest is listed by its place", arguments: UInt64(0)..<8)
+    func bodies(seed: UInt64) async throws {
+        try await withAPI { api in
+            var bodies = RandomBodies(seed: seed)
+            for _ in 0..<150 {
+                let body = bodies.next()
+                let (status, json) = await api.post("/users/track", body.text)
+                #expect([201, 400].contains(status), "\(body.text)")
+                var listed: Int64 = Int64(json.at("errors").count)
+                for array in ["attributes", "events", "purchases"] {
+                    if case .int(let count) = json.at("\(array)_processed") { listed += count }
+                }
+                #expect(listed == Int64(body.objects), "\(body.text)")
+                for index in 0..<json.at("errors").count {
+                    let error = json.at("errors.\(index)")
+                    let count = body.counts[error.at("input_array").text] ?? 0
+                    guard case .int(let place) = error.at("index") else { continue }
+                    #expect((0..<Int64(count)).contains(place))
+                }
+            }
+            let export = await api.post("/users/export/ids", #"{"external_ids":["a","b","7"]}"#)
+            #expect(export.status == 201)
+        }
+    }
+
+    @Test("A body cut or changed at any byte is answered", arguments: UInt64(0)..<4)
+    func bytes(seed: UInt64) async throws {
+        try await withAPI { api in
+            var bodies = RandomBodies(seed: seed)
+            for number in 0..<200 {
+                var bytes = Array(bodies.next().text.utf8)
+                let place = bodies.random.next(below: bytes.count)
+                if number % 2 == 0 {
+                    bytes.removeLast(bytes.count - place)
+                } else {
+                    bytes[place] = UInt8(truncatingIfNeeded: bodies.random.next())
+                }
+                for path in ["/users/track", "/users/track/sync", "/users/export/ids"] {
+                    let status = await api.answer(APIRequest(.post, path, body: bytes)).status
+                    #expect([201, 400].contains(status), "\(path) \(bytes)")
+                }
+            }
+        }
+    }
+}
+
+/// Track requests from a seed: keys that mean something, with values that may not fit them.
+private struct RandomBodies {
+    var random: SeededGenerator
+
+    struct Body {
+        var text: String
+        var counts: [String: Int]
+        var objects: Int { counts.values.reduce(0, +) }
+    }
+
+    init(seed: UInt64) { random = SeededGenerator(seed: seed) }
+
+    private static let keys = [
+        "external_id", "user_alias", "braze_id", "email", "phone", "_update_existing_only", "_merge_objects",
+        "push_token_import", "name", "time", "app_id", "properties", "product_id", "currency", "price", "quantity",
+        "first_name", "dob", "gender", "country", "current_location", "push_tokens", "subscription_groups",
+        "date_of_first_session", "x", "y", "", "$x", "a.b",
+    ]
+    private static let scalars = [
+        "null", "true", "false", "0", "7", "-1", "1.5", "1e308", "9223372036854775807", #""""#, #""a""#, #""b""#,
+        #""EUR""#, #""2026-01-01""#, #""0000-01-01""#, #""9999-12-31T23:59:59Z""#, #""a@b.example""#, #""+49 30 1""#,
+        #""M""#,
+        #""é\u0000👩‍👩‍👧""#, #"{"alias_name":"n","alias_label":"l"}"#, #"{"inc":1}"#, #"{"inc":9223372036854775807}"#,
+        #"{"add":["a"],"remove":["b"]}"#, #"{"add":1}"#, #"{"$add":[{"id":1}]}"#, #"{"$remove":[{}]}"#,
+        #"{"$update":[{"$identifier_key":"id","$identifier_value":1,"$new_object":{"z":[1]}}]}"#,
+        #"{"$time":"2026-01-01"}"#, #"{"longitude":1,"latitude":2}"#, "[]", "{}",
+    ]
+
+    private mutating func pick(_ from: [String]) -> String { from[random.next(below: from.count)] }
+
+    private mutating func value(depth: Int) -> String {
+        switch random.next(below: depth > 3 ? 6 : 9) {
+        case 6: "[" + (0..<random.next(below: 4)).map { _ in value(depth: depth + 1) }.joined(separator: ",") + "]"
+        case 7: object(depth: depth + 1, required: [])
+        default: pick(Self.scalars)
+        }
+    }
+
+    private mutating func object(depth: Int, required: [String]) -> String {
+        var keys: Set<String> = []
+        for _ in 0..<random.next(below: 6) { keys.insert(pick(Self.keys)) }
+        var members = keys.sorted().map { "\"\($0)\":" + value(depth: depth) }
+        members += required.filter { key in !keys.contains { key.hasPrefix("\"\($0)\"") } }
+        return "{" + members.joined(separator: ",") + "}"
+    }
+
+    mutating func next() -> Body {
+        var counts: [String: Int] = [:]
+        var arrays: [String] = []
+        for array in ["attributes", "events", "purchases"] {
+            let count = random.next(below: 4)
+            counts[array] = count
+            let objects = (0..<count).map { _ in
+                let whole = [
+                    #""external_id":"a""#, #""name":"e""#, #""time":"2026-01-01""#, #""product_id":"p""#,
+                    #""currency":"EUR""#, #""price":1"#,
+                ]
+                return object(depth: 0, required: random.next(below: 3) == 0 ? [] : whole)
+            }
+            arrays.append("\"\(array)\":[" + objects.joined(separator: ",") + "]")
+        }
+        return Body(text: "{" + arrays.joined(separator: ",") + "}", counts: counts)
+    }
+}
