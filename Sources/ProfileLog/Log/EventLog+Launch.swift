@@ -12,8 +12,8 @@ extension EventLog {
     ) throws(AppendError) -> LaunchReport {
         let launch = try PreparedAppend.device(device, .launch(kind), context)
         var flush = FlushInput(
-            kinds: kinds, limit: options.itemsPerFlush, cause: kind == .background ? .timer : .foreground, staysQueued: false,
-            visible: [])
+            kinds: kinds, limit: options.itemsPerFlush, cause: kind == .background ? .timer : .foreground,
+            staysQueued: false, visible: [])
         var report = LaunchReport()
         report.finished = try repeated(device, .flush(flush), context)
         let receipt = try commit(launch)
