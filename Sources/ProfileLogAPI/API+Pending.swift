@@ -93,6 +93,8 @@ extension API {
         json.user(try device.user.flatMap { try log.find($0) })
         json.key("last_launch")
         json.position(device.lastLaunch ?? .start)
+        json.key("sdk_enabled")
+        json.value(device.settings.isSDKEnabled)
         json.key("storages")
         let byStorage = Dictionary(grouping: waiting.items, by: \.storage).sorted {
             Name($0.key.name) < Name($1.key.name)

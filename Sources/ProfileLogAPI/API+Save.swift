@@ -16,7 +16,9 @@ extension API {
         try await save(request, Self.userAttributeFields) { [.userAttributeSaved(try Self.userAttributeChange($0))] }
     }
 
-    private static let saveFields: Set<Name> = ["user", "device", "process", "app_group", "private", "time", "item", "imported"]
+    private static let saveFields: Set<Name> = [
+        "user", "device", "process", "app_group", "private", "time", "item", "imported",
+    ]
 
     private func save(
         _ request: APIRequest, _ content: Set<Name>, _ events: (Fields) throws -> [ProfileEvent]

@@ -21,10 +21,24 @@ extension API {
         if let device = scope.device, try log.device(device) == nil { throw APIProblem.unknownDevice }
         scope.since = try since.map { try position($0, "since", isStart: true) }
         scope.until = try until.map { try position($0, "until", isStart: false) }
+        try Self.refuseBackwards(since, until, scope)
         // Stops when the caller has gone or the service ends.
         let report = try log.whatIf(policy, in: scope, mostItems: most) { _ in !Task.isCancelled }
         guard report.isComplete else { throw AppendError.closed }
-        return try APIAnswer.ok { json in try write(report, policy, to: &json) }
+        let warnings = WhatIfWarnings(Set(request.query.map(\.name)), policy, report)
+        return try APIAnswer.ok { json in
+            try write(report, policy, to: &json)
+            json.key("warnings")
+            warnings.write(to: &json)
+        }
+    }
+
+    /// Two times between which nothing was recorded are no mistake.
+    private static func refuseBackwards(_ since: String?, _ until: String?, _ scope: WhatIfScope) throws {
+        guard let from = scope.since, let to = scope.until else { return }
+        let times = [since, until].compactMap { $0.flatMap { UInt64($0) == nil ? OccurredAt(iso8601: $0) : nil } }
+        let isBackwards = times.count == 2 ? times[0].timestamp > times[1].timestamp : from > to
+        if isBackwards { throw APIProblem.invalid("since", "must not be behind the end of the history") }
     }
 
     /// A position, or a time of recording: the first event from then on as a start, the last one up to then as an end.
@@ -46,7 +60,8 @@ extension API {
         for (key, count) in [
             ("devices", report.devices), ("users", report.users), ("items", report.items),
             ("delivered_right", report.deliveredRight), ("affected", report.affected),
-            ("affected_users", report.affectedUsers), ("waiting", report.waiting), ("discarded", report.discarded),
+            ("affected_users", report.affectedUsers), ("waiting", report.waiting), ("stranded", report.stranded),
+            ("rejected", report.rejected), ("discarded", report.discarded),
         ] {
             json.key(key)
             json.value(count)
@@ -84,6 +99,10 @@ extension API {
         json.value(item.device)
         json.key("kind")
         json.value(item.kind.key)
+        json.key("saved_at")
+        json.value(OccurredAt(item.savedAt))
+        json.key("delivered_at")
+        if let time = item.deliveredAt { json.value(OccurredAt(time)) } else { json.null() }
         json.key("names")
         json.array(item.names) { $0.value($1.text) }
         json.key("fate")

@@ -46,6 +46,8 @@ extension API {
         let user = try place.flatMap { try log.find($0.user) }
         let saved = try device == nil ? nil : log.event(at: receipt.last)
         let waiting = try device.map { try log.pendingCount(on: $0) }
+        let present = try device.flatMap { try log.device($0)?.user }.flatMap { try log.find($0) }
+        let hasArrived = try device != nil && changesUser(receipt)
         return try APIAnswer.ok(version: place?.version) { json in
             json.key("position")
             json.value(receipt.last.rawValue)
@@ -61,11 +63,25 @@ extension API {
                 json.key("waiting")
                 json.value(waiting)
             }
+            if device != nil {
+                json.key("on_device")
+                json.user(present)
+                json.key("arrived")
+                json.value(hasArrived)
+            }
             json.member("storage", saved?.context.storage?.name)
             json.member("note", saved.flatMap { Self.note($0.context, requested: requested) })
             try more(&json)
             json.key("created")
             json.value(receipt.createdUser)
+        }
+    }
+
+    /// Whether an event of `receipt` put its user on a device.
+    private func changesUser(_ receipt: AppendReceipt) throws -> Bool {
+        try (0..<UInt64(receipt.places.count)).contains { offset in
+            let event = try log.event(at: Position(rawValue: receipt.first.rawValue + offset))
+            return event?.event.kind == .userChanged
         }
     }
 

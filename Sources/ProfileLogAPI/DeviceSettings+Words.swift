@@ -18,13 +18,14 @@ extension DeviceSettings {
         if died { return .died }
         if !isSDKEnabled { return .disabled }
         if !isOnline { return .offline }
-        return requestPolicy == .manual ? .manual : .interval
+        if requestPolicy == .manual { return .manual }
+        return flushInterval == 0 ? .handed : .interval
     }
 }
 
 /// Why something stays in the SDK's queue: the member `why`.
 enum QueueReason: String {
-    case offline, manual, disabled, died, interval
+    case offline, manual, disabled, died, handed, interval
 
     /// The member `reason`.
     var words: String {
@@ -33,6 +34,7 @@ enum QueueReason: String {
         case .manual: "the request policy is manual: the app must ask for sending"
         case .disabled: "the SDK is disabled"
         case .died: "the app died before the SDK sent it"
+        case .handed: "handed, not sent yet: the next launch sends it"
         case .interval: "the flush interval is not over"
         }
     }

@@ -10,7 +10,7 @@ internal import ProfileLog
 enum ExitStatus: Int32 {
     case done = 0
     case failed = 1
-    /// `check` found damage, or `replay --verify` a difference.
+    /// `check` found damage, `replay --verify` or `whatif --fail-on-difference` a difference.
     case damaged = 2
     case usage = 64
     /// Another append came first, or the idempotency key has other content.
@@ -23,6 +23,8 @@ struct Failure: Error {
     var message: String
     var remedy: String
     var status: ExitStatus
+    /// Whether the API had something against what was typed.
+    var isInvalid = false
 
     init(_ message: String, remedy: String, status: ExitStatus = .failed) {
         self.message = message

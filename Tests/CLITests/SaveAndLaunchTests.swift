@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 
 @Suite("Saving, launching and looking")
@@ -102,5 +103,76 @@ struct SaveAndLaunchTests {
         let stats = try cli.succeed("stats", "--format", "json").output
         #expect(stats.contains(#""events":4"#))
         #expect(stats.contains(#""users":1"#))
+    }
+
+    @Test("A save says whom it puts on a device, and who is there instead")
+    func whoIsThere() throws {
+        let cli = try CLI()
+        let first = try cli.succeed("save", "event", "ana", "a", "--device", "p2")
+        #expect(first.output.contains("ana is on it now. Next:") && !first.errors.contains("ana is"))
+        let again = try cli.succeed("save", "event", "ana", "a", "--device", "p2")
+        #expect(!again.output.contains("is on it now") && again.errors.isEmpty)
+        let other = try cli.succeed("save", "event", "kim", "a", "--device", "p2")
+        #expect(
+            other.errors
+                == "kim is not on p2 (ana is): log in with `profilecli change-user kim --device p2`\n")
+        let json = try cli.succeed("save", "event", "kim", "a", "--device", "p2", "--format", "json")
+        #expect(json.output.contains(#""arrived":false"#) && json.output.contains(#""on_device":{"braze_id""#))
+        #expect(json.errors.isEmpty)
+    }
+
+    @Test("With a disabled SDK, no launch is the next step")
+    func disabled() throws {
+        let cli = try CLI()
+        try cli.succeed("save", "event", "ana", "a", "--device", "d")
+        try cli.succeed("device", "settings", "d", "--disable-sdk")
+        for command in [["pending"], ["device", "show", "d"]] {
+            let output = try cli.run(command).output
+            #expect(output.contains("Next: profilecli device settings d --enable-sdk"), "\(output)")
+        }
+    }
+
+    @Test("What was handed to the SDK before the app died is sent by the next launch, and the list says so")
+    func handed() throws {
+        let cli = try CLI()
+        try cli.succeed("save", "event", "ana", "a", "--device", "d")
+        try cli.succeed("launch", "d", "--die-after", "handed")
+        for command in [["pending"], ["device", "show", "d"]] {
+            let output = try cli.run(command).output
+            #expect(output.contains("(handed, not sent yet: the next launch sends it)"), "\(output)")
+            #expect(output.contains("Next: profilecli launch d"))
+        }
+    }
+
+    @Test("--at and --time are the same for saves, logs and launches")
+    func clocks() throws {
+        let cli = try CLI()
+        for name in ["--at", "--time"] {
+            try cli.succeed("save", "event", "ana", "a", name, "2026-01-31T12:00:00Z")
+            try cli.succeed("log", "event", "ana", "a", name, "2026-01-31T12:00:00Z")
+            try cli.succeed("launch", name, "2026-01-31T12:00:00Z")
+        }
+        let times = try cli.succeed(
+            "history", "ana", "--kind", "customEventSaved", "--kind", "appLaunched", "--format", "json"
+        )
+        .lines
+        #expect(times.count == 4 && times.allSatisfy { $0.contains("2026-01-31T12:00:00") })
+    }
+
+    @Test("A file that is not written to its end is none")
+    func unfinishedFile() throws {
+        let cli = try CLI()
+        let script = """
+            "$0" generate --events 100000000 -o sample.jsonl & child=$!
+            while [ -z "$(ls | grep unfinished)" ]; do sleep 0.05; done
+            kill -INT $child; wait $child
+            """
+        let outcome = try cli.run(["-c", script, CLI.program().path], command: URL(filePath: "/bin/sh"))
+        #expect(outcome.status == 130 && outcome.errors.contains("Stopped by Ctrl-C; no file was written."))
+        let names = try FileManager.default.contentsOfDirectory(atPath: cli.folder.path)
+        #expect(!names.contains { $0.hasPrefix("sample") })
+        let path = try cli.write("before", as: "before.jsonl")
+        try cli.succeed("generate", "--events", "2", "-o", path)
+        #expect(try String(contentsOfFile: path, encoding: .utf8).split(separator: "\n").count == 2)
     }
 }

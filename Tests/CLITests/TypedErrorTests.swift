@@ -48,7 +48,7 @@ struct TypedErrorTests {
             (["users", "--after", "-1"], "The value '-1' is invalid for '--after <number>'"),
             (["tail", "-n", "-1"], "The value '-1' is invalid for"),
             (["log", "event", "jane", "a", "--expect", "-1"], "--expect must be a version"),
-            (["log", "event", "jane", "a", "--time", "-1"], "--time must be a time"),
+            (["log", "event", "jane", "a", "--time", "-1"], "--at must be a time"),
             (["history", "jane", "--since", "-1"], "--since and --before must be times"),
             (["replay", "--threads", "-1"], "--threads must be from 1"),
             (["replay", "--until", "-1"], "--until must be a position"),

@@ -92,6 +92,9 @@ struct UserDefaultsTests {
         #expect(strict.status == 1)
         #expect(strict.output.isEmpty)
         #expect(strict.errors.contains("16 items of group.com.company.faulty.plist cannot be saved; with --strict"))
+        let json = try cli.run("import", "--user-defaults", Self.fixture("faulty"), "--strict", "--format", "json")
+        #expect(json.status == 1 && json.output.contains(#""saved":0,"repeated":0,"refused":[{"#))
+        #expect(json.output.contains(#"{"key":"pending_custom_events","index":1,"reason":"has no event_name"}"#))
         #expect(try cli.run("pending").status == 1, "a store was made")
 
         let imported = try cli.run("import", "--user-defaults", Self.fixture("faulty"))
@@ -249,6 +252,18 @@ struct UserDefaultsTests {
         let text = try cli.write("mine", as: "group.mine.plist")
         #expect(try cli.run("export", "--user-defaults", text).status == 1)
         #expect(try String(contentsOfFile: text, encoding: .utf8) == "mine")
+    }
+
+    @Test("An export of an app group in which nothing waits names those in which something does")
+    func otherGroup() throws {
+        let cli = try CLI()
+        try cli.succeed("save", "event", "jane", "a", "--app-group", "group.x")
+        let file = cli.folder.appending(path: "group.y.plist").path
+        let outcome = try cli.run("export", "--user-defaults", file)
+        #expect(outcome.status == 1 && outcome.errors.contains("something does in group.x."), "\(outcome.errors)")
+        #expect(outcome.errors.contains("--app-group group.x") && !FileManager.default.fileExists(atPath: file))
+        try cli.succeed("export", "--user-defaults", file, "--app-group", "group.x")
+        #expect(try cli.succeed("export", "--user-defaults", file).errors.contains("Nothing waits in group.y on phone"))
     }
 
     @Test("What has no form in such a file is named by its position, and stays where it waits")

@@ -26,6 +26,7 @@ struct WhatIfRun {
         guard let device = event.context.device, scope.device.map({ $0.hasSameBytes(as: device) }) ?? true,
             let intent = intent(event)
         else { return }
+        if case .saved(let item) = intent { note(item) }
         count(devices[Name(device), default: PublishedDevice(policy)].handle(intent), on: device)
     }
 
@@ -49,12 +50,21 @@ struct WhatIfRun {
             // What the SDK forgets of its own queue had left the lists.
             return discard.actor == "SDK" ? nil : .discarded(discard.positions, at: time)
         default:
-            guard let content = SavedContent(event.event), let storage = event.context.storage else { return nil }
+            // Where refusals are not seen, nothing is repaired; and it is no other item than the first.
+            guard event.context.replaces == nil, let content = SavedContent(event.event),
+                let storage = event.context.storage
+            else { return nil }
             return .saved(
                 PublishedItem(
                     position: event.position, user: event.user, process: event.context.process ?? DeviceStorage.app,
                     storage: storage, savedAt: time, content: content))
         }
+    }
+
+    private mutating func note(_ item: PublishedItem) {
+        report.processes.insert(item.process)
+        let blocklist = policy.conditions.blocklist
+        if !blocklist.isEmpty { report.blocklistMet.formUnion(blocklist.intersection(item.content.names)) }
     }
 
     private mutating func count(_ actions: [PublishedAction], on device: String) {

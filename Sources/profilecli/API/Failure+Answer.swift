@@ -9,6 +9,7 @@ extension Failure {
             Self.typedMessage(problem) ?? problem["error"].text ?? "The request failed with status \(status).",
             remedy: Self.typedRemedy(code, problem) ?? problem["remedy"].text ?? "Try again.",
             status: isConflict ? .conflict : .failed)
+        isInvalid = code == "invalid"
     }
 
     /// The sentence with the option in place of the request's field.
@@ -20,7 +21,7 @@ extension Failure {
     }
 
     /// What stands on a command line for a field of a request; nil for what no command says.
-    private static func typedName(_ field: String) -> String? {
+    static func typedName(_ field: String) -> String? {
         let parts = field.split(separator: ".", maxSplits: 1)
         if parts.count == 2, parts[0] == "properties" { return "The property \(parts[1])" }
         if parts.count == 2, parts[0] == "attributes" { return "The attribute \(parts[1])" }
@@ -35,12 +36,12 @@ extension Failure {
         case "position": "POSITION"
         case "properties": "-p"
         case "attributes": "KEY=VALUE"
+        case "time": "--at"
         case "flush_interval_s": "--flush-interval"
         case "session_timeout_s": "--session-timeout"
         case "after", "app_group", "as_of", "before", "currency", "device", "die_after", "expect", "from", "item",
             "key", "kind",
-            "limit", "only", "price", "process", "quantity", "reason", "request_policy", "since", "storage", "time",
-            "to":
+            "limit", "only", "price", "process", "quantity", "reason", "request_policy", "since", "storage", "to":
             "--" + field.replacing("_", with: "-")
         case let field where PublishedOptions.fields.contains(field): "--" + field.replacing("_", with: "-")
         default: nil

@@ -90,12 +90,17 @@ struct DeviceShow: AsyncParsableCommand {
         }
         let queued = UInt64(max(0, answer["queued"].integer ?? 0))
         if queued > 0 {
-            table.add("SDK's queue", "\(Number.counted(queued, "item")) (\(answer["why_queued"].cell))")
+            table.add("SDK's queue", "\(Number.counted(queued, "item")) (\(Phrase.why(answer["why_queued"])))")
         }
         let name = DisplayWidth.oneLine(answer["device"].cell)
+        let isEnabled = answer.object("settings")["sdk_enabled"].flag
+        let next =
+            queued > 0 && isEnabled != false
+            ? Suggestion.afterQueueing(answer["why_queued"].text, device.device)
+            : Suggestion.launching(device.device, isSDKEnabled: isEnabled)
         return table.lines() + [
             "\(Phrase.waiting(UInt64(max(0, answer["waiting"].integer ?? 0)))) on \(name), \(queued) queued. "
-                + "Next: \(Suggestion.afterQueueing(answer["why_queued"].text, device.device))\(place.repeated)"
+                + "Next: \(next)\(place.repeated)"
         ]
     }
 
@@ -137,9 +142,12 @@ struct DeviceChange: AsyncParsableCommand {
             answer["changed"].flag == true
             ? "\(name) is set up at position \(answer["position"].cell): \(words)"
             : "\(name) was set up so already (\(words)); nothing was stored"
-        try Output.print(
-            "\(what); \(Phrase.queue(answer)). "
-                + "Next: \(Suggestion.afterQueueing(answer["why"].text, device.device))\(place.repeated)")
+        let isEnabled = answer.object("settings")["sdk_enabled"].flag
+        let next =
+            isEnabled == false
+            ? Suggestion.launching(device.device, isSDKEnabled: false)
+            : Suggestion.afterQueueing(answer["why"].text, device.device)
+        try Output.print("\(what); \(Phrase.queue(answer)). Next: \(next)\(place.repeated)")
     }
 
     private func show() async throws {

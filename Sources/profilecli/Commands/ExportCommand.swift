@@ -1,12 +1,6 @@
 internal import ArgumentParser
 internal import ProfileLog
 
-#if canImport(Darwin)
-    internal import Darwin
-#else
-    internal import Glibc
-#endif
-
 /// `profilecli export`
 struct ExportCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -47,18 +41,20 @@ struct ExportCommand: AsyncParsableCommand {
             return try await work.run(place)
         }
         let connection = try place.connect()
-        var descriptor = STDOUT_FILENO
-        if let output {
-            descriptor = open(output, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
-            guard descriptor >= 0 else {
-                throw Failure(
-                    "The file \(output) cannot be written: \(String(cString: strerror(errno))).",
-                    remedy: "Check the path and the folder's permissions.")
-            }
-        }
+        let file = try OutputFile(output)
+        var count: UInt64 = 0
+        try await file.write { goOn in count = try await write(connection, to: file.descriptor, goOn) }
+        if let output { Output.message("Wrote \(Number.counted(count, "event")) to \(output).") }
+    }
+
+    /// Writes all events, and tells how many they are.
+    private func write(
+        _ connection: any Connection, to descriptor: Int32, _ goOn: () throws -> Void
+    ) async throws -> UInt64 {
         var after = after
         var count: UInt64 = 0
         var bar = ProgressBar(isShown: Terminal.isError && (!Terminal.isOutput || output != nil))
+        defer { bar.clear() }
         var writer = JSONWriter()
         while true {
             let query = filter.query + [("after", "\(after)"), ("limit", "10000")]
@@ -70,16 +66,13 @@ struct ExportCommand: AsyncParsableCommand {
             }
             try Output.write(writer.bytes, to: descriptor)
             writer = JSONWriter()
+            try goOn()
             let scanned = UInt64(max(0, answer["scanned"].integer ?? 0))
             let last = UInt64(max(0, answer["last"].integer ?? 0))
             bar.update(LogProgress(stage: "export", done: min(scanned, last), total: last))
             if scanned <= after || scanned >= last { break }
             after = scanned
         }
-        bar.clear()
-        if let output {
-            close(descriptor)
-            Output.message("Wrote \(Number.counted(count, "event")) to \(output).")
-        }
+        return count
     }
 }

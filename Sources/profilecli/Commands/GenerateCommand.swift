@@ -1,14 +1,8 @@
 internal import ArgumentParser
 internal import ProfileLog
 
-#if canImport(Darwin)
-    internal import Darwin
-#else
-    internal import Glibc
-#endif
-
 /// `profilecli generate`
-struct GenerateCommand: ParsableCommand {
+struct GenerateCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "generate",
         abstract: "Make sample events as JSON Lines, for import and benchmarks.",
@@ -38,16 +32,13 @@ struct GenerateCommand: ParsableCommand {
         guard 1...100_000_000 ~= users else { throw ValidationError("--users must be from 1 to 100,000,000.") }
     }
 
-    func run() throws {
-        var descriptor = STDOUT_FILENO
-        if let output {
-            descriptor = open(output, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
-            guard descriptor >= 0 else {
-                throw Failure(
-                    "The file \(output) cannot be written: \(String(cString: strerror(errno))).",
-                    remedy: "Check the path and the folder's permissions.")
-            }
-        }
+    func run() async throws {
+        let file = try OutputFile(output)
+        try await file.write { goOn in try write(to: file.descriptor, goOn) }
+        if let output { Output.message("Wrote \(Number.counted(UInt64(events), "event")) to \(output).") }
+    }
+
+    private func write(to descriptor: Int32, _ goOn: () throws -> Void) throws {
         var generator = WorkloadGenerator(seed: seed, users: users)
         var buffer: [UInt8] = []
         buffer.reserveCapacity(1 << 17)
@@ -56,12 +47,9 @@ struct GenerateCommand: ParsableCommand {
             if buffer.count >= 1 << 16 {
                 try Output.write(buffer, to: descriptor)
                 buffer.removeAll(keepingCapacity: true)
+                try goOn()
             }
         }
         try Output.write(buffer, to: descriptor)
-        if let output {
-            close(descriptor)
-            Output.message("Wrote \(Number.counted(UInt64(events), "event")) to \(output).")
-        }
     }
 }

@@ -24,7 +24,7 @@ struct LogEvent: AsyncParsableCommand {
             EXAMPLES
               profilecli log event jane "played song" -p minutes=3 -p title="Blue"
               profilecli log event alias:crm:4711 visited --key visit-1
-              profilecli log event jane visited --time 2026-01-31T09:00:00+01:00
+              profilecli log event jane visited --at 2026-01-31T09:00:00+01:00
             """)
 
     @OptionGroup var what: EventArguments

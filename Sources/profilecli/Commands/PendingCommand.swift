@@ -87,7 +87,8 @@ struct PendingList: AsyncParsableCommand {
             let isQueued = item["state"].text == "queued"
             let hidden = item["visible_to_app"].flag == false ? " (hidden from the app)" : ""
             table.add(
-                item["device"].cell, isQueued ? "SDK's queue (\(item["why"].cell))" : item["storage"].cell + hidden,
+                item["device"].cell,
+                isQueued ? "SDK's queue (\(Phrase.why(item["why"])))" : item["storage"].cell + hidden,
                 item["kind"].cell, item["position"].cell, item["user"].cell, Phrase.content(item),
                 Phrase.span(item["age_s"]))
         }
@@ -97,7 +98,12 @@ struct PendingList: AsyncParsableCommand {
         if items.count > waiting.count { summary += ", \(items.count - waiting.count) queued" }
         let next: String
         if let visible = waiting.first(where: { $0["visible_to_app"].flag == true }) {
-            next = "profilecli launch \(Shell.quoted(visible["device"].cell))"
+            let name = visible["device"].cell
+            let device = answer.objects("devices").first { $0["device"].cell == name }
+            let isEnabled = device?["sdk_enabled"].flag
+            next =
+                isEnabled == false
+                ? Suggestion.launching(name, isSDKEnabled: false) : "profilecli launch \(Shell.quoted(name))"
         } else if let queued {
             next = Suggestion.afterQueueing(queued["why"].text, queued["device"].cell)
         } else {

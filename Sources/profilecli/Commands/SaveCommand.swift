@@ -87,10 +87,18 @@ struct SaveOptions: ParsableArguments {
         // No launch flushes what an extension keeps for itself, so that is not suggested.
         let isHidden = storage.isHiddenFromApp || answer["note"] != .null
         let next = (isHidden ? "profilecli pending" : launch) + place.repeated
+        let (user, present) = (answer.object("user"), answer.object("on_device"))
+        let arrived =
+            answer["arrived"].flag == true ? " \(DisplayWidth.oneLine(present["id"].cell)) is on it now." : ""
         let note = answer["note"].text.map { " \(DisplayWidth.oneLine($0))." } ?? ""
         try Output.print(
-            "\(done) at \(Phrase.spot(answer)); \(Phrase.waiting(waiting)) on \(DisplayWidth.oneLine(device)).\(note) Next: \(next)"
+            "\(done) at \(Phrase.spot(answer)); \(Phrase.waiting(waiting)) on \(DisplayWidth.oneLine(device)).\(arrived)\(note) Next: \(next)"
         )
+        if user["number"] == present["number"] { return }
+        let (name, there) = (user["id"].cell, present["id"].text ?? "nobody")
+        Output.message(
+            DisplayWidth.oneLine("\(name) is not on \(device) (\(there) is): log in with `profilecli change-user ")
+                + "\(Shell.quoted(name)) --device \(Shell.quoted(device))\(place.repeated)`")
     }
 }
 

@@ -52,7 +52,7 @@ struct SimulateCommand: ParsableCommand {
         bar.clear()
         guard isComplete else {
             throw Failure(
-                "The simulation did not come to its end; what happened until then is in the store.",
+                "The simulation was stopped by Ctrl-C; what happened until then is in the store.",
                 remedy: "Run it again with another folder.", status: .interrupted)
         }
         try log.writeIndex()

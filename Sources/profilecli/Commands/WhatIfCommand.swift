@@ -11,7 +11,7 @@ struct WhatIfCommand: AsyncParsableCommand {
             its own, and compares each item with its delivery once, exact, to its user and with its own time. Writes nothing. \
             What a history does not say is an option, with a default; the number before its help is that of the fault that reads it.
 
-            With --since, what came before is played too, since it decides what lies on the devices; it is not counted.
+            --since and --until are positions, or times at which the log recorded an event. With --since, what came before is played too, since it decides what lies on the devices; it is not counted.
 
             --format json: an object for each fault, one for each affected item, and the totals last.
 
@@ -23,7 +23,7 @@ struct WhatIfCommand: AsyncParsableCommand {
               profilecli whatif --fail-on-difference
 
             EXIT STATUS
-              1 with --fail-on-difference if an item fared differently, or if the command failed
+              2 with --fail-on-difference if an item fared differently; 1 if the command failed, 64 wrong usage
             """)
 
     @OptionGroup var published: PublishedOptions
@@ -47,7 +47,7 @@ struct WhatIfCommand: AsyncParsableCommand {
     @Option(name: .long, help: ArgumentHelp("List so many of the affected items.", valueName: "n"))
     var items: UInt64 = 10
 
-    @Flag(name: .long, help: "Exit with 1 if an item fared differently, for CI.")
+    @Flag(name: .long, help: "Exit with 2 if an item fared differently, for CI.")
     var failOnDifference = false
 
     @OptionGroup var place: PlaceOptions
@@ -58,9 +58,35 @@ struct WhatIfCommand: AsyncParsableCommand {
         if let device { query.append(("device", device)) }
         if let since { query.append(("since", since)) }
         if let until { query.append(("until", until)) }
-        let answer = try await place.connect().get("/v1/whatif", query)
+        let answer = try await Self.ask(place.connect(), query)
         try Output.print(place.isJSON ? Self.json(answer) : WhatIfTable(answer).lines)
-        if failOnDifference, answer["affected"] != .int(0) { throw ExitCode(ExitStatus.failed.rawValue) }
+        for warning in answer.objects("warnings") {
+            let typed = warning["place"].text.flatMap(Failure.typedName) ?? warning["place"].cell
+            Self.warn("\(typed) \(warning["reason"].cell).")
+        }
+        guard failOnDifference else { return }
+        if let stranded = answer["stranded"].integer, stranded > 0 {
+            Self.warn(
+                "\(Number.counted(UInt64(stranded), "item")) \(stranded == 1 ? "lies" : "lie") where the app never looks, so that "
+                    + "no launch flushes \(stranded == 1 ? "it" : "them"). Next: profilecli pending\(place.repeated)")
+        }
+        if answer["affected"] != .int(0) { throw ExitCode(ExitStatus.damaged.rawValue) }
+    }
+
+    /// What the API has against a parameter was typed wrong.
+    private static func ask(
+        _ connection: any Connection, _ query: [(name: String, value: String)]
+    ) async throws -> JSONObject {
+        do {
+            return try await connection.get("/v1/whatif", query)
+        } catch var failure as Failure where failure.isInvalid {
+            failure.status = .usage
+            throw failure
+        }
+    }
+
+    private static func warn(_ sentence: String) {
+        Output.message(Style.yellow("Warning: ", if: Terminal.hasErrorColours) + DisplayWidth.oneLine(sentence))
     }
 
     /// The faults, the items, and what is left of the answer: the totals.

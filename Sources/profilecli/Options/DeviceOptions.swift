@@ -11,6 +11,7 @@ struct DeviceArgument: ParsableArguments {
     var option: String?
 
     mutating func validate() throws {
+        if device.isEmpty { throw ValidationError("DEVICE must not be empty. Name one, or leave it out for phone.") }
         if name != nil, option != nil { throw ValidationError("The device is named twice. Name it once.") }
     }
 
@@ -30,7 +31,7 @@ enum DevicePath {
 /// `--at`.
 struct ClockOption: ParsableArguments {
     @Option(
-        name: .long, parsing: .unconditional,
+        name: [.long, .customLong("time")], parsing: .unconditional,
         help: ArgumentHelp("When, by the device's clock, as in 2026-01-31T23:59:59Z.", valueName: "time"))
     var at: String?
 

@@ -7,9 +7,9 @@ struct WriteOptions: ParsableArguments {
     var device: String?
 
     @Option(
-        name: .long, parsing: .unconditional,
+        name: [.long, .customLong("time")], parsing: .unconditional,
         help: ArgumentHelp("When it happened, as in 2026-01-31T23:59:59Z; now if left out.", valueName: "time"))
-    var time: String?
+    var at: String?
 
     @Option(
         name: .long,
@@ -22,8 +22,8 @@ struct WriteOptions: ParsableArguments {
     var expect: String?
 
     mutating func validate() throws {
-        if let time, OccurredAt(iso8601: time) == nil {
-            throw ValidationError("--time must be a time as in 2026-01-31T23:59:59Z.")
+        if let at, OccurredAt(iso8601: at) == nil {
+            throw ValidationError("--at must be a time as in 2026-01-31T23:59:59Z.")
         }
         if let expect, expect != "none", Int64(expect).map({ $0 >= 0 }) != true {
             throw ValidationError("--expect must be a version, as in 3, or none.")
@@ -35,7 +35,7 @@ struct WriteOptions: ParsableArguments {
         json.key("user")
         json.value(user)
         json.member("device", device(of: user))
-        json.member("time", time)
+        json.member("time", at)
         json.member("key", key)
         guard let expect else { return }
         json.key("expect")

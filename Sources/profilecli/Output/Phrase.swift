@@ -128,6 +128,11 @@ enum Phrase {
         ]
     }
 
+    /// Why something is in an SDK's queue: one word, except where it would tell too little.
+    static func why(_ why: AttributeValue) -> String {
+        why.text == "handed" ? "handed, not sent yet: the next launch sends it" : why.cell
+    }
+
     /// What an SDK sent and what it keeps: `2 sent, 1 queued (the device is offline)`.
     static func queue(_ answer: JSONObject) -> String {
         let reason = answer["reason"].text.map { " (\($0))" } ?? ""

@@ -49,11 +49,17 @@ struct WhatIfTable {
         let right = "\(Number.grouped(count("delivered_right"))) delivered right"
         let affected = "\(Number.grouped(count("affected"))) not as saved"
         let affectedUsers = "of \(Number.counted(count("affected_users"), "user"))"
-        let verdict =
-            count("affected") == 0 ? Style.green("Nothing differs") : Style.red("\(affected) (\(affectedUsers))")
+        var parts = [right]
+        if count("affected") > 0 { parts.append(Style.red("\(affected) (\(affectedUsers))")) }
+        parts.append(Phrase.waiting(count("waiting")))
+        if count("stranded") > 0 {
+            parts.append("\(Number.grouped(count("stranded"))) stranded (the app never looks there)")
+        }
+        if count("rejected") > 0 { parts.append("\(Number.grouped(count("rejected"))) rejected") }
+        parts.append("\(Number.grouped(count("discarded"))) given up")
+        let verdict = count("affected") == 0 ? Style.green("Nothing differs: ") : ""
         var lines = [
-            "\(all) on \(Number.counted(count("devices"), "device")): \(right), \(verdict), "
-                + "\(Phrase.waiting(count("waiting"))), \(Number.grouped(count("discarded"))) given up."
+            "\(verdict)\(all) on \(Number.counted(count("devices"), "device")): \(parts.joined(separator: ", "))."
         ]
         if count("affected") > 0 { lines.append("In all: \(Self.effects(answer["effects"])).") }
         return lines

@@ -84,7 +84,7 @@ struct PendingLists {
         guard case .string(let name) = name else {
             throw .init(clause: "has an event_name that is \(name.type), no text")
         }
-        let members = try members(properties, "property")
+        let members = try members(properties, "a property")
         let content = AttributeValue.Member("name", .string(name))
         return members.isEmpty ? [content] : [content, .init("properties", .object(members))]
     }
@@ -95,7 +95,7 @@ struct PendingLists {
         if attributes[mergeObjects] != nil {
             throw .init(clause: "has an attribute _merge_objects, which is no name here")
         }
-        let members = try members(attributes, "attribute").map { member in
+        let members = try members(attributes, "an attribute").map { member in
             // As it stands, a dictionary could be read as an operation.
             guard case .object = member.value else { return member }
             return .init(member.key, .object([.init(set, member.value)]))
@@ -126,7 +126,7 @@ struct PendingLists {
             do throws(PropertyList.Misfit) {
                 return .init(key, try value.json())
             } catch {
-                throw .init(clause: "has a \(noun) \(key) that \(error.clause)")
+                throw .init(clause: "has \(noun) \(key) that \(error.clause)")
             }
         }
     }

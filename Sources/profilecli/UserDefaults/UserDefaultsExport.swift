@@ -23,7 +23,9 @@ struct UserDefaultsExport {
     /// Writes the file, and tells what is in it; throws if an item has no form there.
     mutating func run(_ place: StoreOrService) async throws {
         let others = try otherKeys()
-        try await collect(place.connect())
+        let connection = try place.connect()
+        try await collect(connection)
+        if entries.isEmpty, refusals.isEmpty { try await tellElsewhere(connection) }
         var members = others
         for kind in PendingKind.allCases { members[Name(kind.key)] = entries[kind].map { .array($0) } }
         try write(PropertyList.dictionary(members).bytes(isXML: isXML))
@@ -89,6 +91,20 @@ struct UserDefaultsExport {
         }
     }
 
+    /// Nothing waits in the app group; if something does in others, that is likely to be meant. A file that is there is emptied all
+    /// the same, and a new one would be of no use.
+    private func tellElsewhere(_ connection: any Connection) async throws {
+        let answer = try await connection.get("/v1/pending", [("device", device), ("limit", "\(Self.mostItems)")])
+        let groups = answer.objects("devices").flatMap { $0.objects("storages") }.compactMap { $0["storage"].text }
+            .filter(AppGroup.isValid)
+        guard let first = groups.first else { return }
+        let message = "Nothing waits in \(appGroup) on \(device); something does in \(groups.joined(separator: ", "))."
+        guard FileManager.default.fileExists(atPath: path) else {
+            throw Failure(message, remedy: "Nothing was written. Name it, as in --app-group \(first).")
+        }
+        Output.message(DisplayWidth.oneLine(message))
+    }
+
     private mutating func add(_ item: JSONObject, _ kind: PendingKind) {
         do throws(PropertyList.Misfit) {
             let entry =
@@ -110,7 +126,7 @@ struct UserDefaultsExport {
             guard property.key != PendingLists.eventName else {
                 throw .init(clause: "has a property event_name, which would replace the event's name")
             }
-            entry[property.key] = try value(property.value, "property", property.key)
+            entry[property.key] = try value(property.value, "a property", property.key)
         }
         return .dictionary(entry)
     }
@@ -121,7 +137,7 @@ struct UserDefaultsExport {
             guard let operations = try? JSONOperations.operations(attribute.value), operations.count == 1,
                 case .set(let value) = operations[0]
             else { throw .init(clause: "does not set the attribute \(attribute.key), and such a file can only set") }
-            entry[attribute.key] = try form(value, "attribute", attribute.key)
+            entry[attribute.key] = try form(value, "an attribute", attribute.key)
         }
         return .dictionary(entry)
     }
@@ -135,7 +151,7 @@ struct UserDefaultsExport {
         if value.text == KeyedArchive.none {
             throw .init(clause: "sets \(name) to the very text that such a file has for none")
         }
-        let coded = value == .null ? nil : try Self.value(value, "user attribute", Name(name))
+        let coded = value == .null ? nil : try Self.value(value, "a user attribute", Name(name))
         guard let data = try? UserAttributeCoding.encode(attribute, coded) else {
             throw .init(clause: "has a user attribute \(name) that cannot be coded")
         }
@@ -147,7 +163,7 @@ struct UserDefaultsExport {
         _ json: AttributeValue, _ noun: String, _ key: Name
     ) throws(PropertyList.Misfit) -> PropertyList {
         guard let value = try? JSONValues.value(json) else {
-            throw .init(clause: "has a \(noun) \(key) that cannot be read")
+            throw .init(clause: "has \(noun) \(key) that cannot be read")
         }
         return try form(value, noun, key)
     }
@@ -158,7 +174,7 @@ struct UserDefaultsExport {
         do throws(PropertyList.Misfit) {
             return try PropertyList(value)
         } catch {
-            throw .init(clause: "has a \(noun) \(key) that \(error.clause)")
+            throw .init(clause: "has \(noun) \(key) that \(error.clause)")
         }
     }
 }

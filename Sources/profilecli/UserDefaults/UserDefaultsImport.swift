@@ -28,7 +28,7 @@ struct UserDefaultsImport {
     mutating func run(_ place: StoreOrService, isJSON: Bool) async throws {
         for remark in lists.remarks { Output.message(DisplayWidth.oneLine(remark)) }
         tellOtherKeys()
-        if options.strict { try await rehearse() }
+        if options.strict { try await rehearse(isJSON: isJSON) }
         if !lists.items.isEmpty { try await save(to: try place.connect(create: true)) }
         sortRefusals()
         tellRefusals()
@@ -87,7 +87,7 @@ struct UserDefaultsImport {
     // MARK: - All or nothing
 
     /// Tries everything in a store of its own, and throws if anything is refused there.
-    private func rehearse() async throws {
+    private func rehearse(isJSON: Bool) async throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "profilecli-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
@@ -104,6 +104,7 @@ struct UserDefaultsImport {
         if trial.refusals.isEmpty { return }
         trial.sortRefusals()
         trial.tellRefusals()
+        if isJSON { try Output.print(trial.json()) }
         throw Failure(
             "\(Self.items(UInt64(trial.refusals.count))) of \(shownFile) cannot be saved; with --strict, nothing was.",
             remedy: "Correct the file, or leave out --strict to save the others.")

@@ -28,13 +28,19 @@ public struct PublishedOutcome: Hashable, Sendable {
     public var deliveries: Int
     /// Who got it last; nil if nobody did.
     public var receivedBy: UserNumber?
+    /// When the SDK was given it last; nil if it never was.
+    public var deliveredAt: Timestamp?
     /// What differs from `.standard`, in order and each once.
     public var deviations: [Deviation]
 
     /// Where an item ends.
     public enum Fate: String, Sendable, CaseIterable {
         case delivered, lost, discarded
+        /// The SDK refused it, which was seen.
+        case rejected
         /// It waits when the history ends.
         case waiting
+        /// It waits where the app does not look, so that no launch flushes it.
+        case stranded
     }
 }

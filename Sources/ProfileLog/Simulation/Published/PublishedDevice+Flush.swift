@@ -85,12 +85,14 @@ extension PublishedDevice {
             policy)
         switch reading.result {
         case .nothing(let fault): item.failure = fault
+        case .rejected: item.isRejected = true
         case .content where flush.calls >= flush.firstUnstored: item.failure = .crashBeforePersistence
         case .content(let content):
             let delivery = Delivery(
                 item: entry.position, user: policy.has(.noUserStored) ? user ?? item.item.user : item.item.user,
                 time: policy.has(.noTimeStored) ? flush.time : item.item.savedAt, content: content)
             item.receive(delivery, reading.deviations, repeatedBy: scene > 0 ? .flushedTwice : item.repetition)
+            item.deliveredAt = flush.time
             if scene == 0 { self.flush?.delivered.append((entry.position, kind)) }
             act(.delivered(delivery))
         }
@@ -123,9 +125,9 @@ extension PublishedDevice {
 
     // MARK: - What waits
 
-    /// A launch passes an item by, which matters if it is due and was never delivered.
+    /// A launch passes an item by, which matters if it is due and was neither delivered nor rejected.
     mutating func miss(_ position: Position, _ fault: Fault, _ effect: FaultEffect) {
-        if let item = open[position], item.isDue, item.deliveries == 0 { open[position]?.note(fault, effect) }
+        if let item = open[position], item.isDue, !item.isDone { open[position]?.note(fault, effect) }
     }
 
     private func seenLists(_ kinds: [PendingKind]) -> [(key: ListKey, list: PublishedList)] {
@@ -154,7 +156,7 @@ extension PublishedDevice {
             lists[key]?.entries.removeAll { gone.contains($0) }
             for stray in strays {
                 miss(stray.position, fault, .kept)
-                settle(stray.position, .waiting)
+                settle(stray.position, .stranded)
             }
         }
     }

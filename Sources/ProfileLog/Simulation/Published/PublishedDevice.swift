@@ -54,7 +54,9 @@ public struct PublishedDevice: Sendable {
     /// Ends the history: what is under way is done, and every item is settled.
     public mutating func finish() -> [PublishedAction] {
         run(until: Timestamp(rawValue: .max))
-        for position in open.keys.sorted() { settle(position, .waiting) }
+        for (position, item) in open.sorted(by: { $0.key < $1.key }) {
+            settle(position, settings.appSees(item.item.storage) ? .waiting : .stranded)
+        }
         return takeActions()
     }
 
@@ -127,7 +129,7 @@ public struct PublishedDevice: Sendable {
         let gone = Set(entries.map(\.position)).subtracting(positionsHeldElsewhere)
         for position in gone.sorted() {
             guard let item = open[position] else { continue }
-            if item.deliveries == 0 { open[position]?.note(item.failure ?? fault, .lost) }
+            if !item.isDone { open[position]?.note(item.failure ?? fault, .lost) }
             leaving.append(position)
         }
         if flush == nil { settleLeaving() }
@@ -145,7 +147,8 @@ public struct PublishedDevice: Sendable {
 
     mutating func settleLeaving() {
         for position in leaving {
-            settle(position, open[position]?.deliveries ?? 0 > 0 ? .delivered : .lost)
+            guard let item = open[position] else { continue }
+            settle(position, item.deliveries > 0 ? .delivered : item.isRejected ? .rejected : .lost)
         }
         leaving = []
     }

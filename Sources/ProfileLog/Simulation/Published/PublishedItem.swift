@@ -43,6 +43,15 @@ public enum SavedContent: Hashable, Sendable {
         }
     }
 
+    /// Whether the SDK refuses it as it is (`SDKRules`), as the store's own launches have it.
+    var isRefusedBySDK: Bool {
+        switch self {
+        case .event(let event): SDKRules.refusal(of: .customEventSaved(event)) != nil
+        case .attributes(let changes): SDKRules.refusal(of: .customAttributesSaved(changes)) != nil
+        case .userAttribute(let change): SDKRules.refusal(of: .userAttributeSaved(change)) != nil
+        }
+    }
+
     /// The list for it.
     public var kind: PendingKind {
         switch self {

@@ -53,10 +53,17 @@ struct OpenItem {
     var isDue = false
     var deliveries = 0
     var receivedBy: UserNumber?
+    /// When the SDK was given it last.
+    var deliveredAt: Timestamp?
+    /// The SDK has refused it, and that was seen.
+    var isRejected = false
     /// Why the SDK was given nothing when a flush came to it.
     var failure: Fault?
     /// Why it is still stored although it was delivered.
     var repetition: Fault?
+
+    /// Whether a launch has decided about it.
+    var isDone: Bool { deliveries > 0 || isRejected }
 
     mutating func note(_ fault: Fault, _ effect: FaultEffect) { note(Deviation(fault, effect)) }
 
@@ -66,6 +73,7 @@ struct OpenItem {
 
     func outcome(_ fate: PublishedOutcome.Fate) -> PublishedOutcome {
         PublishedOutcome(
-            item: item, fate: fate, deliveries: deliveries, receivedBy: receivedBy, deviations: deviations.sorted())
+            item: item, fate: fate, deliveries: deliveries, receivedBy: receivedBy, deliveredAt: deliveredAt,
+            deviations: deviations.sorted())
     }
 }

@@ -1,6 +1,6 @@
 /// What the published flush makes of one entry of a list: a call of the SDK, or nothing.
 struct PublishedReading {
-    /// What the SDK is given, or the fault for which it is given nothing.
+    /// What the SDK takes, or why it takes nothing.
     private(set) var result: Result
     /// What is not as it was saved. Without meaning if nothing is given.
     private(set) var deviations: [Deviation] = []
@@ -8,6 +8,8 @@ struct PublishedReading {
     enum Result: Equatable {
         case content(SavedContent)
         case nothing(Fault)
+        /// The SDK refuses it, which is seen: it is kept apart with the reason.
+        case rejected
     }
 
     /// How a flush finds itself.
@@ -25,6 +27,7 @@ struct PublishedReading {
 
     init(_ content: SavedContent, savedIn language: SnippetLanguage, _ situation: Situation, _ policy: PublishedPolicy)
     {
+        let saved = content
         result = .content(content)
         switch content {
         case .event(let event) where situation.isMisplaced:
@@ -45,6 +48,8 @@ struct PublishedReading {
             let gate = SDKGate(content, isEnabled: situation.isSDKEnabled, policy.conditions)
             deviations += gate.effects.map { Deviation(.refusalIgnored, $0) }
             result = gate.accepted.map { .content($0) } ?? .nothing(.refusalIgnored)
+        } else if saved.isRefusedBySDK {
+            result = .rejected
         }
     }
 

@@ -1,6 +1,5 @@
-/// What the SDK accepts of a call (spec/device.md 4). Nobody looks at its answer (6.2, 27).
-///
-/// The limit of 50 KB for all properties is left out: what is measured there depends on the SDK's own encoding.
+/// What the SDK accepts of a call (spec/device.md 4): what `SDKRules` has nothing against, as the store's own launches have it, and
+/// what the blocklist and the SDK's version leave of it. Nobody looks at its answer (6.2, 27).
 struct SDKGate {
     /// What is accepted; nil if nothing is.
     private(set) var accepted: SavedContent?
@@ -15,8 +14,9 @@ struct SDKGate {
         accepted = nil
         if conditions.isSDKDisabled || !isEnabled { return }
         switch content {
-        case .event(let event): accepted = accepts(event) ? content : nil
+        case .event(let event): accepted = !content.isRefusedBySDK && accepts(event) ? content : nil
         case .attributes(let changes): accepted = accept(changes)
+        case .userAttribute where content.isRefusedBySDK: break
         case .userAttribute(let change):
             let value = cut(change.value)
             accepted = .userAttribute(UserAttributeChange(change.attribute, value))
@@ -46,10 +46,11 @@ struct SDKGate {
         }
     }
 
-    /// Attributes on the blocklist are refused, long keys and texts cut.
+    /// Each attribute is a call of its own: those on the blocklist are refused, long keys and texts cut.
     private mutating func accept(_ changes: [AttributeChange]) -> SavedContent? {
         var taken: [AttributeChange] = []
-        for change in changes where !conditions.blocklist.contains(change.name) {
+        for change in changes
+        where !conditions.blocklist.contains(change.name) && !SavedContent.attributes([change]).isRefusedBySDK {
             var cutChange = AttributeChange(Name(cut(change.name.text)), change.operation)
             if let value = change.setValue { cutChange.operation = .set(cut(value)) }
             if cutChange != change, !effects.contains(.truncated) { effects.append(.truncated) }

@@ -10,8 +10,12 @@ public struct WhatIfReport: Hashable, Sendable {
     public private(set) var affected = 0
     /// Users of whom something did.
     public var affectedUsers: Int { usersAffected.count }
-    /// Other items that wait when the history ends.
+    /// Other items that the SDK refused, which was seen: they are there to be repaired.
+    public private(set) var rejected = 0
+    /// Other items that wait for a launch when the history ends.
     public private(set) var waiting = 0
+    /// Other items that wait where the app does not look: in the storage of another process, or of an app group that the app lacks.
+    public private(set) var stranded = 0
     /// Other items that somebody gave up.
     public private(set) var discarded = 0
     /// Devices on which they were saved.
@@ -21,11 +25,16 @@ public struct WhatIfReport: Hashable, Sendable {
     /// Whether the history was played to its end; false if the caller stopped it.
     public internal(set) var isComplete = true
 
+    /// The processes that saved something in what was played.
+    public internal(set) var processes: Set<Name> = []
+    /// Names on the blocklist that something in what was played has.
+    public internal(set) var blocklistMet: Set<Name> = []
+
     /// How many items and users each fault met. What it did not meet is not here.
     public private(set) var byFault: [Fault: Count] = [:]
     /// How many items suffered each effect.
     public private(set) var byEffect: [FaultEffect: Int] = [:]
-    /// The first affected items, in the order in which their end was clear.
+    /// The first affected items, by position.
     public private(set) var affectedItems: [AffectedItem] = []
     /// How many `affectedItems` are kept.
     public let mostItems: Int
@@ -63,7 +72,9 @@ public struct WhatIfReport: Hashable, Sendable {
             switch outcome.fate {
             case .delivered: deliveredRight += 1
             case .discarded: discarded += 1
+            case .rejected: rejected += 1
             case .waiting, .lost: waiting += 1
+            case .stranded: stranded += 1
             }
             return
         }
@@ -75,7 +86,17 @@ public struct WhatIfReport: Hashable, Sendable {
             byFault[fault]?.userNumbers.insert(user)
         }
         for deviation in outcome.deviations { byFault[deviation.fault]?.effects[deviation.effect, default: 0] += 1 }
-        if affectedItems.count < mostItems { affectedItems.append(AffectedItem(outcome, on: device)) }
+        keep(outcome, on: device)
+    }
+
+    /// Items come nearly in the order of their positions, so that the place of one is near the end.
+    private mutating func keep(_ outcome: PublishedOutcome, on device: String) {
+        let position = outcome.item.position
+        let isFull = affectedItems.count >= mostItems
+        if isFull, affectedItems.last.map({ $0.position < position }) ?? true { return }
+        let place = (affectedItems.lastIndex { $0.position < position } ?? -1) + 1
+        affectedItems.insert(AffectedItem(outcome, on: device), at: place)
+        if isFull { affectedItems.removeLast() }
     }
 }
 
@@ -87,6 +108,10 @@ public struct AffectedItem: Hashable, Sendable {
     public var user: UserNumber
     /// The device on which it was saved.
     public var device: String
+    /// When it was saved, by the device's clock.
+    public var savedAt: Timestamp
+    /// When the SDK was given it last, by the device's clock; nil if it never was.
+    public var deliveredAt: Timestamp?
     /// In which of the three lists.
     public var kind: PendingKind
     /// The names in it: of the event, or of the attributes.
@@ -102,6 +127,8 @@ public struct AffectedItem: Hashable, Sendable {
         self.device = device
         position = outcome.item.position
         user = outcome.item.user
+        savedAt = outcome.item.savedAt
+        deliveredAt = outcome.deliveredAt
         kind = outcome.item.content.kind
         names = outcome.item.content.names
         fate = outcome.fate

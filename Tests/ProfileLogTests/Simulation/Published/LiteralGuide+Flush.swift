@@ -113,6 +113,9 @@ extension LiteralGuide {
         if bug(27) {
             guard let accepted = SDKGate(content, isEnabled: settings.isSDKEnabled, conditions).accepted else { return }
             content = accepted
+        } else if entry.item.content.isRefusedBySDK {
+            rejected.insert(entry.id)
+            return
         }
         if flush.calls >= flush.stored { return }
         calls.append(

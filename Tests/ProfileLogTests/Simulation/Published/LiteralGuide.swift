@@ -33,6 +33,7 @@ final class LiteralGuide {
     var versionOfKey: [String: Int] = [:]
     var calls: [Call] = []
     var discarded: Set<UInt64> = []
+    var rejected: Set<UInt64> = []
 
     var appVersion = 0
     var launches = 0

@@ -45,7 +45,8 @@ struct PublishedComparison {
             #expect(end.deviations(of: id).allSatisfy { policy.has($0.fault) }, "\(why)", sourceLocation: location)
 
             let isDiscarded = literal.discarded.contains(id)
-            let isLost = calls.isEmpty && !left.contains(id) && !isDiscarded && !effects.contains(.kept)
+            let isGone = calls.isEmpty && !left.contains(id) && !isDiscarded && !effects.contains(.kept)
+            let isLost = isGone && !literal.rejected.contains(id)
             if !isDiscarded {
                 let saysLost = effects.contains(.lost)
                 #expect(saysLost == isLost || effects.contains(.kept), "\(why)", sourceLocation: location)

@@ -141,4 +141,37 @@ struct PublishedContentTests {
         tale(SDKVersion(11, 1, 0)).then { #expect($0.effects(of: 3) == [.lost] && $0.effects(of: 5).isEmpty) }
         tale(SDKVersion(4, 4, 2)).then { #expect($0.effects(of: 5) == [.lost]) }
     }
+
+    @Test(
+        "27: what the SDK's rules refuse is lost where nobody looks, and else rejected, whatever other faults there are"
+    )
+    func rules() {
+        let saves: (PublishedStory) -> PublishedStory = {
+            $0.saves(.event("$a")).saves(.user(.email, "no address")).saves(.set("$n", 1)).saves(.event("a"))
+                .saves(.attributes([AttributeChange("$n", .set(1)), AttributeChange("x", .set("y"))])).launches()
+        }
+        saves(story(.refusalIgnored)).then { end in
+            #expect(end.order == [4, 5] && end.given(5) == [.set("x", "y")] && end.effects(of: 5) == [.partlyLost])
+            #expect((1...3).allSatisfy { end.deviations(of: $0) == [Deviation(.refusalIgnored, .lost)] })
+            #expect(end.report.rejected == 0 && end.report.affected == 4)
+        }
+        saves(story(.noTimeStored, .flushedTwice)).then { end in
+            #expect(end.order == [4, 4] && end.report.rejected == 4 && end.report.affected == 1)
+            #expect(end.outcomes[1]?.fate == .rejected && end.outcomes[4]?.deliveredAt != nil)
+        }
+    }
+
+    @Test("The report lists the affected items that were saved first, whatever was settled first")
+    func order() {
+        var report = WhatIfReport(mostItems: 2)
+        for position: UInt64 in [5, 3, 9, 1] {
+            let item = PublishedItem(
+                position: Position(rawValue: position), user: UserNumber(rawValue: 1), process: "app",
+                storage: PublishedStory.group, savedAt: Timestamp(rawValue: 1), content: .event("a"))
+            let outcome = PublishedOutcome(
+                item: item, fate: .lost, deliveries: 0, deviations: [Deviation(.instanceMissing, .lost)])
+            report.add(outcome, on: "d")
+        }
+        #expect(report.affectedItems.map(\.position.rawValue) == [1, 3] && report.affected == 4)
+    }
 }

@@ -140,7 +140,8 @@ struct PublishedFlushTests {
     func strays(fault: Fault) {
         story(fault).saves(a).saves(b, by: "app").saves(a, in: .privateTo(process: "push")).launches().then { end in
             #expect(end.order == [2] && end.deviations(of: 1) == [Deviation(fault, .kept)])
-            #expect(end.deviations(of: 3).isEmpty && end.report.waiting == 1)
+            #expect(end.deviations(of: 3).isEmpty && end.report.stranded == 1)
+            #expect(end.outcomes[3]?.fate == .stranded && end.report.waiting == 0)
         }
         story(fault, under: { $0.strayProcesses = ["app"] }).saves(a).saves(b, by: "app").launches().then {
             #expect($0.order == [2] && $0.effects(of: 1) == [.kept])
