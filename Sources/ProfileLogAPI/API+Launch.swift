@@ -40,14 +40,12 @@ extension API {
     }
 
     private static func flushedKinds(_ fields: Fields) throws -> Set<PendingKind> {
-        guard let only = try fields.array("only") else { return Set(PendingKind.allCases) }
-        let kinds = try only.map { value -> PendingKind in
-            switch value {
-            case .string("events"): return .customEvents
-            case .string("attributes"): return .customAttributes
-            case .string("user-attributes"): return .userAttributes
-            default: throw APIProblem.invalid("only", "must list events, attributes or user-attributes")
+        guard let only = try fields.array("only") else { return PendingKind.all }
+        let kinds = try only.map { value in
+            guard case .string(let word) = value, let kind = PendingKind.allCases.first(where: { $0.word == word }) else {
+                throw APIProblem.invalid("only", "must list events, attributes or user-attributes")
             }
+            return kind
         }
         guard !kinds.isEmpty else { throw APIProblem.invalid("only", "must not be empty") }
         return Set(kinds)
@@ -125,5 +123,16 @@ extension API {
             }
         }
         return outcomes
+    }
+}
+
+extension PendingKind {
+    /// How a launch is told of the list, and tells of it.
+    var word: String {
+        switch self {
+        case .customEvents: "events"
+        case .customAttributes: "attributes"
+        case .userAttributes: "user-attributes"
+        }
     }
 }

@@ -97,9 +97,14 @@ public struct EventJSON {
             json.value(JSONValues.json(change.value))
         case .userAttributesChanged(let changes): write(changes, to: &json)
         case .purchaseLogged(let purchase): write(purchase, to: &json)
-        case .appLaunched(let kind):
+        case .appLaunched(let kind, let lists):
             json.key("launch_kind")
             json.value(kind.name)
+            if lists == PendingKind.all { break }
+            json.key("only")
+            json.beginArray()
+            for list in lists.sorted() { json.value(list.word) }
+            json.endArray()
         case .queued(let event): writeContent(event, to: &json)
         case .pendingFlushed, .pendingDiscarded, .dataSent, .deviceChanged, .sessionEnded, .usersMerged:
             writeDeviceContent(event, to: &json)

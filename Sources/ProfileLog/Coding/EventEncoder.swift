@@ -41,6 +41,9 @@ enum EventEncoder {
         if let app = context.app { writer.field(RecordField.app, text: app) }
         writeDeviceDetails(event, &writer)
         if let replaces = context.replaces { writer.field(RecordField.replaces, varint: replaces.rawValue) }
+        if case .appLaunched(_, let lists) = event, lists != PendingKind.all {
+            writer.field(RecordField.skippedLists, varint: PendingKind.skippedMask(lists))
+        }
         return true
     }
 
@@ -161,7 +164,7 @@ enum EventEncoder {
             writer.field(RecordField.currency, text: purchase.currency)
             writer.field(RecordField.price, double: purchase.price)
             writer.field(RecordField.quantity, varint: UInt64(purchase.quantity))
-        case .appLaunched(let kind):
+        case .appLaunched(let kind, _):
             if kind != .cold { writer.field(RecordField.launchKind, varint: UInt64(kind.rawValue)) }
         case .pendingFlushed(let flush):
             writer.field(RecordField.launch, varint: flush.launch.rawValue)

@@ -24,6 +24,7 @@ struct RecordBody {
     var isQueued = false
     var settings: DeviceSettings?
     var replaces: UInt64 = 0
+    var skippedLists: UInt64 = 0
     var otherVersion: UInt64 = 0
     var entries: [UnsafeRawBufferPointer] = []
     var identities: [UserID] = []
@@ -69,6 +70,7 @@ struct RecordBody {
             case RecordField.chunk: chunk = UInt32(truncatingIfNeeded: value)
             case RecordField.queued: isQueued = value != 0
             case RecordField.replaces: replaces = value
+            case RecordField.skippedLists: skippedLists = value
             case RecordField.otherVersion: otherVersion = value
             default: break
             }

@@ -32,6 +32,7 @@ enum RecordField {
     static let queued: UInt32 = 34
     static let settings: UInt32 = 35
     static let replaces: UInt32 = 36
+    static let skippedLists: UInt32 = 37
 
     enum Value {
         static let name: UInt32 = 1

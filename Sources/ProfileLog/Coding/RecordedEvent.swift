@@ -80,7 +80,9 @@ extension RecordedEvent {
         case .dataSent: return .dataSent(body.flushed)
         case .deviceChanged: return .deviceChanged(body.settings ?? DeviceSettings())
         case .appLaunched:
-            return .appLaunched(LaunchKind(rawValue: UInt8(truncatingIfNeeded: body.launchKind)) ?? .cold)
+            return .appLaunched(
+                LaunchKind(rawValue: UInt8(truncatingIfNeeded: body.launchKind)) ?? .cold,
+                lists: PendingKind.lists(skipping: body.skippedLists))
         case .pendingFlushed:
             return .pendingFlushed(
                 Flush(
@@ -144,5 +146,17 @@ extension AttributeOperation {
         case (.objectsRemove, .array(let matches)): self = .objectsRemove(matches.compactMap(OperationForm.match))
         default: return nil
         }
+    }
+}
+
+extension PendingKind {
+    /// The lists that are not among `lists`, as record.proto adds them up.
+    static func skippedMask(_ lists: Set<PendingKind>) -> UInt64 {
+        all.subtracting(lists).reduce(0) { $0 | 1 << UInt64($1.rawValue - 1) }
+    }
+
+    /// The lists that such a sum leaves.
+    static func lists(skipping mask: UInt64) -> Set<PendingKind> {
+        all.filter { mask & 1 << UInt64($0.rawValue - 1) == 0 }
     }
 }

@@ -1,7 +1,5 @@
 /// What a flush takes, and what the device cannot know by itself.
 struct FlushInput: Hashable, Sendable {
-    /// The lists that are flushed.
-    var kinds: Set<PendingKind>
     /// Items in one event.
     var limit: Int
     /// Why what is handed to the SDK is sent at once, if it may be.
@@ -15,22 +13,22 @@ struct FlushInput: Hashable, Sendable {
     /// Items that the SDK refuses, with the reason.
     var refused: [UInt64: String] = [:]
 
-    /// All lists, sent at once if that may be.
-    static func all(limit: Int) -> FlushInput {
+    /// What is handed is sent at once, if that may be.
+    static func sending(limit: Int) -> FlushInput {
         FlushInput(
-            kinds: Set(PendingKind.allCases), limit: limit, cause: .foreground, staysQueued: false, visible: [])
+            limit: limit, cause: .foreground, staysQueued: false, visible: [])
     }
 }
 
 extension Device {
-    /// Saved items that the last launch must flush: before it, visible to the app, of these lists; one user's, in the published order.
+    /// Saved items that the last launch must flush: before it, visible to the app, of its lists; one user's, in the published order.
     ///
     /// An item saved after the launch waits for the next, whenever this one is finished. A disabled SDK takes nothing.
-    func due(_ kinds: Set<PendingKind>, _ visible: Set<StorageCode>, limit: Int) -> [PendingItem] {
+    func due(_ visible: Set<StorageCode>, limit: Int) -> [PendingItem] {
         guard state.status.settings.isSDKEnabled else { return [] }
         let due = state.items.values.filter { item in
             guard item.queued == nil, let kind = item.kind else { return false }
-            return item.position < state.status.launch && kinds.contains(kind) && visible.contains(item.storage)
+            return item.position < state.status.launch && state.status.lists.contains(kind) && visible.contains(item.storage)
         }
         guard let user = due.map(\.user).min() else { return [] }
         let items = due.filter { $0.user == user }.sorted {
@@ -40,7 +38,7 @@ extension Device {
     }
 
     func flush(_ input: FlushInput) -> [Action] {
-        let items = due(input.kinds, input.visible, limit: input.limit)
+        let items = due(input.visible, limit: input.limit)
         guard let user = items.first?.user else { return [] }
         var flush = Flush(
             launch: Position(rawValue: state.status.launch), chunk: input.chunks[user] ?? 0, flushed: [])

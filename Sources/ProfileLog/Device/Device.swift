@@ -10,7 +10,7 @@ struct Device {
 
     /// What happens to a device.
     enum Input: Hashable, Sendable {
-        case launch(LaunchKind)
+        case launch(LaunchKind, lists: Set<PendingKind> = PendingKind.all)
         /// The app leaves the foreground.
         case leave
         /// The next of what waits is handed to the SDK.
@@ -64,7 +64,7 @@ struct Device {
     /// What the device does about `input`. `current` tells about the user who is on it, if anybody is.
     func handle(_ input: Input, current: Current?) -> [Action] {
         switch input {
-        case .launch(let kind): launch(kind)
+        case .launch(let kind, let lists): launch(kind, lists)
         case .leave: status.launch > 0 && status.leftAt == nil ? [Action(.appLeft, .current)] : []
         case .flush(let input): flush(input)
         case .send(let cause, let limit): maySend(cause) ? send(limit) : []
@@ -77,8 +77,8 @@ struct Device {
 
     // MARK: - Sessions
 
-    private func launch(_ kind: LaunchKind) -> [Action] {
-        let launched = Action(.appLaunched(kind), .current)
+    private func launch(_ kind: LaunchKind, _ lists: Set<PendingKind>) -> [Action] {
+        let launched = Action(.appLaunched(kind, lists: lists), .current)
         if kind == .background { return [launched] }
         if status.session > 0, let leftAt = status.leftAt,
             (0...Int64(status.settings.sessionTimeout) * 1_000_000).contains(now - leftAt)

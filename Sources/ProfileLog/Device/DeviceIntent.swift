@@ -1,6 +1,6 @@
 /// What is asked of a device, before the log is looked at.
 enum DeviceIntent: Hashable, Sendable {
-    case launch(LaunchKind)
+    case launch(LaunchKind, lists: Set<PendingKind> = PendingKind.all)
     case leave
     case flush(FlushInput)
     case send(SendCause, limit: Int)

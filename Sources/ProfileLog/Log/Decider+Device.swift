@@ -66,7 +66,7 @@ extension Decider {
         _ intent: DeviceIntent, _ device: Device, _ transaction: borrowing some Reading & ~Copyable
     ) throws -> Device.Input {
         switch intent {
-        case .launch(let kind): return .launch(kind)
+        case .launch(let kind, let lists): return .launch(kind, lists: lists)
         case .leave:
             if device.state.status.launch == 0 { throw AppendError.unknownDevice }
             return .leave
@@ -92,7 +92,7 @@ extension Decider {
         flush.visible = Set(device.state.items.values.map(\.storage)).filter {
             settings.appSees($0.storage(names.name))
         }
-        let due = device.due(flush.kinds, flush.visible, limit: flush.limit)
+        let due = device.due(flush.visible, limit: flush.limit)
         for item in due {
             guard let header = try header(at: item.position, transaction),
                 let saved = RecordedEvent(header, position: Position(rawValue: item.position), names: names),

@@ -7,12 +7,12 @@ extension EventLog {
     ///
     /// - Parameter step: the app dies behind this step, to try what the next launch makes of it.
     public func launch(
-        device: String, kind: LaunchKind = .cold, flushing kinds: Set<PendingKind> = Set(PendingKind.allCases),
+        device: String, kind: LaunchKind = .cold, flushing lists: Set<PendingKind> = PendingKind.all,
         dyingAfter step: LaunchStep? = nil, context: EventContext = EventContext(source: .app)
     ) throws(AppendError) -> LaunchReport {
-        let launch = try PreparedAppend.device(device, .launch(kind), context)
+        let launch = try PreparedAppend.device(device, .launch(kind, lists: lists), context)
         var flush = FlushInput(
-            kinds: kinds, limit: options.itemsPerFlush, cause: kind == .background ? .timer : .foreground,
+            limit: options.itemsPerFlush, cause: kind == .background ? .timer : .foreground,
             staysQueued: false, visible: [])
         var report = LaunchReport()
         report.finished = try repeated(device, .flush(flush), context)

@@ -22,7 +22,8 @@ public enum ProfileEvent: Hashable, Sendable {
     /// A logged event that takes effect when the SDK sends it (`dataSent`).
     indirect case queued(ProfileEvent)
 
-    case appLaunched(LaunchKind)
+    /// The app started, and was to flush these lists.
+    case appLaunched(LaunchKind, lists: Set<PendingKind> = PendingKind.all)
     case appLeft
     case sessionStarted
     case sessionEnded(started: Position)

@@ -4,7 +4,8 @@ enum DeviceChange: Hashable, Sendable {
     case user(UInt64?)
     /// If `source` is on it, `target` is from now on.
     case merged(source: UInt64, target: UInt64)
-    case launched(position: UInt64, at: Int64)
+    /// The app started, and was to flush these lists.
+    case launched(position: UInt64, lists: Set<PendingKind>)
     case left(at: Int64)
     case sessionStarted(position: UInt64)
     case sessionEnded
@@ -38,7 +39,8 @@ enum DeviceChange: Hashable, Sendable {
         switch kind {
         case .userChanged, .usersMerged: body(device, .user(header.user))
         case .userLoggedOut: body(device, .user(nil))
-        case .appLaunched: body(device, .launched(position: position, at: at))
+        case .appLaunched:
+            body(device, .launched(position: position, lists: PendingKind.lists(skipping: record.skippedLists)))
         case .appLeft: body(device, .left(at: at))
         case .sessionStarted: body(device, .sessionStarted(position: position))
         case .sessionEnded: body(device, .sessionEnded)

@@ -4,6 +4,8 @@ struct DeviceStatus: Hashable, Sendable {
     var user: UInt64?
     /// Position of the last `appLaunched`; 0 if there was none.
     var launch: UInt64 = 0
+    /// The lists that the last launch takes: none, if the SDK was disabled then.
+    var lists = PendingKind.all
     /// Position of the `sessionStarted` of the session that is open; 0 if none is.
     var session: UInt64 = 0
     /// When the app left the foreground; nil while it is there, or was never launched.
@@ -16,8 +18,9 @@ struct DeviceStatus: Hashable, Sendable {
         switch change {
         case .user(let user): self.user = user
         case .merged(let source, let target): if user == source { user = target }
-        case .launched(let position, _):
+        case .launched(let position, let lists):
             launch = position
+            self.lists = settings.isSDKEnabled ? lists : []
             leftAt = nil
         case .left(let at): leftAt = at
         case .sessionStarted(let position): session = position
@@ -37,6 +40,7 @@ extension DeviceStatus {
         if session > 0 { writer.field(3, varint: session) }
         if let leftAt { writer.field(4, signed: leftAt) }
         if let sentAt { writer.field(5, signed: sentAt) }
+        if lists != PendingKind.all { writer.field(6, varint: PendingKind.skippedMask(lists)) }
         if settings != DeviceSettings() { SettingsCodec.write(settings, to: &writer) }
     }
 
@@ -50,6 +54,7 @@ extension DeviceStatus {
             case (3, .varint): session = reader.varint()
             case (4, .varint): leftAt = reader.signed()
             case (5, .varint): sentAt = reader.signed()
+            case (6, .varint): lists = PendingKind.lists(skipping: reader.varint())
             case (RecordField.settings, .bytes):
                 guard let settings = SettingsCodec.read(reader.bytes()) else { return nil }
                 self.settings = settings

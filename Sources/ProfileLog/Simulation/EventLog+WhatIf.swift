@@ -5,9 +5,9 @@ extension EventLog {
     /// Plays the saves, launches, user changes, settings and discards of the log under `policy`, and counts what would have become of the
     /// items. Writes nothing.
     ///
-    /// A launch of any kind is taken to flush all three lists, and what the SDK is given to count as delivered. Repairs of rejected
-    /// items, and kinds of events that this version does not know, are left out. Memory grows with devices and with what lies on them, and not with the log. `progress` may stop the work by answering
-    /// false; the report then covers what was played.
+    /// What the SDK is given counts as delivered. Repairs of rejected items, and kinds of events that this version does not know, are
+    /// left out. Memory grows with devices and with what lies on them, and not with the log. `progress` may stop the work by
+    /// answering false; the report then covers what was played.
     public func whatIf(
         _ policy: PublishedPolicy, in scope: WhatIfScope = WhatIfScope(), mostItems: Int = 100,
         progress: (LogProgress) -> Bool = { _ in true }

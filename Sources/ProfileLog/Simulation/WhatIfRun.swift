@@ -43,7 +43,8 @@ struct WhatIfRun {
     private func intent(_ event: RecordedEvent) -> PublishedIntent? {
         let time = event.occurredAt.timestamp
         switch event.event {
-        case .appLaunched(let kind): return .launched(kind, user: event.user, at: time)
+        case .appLaunched(let kind, let lists):
+            return .launched(kind, lists: lists, user: event.user, at: time)
         case .userChanged, .usersMerged: return .userChanged(event.user, at: time)
         case .deviceChanged(let settings): return .settingsChanged(settings, at: time)
         case .pendingDiscarded(let discard):

@@ -19,9 +19,12 @@ enum ReservedField {
         case .phone:
             guard let number = TrackTarget.phone(try text(value)) else { throw .field("is no phone number") }
             return .string(number)
-        case .country: return CountryNames.code(try text(value)).map(AttributeValue.string) ?? .null
+        case .country: return CountryCodes.code(try text(value)).map(AttributeValue.string) ?? .null
         case .language: return .string(try text(value, among: LanguageCodes.all, "is no code of ISO 639-1"))
-        case .timeZone: return .string(try text(value, among: TimeZoneNames.all, "is no known time zone"))
+        case .timeZone:
+            let name = try text(value)
+            guard TimeZoneNames.contains(name) else { throw .field("is no known time zone") }
+            return .string(name)
         case .gender: return .string(try text(value, among: ["M", "F", "O", "N", "P"], "is none of M, F, O, N, P"))
         case .emailSubscribe, .pushSubscribe:
             return .string(

@@ -20,7 +20,7 @@ struct MixedWork {
         switch random.next(below: 20) {
         case 0: return try PreparedAppend.device(device, .launch(.cold), context)
         case 1, 2:
-            return try PreparedAppend.device(device, .flush(.all(limit: 3)), context)
+            return try PreparedAppend.device(device, .flush(.sending(limit: 3)), context)
         case 3: return try PreparedAppend.device(device, .changeUser(user()), context)
         default: return try events(device, log)
         }

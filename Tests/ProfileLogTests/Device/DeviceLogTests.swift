@@ -252,6 +252,45 @@ struct DeviceLogTests {
         try expectWhole(log)
     }
 
+    @Test("What a launch of one list leaves belongs to the next launch, and a dead one is finished in its list alone")
+    func oneList() throws {
+        let log = try open()
+        let event = try log.append([saved], to: .externalID("u"), context: .saved(on: "d")).last
+        let email = try log.append([goodEmail], to: .externalID("u"), context: .saved(on: "d")).last
+        let died = try log.launch(device: "d", flushing: [.userAttributes], dyingAfter: .launched)
+        let next = try log.launch(device: "d")
+        #expect(try flushes(next.finished, log) == [Flushes(launch: died.position, items: [email])])
+        #expect(try flushes(next.flushed, log) == [Flushes(launch: next.position, items: [event])])
+        let again = try log.launch(device: "d")
+        #expect(again.finished.isEmpty && again.flushed.isEmpty)
+        try expectWhole(log)
+    }
+
+    @Test("What a launch with a disabled SDK leaves belongs to the first launch behind its return")
+    func disabledLaunch() throws {
+        let log = try open()
+        let item = try log.append([saved], to: .externalID("u"), context: .saved(on: "d")).last
+        try change("d", log) { $0.isSDKEnabled = false }
+        _ = try log.launch(device: "d")
+        try change("d", log) { $0.isSDKEnabled = true }
+        let next = try log.launch(device: "d")
+        #expect(next.finished.isEmpty)
+        #expect(try flushes(next.flushed, log) == [Flushes(launch: next.position, items: [item])])
+        try expectWhole(log)
+    }
+
+    private struct Flushes: Equatable {
+        var launch: Position
+        var items: [Position]
+    }
+
+    private func flushes(_ positions: [Position], _ log: EventLog) throws -> [Flushes] {
+        try positions.compactMap { position in
+            guard case .pendingFlushed(let flush) = try #require(try log.event(at: position)).event else { return nil }
+            return Flushes(launch: flush.launch, items: flush.flushed)
+        }
+    }
+
     @Test("Ten thousand events offline, and what is found of them by name")
     func tenThousand() throws {
         let log = try open(itemsPerFlush: 500)

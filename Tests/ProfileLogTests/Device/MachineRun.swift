@@ -55,8 +55,7 @@ struct MachineRun {
         var left = steps
         let cause: SendCause = kind == .background ? .timer : .foreground
         func flushInput(_ run: MachineRun) -> FlushInput {
-            var flush = FlushInput(
-                kinds: Set(PendingKind.allCases), limit: 3, cause: cause, staysQueued: staysQueued, visible: [])
+            var flush = FlushInput(limit: 3, cause: cause, staysQueued: staysQueued, visible: [])
             let state = run.devices[device] ?? DeviceState()
             flush.visible = Set(state.items.values.map(\.storage)).filter { code in
                 state.settings.appSees(code.storage { run.numbers.names[safe: Int($0) - 1] })

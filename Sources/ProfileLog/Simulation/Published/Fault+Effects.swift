@@ -2,7 +2,7 @@ extension Fault {
     /// What it can do to an item, the worst first.
     public var effects: [FaultEffect] {
         switch self {
-        case .eventSavedAsAttributes: [.lost, .doubled, .becameAttributes]
+        case .eventSavedAsAttributes: [.lost, .doubled, .becameAttributes, .delayed]
         case .nameReplacedByProperty: [.renamed]
         case .noTimeStored: [.misdated]
         case .noUserStored: [.wrongUser]

@@ -1,6 +1,6 @@
 extension PublishedDevice {
-    /// Starts the app, which flushes: the custom events, then the custom attributes, then the user attributes.
-    mutating func launch(_ kind: LaunchKind, _ user: UserNumber, _ time: Timestamp) {
+    /// Starts the app, which flushes of these lists: the custom events, then the custom attributes, then the user attributes.
+    mutating func launch(_ kind: LaunchKind, _ lists: Set<PendingKind>, _ user: UserNumber, _ time: Timestamp) {
         finishWork(of: DeviceStorage.app)
         self.user = user
         launches += 1
@@ -8,17 +8,21 @@ extension PublishedDevice {
         // A disabled SDK takes nothing, and what waits goes on waiting; unless nobody asks it.
         guard settings.isSDKEnabled || policy.has(.refusalIgnored) else { return }
         if settings.isSDKEnabled {
-            for (position, item) in open where settings.appSees(item.item.storage) { open[position]?.isDue = true }
-            noteStrays()
+            for (position, item) in open where lists.contains(item.kind) && settings.appSees(item.item.storage) {
+                open[position]?.isDue = true
+            }
+            noteStrays(lists)
+            noteMisplaced(lists)
         }
         if kind == .return, policy.has(.returnDoesNotFlush) {
-            for position in waiting + beingSaved { miss(position, .returnDoesNotFlush, .delayed) }
+            for position in waiting(lists) + beingSaved(lists) { miss(position, .returnDoesNotFlush, .delayed) }
             return
         }
-        let stages =
-            policy.has(.noOrderAcrossLists) ? PendingKind.allCases.map { [$0] } : [Array(PendingKind.allCases)]
-        var flush = PublishedFlush(launch: kind, time: time, stages: stages, beingSaved: beingSaved)
-        let readable = seenLists(PendingKind.allCases).filter { !isMismatched($0.list) }
+        let order = lists.sorted()
+        let stages = policy.has(.noOrderAcrossLists) ? order.map { [$0] } : [order]
+        var flush = PublishedFlush(
+            launch: kind, lists: lists, time: time, stages: stages, beingSaved: beingSaved(lists))
+        let readable = seenLists(order).filter { !isMismatched($0.list) }
         let count = readable.reduce(0) { $0 + $1.list.entries.count }
         if count > 0 {
             flushes += 1
@@ -109,7 +113,7 @@ extension PublishedDevice {
     }
 
     private mutating func crash() {
-        for position in waiting {
+        for position in waiting(flush?.lists ?? []) {
             if open[position]?.deliveries ?? 0 > 0 { open[position]?.repetition = .crashBeforeRemoval }
             miss(position, .crashBeforeRemoval, .delayed)
         }
@@ -130,30 +134,32 @@ extension PublishedDevice {
         if let item = open[position], item.isDue, !item.isDone { open[position]?.note(fault, effect) }
     }
 
-    private func seenLists(_ kinds: [PendingKind]) -> [(key: ListKey, list: PublishedList)] {
+    private func seenLists(_ kinds: some Collection<PendingKind>) -> [(key: ListKey, list: PublishedList)] {
         let seen = lists.filter { kinds.contains($0.key.kind) && isSeenByApp($0.key.container) }
         return seen.sorted { $0.key < $1.key }.map { (key: $0.key, list: $0.value) }
     }
 
     /// What lies where the app looks.
-    private var waiting: [Position] { seenLists(PendingKind.allCases).flatMap { $0.list.entries.map(\.position) } }
+    private func waiting(_ kinds: Set<PendingKind>) -> [Position] {
+        seenLists(kinds).flatMap { $0.list.entries.map(\.position) }
+    }
 
     /// What processes are about to put there, or to put back.
-    private var beingSaved: [Position] {
-        agenda.writes.filter { isSeenByApp($0.key.container) }.flatMap { $0.result.map(\.position) }
+    private func beingSaved(_ kinds: Set<PendingKind>) -> [Position] {
+        agenda.writes.filter { kinds.contains($0.key.kind) && isSeenByApp($0.key.container) }.flatMap { $0.result.map(\.position) }
     }
 
     /// What the app should see and never will is not waited for (34, 36).
-    private mutating func noteStrays() {
+    private mutating func noteStrays(_ lists: Set<PendingKind>) {
         let fault = strayFault
         for write in agenda.writes where !isSeenByApp(write.key.container) {
-            for entry in write.result where isMeantForApp(entry) { miss(entry.position, fault, .kept) }
+            for entry in write.result where isMeant(entry, lists) { miss(entry.position, fault, .kept) }
         }
-        for (key, list) in lists.sorted(by: { $0.key < $1.key }) where !isSeenByApp(key.container) {
-            let strays = list.entries.filter(isMeantForApp)
+        for (key, list) in self.lists.sorted(by: { $0.key < $1.key }) where !isSeenByApp(key.container) {
+            let strays = list.entries.filter { isMeant($0, lists) }
             if strays.isEmpty { continue }
             let gone = Set(strays)
-            lists[key]?.entries.removeAll { gone.contains($0) }
+            self.lists[key]?.entries.removeAll { gone.contains($0) }
             for stray in strays {
                 miss(stray.position, fault, .kept)
                 settle(stray.position, .stranded)
@@ -161,8 +167,17 @@ extension PublishedDevice {
         }
     }
 
-    private func isMeantForApp(_ entry: PublishedList.Entry) -> Bool {
-        open[entry.position].map { settings.appSees($0.item.storage) } ?? true
+    /// What is due and lies in a list that this launch passes over (1).
+    private mutating func noteMisplaced(_ lists: Set<PendingKind>) {
+        let passed = PendingKind.all.subtracting(lists)
+        for position in waiting(passed) + beingSaved(passed) where open[position].map({ lists.contains($0.kind) }) ?? false {
+            miss(position, .eventSavedAsAttributes, .delayed)
+        }
+    }
+
+    /// Whether a launch that flushes `lists` is to find it.
+    private func isMeant(_ entry: PublishedList.Entry, _ lists: Set<PendingKind>) -> Bool {
+        open[entry.position].map { lists.contains($0.kind) && settings.appSees($0.item.storage) } ?? true
     }
 }
 

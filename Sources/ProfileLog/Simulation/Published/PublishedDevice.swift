@@ -41,7 +41,7 @@ public struct PublishedDevice: Sendable {
         clock = time
         switch intent {
         case .saved(let item): save(item)
-        case .launched(let kind, let user, _): launch(kind, user, time)
+        case .launched(let kind, let lists, let user, _): launch(kind, lists, user, time)
         case .userChanged(let user, _): self.user = user
         case .settingsChanged(let settings, _):
             finishWork(of: DeviceStorage.app)

@@ -1,6 +1,8 @@
 /// A flush under way: what is still to be read, and what the SDK has been given.
 struct PublishedFlush {
     let launch: LaunchKind
+    /// What the launch is to flush.
+    let lists: Set<PendingKind>
     /// When the app was launched.
     let time: Timestamp
     /// What is read, looped over and removed together, in order: each list after the other, or all of them (9).

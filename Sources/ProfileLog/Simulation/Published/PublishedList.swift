@@ -62,6 +62,8 @@ struct OpenItem {
     /// Why it is still stored although it was delivered.
     var repetition: Fault?
 
+    var kind: PendingKind { item.content.kind }
+
     /// Whether a launch has decided about it.
     var isDone: Bool { deliveries > 0 || isRejected }
 

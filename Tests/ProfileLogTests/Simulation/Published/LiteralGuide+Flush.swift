@@ -2,15 +2,16 @@
 
 /// The flush, as in the guide: retrieve, loop, remove, for one list after the other.
 extension LiteralGuide {
-    func launch(_ kind: LaunchKind, _ user: UInt64, _ time: Int64) {
+    func launch(_ kind: LaunchKind, _ wanted: [String], _ user: UInt64, _ time: Int64) {
         wait(for: "app")
         currentUser = user
         launches += 1
         if launches % conditions.launchesPerUpdate == 0 { appVersion += 1 }
         if !settings.isSDKEnabled, !bug(27) { return }
-        if settings.isSDKEnabled { dropUnreachable() }
+        if settings.isSDKEnabled { dropUnreachable(wanted) }
         if bug(29), kind == .return { return }
-        let count = suitesOfApp.flatMap { suite in Self.keys.flatMap { retrieve(suite, $0) ?? [] } }.count
+        let keys = Self.keys.filter { wanted.contains($0) }
+        let count = suitesOfApp.flatMap { suite in keys.flatMap { retrieve(suite, $0) ?? [] } }.count
         var flush = Flush(kind: kind, time: time, launch: launches)
         if count > 0 {
             flushes += 1
@@ -20,7 +21,7 @@ extension LiteralGuide {
                 flush.stored = count * (bug(31) ? conditions.scenes : 1) - conditions.itemsUnstored
             }
         }
-        flushNext(bug(9) ? Self.keys.map { [$0] } : [Self.keys], flush, time)
+        flushNext(bug(9) ? keys.map { [$0] } : [keys], flush, time)
     }
 
     struct Flush {
@@ -46,9 +47,13 @@ extension LiteralGuide {
     }
 
     /// What nobody will ever look at needs no memory; it counts as still there.
-    private func dropUnreachable() {
+    private func dropUnreachable(_ wanted: [String]) {
         for name in Array(userDefaults.keys) where !suite(name) {
-            for key in Self.keys { userDefaults[name]?[key]?.removeAll { settings.appSees($0.item.storage) } }
+            for key in Self.keys {
+                userDefaults[name]?[key]?.removeAll {
+                    settings.appSees($0.item.storage) && wanted.contains($0.item.content.kind.key)
+                }
+            }
         }
     }
 

@@ -63,7 +63,7 @@ final class LiteralGuide {
         lastTime = time
         switch intent {
         case .saved(let item): save(item, time)
-        case .launched(let kind, let user, _): launch(kind, user.rawValue, time)
+        case .launched(let kind, let lists, let user, _): launch(kind, lists.map(\.key), user.rawValue, time)
         case .userChanged(let user, _): currentUser = user.rawValue
         case .settingsChanged(let settings, _):
             wait(for: "app")

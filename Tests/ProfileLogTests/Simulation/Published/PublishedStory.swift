@@ -33,8 +33,10 @@ struct PublishedStory {
         }
     }
 
-    func launches(_ kind: LaunchKind = .cold, user: UInt64 = 1) -> PublishedStory {
-        changed { $0.tell(.launched(kind, user: UserNumber(rawValue: user), at: $0.tick())) }
+    func launches(
+        _ kind: LaunchKind = .cold, flushing lists: Set<PendingKind> = PendingKind.all, user: UInt64 = 1
+    ) -> PublishedStory {
+        changed { $0.tell(.launched(kind, lists: lists, user: UserNumber(rawValue: user), at: $0.tick())) }
     }
 
     func userChanges(to user: UInt64) -> PublishedStory {

@@ -30,7 +30,7 @@ extension [PublishedIntent] {
         count: Int, _ policy: PublishedPolicy, using random: inout SeededGenerator
     ) -> [PublishedIntent] {
         var intents: [PublishedIntent] = []
-        var waiting: [Position] = []
+        var waiting: [PublishedItem] = []
         var position: UInt64 = 0
         var user = UserNumber(rawValue: 1)
         var time: Int64 = 0
@@ -44,10 +44,11 @@ extension [PublishedIntent] {
             case 0...12:
                 let item = PublishedItem.random(Position(rawValue: position), user, now, using: &random)
                 intents.append(.saved(item))
-                waiting.append(item.position)
+                waiting.append(item)
             case 13...16:
-                intents.append(.launched(random.element(LaunchKind.allCases), user: user, at: now))
-                if settings.isSDKEnabled { waiting = [] }
+                let lists = random.next(below: 4) == 0 ? [random.element(PendingKind.allCases)] : PendingKind.all
+                intents.append(.launched(random.element(LaunchKind.allCases), lists: lists, user: user, at: now))
+                if settings.isSDKEnabled { waiting.removeAll { lists.contains($0.content.kind) } }
             case 17 where random.next(below: 3) == 0:
                 settings.isSDKEnabled.toggle()
                 if random.next(below: 2) == 0 {
@@ -60,7 +61,7 @@ extension [PublishedIntent] {
             default:
                 let given = waiting.filter { _ in random.next(below: 3) == 0 }
                 waiting.removeAll { given.contains($0) }
-                intents.append(.discarded(given, at: now))
+                intents.append(.discarded(given.map(\.position), at: now))
             }
         }
         return intents
