@@ -42,7 +42,8 @@ extension API {
     private static func flushedKinds(_ fields: Fields) throws -> Set<PendingKind> {
         guard let only = try fields.array("only") else { return PendingKind.all }
         let kinds = try only.map { value in
-            guard case .string(let word) = value, let kind = PendingKind.allCases.first(where: { $0.word == word }) else {
+            guard case .string(let word) = value, let kind = PendingKind.allCases.first(where: { $0.word == word })
+            else {
                 throw APIProblem.invalid("only", "must list events, attributes or user-attributes")
             }
             return kind

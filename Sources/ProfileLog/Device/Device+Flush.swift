@@ -28,7 +28,8 @@ extension Device {
         guard state.status.settings.isSDKEnabled else { return [] }
         let due = state.items.values.filter { item in
             guard item.queued == nil, let kind = item.kind else { return false }
-            return item.position < state.status.launch && state.status.lists.contains(kind) && visible.contains(item.storage)
+            return item.position < state.status.launch && state.status.lists.contains(kind)
+                && visible.contains(item.storage)
         }
         guard let user = due.map(\.user).min() else { return [] }
         let items = due.filter { $0.user == user }.sorted {

@@ -146,7 +146,9 @@ extension PublishedDevice {
 
     /// What processes are about to put there, or to put back.
     private func beingSaved(_ kinds: Set<PendingKind>) -> [Position] {
-        agenda.writes.filter { kinds.contains($0.key.kind) && isSeenByApp($0.key.container) }.flatMap { $0.result.map(\.position) }
+        agenda.writes.filter { kinds.contains($0.key.kind) && isSeenByApp($0.key.container) }.flatMap {
+            $0.result.map(\.position)
+        }
     }
 
     /// What the app should see and never will is not waited for (34, 36).
@@ -170,7 +172,8 @@ extension PublishedDevice {
     /// What is due and lies in a list that this launch passes over (1).
     private mutating func noteMisplaced(_ lists: Set<PendingKind>) {
         let passed = PendingKind.all.subtracting(lists)
-        for position in waiting(passed) + beingSaved(passed) where open[position].map({ lists.contains($0.kind) }) ?? false {
+        for position in waiting(passed) + beingSaved(passed)
+        where open[position].map({ lists.contains($0.kind) }) ?? false {
             miss(position, .eventSavedAsAttributes, .delayed)
         }
     }
