@@ -29,7 +29,7 @@ public final class EventLog: Sendable {
 
     /// Opens the store in the folder `path`, which is made if `create` is true.
     ///
-    /// Costs a scan of the log's tail (at most some `options.indexLag` records). `projections` are those whose snapshots are written
+    /// Costs a scan of the log's tail: some `options.indexLag` records, or as many as there are users, up to 2^20. `projections` are those whose snapshots are written
     /// beside the profile's.
     public convenience init(
         path: String, create: Bool = false, options: LogOptions = LogOptions(),

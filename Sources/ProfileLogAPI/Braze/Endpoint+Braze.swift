@@ -11,6 +11,7 @@ extension API {
         Endpoint(.post, "/users/external_ids/remove", "forget external IDs that were renamed") {
             await $0.removeExternalIDs($1)
         },
+        Endpoint(.post, "/users/delete", "erase users") { await $0.deleteUsers($1) },
         Endpoint(.post, "/users/track", "store attributes, events and purchases of users") { await $0.trackUsers($1) },
         Endpoint(.post, "/users/track/sync", "store one of them, and see the profile afterwards") {
             await $0.trackUserInSync($1)

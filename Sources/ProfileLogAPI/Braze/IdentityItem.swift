@@ -53,7 +53,7 @@ extension IdentityItem.Person {
     fileprivate var isContact: Bool { if case .contact = self { true } else { false } }
 
     /// An ID of the one who is meant; `label` begins the reason if nobody is.
-    fileprivate func id(in log: EventLog, _ label: String = "") throws -> UserID {
+    func id(in log: EventLog, _ label: String = "") throws -> UserID {
         switch self {
         case .id(let id): return id
         case .contact(let contact, let prioritization):

@@ -48,7 +48,8 @@ struct IdentityRequest {
         guard values.count <= mostItems else {
             throw APIProblem(
                 status: 400, code: "too_many_objects",
-                error: "Max Input Length Exceeded: '\(list.text)' has \(values.count) objects, of at most \(mostItems).",
+                error:
+                    "Max Input Length Exceeded: '\(list.text)' has \(values.count) objects, of at most \(mostItems).",
                 remedy: "Send them in several requests.", place: list.text)
         }
         return values
@@ -92,7 +93,8 @@ extension JSONWriter {
         array(dropped) { $0.place("reason", $1.1, $1.0.array, $1.0.index) }
     }
 
-    fileprivate mutating func place(_ key: String, _ text: String, _ array: String, _ index: Int) {
+    /// An object that says something about the element `index` of `array`.
+    mutating func place(_ key: String, _ text: String, _ array: String, _ index: Int) {
         beginObject()
         member(key, text)
         member("input_array", array)

@@ -11,6 +11,11 @@ struct Prioritization: Hashable, Sendable {
 
     let filters: [Filter]
 
+    /// Leaves everybody.
+    static let none = Prioritization()
+
+    private init() { filters = [] }
+
     init(_ value: AttributeValue?) throws(TrackFault) {
         guard let value, value != .array([]) else { throw .required("prioritization") }
         guard let values = value.asArray else { throw .notValid("prioritization") }
