@@ -67,6 +67,20 @@ struct ExportedProfile {
 
     // MARK: - Values
 
+    func value(_ attribute: StandardAttribute) -> AttributeValue? {
+        attributes[Name(attribute.name)] ?? text(attribute).map { .string($0) }
+    }
+
+    func customAttribute(_ name: Name) -> AttributeValue? { view.customAttributes.first { $0.name == name }?.value }
+
+    func count(ofEvent name: Name) -> UInt64 {
+        view.customEvents.first { $0.name == name }?.occurrences.count ?? 0
+    }
+
+    func count(ofProduct name: Name) -> UInt64 {
+        view.purchases.first { $0.product == name }?.occurrences.count ?? 0
+    }
+
     /// The attribute's text; for what a profile without it has all the same, that.
     private func text(_ attribute: StandardAttribute) -> String? {
         switch attributes[Name(attribute.name)] {
