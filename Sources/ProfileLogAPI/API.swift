@@ -8,7 +8,11 @@ public struct API: Sendable {
     public let log: EventLog
     /// What the REST API's requests do not say.
     let workspace: Workspace
+    let catalogue: LiveState<CatalogueProjection>
     private let writer: LogWriter?
+
+    /// The projections that a log for this API keeps states of. Without them all answers are the same, and the first ones take longer.
+    public static let projections: [any Projection.Type] = [ProfileProjection.self, CatalogueProjection.self]
 
     /// Bytes of a request's body that are read at most.
     public static let maxBodyBytes = 4 << 20
@@ -17,6 +21,7 @@ public struct API: Sendable {
     public init(log: EventLog, workspace: Workspace = Workspace()) {
         self.log = log
         self.workspace = workspace
+        catalogue = LiveState(log)
         writer = nil
     }
 
@@ -24,6 +29,7 @@ public struct API: Sendable {
     public init(writer: LogWriter, workspace: Workspace = Workspace()) {
         log = writer.log
         self.workspace = workspace
+        catalogue = LiveState(log)
         self.writer = writer
     }
 

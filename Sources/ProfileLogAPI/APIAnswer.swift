@@ -10,6 +10,8 @@ public struct APIAnswer: Sendable {
     public var etag: String?
     /// The methods that the path knows, for the header `Allow`; with status 405 only.
     public var allow: String?
+    /// Where the pages before and behind this one are, as in the header `Link`; nil if there are none.
+    public var link: String?
     /// What went wrong, in one word for programs: the member `code`; nil for a success.
     public var code: String?
 

@@ -82,7 +82,7 @@ struct ExportedProfile {
     }
 
     /// The attribute's text; for what a profile without it has all the same, that.
-    private func text(_ attribute: StandardAttribute) -> String? {
+    func text(_ attribute: StandardAttribute) -> String? {
         switch attributes[Name(attribute.name)] {
         case .string(let text): return text
         case .date(let date): return TrackTime.text(date.timestamp)
@@ -96,7 +96,7 @@ struct ExportedProfile {
         }
     }
 
-    private var externalID: String? {
+    var externalID: String? {
         user.ids.lazy.compactMap { if case .externalID(let id) = $0 { id } else { nil } }.first
     }
 
