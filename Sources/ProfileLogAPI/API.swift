@@ -9,6 +9,7 @@ public struct API: Sendable {
     /// What the REST API's requests do not say.
     let workspace: Workspace
     let catalogue: LiveState<CatalogueProjection>
+    let exports = ExportShelf()
     private let writer: LogWriter?
 
     /// The projections that a log for this API keeps states of. Without them all answers are the same, and the first ones take longer.

@@ -15,9 +15,17 @@ struct ExportedProfile {
     }
 
     /// Writes an object with `fields`, or with all fields. What is empty is left out.
-    func write(_ fields: Set<ExportField>?, to json: inout JSONWriter) {
+    ///
+    /// - Parameter customAttributes: those that are written even if `fields` does not have all of them.
+    func write(_ fields: Set<ExportField>?, customAttributes: Set<Name>? = nil, to json: inout JSONWriter) {
         json.beginObject()
-        for field in ExportField.allCases where fields?.contains(field) ?? true {
+        for field in ExportField.allCases {
+            guard fields?.contains(field) ?? true else {
+                if field == .customAttributes, let customAttributes {
+                    write(view.customAttributes.filter { customAttributes.contains($0.name) }, to: &json)
+                }
+                continue
+            }
             if field == .brazeID, fields == nil { json.member("appboy_id", user.brazeID) }  // its old name
             write(field, to: &json)
         }
@@ -45,10 +53,7 @@ struct ExportedProfile {
             json.key(field.rawValue)
             json.value(randomBucket)
         case .lastCoordinates: writeCoordinates(to: &json)
-        case .customAttributes:
-            if view.customAttributes.isEmpty { return }
-            json.key(field.rawValue)
-            json.value(.object(view.customAttributes.map { .init($0.name, TrackTime.json($0.value)) }))
+        case .customAttributes: write(view.customAttributes, to: &json)
         case .customEvents:
             if view.customEvents.isEmpty { return }
             json.key(field.rawValue)
@@ -63,6 +68,12 @@ struct ExportedProfile {
             json.value(revenue)
         default: break
         }
+    }
+
+    private func write(_ customAttributes: [ProfileView.Field], to json: inout JSONWriter) {
+        if customAttributes.isEmpty { return }
+        json.key(ExportField.customAttributes.rawValue)
+        json.value(.object(customAttributes.map { .init($0.name, TrackTime.json($0.value)) }))
     }
 
     // MARK: - Values
