@@ -112,6 +112,7 @@ static void append_event(struct batch *batch, const struct event *event) {
         .occurred_at = event->occurred_at,
         .entry_count = event->entry_count,
     };
+    uint8_t contact = 0;
     switch (event->kind) {
     case CUSTOM_EVENT_LOGGED:
         body.name = resolve_name(batch, event->name);
@@ -120,12 +121,16 @@ static void append_event(struct batch *batch, const struct event *event) {
         break;
     case USER_ATTRIBUTES_CHANGED:
         writer->entries[0] = (struct numbered_entry){event->attribute, &event->entries[0].value};
+        if (event->attribute == ATTRIBUTE_EMAIL) contact = IDENTIFIER_EMAIL;
+        if (event->attribute == ATTRIBUTE_PHONE) contact = IDENTIFIER_PHONE;
         break;
     default: number_entries(batch, event);
     }
     body.entries = writer->entries;
     struct header header = {event->kind, user, version, batch->recorded_at};
     append_record(batch, user, version, encode_event(writer->record, &header, &body));
+    if (contact && event->entries[0].value.field == VALUE_STRING)
+        tail_add_contact(&writer->tail, user, contact, event->entries[0].value.string);
 }
 
 static void append_batch(struct writer *writer, const struct event *events, size_t count, int64_t recorded_at) {

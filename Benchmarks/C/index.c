@@ -92,6 +92,28 @@ static void flush_identifiers(struct store *store, MDB_txn *transaction, struct 
     mdb_cursor_close(cursor);
 }
 
+static int by_contact(const void *left, const void *right) {
+    const struct tail_contact *a = left, *b = right;
+    uint32_t shorter = a->key.length < b->key.length ? a->key.length : b->key.length;
+    int order = memcmp(a->key.bytes, b->key.bytes, shorter);
+    if (order == 0) order = (a->key.length > b->key.length) - (a->key.length < b->key.length);
+    return order ? order : (a->user > b->user) - (a->user < b->user);
+}
+
+static void flush_contacts(struct store *store, MDB_txn *transaction, struct tail *tail) {
+    MDB_cursor *cursor = store_cursor(store, transaction, CONTACTS);
+    uint8_t bytes[2 + CONTACT_BYTES_MAX + 8];
+    qsort(tail->contacts, tail->contact_count, sizeof *tail->contacts, by_contact);
+    for (size_t i = 0; i < tail->contact_count; i++) {
+        const struct tail_contact *contact = &tail->contacts[i];
+        memcpy(bytes, contact->key.bytes, contact->key.length);
+        put_be64(bytes + contact->key.length, contact->user);
+        MDB_val key = val(bytes, contact->key.length + 8), value = val(NULL, 0);
+        check_lmdb(mdb_cursor_put(cursor, &key, &value, 0), "writing table contacts");
+    }
+    mdb_cursor_close(cursor);
+}
+
 /// The beginning of the row that `key` names: copies it to `row`, and returns its last position.
 static uint64_t read_row(MDB_cursor *streams, MDB_val *key, uint64_t expected, uint8_t *row, size_t *size) {
     MDB_val value;
@@ -146,6 +168,7 @@ void index_flush(struct store *store, struct tail *tail, struct checkpoint check
     MDB_txn *transaction = store_begin(store, 0);
     flush_users(store, transaction, tail);
     flush_identifiers(store, transaction, tail);
+    flush_contacts(store, transaction, tail);
     // The tail is emptied at the end, so its users may be put in order where they lie.
     qsort(tail->users, tail->user_count, sizeof *tail->users, by_user);
     flush_streams(store, transaction, tail);

@@ -15,6 +15,7 @@ enum table {
     NAMES,
     USERS,
     IDENTIFIERS,
+    CONTACTS,
     STREAMS,
     KEYS,
     DEVICES,
@@ -25,7 +26,7 @@ enum table {
 };
 
 #define FORMAT_VERSION 1u
-#define INDEX_REVISION 3u
+#define INDEX_REVISION 4u
 #define CHECKPOINT_BYTES 24
 
 enum { IDENTIFIER_EXTERNAL_ID = 1 };

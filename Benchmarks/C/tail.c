@@ -14,6 +14,8 @@ void tail_clear(struct tail *tail) {
     tail->entry_count = tail->user_count = tail->created_count = 0;
     memset(tail->slots, 0, tail->slot_capacity * sizeof *tail->slots);
     dictionary_clear(&tail->identifiers);
+    tail->contact_count = 0;
+    arena_reset(&tail->contact_keys);
 }
 
 void tail_free(struct tail *tail) {
@@ -22,6 +24,8 @@ void tail_free(struct tail *tail) {
     free(tail->slots);
     free(tail->created);
     dictionary_free(&tail->identifiers);
+    free(tail->contacts);
+    arena_free(&tail->contact_keys);
 }
 
 /// The slot of `user`, or the empty one where it belongs.
@@ -76,4 +80,19 @@ void tail_create_user(struct tail *tail, uint64_t user, uint64_t position, struc
     MAKE_ROOM(tail->created, tail->created_count, tail->created_capacity);
     struct text owned = dictionary_insert(&tail->identifiers, external_id, user);
     tail->created[tail->created_count++] = (struct tail_created){user, position, owned};
+}
+
+void tail_add_contact(struct tail *tail, uint64_t user, uint8_t type, struct text address) {
+    if (address.length > CONTACT_BYTES_MAX) fail("an address is too long");
+    MAKE_ROOM(tail->contacts, tail->contact_count, tail->contact_capacity);
+    uint8_t *key = arena_allocate(&tail->contact_keys, 2 + address.length), *at = key + 2;
+    for (uint32_t i = 0; i < address.length; i++) {
+        char c = address.bytes[i];
+        if (type == IDENTIFIER_PHONE && (c < '0' || c > '9')) continue;
+        *at++ = (uint8_t)(c >= 'A' && c <= 'Z' ? c | 0x20 : c);
+    }
+    key[0] = type;
+    key[1] = (uint8_t)(at - key - 2);
+    struct text owned = {(const char *)key, (uint32_t)(at - key)};
+    tail->contacts[tail->contact_count++] = (struct tail_contact){user, owned};
 }

@@ -9,6 +9,9 @@
 #include <stddef.h>
 
 #define TAIL_NONE UINT32_MAX
+#define CONTACT_BYTES_MAX 255
+
+enum { IDENTIFIER_EMAIL = 4, IDENTIFIER_PHONE = 5 };
 
 /// One event of the tail.
 struct tail_entry {
@@ -32,6 +35,12 @@ struct tail_created {
     struct text external_id;  // owned by the tail
 };
 
+/// An address that a user was given: e-mail in lower case, of a phone number the digits.
+struct tail_contact {
+    uint64_t user;
+    struct text key;  // of table `contacts`, without the user; owned by the tail
+};
+
 struct tail {
     struct tail_entry *entries;
     size_t entry_count, entry_capacity;
@@ -42,6 +51,9 @@ struct tail {
     struct tail_created *created;  // ascending by user
     size_t created_count, created_capacity;
     struct dictionary identifiers;  // external IDs of `created`
+    struct tail_contact *contacts;
+    size_t contact_count, contact_capacity;
+    struct arena contact_keys;
 };
 
 void tail_make(struct tail *tail);
@@ -54,5 +66,8 @@ uint64_t tail_last_version(const struct tail *tail, uint64_t user);
 void tail_append(struct tail *tail, uint64_t user, uint64_t version, uint64_t position);
 /// Notes a new user. Each has a greater number than the one before.
 void tail_create_user(struct tail *tail, uint64_t user, uint64_t position, struct text external_id);
+
+/// Notes that `user` was given `address`, which is an IDENTIFIER_EMAIL or an IDENTIFIER_PHONE.
+void tail_add_contact(struct tail *tail, uint64_t user, uint8_t type, struct text address);
 
 #endif

@@ -5,6 +5,9 @@
 
 #include "record.h"
 
+/// Numbers of standard attributes by which a user can be found.
+enum { ATTRIBUTE_EMAIL = 1, ATTRIBUTE_PHONE = 4 };
+
 /// One line, parsed. Texts point into the mapped file, or into the window's arena if they had escapes.
 struct event {
     enum record_kind kind;

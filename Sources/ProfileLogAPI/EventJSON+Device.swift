@@ -26,6 +26,14 @@ extension EventJSON {
             json.value(merge.source.rawValue)
             json.key("merged_version")
             json.value(merge.version.rawValue)
+            if !merge.identities.isEmpty {
+                json.key("ids")
+                json.array(merge.identities) { $0.value($1.description) }
+            }
+            if !merge.released.isEmpty {
+                json.key("released_ids")
+                json.array(merge.released) { $0.value($1.description) }
+            }
         default: break
         }
     }

@@ -73,6 +73,11 @@ public struct EventJSON {
         case .userCreated(let ids), .userIdentified(let ids):
             json.key("ids")
             json.array(ids) { $0.value($1.description) }
+        case .aliasAdded(let id): json.member("id", id.description)
+        case .aliasRenamed(let old, let new), .externalIDRenamed(let old, let new):
+            json.member("from", old.description)
+            json.member("to", new.description)
+        case .externalIDRemoved(let id): json.member("released", id.description)
         case .userChanged(let previous):
             if let previous {
                 json.key("previous_user_number")

@@ -44,6 +44,7 @@ enum EventEncoder {
         if case .appLaunched(_, let lists) = event, lists != PendingKind.all {
             writer.field(RecordField.skippedLists, varint: PendingKind.skippedMask(lists))
         }
+        for identity in event.released { IdentityCodec.write(identity, field: RecordField.released, to: &writer) }
         return true
     }
 
@@ -179,14 +180,13 @@ enum EventEncoder {
             writePositions(discard.positions, RecordField.discarded, &writer)
             writer.field(RecordField.reason, text: discard.reason)
             writer.field(RecordField.actor, text: discard.actor)
-        case .userCreated(let identities), .userIdentified(let identities):
-            for identity in identities { IdentityCodec.write(identity, field: RecordField.identities, to: &writer) }
+        case .userCreated(let identities), .userIdentified(let identities): writeIdentities(identities, &writer)
+        case .aliasAdded(let alias), .aliasRenamed(_, let alias): writeIdentities([alias], &writer)
+        case .externalIDRenamed(let old, let new): writeIdentities([old, new], &writer)
         case .userChanged(let previous):
             if let previous { writer.field(RecordField.otherUser, varint: previous.rawValue) }
         case .usersMerged(let merge):
-            for identity in merge.identities {
-                IdentityCodec.write(identity, field: RecordField.identities, to: &writer)
-            }
+            writeIdentities(merge.identities, &writer)
             writer.field(RecordField.otherUser, varint: merge.source.rawValue)
             writer.field(RecordField.otherVersion, varint: merge.version.rawValue)
         case .sessionEnded(let started): writer.field(RecordField.launch, varint: started.rawValue)
@@ -196,10 +196,25 @@ enum EventEncoder {
         }
     }
 
+    private static func writeIdentities(_ identities: [UserID], _ writer: inout WireWriter) {
+        for identity in identities { IdentityCodec.write(identity, field: RecordField.identities, to: &writer) }
+    }
+
     private static func writePositions(_ positions: [Position], _ field: UInt32, _ writer: inout WireWriter) {
         guard !positions.isEmpty else { return }
         let begin = writer.beginMessage(field)
         for position in positions { writer.varint(position.rawValue) }
         writer.endMessage(begin)
+    }
+}
+
+extension ProfileEvent {
+    /// IDs that lead to nobody behind the event.
+    fileprivate var released: [UserID] {
+        switch self {
+        case .usersMerged(let merge): merge.released
+        case .aliasRenamed(let old, _), .externalIDRemoved(let old): [old]
+        default: []
+        }
     }
 }

@@ -28,6 +28,7 @@ struct RecordBody {
     var otherVersion: UInt64 = 0
     var entries: [UnsafeRawBufferPointer] = []
     var identities: [UserID] = []
+    var released: [UserID] = []
     var flushed: [Position] = []
     var rejected: [Flush.Rejection] = []
     var discarded: [Position] = []
@@ -92,6 +93,9 @@ struct RecordBody {
         case RecordField.identities:
             guard let identity = IdentityCodec.read(reader.bytes()) else { return false }
             identities.append(identity)
+        case RecordField.released:
+            guard let identity = IdentityCodec.read(reader.bytes()) else { return false }
+            released.append(identity)
         case RecordField.settings:
             guard let read = SettingsCodec.read(reader.bytes()) else { return false }
             settings = read

@@ -33,6 +33,7 @@ enum RecordField {
     static let settings: UInt32 = 35
     static let replaces: UInt32 = 36
     static let skippedLists: UInt32 = 37
+    static let released: UInt32 = 38
 
     enum Value {
         static let name: UInt32 = 1

@@ -69,11 +69,19 @@ extension RecordedEvent {
         case .customEventQueued, .customAttributesQueued, .userAttributesQueued, .purchaseQueued:
             return event(kind.unqueued, body, names).map { .queued($0) }
         case .userLoggedOut: return .userLoggedOut
+        case .aliasAdded: return body.identities.first.map { .aliasAdded($0) }
+        case .aliasRenamed:
+            guard let old = body.released.first, let new = body.identities.first else { return nil }
+            return .aliasRenamed(from: old, to: new)
+        case .externalIDRenamed:
+            guard let old = body.identities.first, let new = body.identities.last else { return nil }
+            return .externalIDRenamed(from: old, to: new)
+        case .externalIDRemoved: return body.released.first.map { .externalIDRemoved($0) }
         case .usersMerged:
             return .usersMerged(
                 Merge(
                     source: UserNumber(rawValue: body.otherUser ?? 0), version: Version(rawValue: body.otherVersion),
-                    identities: body.identities))
+                    identities: body.identities, released: body.released))
         case .appLeft: return .appLeft
         case .sessionStarted: return .sessionStarted
         case .sessionEnded: return .sessionEnded(started: Position(rawValue: body.launch))

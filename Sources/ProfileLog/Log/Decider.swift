@@ -53,6 +53,7 @@ struct Decider: ~Copyable {
             case .events: return try decideEvents(append, transaction)
             case .device(let device, let intent, let context):
                 return try decideDevice(device, intent, context, transaction)
+            case .identity(let change, let context): return try decideIdentity(change, context, transaction)
             case .discard(let device, let selection, let actor, let reason, let context):
                 return try decideDiscard(device, selection, actor, reason, context, transaction)
             }

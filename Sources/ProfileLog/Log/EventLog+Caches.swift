@@ -49,7 +49,5 @@ extension WriteTransaction {
 
 extension Table.Name {
     /// The tables that follow from the others.
-    static let caches: [Table.Name] = [
-        .users, .identifiers, .streams, .keys, .devices, .pending, .snapshots, .checkpoints,
-    ]
+    static let caches = allCases.filter { !$0.isTruth }
 }

@@ -146,6 +146,7 @@ private struct IndexWriter {
     /// Everything but the streams, and the checkpoint.
     func end(_ transaction: borrowing WriteTransaction) throws {
         try writeIdentifiers(transaction)
+        try writeContacts(transaction)
         try writeUsers(transaction)
         try writeKeys(transaction)
         try writeDevices(transaction)
@@ -165,10 +166,13 @@ private struct IndexWriter {
             }
         }
         var row = WireWriter()
+        var released: [[UInt8]] = []
         try transaction.withCursor(view.tables.identifiers) { cursor in
-            for index in order where isNew(tail.identifierOwners[index].position) {
-                let user = tail.identifierOwners[index].user
+            for index in order {
+                guard let (user, position) = tail.owner(ofIdentifier: index, visibleTo: view.last), isNew(position)
+                else { continue }
                 try identifiers.withThrowingBytes(of: index) { key in
+                    if user == 0 { return released.append(Array(key)) }
                     row.removeAll()
                     row.littleEndian(user.bigEndian)
                     if let type = key.first, type & 0x80 != 0 {
@@ -181,6 +185,20 @@ private struct IndexWriter {
                     try cursor.put(key, row.bytes)
                 }
             }
+        }
+        for key in released where try transaction.get(view.tables.identifiers, key) != nil {
+            try transaction.delete(view.tables.identifiers, key)
+        }
+    }
+
+    private func writeContacts(_ transaction: borrowing WriteTransaction) throws {
+        var keys: [[UInt8]] = []
+        for (contact, users) in tail.contacts {
+            for (user, position) in users where isNew(position) { keys.append(ContactKey.key(contact, user: user)) }
+        }
+        keys.sort { $0.lexicographicallyPrecedes($1) }
+        try transaction.withCursor(view.tables.contacts) { cursor in
+            for key in keys { try cursor.put(key, []) }
         }
     }
 
@@ -199,7 +217,7 @@ private struct IndexWriter {
                     row = try view.identities(of: user, transaction)
                 } else {
                     // A user whose first event is in the tail has no row yet.
-                    for (id, position) in changes { row.add(id, position: position) }
+                    for news in changes { row.apply(news) }
                 }
                 writer.removeAll()
                 row.write(to: &writer)

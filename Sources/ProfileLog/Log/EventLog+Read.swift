@@ -18,7 +18,7 @@ extension EventLog {
         }
     }
 
-    private func info(
+    func info(
         _ user: UInt64, _ view: LogView, _ transaction: borrowing ReadTransaction
     ) throws -> UserInfo {
         let row = try view.identities(of: user, transaction)

@@ -71,16 +71,15 @@ struct UserRow: Hashable {
         if reader.isBad { return nil }
     }
 
-    /// Adds `id` as given at `position`; a repetition changes nothing. Nil marks the creation of a user without IDs.
-    mutating func add(_ id: UserID?, position: UInt64) {
-        if let id, identities.contains(id) { return }
-        append(id, position: position)
-    }
-
-    /// As `add`, for an ID that is not there yet.
-    mutating func append(_ id: UserID?, position: UInt64) {
-        if created == 0 { created = position }
-        if let id { identities.append(id) }
+    /// Takes in what an event said. An ID that is given again changes nothing.
+    mutating func apply(_ news: Tail.IdentityNews) {
+        if created == 0 { created = news.position }
+        guard let id = news.id else { return }
+        if news.isReleased {
+            identities.removeAll { $0 == id }
+        } else if !identities.contains(id) {
+            identities.append(id)
+        }
     }
 
     /// The user into whom the one of this row went: the last field of the row.
@@ -99,8 +98,12 @@ struct UserRow: Hashable {
         if let mergedInto { writer.field(3, varint: mergedInto) }
     }
 
-    /// The ID by which the user is best known: external ID, alias, e-mail, phone, device, in this order.
-    var primary: UserID? { identities.min { $0.kindNumber < $1.kindNumber } }
+    /// The ID by which the user is best known: external ID, alias, e-mail, phone, device, in this order. Of several external IDs the
+    /// last counts: the others were renamed.
+    var primary: UserID? {
+        identities.last { if case .externalID = $0 { true } else { false } }
+            ?? identities.min { $0.kindNumber < $1.kindNumber }
+    }
 }
 
 /// A row of table `pending`.
@@ -132,7 +135,7 @@ enum PendingRow {
 /// How far the caches reach: the row `index` of table `checkpoints`.
 struct IndexCheckpoint: Hashable {
     /// Raised when the layout of a cache changes; caches of another revision are dropped and rebuilt.
-    static let currentRevision: UInt32 = 3
+    static let currentRevision: UInt32 = 4
     static let key = Array("index".utf8)
 
     var revision = currentRevision

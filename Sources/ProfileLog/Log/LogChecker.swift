@@ -10,6 +10,7 @@ struct LogChecker {
     /// What the caches must hold up to the checkpoint, by the log.
     private struct IndexFacts {
         var identifiers: [[UInt8]: UInt64] = [:]
+        var contacts: Set<[UInt8]> = []
         var users: [UInt64: UserRow] = [:]
         var devices: [Name: DeviceState] = [:]
         var keys: [[UInt8]: UInt64] = [:]
@@ -29,6 +30,7 @@ struct LogChecker {
             try checkLog(to: last, checkpoint, transaction, progress)
             try checkStreams(checkpoint, transaction)
             try checkIdentifiers(transaction)
+            try checkContacts(transaction)
             try checkUsers(transaction)
             try checkDevices(transaction)
             try checkPending(transaction)
@@ -155,10 +157,14 @@ struct LogChecker {
     private mutating func drain(_ chunk: inout Tail, nextBase: UInt64) {
         for index in 0..<chunk.identifiers.count {
             let key = chunk.identifiers.withBytes(of: index) { Array($0) }
-            if facts.identifiers[key] == nil { facts.identifiers[key] = chunk.identifierOwners[index].user }
+            guard let user = chunk.owner(ofIdentifier: index, visibleTo: .max)?.user else { continue }
+            facts.identifiers[key] = user == 0 ? nil : user
+        }
+        for (contact, users) in chunk.contacts {
+            for (user, _) in users { facts.contacts.insert(ContactKey.key(contact, user: user)) }
         }
         for (user, changes) in chunk.identities {
-            for change in changes { facts.users[user, default: UserRow()].add(change.id, position: change.position) }
+            for news in changes { facts.users[user, default: UserRow()].apply(news) }
         }
         for (source, merge) in chunk.merges { facts.users[source, default: UserRow()].mergedInto = merge.target }
         for (device, changes) in chunk.devices where !device.text.isEmpty {
@@ -211,6 +217,11 @@ struct LogChecker {
             guard row.value.count >= 12, RecordHeader.hasRightChecksum(row.value) else { return false }
             return expected[Array(row.key)] == row.value.bigEndian64()
         }
+    }
+
+    private mutating func checkContacts(_ transaction: borrowing ReadTransaction) throws {
+        let expected = facts.contacts
+        try compare("contacts", tables.contacts, expected.count, transaction) { expected.contains(Array($0.key)) }
     }
 
     private mutating func checkUsers(_ transaction: borrowing ReadTransaction) throws {

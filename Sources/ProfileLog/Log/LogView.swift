@@ -82,7 +82,7 @@ struct LogView: Sendable {
         identifier key: UnsafeRawBufferPointer, _ id: @autoclosure () -> UserID,
         _ transaction: borrowing some Reading & ~Copyable
     ) throws -> UInt64? {
-        if let user = withTail({ $0.owner(key, visibleTo: last) }) { return user }
+        if let user = withTail({ $0.owner(key, visibleTo: last) }) { return user == 0 ? nil : user }
         if checkpoint == 0 {
             try refuseDamage()
             return nil
@@ -118,11 +118,7 @@ struct LogView: Sendable {
             row = read
         }
         withTail { tail in
-            var known = Set(row.identities)
-            for (id, position) in tail.identities[user] ?? [] where position <= last {
-                if let id, !known.insert(id).inserted { continue }
-                row.append(id, position: position)
-            }
+            for news in tail.identities[user] ?? [] where news.position <= last { row.apply(news) }
             if let merge = tail.merges[user], merge.position <= last { row.mergedInto = merge.target }
         }
         return row

@@ -4,6 +4,7 @@ public struct PreparedAppend: Sendable {
     enum Intent: Sendable {
         case events
         case device(Name, DeviceIntent, EventContext)
+        case identity(IdentityChange, EventContext)
         case discard(device: Name, selection: PendingSelection, actor: String, reason: String, context: EventContext)
     }
 

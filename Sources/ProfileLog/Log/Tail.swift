@@ -15,10 +15,15 @@ struct Tail {
     private(set) var entries: [Entry] = []
     private var heads = NumberTable()
     private(set) var identifiers = ByteStringTable()
-    private(set) var identifierOwners: [(user: UInt64, position: UInt64)] = []
+    /// Who got an identifier first in the tail, by its number in `identifiers`; 0 for nobody.
+    private var firstOwners: [(user: UInt64, position: UInt64)] = []
+    /// Who got it after that.
+    private var laterOwners: [Int: [(user: UInt64, position: UInt64)]] = [:]
     private(set) var keys: [[UInt8]: UInt64] = [:]
     private(set) var devices: [Name: [(change: DeviceChange, position: UInt64)]] = [:]
-    private(set) var identities: [UInt64: [(id: UserID?, position: UInt64)]] = [:]
+    /// Addresses that a user was given, as keys of table `contacts`.
+    private(set) var contacts: [[UInt8]: [(user: UInt64, position: UInt64)]] = [:]
+    private(set) var identities: [UInt64: [IdentityNews]] = [:]
     /// Users who went into others.
     private(set) var merges: [UInt64: (target: UInt64, position: UInt64)] = [:]
 
@@ -33,6 +38,13 @@ struct Tail {
         let user: UInt64
         let version: UInt64
         let previous: UInt32
+    }
+
+    /// What an event says about the IDs of a user. `id` is nil where a user is made without one.
+    struct IdentityNews {
+        let id: UserID?
+        let position: UInt64
+        var isReleased = false
     }
 
     init(base: UInt64, userCount: UInt64, lastRecordedAt: Int64) {
@@ -54,7 +66,11 @@ struct Tail {
             keys[KeyCoding.hash(append.key)] = position
         }
         switch record.kind {
-        case .customEventLogged, .customAttributesChanged, .userAttributesChanged, .purchaseLogged: break
+        case .customEventLogged, .customAttributesChanged, .purchaseLogged: break
+        case .userAttributesChanged: addContacts(record, position)
+        case .userAttributeSaved, .userAttributesQueued:
+            addContacts(record, position)
+            addIdentityAndDevice(record, position)
         default: addIdentityAndDevice(record, position)
         }
     }
@@ -85,16 +101,22 @@ struct Tail {
             creations.append((userCount, position))
         }
         guard let body = RecordBody(record.body), !body.erased else {
-            if record.kind == .userCreated { identities[record.user, default: []].append((nil, position)) }
+            if record.kind == .userCreated {
+                identities[record.user, default: []].append(IdentityNews(id: nil, position: position))
+            }
             return
         }
         switch record.kind {
-        case .userCreated, .userIdentified, .usersMerged:
-            if body.identities.isEmpty { identities[record.user, default: []].append((nil, position)) }
+        case .userCreated where body.identities.isEmpty:
+            identities[record.user, default: []].append(IdentityNews(id: nil, position: position))
+        case .userCreated, .userIdentified, .aliasAdded, .aliasRenamed, .externalIDRenamed, .externalIDRemoved:
+            for identity in body.released { release(identity, of: record.user, position) }
             for identity in body.identities { add(identity, user: record.user, position) }
-            if record.kind == .usersMerged, let source = body.otherUser {
-                merges[source] = (record.user, position)
-            }
+        case .usersMerged:
+            guard let source = body.otherUser else { break }
+            merges[source] = (record.user, position)
+            for identity in body.released + body.identities { release(identity, of: source, position) }
+            for identity in body.identities { add(identity, user: record.user, position) }
         default: break
         }
         DeviceChange.forEach(record, body, position) { device, change in
@@ -108,13 +130,34 @@ struct Tail {
         }
     }
 
+    private mutating func addContacts(_ record: RecordHeader, _ position: UInt64) {
+        ContactKey.forEach(in: record.body) { add(contact: $0, user: record.user, position) }
+    }
+
+    private mutating func add(contact: [UInt8], user: UInt64, _ position: UInt64) {
+        if contacts[contact]?.contains(where: { $0.user == user }) == true { return }
+        contacts[contact, default: []].append((user, position))
+    }
+
     private mutating func add(_ identity: UserID, user: UInt64, _ position: UInt64) {
-        identities[user, default: []].append((identity, position))
+        if let contact = ContactKey.prefix(identity) { add(contact: contact, user: user, position) }
+        identities[user, default: []].append(IdentityNews(id: identity, position: position))
+        setOwner(of: identity, user, position)
+    }
+
+    private mutating func release(_ identity: UserID, of user: UInt64, _ position: UInt64) {
+        identities[user, default: []].append(IdentityNews(id: identity, position: position, isReleased: true))
+        setOwner(of: identity, 0, position)
+    }
+
+    private mutating func setOwner(of identity: UserID, _ user: UInt64, _ position: UInt64) {
         guard let key = KeyCoding.identifier(identity) else { return }
         key.withUnsafeBytes { key in
-            if identifiers.find(key) == nil {
+            if let index = identifiers.find(key) {
+                laterOwners[index, default: []].append((user, position))
+            } else {
                 identifiers.add(key)
-                identifierOwners.append((user, position))
+                firstOwners.append((user, position))
             }
         }
     }
@@ -155,13 +198,19 @@ struct Tail {
         }
     }
 
+    /// Whom the identifier with this key leads to by the tail: 0 for nobody, nil if the tail does not say.
     func owner(_ key: UnsafeRawBufferPointer, visibleTo last: UInt64) -> UInt64? {
-        guard let index = identifiers.find(key), identifierOwners[index].position <= last else { return nil }
-        return identifierOwners[index].user
+        identifiers.find(key).flatMap { owner(ofIdentifier: $0, visibleTo: last)?.user }
+    }
+
+    /// Whom identifier number `index` leads to, and since when; user 0 is nobody. Nil if the tail has nothing visible about it.
+    func owner(ofIdentifier index: Int, visibleTo last: UInt64) -> (user: UInt64, position: UInt64)? {
+        if let later = laterOwners[index]?.last(where: { $0.position <= last }) { return later }
+        return firstOwners[index].position <= last ? firstOwners[index] : nil
     }
 
     /// The version of the event that made the first of these changes; nil if there are none.
-    func version(ofFirst changes: [(id: UserID?, position: UInt64)]) -> UInt64? {
+    func version(ofFirst changes: [IdentityNews]) -> UInt64? {
         changes.first.map { entries[Int($0.position - base) - 1].version }
     }
 

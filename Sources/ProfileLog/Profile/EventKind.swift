@@ -8,6 +8,7 @@ public enum EventKind: UInt8, Sendable, CaseIterable {
     case externalIDRenamed = 6
     case userErased = 7
     case userLoggedOut = 8
+    case aliasRenamed = 9
 
     case customEventSaved = 10
     case customAttributesSaved = 11
@@ -36,6 +37,8 @@ public enum EventKind: UInt8, Sendable, CaseIterable {
     case eventUnvoided = 41
 
     case appendRefused = 50
+
+    case externalIDRemoved = 60
 
     /// The kind's name, as in the JSON forms.
     public var name: String { "\(self)" }

@@ -8,6 +8,14 @@ public enum ProfileEvent: Hashable, Sendable {
     case userChanged(previous: UserNumber?)
     /// Nobody is on the device from now on; its next user is a new anonymous one.
     case userLoggedOut
+    /// The user has a further alias.
+    case aliasAdded(UserID)
+    /// An alias has another name from now on; the old one leads to nobody.
+    case aliasRenamed(from: UserID, to: UserID)
+    /// The user is known under another external ID from now on; the old one still leads to them.
+    case externalIDRenamed(from: UserID, to: UserID)
+    /// An external ID that was renamed leads to nobody from now on.
+    case externalIDRemoved(UserID)
     /// This user took over what another user's events add up to; the other's IDs lead here from now on.
     case usersMerged(Merge)
 
@@ -43,6 +51,10 @@ public enum ProfileEvent: Hashable, Sendable {
         case .userIdentified: .userIdentified
         case .userChanged: .userChanged
         case .userLoggedOut: .userLoggedOut
+        case .aliasAdded: .aliasAdded
+        case .aliasRenamed: .aliasRenamed
+        case .externalIDRenamed: .externalIDRenamed
+        case .externalIDRemoved: .externalIDRemoved
         case .usersMerged: .usersMerged
         case .customEventSaved: .customEventSaved
         case .customAttributesSaved: .customAttributesSaved
@@ -71,14 +83,17 @@ public struct Merge: Hashable, Sendable {
     public var source: UserNumber
     /// How many events the source had.
     public var version: Version
-    /// The source's IDs, which lead to the target from now on.
+    /// The source's IDs that lead to the target from now on.
     public var identities: [UserID]
+    /// The source's other IDs, which lead to nobody from now on.
+    public var released: [UserID]
 
     /// Takes over the first `version` events of `source`.
-    public init(source: UserNumber, version: Version, identities: [UserID]) {
+    public init(source: UserNumber, version: Version, identities: [UserID], released: [UserID] = []) {
         self.source = source
         self.version = version
         self.identities = identities
+        self.released = released
     }
 }
 

@@ -79,7 +79,8 @@ final class Environment: @unchecked Sendable {
         return Environment(path: path, handle: handle, tables: tables, identity: identity)
     }
 
-    /// Opens every table; in a new file, makes them. A file with other tables than ours is left as it is.
+    /// Opens every table; in a new file, makes them. A file with other tables than ours is left as it is. One that was written before
+    /// there was some cache gets its table.
     private static func openTables(
         _ handle: OpaquePointer, path: String, isNew: Bool
     ) throws(StorageError) -> Tables {
@@ -96,9 +97,9 @@ final class Environment: @unchecked Sendable {
             try StorageError.check(mdb_stat(transaction, main, &stat), "open")
             isEmpty = stat.ms_entries == 0
         }
-        let flags = isEmpty ? UInt32(MDB_CREATE) : 0
         let tables = try Tables { (name) throws(StorageError) in
             var table: UInt32 = 0
+            let flags = isEmpty || !name.isTruth ? UInt32(MDB_CREATE) : 0
             let code = mdb_dbi_open(transaction, name.rawValue, flags, &table)
             if code == MDB_NOTFOUND || code == MDB_INCOMPATIBLE { throw .notAStore(path: path) }
             try StorageError.check(code, "open")

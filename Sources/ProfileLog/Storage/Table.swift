@@ -7,14 +7,17 @@ struct Table: Sendable {
     /// Every table of a store, in the order in which they are made (docs/decisions/0001).
     enum Name: String, CaseIterable, Sendable {
         case meta, log, names
-        case users, identifiers, streams, keys, devices, pending, snapshots, checkpoints
+        case users, identifiers, contacts, streams, keys, devices, pending, snapshots, checkpoints
+
+        /// Whether it cannot be made from the others.
+        var isTruth: Bool { self == .meta || self == .log || self == .names }
     }
 }
 
 /// The handles of all tables, opened once for an environment.
 struct Tables: Sendable {
     let meta, log, names: Table
-    let users, identifiers, streams, keys, devices, pending, snapshots, checkpoints: Table
+    let users, identifiers, contacts, streams, keys, devices, pending, snapshots, checkpoints: Table
 
     init(_ open: (Table.Name) throws(StorageError) -> Table) throws(StorageError) {
         meta = try open(.meta)
@@ -22,6 +25,7 @@ struct Tables: Sendable {
         names = try open(.names)
         users = try open(.users)
         identifiers = try open(.identifiers)
+        contacts = try open(.contacts)
         streams = try open(.streams)
         keys = try open(.keys)
         devices = try open(.devices)
@@ -37,6 +41,7 @@ struct Tables: Sendable {
         case .names: names
         case .users: users
         case .identifiers: identifiers
+        case .contacts: contacts
         case .streams: streams
         case .keys: keys
         case .devices: devices

@@ -37,6 +37,10 @@ enum Phrase {
         case "userCreated": "user created"
         case "userIdentified": "user identified"
         case "userChanged": "user changed"
+        case "aliasAdded": "alias added"
+        case "aliasRenamed": "alias renamed"
+        case "externalIDRenamed": "external ID renamed"
+        case "externalIDRemoved": "external ID removed"
         case "customEventSaved": "event saved"
         case "customAttributesSaved": "attributes saved"
         case "userAttributeSaved": "user attribute saved"
@@ -75,6 +79,9 @@ enum Phrase {
         }
         if let attribute = event["attribute"].text { parts.append("\(attribute)=\(event["value"].json.unquoted)") }
         parts.append(contentsOf: event["ids"].elements.map(\.cell))
+        if let id = event["id"].text { parts.append(id) }
+        if let old = event["from"].text, let new = event["to"].text { parts.append("\(old) → \(new)") }
+        if let released = event["released"].text { parts.append(released) }
         if event["launch_kind"] != .null { parts.append(event["launch_kind"].cell) }
         if event["launch"] != .null { parts.append("launch @\(event["launch"].cell)") }
         let taken: Name = event["queued"].flag == true ? "queued" : "flushed"

@@ -1,0 +1,78 @@
+/// Addresses by which users can be found: the keys of table `contacts`, from every e-mail address and phone number that a record gives.
+///
+/// A key leads to each user who was ever given the address. Who has it now is told by the profiles.
+enum ContactKey {
+    /// An address without what two spellings of it may differ in: e-mail in lower case, of a phone number the digits.
+    static func prefix(_ id: UserID) -> [UInt8]? {
+        switch id {
+        case .email(let address): prefix(id.kindNumber, address)
+        case .phone(let number): prefix(id.kindNumber, number)
+        default: nil
+        }
+    }
+
+    /// Whether both are one address.
+    static func isSame(_ id: UserID, _ text: String) -> Bool { prefix(id) == prefix(id.kindNumber, text) }
+
+    private static func prefix(_ type: UInt8, _ text: String) -> [UInt8] {
+        text.withRawUTF8 { prefix(type, $0) }
+    }
+
+    private static func prefix(_ type: UInt8, _ text: UnsafeRawBufferPointer) -> [UInt8] {
+        let isPhone = type == UserID.phone("").kindNumber
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(text.count)
+        for byte in text {
+            if byte >= 0x80, !isPhone {
+                return prefix(type, bytes: Array(String(decoding: text, as: UTF8.self).lowercased().utf8))
+            }
+            let isDigit = byte >= 0x30 && byte <= 0x39
+            if isPhone, !isDigit { continue }
+            bytes.append(byte >= 0x41 && byte <= 0x5A ? byte | 0x20 : byte)
+        }
+        return prefix(type, bytes: bytes)
+    }
+
+    /// The length comes first, so that no address is the beginning of another one's key.
+    private static func prefix(_ type: UInt8, bytes: [UInt8]) -> [UInt8] {
+        bytes.count <= KeyCoding.longestPlainIdentifier
+            ? [type, UInt8(bytes.count)] + bytes : [type | 0x80] + KeyCoding.hash(bytes)
+    }
+
+    /// The key of `user` under the address.
+    static func key(_ prefix: [UInt8], user: UInt64) -> [UInt8] {
+        var key = prefix
+        key.appendBigEndian(user)
+        return key
+    }
+
+    /// Calls `body` with the prefix of each address that the user attributes in a record's `fields` set.
+    static func forEach(in fields: UnsafeRawBufferPointer, _ body: ([UInt8]) -> Void) {
+        var reader = WireReader(fields)
+        while let field = reader.field() {
+            guard field.number == RecordField.entries, field.type == .bytes else {
+                reader.skip(field.type)
+                continue
+            }
+            if let prefix = prefix(entry: reader.bytes()) { body(prefix) }
+        }
+    }
+
+    private static func prefix(entry: UnsafeRawBufferPointer) -> [UInt8]? {
+        var reader = WireReader(entry)
+        var type: UInt8?
+        while let field = reader.field() {
+            switch (field.number, field.type) {
+            case (RecordField.Value.name, .varint):
+                switch reader.varint() {
+                case UInt64(StandardAttribute.email.rawValue): type = UserID.email("").kindNumber
+                case UInt64(StandardAttribute.phone.rawValue): type = UserID.phone("").kindNumber
+                default: return nil
+                }
+            case (RecordField.Value.string, .bytes): return type.map { prefix($0, reader.bytes()) }
+            default: reader.skip(field.type)
+            }
+        }
+        return nil
+    }
+}

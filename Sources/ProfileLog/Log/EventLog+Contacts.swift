@@ -1,0 +1,61 @@
+extension EventLog {
+    /// The users who have this e-mail address or phone number now, as an attribute or, without one, as the ID that they were made by.
+    ///
+    /// The first is the one whom an update by the address means (spec/rest-api 1.3): users with an external ID come before others, and then
+    /// those with the latest events. Spelling with capital letters, or of a number with blanks, makes no difference. Other kinds of IDs
+    /// have the user who is known by them. Costs a profile for each user who ever had the address.
+    public func users(sharing contact: UserID) throws -> [UserInfo] {
+        guard let prefix = ContactKey.prefix(contact) else { return try find(contact).map { [$0] } ?? [] }
+        return try withView { view, transaction in
+            var users: Set<UInt64> = []
+            for user in try view.users(contact: prefix, transaction) {
+                users.insert(try view.survivor(of: user, transaction))
+            }
+            var found: [(user: UserInfo, last: UInt64)] = []
+            for user in users {
+                let version = try view.version(of: user, transaction)
+                let info = try info(user, view, transaction)
+                guard try has(contact, info, version, view, transaction) else { continue }
+                found.append((info, try view.positions(of: user, from: version, to: version, transaction).last ?? 0))
+            }
+            return found.sorted {
+                let (left, right) = (
+                    $0.user.ids.contains(where: \.isExternalID), $1.user.ids.contains(where: \.isExternalID)
+                )
+                return left == right ? $0.last > $1.last : left
+            }.map(\.user)
+        }
+    }
+
+    private func has(
+        _ contact: UserID, _ user: UserInfo, _ version: UInt64, _ view: LogView,
+        _ transaction: borrowing ReadTransaction
+    ) throws -> Bool {
+        let state = try state(ProfileProjection.self, user.number.rawValue, version: version, view, transaction)
+        let attribute: StandardAttribute = if case .email = contact { .email } else { .phone }
+        if case .string(let text)? = state.fields.value(FieldKey(standard: UInt32(attribute.rawValue))) {
+            return ContactKey.isSame(contact, text)
+        }
+        return user.ids.contains { $0.kindNumber == contact.kindNumber && ContactKey.isSame(contact, $0.parts[0]) }
+    }
+}
+
+extension LogView {
+    /// Who was ever given the address with this key in table `contacts`.
+    func users(contact prefix: [UInt8], _ transaction: borrowing some Reading & ~Copyable) throws -> [UInt64] {
+        try refuseDamage()
+        var users = withTail { $0.contacts[prefix]?.filter { $0.position <= last }.map(\.user) ?? [] }
+        if checkpoint == 0 { return users }
+        try transaction.withCursor(tables.contacts) { cursor in
+            var row = try cursor.seek(prefix)
+            while let found = row, found.key.starts(with: prefix) {
+                guard found.key.count == prefix.count + 8 else {
+                    throw StorageError.damaged(place: "a row of table contacts")
+                }
+                users.append(found.key.bigEndian64(at: prefix.count))
+                row = try cursor.next()
+            }
+        }
+        return users
+    }
+}

@@ -1,0 +1,68 @@
+/// A change of who is known by which ID (spec/rest-api 2.3, 2.4, 2.6, 2.7): decided by the commit, on what the log holds by then.
+public enum IdentityChange: Hashable, Sendable {
+    /// `alias` leads to `user` too; to a new user who is known by it alone, if `user` is nil.
+    case addAlias(alias: UserID, user: UserID?)
+    /// What `alias` led to is led to by `newAlias`, under the same label.
+    case renameAlias(alias: UserID, newAlias: UserID)
+    /// The user without an external ID gets this one; if it is another user's, the two are merged.
+    case identify(user: UserID, externalID: UserID)
+    /// `source` goes into `target` with all history.
+    case merge(source: UserID, target: UserID)
+    /// The user's external ID is `newID`; the old one still leads to them.
+    case renameExternalID(current: UserID, newID: UserID)
+    /// An external ID that was renamed leads to nobody.
+    case removeExternalID(UserID)
+}
+
+extension PreparedAppend {
+    /// `change` of who is known by which ID.
+    ///
+    /// The receipt is empty if there was nothing to change. Refused with `unknownUser` if there is no such user, and with `invalid` if the
+    /// rules of the change forbid it.
+    public static func identity(_ change: IdentityChange, context: EventContext) throws(AppendError) -> PreparedAppend {
+        for id in change.ids { try Validation.check(id) }
+        return PreparedAppend(.identity(change, context))
+    }
+}
+
+extension IdentityChange {
+    fileprivate var ids: [UserID] {
+        switch self {
+        case .addAlias(let alias, let user): [alias] + (user.map { [$0] } ?? [])
+        case .renameAlias(let old, let new), .identify(let old, let new), .merge(let old, let new),
+            .renameExternalID(let old, let new):
+            [old, new]
+        case .removeExternalID(let id): [id]
+        }
+    }
+}
+
+extension Merge {
+    /// `source`, known by `ids`, goes into a user who is known by `targetIDs` (spec/rest-api 2.6).
+    ///
+    /// Aliases move, unless the target has one with the same label, and so do devices; external IDs only to a target without one. An
+    /// address leads to whom the attribute says.
+    init(source: UserNumber, version: Version, ids: [UserID], into targetIDs: [UserID]) {
+        let labels = Set(targetIDs.compactMap(\.aliasLabel))
+        let isIdentified = targetIDs.contains(where: \.isExternalID)
+        var moved: [UserID] = []
+        var released: [UserID] = []
+        for id in ids {
+            let moves =
+                switch id {
+                case .alias(let label, _): !labels.contains(Name(label))
+                case .device: true
+                case .externalID: !isIdentified
+                case .email, .phone, .brazeID: false
+                }
+            if moves { moved.append(id) } else { released.append(id) }
+        }
+        self.init(source: source, version: version, identities: moved, released: released)
+    }
+}
+
+extension UserID {
+    var isExternalID: Bool { if case .externalID = self { true } else { false } }
+
+    var aliasLabel: Name? { if case .alias(let label, _) = self { Name(label) } else { nil } }
+}
