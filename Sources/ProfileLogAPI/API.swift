@@ -6,20 +6,31 @@ public import ProfileLog
 public struct API: Sendable {
     /// The log that it reads and writes.
     public let log: EventLog
+    /// What the REST API's requests do not say.
+    let workspace: Workspace
+    let catalogue: LiveState<CatalogueProjection>
+    let exports = ExportShelf()
     private let writer: LogWriter?
+
+    /// The projections that a log for this API keeps states of. Without them all answers are the same, and the first ones take longer.
+    public static let projections: [any Projection.Type] = [ProfileProjection.self, CatalogueProjection.self]
 
     /// Bytes of a request's body that are read at most.
     public static let maxBodyBytes = 4 << 20
 
     /// Answers for `log`, and commits on the caller's thread: for programs that do one thing at a time.
-    public init(log: EventLog) {
+    public init(log: EventLog, workspace: Workspace = Workspace()) {
         self.log = log
+        self.workspace = workspace
+        catalogue = LiveState(log)
         writer = nil
     }
 
     /// Answers for the log of `writer`, which commits for many callers at once.
-    public init(writer: LogWriter) {
+    public init(writer: LogWriter, workspace: Workspace = Workspace()) {
         log = writer.log
+        self.workspace = workspace
+        catalogue = LiveState(log)
         self.writer = writer
     }
 

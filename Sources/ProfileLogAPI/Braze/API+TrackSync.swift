@@ -10,7 +10,7 @@ extension API {
                 known: { receipt, note in
                     // The request is the one that was stored, so reading it again gives the same parts.
                     let reader = TrackReader(
-                        limits: trackLimits, now: .distantFuture, requestBytes: request.body.count)
+                        workspace: workspace, now: .distantFuture, requestBytes: request.body.count)
                     let body = try TrackBody(request.body, trackLimits)
                     let array = TrackArray.allCases.first { !body[$0].isEmpty } ?? .attributes
                     let object = try reader.object(body[array][0], in: array)
