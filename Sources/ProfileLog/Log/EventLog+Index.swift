@@ -36,10 +36,10 @@ extension EventLog {
                 let view = try catchUpWriting(transaction)
                 if view.last == view.checkpoint { return }
                 try view.tail.withReading { tail in
-                    let writer = IndexWriter(view: view, tail: tail, names: names)
+                    let writer = IndexWriter(view: view)
                     try writer.begin(transaction)
-                    try writer.writeStreams(of: tail.usersTouched[...], transaction)
-                    try writer.end(transaction)
+                    try writer.writeStreams(of: tail.usersTouched[...], tail, transaction)
+                    try writer.end(tail, transaction)
                 }
                 try writeSnapshots(view, transaction)
                 try writeStoreStates(view, transaction)
@@ -91,10 +91,10 @@ extension EventLog {
         let isFirst = flush.next == 0
         let isLast = end == flush.users.count
         try view.tail.withReading { tail in
-            let writer = IndexWriter(view: view, tail: tail, names: names)
+            let writer = IndexWriter(view: view)
             if isFirst { try writer.begin(transaction) }
-            try writer.writeStreams(of: flush.users[flush.next..<end], transaction)
-            if isLast { try writer.end(transaction) }
+            try writer.writeStreams(of: flush.users[flush.next..<end], tail, transaction)
+            if isLast { try writer.end(tail, transaction) }
         }
         flush.next = end
         if isLast {
@@ -135,8 +135,6 @@ struct IndexFlush: Sendable {
 /// Brings the caches from a view's checkpoint to its end.
 private struct IndexWriter {
     let view: LogView
-    let tail: Tail
-    let names: NameTable
 
     func begin(_ transaction: borrowing WriteTransaction) throws {
         // What lies there without a checkpoint was laid out by another revision, or is damaged.
@@ -144,12 +142,12 @@ private struct IndexWriter {
     }
 
     /// Everything but the streams, and the checkpoint.
-    func end(_ transaction: borrowing WriteTransaction) throws {
-        try writeIdentifiers(transaction)
-        try writeUsers(transaction)
-        try writeKeys(transaction)
-        try writeDevices(transaction)
-        try writePending(transaction)
+    func end(_ tail: borrowing Tail, _ transaction: borrowing WriteTransaction) throws {
+        try writeIdentifiers(tail, transaction)
+        try writeUsers(tail, transaction)
+        try writeKeys(tail, transaction)
+        try writeDevices(tail, transaction)
+        try writePending(tail, transaction)
         let checkpoint = IndexCheckpoint(position: view.last, users: tail.userCount(visibleTo: view.last))
         try transaction.put(view.tables.checkpoints, IndexCheckpoint.key, checkpoint.bytes)
         if try transaction.get(view.tables.checkpoints, IndexFlush.key) != nil {
@@ -157,7 +155,7 @@ private struct IndexWriter {
         }
     }
 
-    private func writeIdentifiers(_ transaction: borrowing WriteTransaction) throws {
+    private func writeIdentifiers(_ tail: borrowing Tail, _ transaction: borrowing WriteTransaction) throws {
         let identifiers = tail.identifiers
         let order = (0..<identifiers.count).sorted { left, right in
             identifiers.withBytes(of: left) { left in
@@ -187,7 +185,7 @@ private struct IndexWriter {
     /// Whether a position lies between the checkpoint and the view's end.
     private func isNew(_ position: UInt64) -> Bool { position > view.checkpoint && position <= view.last }
 
-    private func writeUsers(_ transaction: borrowing WriteTransaction) throws {
+    private func writeUsers(_ tail: borrowing Tail, _ transaction: borrowing WriteTransaction) throws {
         var writer = WireWriter()
         let mergedUsers = Set(tail.merges.filter { isNew($0.value.position) }.keys)
         try transaction.withCursor(view.tables.users) { cursor in
@@ -208,7 +206,9 @@ private struct IndexWriter {
         }
     }
 
-    func writeStreams(of users: ArraySlice<UInt64>, _ transaction: borrowing WriteTransaction) throws {
+    func writeStreams(
+        of users: ArraySlice<UInt64>, _ tail: borrowing Tail, _ transaction: borrowing WriteTransaction
+    ) throws {
         var row = WireWriter()
         var recent: [UInt64] = []
         try transaction.withCursor(view.tables.streams) { cursor in
@@ -263,7 +263,7 @@ private struct IndexWriter {
         }
     }
 
-    private func writeKeys(_ transaction: borrowing WriteTransaction) throws {
+    private func writeKeys(_ tail: borrowing Tail, _ transaction: borrowing WriteTransaction) throws {
         let new = tail.keys.filter { isNew($0.value) }
         for (hash, position) in new.sorted(by: { $0.key.lexicographicallyPrecedes($1.key) }) {
             var value: [UInt8] = []
@@ -272,13 +272,13 @@ private struct IndexWriter {
         }
     }
 
-    private var changedDevices: [Name] {
+    private func changedDevices(_ tail: borrowing Tail) -> [Name] {
         tail.devices.filter { $0.value.contains { isNew($0.position) } }.keys.sorted()
     }
 
-    private func writeDevices(_ transaction: borrowing WriteTransaction) throws {
+    private func writeDevices(_ tail: borrowing Tail, _ transaction: borrowing WriteTransaction) throws {
         var writer = WireWriter()
-        for device in changedDevices where !device.text.isEmpty {
+        for device in changedDevices(tail) where !device.text.isEmpty {
             let status = try view.device(device, transaction)
             writer.removeAll()
             status.write(to: &writer)
@@ -286,8 +286,8 @@ private struct IndexWriter {
         }
     }
 
-    private func writePending(_ transaction: borrowing WriteTransaction) throws {
-        for device in changedDevices {
+    private func writePending(_ tail: borrowing Tail, _ transaction: borrowing WriteTransaction) throws {
+        for device in changedDevices(tail) {
             let items = try view.items(device, transaction)
             let stored = try view.storedItems(device, transaction)
             for (position, item) in stored where items[position] == nil {

@@ -6,7 +6,7 @@ extension EventLog {
     func writeSnapshots(_ view: LogView, _ transaction: borrowing WriteTransaction) throws {
         let interval = UInt64(options.snapshotInterval)
         guard interval > 0 else { return }
-        let users = view.tail.withReading(\.usersTouched)
+        let users = view.tail.withReading { $0.usersTouched }
         // The index is written, so the stream rows reach to the end.
         let written = LogView(
             tail: view.tail, tables: view.tables, nameTable: names, checkpoint: view.last, last: view.last)
