@@ -35,20 +35,15 @@ extension EventLog {
             try environment.withWriteTransaction { transaction in
                 let view = try catchUpWriting(transaction)
                 if view.last == view.checkpoint { return }
-                try view.tail.withReading { tail in
-                    let writer = IndexWriter(view: view)
-                    try writer.begin(transaction)
-                    try writer.writeStreams(of: tail.usersTouched[...], tail, transaction)
-                    try writer.end(tail, transaction)
-                }
-                try writeSnapshots(view, transaction)
-                try writeStoreStates(view, transaction)
+                var flush = IndexFlush(view, recordedAt: try recordedAt(view.last, transaction))
+                _ = try write(&flush, limit: .max, transaction)
             }
             try environment.withReadTransaction { try rebuildTail($0) }
         }
     }
 
-    /// Begins a flush, or writes the next slice of the one that is under way; the last slice moves the checkpoint.
+    /// Begins a flush, or writes the next slice of the one that is under way; the last slice moves the checkpoint, and the tail that has
+    /// gathered behind it meanwhile takes the place of the one that is written.
     ///
     /// Rows beyond the checkpoint are ignored until then. The mark in `checkpoints` says whose flush it is: two processes whose slices
     /// alternate would leave rows that end at different positions. Who finds another's mark leaves the work to it, unless `takesOver`.
@@ -67,43 +62,76 @@ extension EventLog {
                     }
                     if known == nil {
                         if now.last == now.checkpoint || (mark != nil && !takesOver) { return }
-                        known = IndexFlush(now)
+                        known = IndexFlush(now, recordedAt: try recordedAt(now.last, transaction))
                     }
                     guard var flush = known else { return }
-                    isFinished = try write(&flush, transaction)
-                    known = isFinished ? nil : flush
+                    try flush.successor.withWriting { try fill(&$0, to: now.last, transaction) }
+                    isFinished = try write(&flush, limit: options.usersPerIndexSlice, transaction)
+                    known = flush
                 }
             } catch {
                 flush.withLock { $0 = nil }
                 throw error
             }
-            flush.withLock { $0 = known }
-            if isFinished { try environment.withReadTransaction { try rebuildTail($0) } }
+            flush.withLock { $0 = isFinished ? nil : known }
+            if let successor = known?.successor, isFinished {
+                if successor.withReading({ $0.damage.isEmpty }) {
+                    replaceTail(successor)
+                } else {
+                    // Whose a damaged record is can be told now that all rows are there.
+                    try environment.withReadTransaction { try rebuildTail($0) }
+                }
+            }
         }
     }
 
-    /// Writes the next slice of `flush`. Answers whether it was the last.
-    private func write(_ flush: inout IndexFlush, _ transaction: borrowing WriteTransaction) throws -> Bool {
+    /// Writes the next rows of `flush`, some `limit` of them. Answers whether all are written, and the checkpoint with them.
+    private func write(
+        _ flush: inout IndexFlush, limit: Int, _ transaction: borrowing WriteTransaction
+    ) throws -> Bool {
         let tables = environment.tables
+        let tail = flush.tail
         let view = LogView(
-            tail: flush.tail, tables: tables, nameTable: names, checkpoint: flush.checkpoint, last: flush.target)
-        let end = min(flush.next + options.usersPerIndexSlice, flush.users.count)
-        let isFirst = flush.next == 0
-        let isLast = end == flush.users.count
-        try view.tail.withReading { tail in
-            let writer = IndexWriter(view: view)
-            if isFirst { try writer.begin(transaction) }
-            try writer.writeStreams(of: flush.users[flush.next..<end], tail, transaction)
-            if isLast { try writer.end(tail, transaction) }
-        }
-        flush.next = end
-        if isLast {
-            try writeSnapshots(view, transaction)
-            try writeStoreStates(view, transaction)
-        } else if isFirst {
+            tail: tail, tables: tables, nameTable: names, checkpoint: flush.checkpoint, last: flush.target)
+        let writer = IndexWriter(view: view)
+        if flush.isNew {
+            try writer.begin(transaction)
             try transaction.put(tables.checkpoints, IndexFlush.key, flush.mark)
         }
-        return isLast
+        var room = limit
+        while room > 0 {
+            switch flush.left {
+            case .streams(let next):
+                let users = tail.withReading { $0.usersTouched(from: next, limit: room) }
+                try tail.withReading { try writer.writeStreams(of: users, $0, transaction) }
+                room -= users.count
+                flush.left = room > 0 ? .snapshots(from: 0) : .streams(from: users[users.count - 1] + 1)
+            case .snapshots(let next):
+                let users =
+                    options.snapshotInterval == 0
+                    ? [] : tail.withReading { $0.usersTouched(from: next, limit: room) }
+                try writeSnapshots(of: users, view, transaction)
+                room -= users.count
+                let identifiers = room > 0 ? tail.withReading { writer.newIdentifiers($0) } : []
+                flush.left = room > 0 ? .identifiers(identifiers[...]) : .snapshots(from: users[users.count - 1] + 1)
+            case .identifiers(let identifiers):
+                let next = identifiers.prefix(room)
+                try tail.withReading { try writer.writeIdentifiers(next, $0, transaction) }
+                room -= next.count
+                let keys = room > 0 ? tail.withReading { writer.newKeys($0) } : []
+                flush.left = room > 0 ? .keys(keys[...]) : .identifiers(identifiers.dropFirst(next.count))
+            case .keys(let keys):
+                let next = keys.prefix(room)
+                try writer.writeKeys(next, transaction)
+                room -= next.count
+                flush.left = room > 0 ? .rest : .keys(keys.dropFirst(next.count))
+            case .rest:
+                try tail.withReading { try writer.end($0, transaction) }
+                try writeStoreStates(view, transaction)
+                return true
+            }
+        }
+        return false
     }
 }
 
@@ -118,17 +146,37 @@ struct IndexFlush: Sendable {
     let checkpoint: UInt64
     /// Where the checkpoint will be.
     let target: UInt64
-    /// The users whose streams it writes, ascending, and how many are written.
-    let users: [UInt64]
-    var next = 0
+    /// What comes behind the target. It grows with each slice, so that nobody waits for it at the end.
+    let successor: Guarded<Tail>
+    /// What is not written yet.
+    fileprivate var left = Left.streams(from: 0)
 
-    init(_ view: LogView) {
+    /// The parts of a flush in their order, and how much is left of the one that is under way. Those before the rest may be ahead of the
+    /// checkpoint, since no reader is led astray by them: entries of streams beyond it are ignored, a snapshot is asked for by its
+    /// version, and who has an ID and which append a key are answered by the tail before the table.
+    fileprivate enum Left {
+        /// Users from this number up.
+        case streams(from: UInt64)
+        case snapshots(from: UInt64)
+        /// Indices in the tail, in the order of their keys.
+        case identifiers(ArraySlice<Int>)
+        case keys(ArraySlice<(hash: [UInt8], position: UInt64)>)
+        case rest
+    }
+
+    fileprivate var isNew: Bool {
+        if case .streams(from: 0) = left { true } else { false }
+    }
+
+    /// A flush of all that `view` has in its tail; its last event was recorded at `recordedAt`.
+    init(_ view: LogView, recordedAt: Int64) {
         var random = SystemRandomNumberGenerator()
         mark = (0..<16).map { _ in UInt8.random(in: .min ... .max, using: &random) }
         tail = view.tail
         checkpoint = view.checkpoint
         target = view.last
-        users = view.tail.withReading { $0.usersTouched }
+        let users = view.tail.withReading { $0.userCount(visibleTo: view.last) }
+        successor = Guarded(Tail(base: view.last, userCount: users, lastRecordedAt: recordedAt))
     }
 }
 
@@ -141,11 +189,9 @@ private struct IndexWriter {
         if view.checkpoint == 0 { try transaction.clearCaches(view.tables) }
     }
 
-    /// Everything but the streams, and the checkpoint.
+    /// What must not be ahead of the checkpoint, and that.
     func end(_ tail: borrowing Tail, _ transaction: borrowing WriteTransaction) throws {
-        try writeIdentifiers(tail, transaction)
         try writeUsers(tail, transaction)
-        try writeKeys(tail, transaction)
         try writeDevices(tail, transaction)
         try writePending(tail, transaction)
         let checkpoint = IndexCheckpoint(position: view.last, users: tail.userCount(visibleTo: view.last))
@@ -155,16 +201,24 @@ private struct IndexWriter {
         }
     }
 
-    private func writeIdentifiers(_ tail: borrowing Tail, _ transaction: borrowing WriteTransaction) throws {
+    /// The tail's identifiers that the table has not, in the order of their keys.
+    func newIdentifiers(_ tail: borrowing Tail) -> [Int] {
         let identifiers = tail.identifiers
-        let order = (0..<identifiers.count).sorted { left, right in
+        let owners = tail.identifierOwners
+        return (0..<identifiers.count).filter { isNew(owners[$0].position) }.sorted { left, right in
             identifiers.withBytes(of: left) { left in
                 identifiers.withBytes(of: right) { right in left.order(to: right) < 0 }
             }
         }
+    }
+
+    func writeIdentifiers(
+        _ order: ArraySlice<Int>, _ tail: borrowing Tail, _ transaction: borrowing WriteTransaction
+    ) throws {
+        let identifiers = tail.identifiers
         var row = WireWriter()
         try transaction.withCursor(view.tables.identifiers) { cursor in
-            for index in order where isNew(tail.identifierOwners[index].position) {
+            for index in order {
                 let user = tail.identifierOwners[index].user
                 try identifiers.withThrowingBytes(of: index) { key in
                     row.removeAll()
@@ -207,7 +261,7 @@ private struct IndexWriter {
     }
 
     func writeStreams(
-        of users: ArraySlice<UInt64>, _ tail: borrowing Tail, _ transaction: borrowing WriteTransaction
+        of users: [UInt64], _ tail: borrowing Tail, _ transaction: borrowing WriteTransaction
     ) throws {
         var row = WireWriter()
         var recent: [UInt64] = []
@@ -263,9 +317,16 @@ private struct IndexWriter {
         }
     }
 
-    private func writeKeys(_ tail: borrowing Tail, _ transaction: borrowing WriteTransaction) throws {
-        let new = tail.keys.filter { isNew($0.value) }
-        for (hash, position) in new.sorted(by: { $0.key.lexicographicallyPrecedes($1.key) }) {
+    /// The tail's idempotency keys that the table has not, in the order of their hashes.
+    func newKeys(_ tail: borrowing Tail) -> [(hash: [UInt8], position: UInt64)] {
+        tail.keys.filter { isNew($0.value) }.map { (hash: $0.key, position: $0.value) }
+            .sorted { $0.hash.lexicographicallyPrecedes($1.hash) }
+    }
+
+    func writeKeys(
+        _ keys: ArraySlice<(hash: [UInt8], position: UInt64)>, _ transaction: borrowing WriteTransaction
+    ) throws {
+        for (hash, position) in keys {
             var value: [UInt8] = []
             value.appendBigEndian(position)
             try transaction.put(view.tables.keys, hash, value)

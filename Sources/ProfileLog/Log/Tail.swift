@@ -166,6 +166,14 @@ struct Tail: ~Copyable {
         changes.first.map { entries[Int($0.position - base) - 1].version }
     }
 
-    /// The users who have an event here, ascending.
-    var usersTouched: [UInt64] { heads.sortedKeys }
+    /// The users from number `first` up who have an event here, ascending, at most `limit` of them.
+    func usersTouched(from first: UInt64, limit: Int) -> [UInt64] {
+        var users: [UInt64] = []
+        var user = first
+        while user <= userCount, users.count < limit {
+            if heads[user] != nil { users.append(user) }
+            user += 1
+        }
+        return users
+    }
 }
