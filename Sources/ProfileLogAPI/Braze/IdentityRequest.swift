@@ -48,7 +48,8 @@ struct IdentityRequest {
         guard values.count <= mostItems else {
             throw APIProblem(
                 status: 400, code: "too_many_objects",
-                error: "Max Input Length Exceeded: '\(list.text)' has \(values.count) objects, of at most \(mostItems).",
+                error:
+                    "Max Input Length Exceeded: '\(list.text)' has \(values.count) objects, of at most \(mostItems).",
                 remedy: "Send them in several requests.", place: list.text)
         }
         return values

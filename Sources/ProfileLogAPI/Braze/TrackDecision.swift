@@ -10,10 +10,12 @@ struct TrackDecision {
     private let log: EventLog
     /// Who was looked up already, or is made by this request.
     private var known: [UserID: Bool] = [:]
+    private var addresses: TrackAddresses
 
     /// Decides all of `body`, and adds what is to be stored to `builder`.
     init(_ body: TrackBody, _ reader: TrackReader, _ log: EventLog, _ builder: inout AppendBuilder) throws {
         self.log = log
+        addresses = TrackAddresses(log)
         for array in TrackArray.allCases {
             for (index, value) in body[array].enumerated() {
                 do {
@@ -35,7 +37,7 @@ struct TrackDecision {
         _ object: TrackObject, _ array: TrackArray, _ index: Int, _ builder: inout AppendBuilder
     ) throws {
         var object = object
-        let user = object.target.user
+        let user = try storedUser(object.target.user)
         if let reason = object.target.reasonAgainstCreation, try !exists(user) {
             accept(object, array)
             dropped.append(TrackDrop(reason: reason, array: array, index: index))
@@ -46,19 +48,52 @@ struct TrackDecision {
             object.events = [.userAttributesChanged(Self.initialState)]
             builder.expect(user, at: .noUser)
         }
-        for event in object.events { try Self.add(event, object, &builder) }
-        if !object.events.isEmpty { known[user] = true }
+        for event in object.events { try Self.add(event, object, to: user, &builder) }
+        var events = object.events
+        if let address = try address(of: user, object) {
+            try builder.add(address, EventContext(source: .rest), to: user)
+            builder.expect(user, at: .noUser)
+            events.append(address)
+        }
+        if !events.isEmpty {
+            known[user] = true
+            addresses.add(events, of: user)
+        }
         accept(object, array)
         for (field, reason) in object.dropped {
             dropped.append(TrackDrop(reason: reason, array: array, index: index, field: field))
         }
     }
 
+    /// The user under whom an object about `user` is stored: who has the address, if it is one that somebody has.
+    private mutating func storedUser(_ user: UserID) throws -> UserID {
+        guard user.isAddress, let owner = try addresses.user(user) else { return user }
+        known[owner] = true
+        return owner
+    }
+
+    /// The address by which `object` makes a user, as their attribute; nil if it makes none, or says so itself.
+    private mutating func address(of user: UserID, _ object: TrackObject) throws -> ProfileEvent? {
+        let changes: [UserAttributeChange]
+        switch user {
+        case .email(let address):
+            changes = [.init(.email, .string(address)), .init(.emailSubscribe, .string("subscribed"))]
+        case .phone(let number): changes = [.init(.phone, .string(number))]
+        default: return nil
+        }
+        if try exists(user) { return nil }
+        let saysSo = object.events.contains { event in
+            guard case .userAttributesChanged(let said) = event else { return false }
+            return said.contains { $0.attribute == changes[0].attribute }
+        }
+        return saysSo ? nil : .userAttributesChanged(changes)
+    }
+
     private static func add(
-        _ event: ProfileEvent, _ object: TrackObject, _ builder: inout AppendBuilder
+        _ event: ProfileEvent, _ object: TrackObject, to user: UserID, _ builder: inout AppendBuilder
     ) throws {
         do {
-            try builder.add(event, object.context, to: object.target.user)
+            try builder.add(event, object.context, to: user)
         } catch {
             throw fault(error, isFirst: event == object.events.first)
         }
