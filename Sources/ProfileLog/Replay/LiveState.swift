@@ -16,7 +16,11 @@ public final class LiveState<P: Projection>: Sendable {
         return try reached.withWriting { reached throws(any Error) in
             // Taken out, so that it is changed in place; if that fails, the next one begins with the stored state.
             var now = try reached.take() ?? log.state(overStore: P.self)
-            now.position = try log.advance(P.self, &now.state, from: now.position)
+            if let position = try log.advance(P.self, &now.state, from: now.position) {
+                now.position = position
+            } else {
+                now = try log.state(overStore: P.self)
+            }
             reached = now
             return now.position
         }
@@ -35,16 +39,21 @@ public final class LiveState<P: Projection>: Sendable {
 
 extension EventLog {
     /// Folds all that follows `position` into `state`, which has reached it, and tells how far it reaches now.
+    ///
+    /// Nil if somebody was erased meanwhile: what was folded has changed, so the state must be made anew.
     func advance<P: Projection>(
         _: P.Type, _ state: inout P.State, from position: Position
-    ) throws -> Position {
+    ) throws -> Position? {
         try withView { view, transaction in
             guard position.rawValue <= view.last else { return position }
+            var hasErasure = false
             try Self.scan(view.tables, from: position.rawValue + 1, to: view.last, transaction) { place, header in
+                hasErasure = header.kind == .userErased
+                if hasErasure { return false }
                 P.apply(EventView(header: header, position: Position(rawValue: place), names: names), to: &state)
                 return true
             }
-            return Position(rawValue: view.last)
+            return hasErasure ? nil : Position(rawValue: view.last)
         }
     }
 }
