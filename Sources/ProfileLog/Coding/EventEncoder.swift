@@ -180,6 +180,9 @@ enum EventEncoder {
             writePositions(discard.positions, RecordField.discarded, &writer)
             writer.field(RecordField.reason, text: discard.reason)
             writer.field(RecordField.actor, text: discard.actor)
+        case .userErased(let actor, let reason):
+            writer.field(RecordField.reason, text: reason)
+            writer.field(RecordField.actor, text: actor)
         case .userCreated(let identities), .userIdentified(let identities): writeIdentities(identities, &writer)
         case .aliasAdded(let alias), .aliasRenamed(_, let alias): writeIdentities([alias], &writer)
         case .externalIDRenamed(let old, let new): writeIdentities([old, new], &writer)

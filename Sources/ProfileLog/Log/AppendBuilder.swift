@@ -80,6 +80,7 @@ public struct AppendBuilder: ~Copyable {
             throw .invalid(place: "The idempotency key", reason: "must not be longer than \(Limits.bytesPerKey) bytes")
         }
         append.bytes = Array(writer.bytes)
+        append.names = names
         append.idempotencyKey = key
         append.note = note
         return append

@@ -68,7 +68,7 @@ struct Decider: ~Copyable {
     private mutating func decideEvents(
         _ append: PreparedAppend, _ transaction: borrowing some Reading & ~Copyable
     ) throws -> AppendReceipt {
-        let append = try resolvingNames(of: append)
+        let append = try resolvingNames(of: renumbered(append))
         var keyField: AppendField?
         if !append.idempotencyKey.isEmpty {
             let content = contentHash(append)
@@ -229,6 +229,23 @@ struct Decider: ~Copyable {
     }
 
     // MARK: - Names, keys, bounds
+
+    /// Encodes an append anew that was prepared before names were erased: their numbers lead nowhere.
+    private func renumbered(_ append: PreparedAppend) -> PreparedAppend {
+        guard let known = append.names, known.erasures != view.nameTable.erasures else { return append }
+        var renumbered = append
+        renumbered.names = nil
+        append.bytes.withUnsafeBytes { bytes in
+            for (index, item) in append.items.enumerated() where append.deferred[index] == nil {
+                let header = RecordHeader(kind: item.kind, body: bytes.slice(item.body))
+                guard let event = RecordedEvent(header, position: .start, names: known) else {
+                    preconditionFailure("An event was prepared that is none.")
+                }
+                renumbered.deferred[index] = .init(event: event.event, context: event.context)
+            }
+        }
+        return renumbered
+    }
 
     /// Encodes the events that had to wait for numbers of their names.
     private mutating func resolvingNames(of append: PreparedAppend) throws -> PreparedAppend {

@@ -33,19 +33,23 @@ extension EventLog {
         try writing.withLock { _ in
             flush.withLock { $0 = nil }
             try environment.withWriteTransaction { transaction in
-                let view = try catchUpWriting(transaction)
-                if view.last == view.checkpoint { return }
-                try view.tail.withReading { tail in
-                    let writer = IndexWriter(view: view, tail: tail, names: names)
-                    try writer.begin(transaction)
-                    try writer.writeStreams(of: tail.usersTouched[...], transaction)
-                    try writer.end(transaction)
-                }
-                try writeSnapshots(view, transaction)
-                try writeStoreStates(view, transaction)
+                try writeIndex(upTo: catchUpWriting(transaction), transaction)
             }
             try environment.withReadTransaction { try rebuildTail($0) }
         }
+    }
+
+    /// Writes the caches up to the end of `view`. The tail is to be built anew behind the commit.
+    func writeIndex(upTo view: LogView, _ transaction: borrowing WriteTransaction) throws {
+        if view.last == view.checkpoint { return }
+        try view.tail.withReading { tail in
+            let writer = IndexWriter(view: view, tail: tail, names: names)
+            try writer.begin(transaction)
+            try writer.writeStreams(of: tail.usersTouched[...], transaction)
+            try writer.end(transaction)
+        }
+        try writeSnapshots(view, transaction)
+        try writeStoreStates(view, transaction)
     }
 
     /// Begins a flush, or writes the next slice of the one that is under way; the last slice moves the checkpoint.
@@ -177,7 +181,7 @@ private struct IndexWriter {
                     row.littleEndian(user.bigEndian)
                     if let type = key.first, type & 0x80 != 0 {
                         // The key is a hash: the row holds the whole identifier too.
-                        let ids = (tail.identities[user] ?? []).compactMap(\.id)
+                        let ids = (tail.identities[user] ?? []).compactMap(\.given)
                         let id = ids.first { KeyCoding.identifier($0)?.elementsEqual(key) == true }
                         if let id { KeyCoding.identifierRemainder(id).withUnsafeBytes { row.raw($0) } }
                     }

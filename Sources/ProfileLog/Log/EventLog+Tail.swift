@@ -8,6 +8,7 @@ extension EventLog {
         var tail = Tail(
             base: base, userCount: checkpoint?.users ?? 0, lastRecordedAt: try recordedAt(base, transaction))
         try fill(&tail, to: last, transaction)
+        tail.acceptErasures()
         return tail
     }
 

@@ -38,22 +38,20 @@ public final class LiveState<P: Projection>: Sendable {
 }
 
 extension EventLog {
-    /// Folds all that follows `position` into `state`, which has reached it, and tells how far it reaches now.
-    ///
-    /// Nil if somebody was erased meanwhile: what was folded has changed, so the state must be made anew.
+    /// Folds all that follows `position` into `state`, which has reached it, and tells how far it reaches now. Nil if somebody was erased
+    /// behind it: the state holds what the log does not say any more.
     func advance<P: Projection>(
         _: P.Type, _ state: inout P.State, from position: Position
     ) throws -> Position? {
         try withView { view, transaction in
             guard position.rawValue <= view.last else { return position }
-            var hasErasure = false
+            var isWhole = true
             try Self.scan(view.tables, from: position.rawValue + 1, to: view.last, transaction) { place, header in
-                hasErasure = header.kind == .userErased
-                if hasErasure { return false }
                 P.apply(EventView(header: header, position: Position(rawValue: place), names: names), to: &state)
-                return true
+                isWhole = header.kind != .userErased
+                return isWhole
             }
-            return hasErasure ? nil : Position(rawValue: view.last)
+            return isWhole ? Position(rawValue: view.last) : nil
         }
     }
 }

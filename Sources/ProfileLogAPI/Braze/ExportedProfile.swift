@@ -107,8 +107,9 @@ struct ExportedProfile {
         }
     }
 
+    /// Of several the last: the others were renamed.
     var externalID: String? {
-        user.ids.lazy.compactMap { if case .externalID(let id) = $0 { id } else { nil } }.first
+        user.ids.lazy.compactMap { if case .externalID(let id) = $0 { id } else { nil } }.last
     }
 
     private var aliases: [(label: String, name: String)] {
