@@ -1,9 +1,6 @@
 internal import ProfileLog
 
 extension API {
-    /// The profiles that have the address or number `contact`, an `.email` or a `.phone`.
-    func usersSharing(_ contact: UserID) throws -> [UserInfo] {
-        // Today those that were made by it; a profile that has it as an attribute only is not found.
-        try log.find(contact).map { [$0] } ?? []
-    }
+    /// The profiles that have the address or number `contact`, an `.email` or a `.phone`; the first is the one whom an update by it means.
+    func usersSharing(_ contact: UserID) throws -> [UserInfo] { try log.users(sharing: contact) }
 }

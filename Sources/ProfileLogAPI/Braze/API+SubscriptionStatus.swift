@@ -12,12 +12,10 @@ extension API {
                 json.key("status")
                 json.beginObject()
                 for person in people {
-                    // Profiles that share an address were all set at once; of others, the one that changed last speaks.
-                    let known = try users(person).compactMap { user in
-                        try profile(user).states[group].map { (user.version, $0) }
-                    }
+                    // Profiles that share an address were all set at once; of others, the first that has a state speaks.
+                    let state = try users(person).compactMap { try profile($0).states[group] }.first
                     json.key(person.shown)
-                    json.value(known.max { $0.0 < $1.0 }.map { Self.status($0.1) } ?? "unknown")
+                    json.value(state.map(Self.status) ?? "unknown")
                 }
                 json.endObject()
                 json.member("message", "success")

@@ -100,6 +100,18 @@ struct CatalogueProjectionTests {
         }
     }
 
+    @Test("What a launch only hands to the SDK counts when it is sent, once")
+    func handed() throws {
+        let device = EventContext(source: .app, device: Happening.device)
+        let flush = Flush(launch: .start, chunk: 0, flushed: [Position(rawValue: 1)], isQueued: true)
+        let handed = Happening(event: .pendingFlushed(flush), context: device)
+        let sent = Happening(event: .dataSent([Position(rawValue: 1)]), context: device)
+        try view(given(CatalogueProjection.self, .saved("a"), handed)) { #expect($0.events.isEmpty) }
+        try view(given(CatalogueProjection.self, .saved("a"), handed).when(sent)) { view in
+            #expect(view.events.map(\.occurrences.count) == [1])
+        }
+    }
+
     @Test("Bytes that are no catalogue are refused", arguments: [[1], [8, 1], [42, 0], [18, 2, 8, 1]] as [[UInt8]])
     func noCatalogue(bytes: [UInt8]) {
         #expect(bytes.withUnsafeBytes { CatalogueProjection.decode($0) } == nil)

@@ -87,6 +87,34 @@ struct LiveStateTests {
         try log.expectSound()
     }
 
+    @Test("An erased person's names leave the state, and so do their counts", arguments: [false, true])
+    func erased(isStored: Bool) throws {
+        let log = try open([ProfileProjection.self, CatalogueProjection.self])
+        for (user, names) in [("a", ["secret", "common"]), ("b", ["common"])] as [(String, [Name])] {
+            for name in names {
+                _ = try log.append(
+                    [
+                        .customEventLogged(CustomEvent(name: name)),
+                        .customAttributesChanged([.init(name, .set(.int(1)))]),
+                    ],
+                    to: .externalID(user))
+            }
+        }
+        if isStored { try log.writeIndex() }
+        let live = LiveState<CatalogueProjection>(log)
+        try expectLive(live, log)
+        _ = try log.erase([.externalID("a")], actor: "test", reason: "test")
+        _ = try log.append([.customEventLogged(CustomEvent(name: "later"))], to: .externalID("b"))
+        try expectLive(live, log)
+        let view = try log.catalogueView(live.withState { $0 })
+        #expect(view.events.map(\.name) == ["common", "later"])
+        #expect(view.events.map(\.occurrences.count) == [1, 1])
+        #expect(view.attributes.map(\.name) == ["common"])
+        _ = try log.append([.customEventLogged(CustomEvent(name: "secret"))], to: .externalID("b"))
+        try expectLive(live, log)
+        try log.expectSound()
+    }
+
     @Test("Many threads that look and one that writes see no state that never was")
     func threads() async throws {
         let log = try open([ProfileProjection.self, CatalogueProjection.self])

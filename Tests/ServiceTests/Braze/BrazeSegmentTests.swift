@@ -160,6 +160,28 @@ struct BrazeSegmentTests {
         }
     }
 
+    @Test("Who was erased is in no file, and what only they brought in no list; their type is forgotten")
+    func erased() async throws {
+        try await withAPI { plain in
+            let api = try plain.under(Self.yaml)
+            _ = await api.post("/users/track", Self.someone)
+            let (_, deleted) = await api.post("/users/delete", #"{"external_ids":["a"]}"#)
+            #expect(deleted.at("deleted") == 1)
+            let (_, file, _) = try await export(
+                api, #"{"segment_id":"all","fields_to_export":["external_id","braze_id"]}"#)
+            let lines = try ZipReader.parts(file).flatMap { $0.text.split(separator: "\n") }
+            #expect(lines.count == 2)
+            #expect(!lines.contains { $0.contains(#""a""#) })
+            let (_, attributes) = await api.get("/custom_attributes")
+            #expect(attributes.at("attributes").count == 2)
+            #expect(attributes.at("attributes.0.name") == "x")
+            #expect(attributes.at("attributes.1.name") == "z")
+            #expect(
+                await api.post("/users/track", #"{"attributes":[{"external_id":"b","y":7}]}"#).json.at("dropped")
+                    == .null)
+        }
+    }
+
     /// Bodies that are refused, and what the message says.
     static let wrong: [(String, String)] = [
         ("", "empty"), ("{}", "Invalid segment ID"),

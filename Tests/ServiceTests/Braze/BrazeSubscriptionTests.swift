@@ -222,6 +222,31 @@ struct BrazeSubscriptionTests {
         }
     }
 
+    @Test("An address that several profiles have sets them all, and each keeps its other groups")
+    func sharedAddress() async throws {
+        try await withGroups { api in
+            _ = await api.post(
+                "/users/track",
+                #"{"attributes":[{"external_id":"a","email":"ana@mail.example"},{"external_id":"b","email":"Ana@mail.example","#
+                    + #""subscription_groups":[{"subscription_group_id":"offers","subscription_state":"subscribed"}]}]}"#
+            )
+            let (_, json) = await api.post(
+                "/subscription/status/set",
+                #"{"subscription_group_id":"news","subscription_state":"subscribed","email":"ana@mail.example"}"#)
+            #expect(json.at("dropped") == .null)
+            for user in ["a", "b"] { #expect(await status(api, "news", user) == "Subscribed") }
+            #expect(await status(api, "offers", "b") == "Subscribed")
+            #expect(await status(api, "offers", "a") == "unknown")
+            let (_, users) = await api.get("/subscription/user/status", [("email", "ana@mail.example")])
+            #expect(users.at("total_count") == 2)
+            _ = await api.post(
+                "/users/track",
+                #"{"attributes":[{"external_id":"b","subscription_groups":[{"subscription_group_id":"news","subscription_state":"unsubscribed"}]}]}"#
+            )
+            for user in ["a", "b"] { #expect(await status(api, "news", user) == "Unsubscribed") }
+        }
+    }
+
     @Test("Users are shown with their groups in the recorded shape, in pages")
     func users() async throws {
         try await withGroups { api in
