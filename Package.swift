@@ -23,6 +23,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
         .package(url: "https://github.com/apple/swift-nio-extras", from: "1.35.2"),
         .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1"),
+        .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
     ],
     targets: [
@@ -34,7 +35,9 @@ let package = Package(
             dependencies: ["CLMDB", "CCRC32C", .product(name: "Crypto", package: "swift-crypto")],
             exclude: ["Coding/record.proto"],
             swiftSettings: settings),
-        .target(name: "ProfileLogAPI", dependencies: ["ProfileLog"], swiftSettings: settings),
+        .target(
+            name: "ProfileLogAPI", dependencies: ["ProfileLog", .product(name: "Yams", package: "Yams")],
+            swiftSettings: settings),
         .executableTarget(
             name: "profilecli",
             dependencies: [

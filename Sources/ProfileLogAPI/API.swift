@@ -9,14 +9,23 @@ public struct API: Sendable {
     /// What has been asked of it and stored so far.
     public let activity: APIActivity
     let ephemeral: (any EphemeralStore)?
+    /// What the REST API's requests do not say.
+    let workspace: Workspace
+    let catalogue: LiveState<CatalogueProjection>
+    let exports = ExportShelf()
     private let writer: LogWriter?
+
+    /// The projections that a log for this API keeps states of. Without them all answers are the same, and the first ones take longer.
+    public static let projections: [any Projection.Type] = [ProfileProjection.self, CatalogueProjection.self]
 
     /// Bytes of a request's body that are read at most.
     public static let maxBodyBytes = 4 << 20
 
     /// Answers for `log`, and commits on the caller's thread: for programs that do one thing at a time.
-    public init(log: EventLog) {
+    public init(log: EventLog, workspace: Workspace = Workspace()) {
         self.log = log
+        self.workspace = workspace
+        catalogue = LiveState(log)
         writer = nil
         ephemeral = nil
         activity = APIActivity()
@@ -25,9 +34,12 @@ public struct API: Sendable {
     /// Answers for the log of `writer`, which commits for many callers at once. With `ephemeral`, the store may be emptied and its
     /// time set.
     public init(
-        writer: LogWriter, ephemeral: (any EphemeralStore)? = nil, activity: APIActivity = APIActivity()
+        writer: LogWriter, workspace: Workspace = Workspace(), ephemeral: (any EphemeralStore)? = nil,
+        activity: APIActivity = APIActivity()
     ) {
         log = writer.log
+        self.workspace = workspace
+        catalogue = LiveState(log)
         self.writer = writer
         self.ephemeral = ephemeral
         self.activity = activity

@@ -10,8 +10,20 @@ public struct APIAnswer: Sendable {
     public var etag: String?
     /// The methods that the path knows, for the header `Allow`; with status 405 only.
     public var allow: String?
+    /// Where the pages before and behind this one are, as in the header `Link`; nil if there are none.
+    public var link: String?
+    /// A file that is sent in place of `body`; nil for an answer in JSON.
+    public var file: File?
     /// What went wrong, in one word for programs: the member `code`; nil for a success.
     public var code: String?
+
+    /// A file, which the sender should open at once: it does not stay for ever.
+    public struct File: Sendable {
+        /// Where it is.
+        public var path: String
+        /// As in the header `Content-Type`.
+        public var mediaType: String
+    }
 
     /// Makes an answer.
     public init(status: Int, body: [UInt8], etag: String? = nil, allow: String? = nil, code: String? = nil) {

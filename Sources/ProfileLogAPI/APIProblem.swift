@@ -134,6 +134,7 @@ extension APIProblem {
         switch error {
         case .diskFull: (507, "disk_full")
         case .mapFull: (507, "map_full")
+        case .inUse: (409, "in_use")
         case .readersFull: (503, "readers_full")
         case .closedAfterFailure: (503, "closed_after_failure")
         case .damaged: (500, "damaged")

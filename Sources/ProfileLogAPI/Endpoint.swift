@@ -73,6 +73,7 @@ extension API {
         Endpoint(.get, "/v1/history", "one user's events") { try $0.history($1) },
         Endpoint(.get, "/v1/events", "the whole log, with a wait for news") { try await $0.events($1) },
         Endpoint(.get, "/v1/users", "all users") { try $0.users($1) },
+        Endpoint(.post, "/v1/erase", "erase a person, with everything of theirs") { try await $0.erase($1) },
         Endpoint(.get, "/v1/whatif", "what the published snippets would have done") { try $0.whatIf($1) },
         Endpoint(.get, "/v1/stats", "how much the store holds") { try $0.stats($1) },
         Endpoint(.post, "/v1/reset", "empty a store for tests") { try await $0.reset($1) },

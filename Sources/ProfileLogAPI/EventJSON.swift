@@ -73,6 +73,9 @@ public struct EventJSON {
         case .userCreated(let ids), .userIdentified(let ids):
             json.key("ids")
             json.array(ids) { $0.value($1.description) }
+        case .userErased(let actor, let reason):
+            json.member("actor", actor)
+            json.member("reason", reason)
         case .aliasAdded(let id): json.member("id", id.description)
         case .aliasRenamed(let old, let new), .externalIDRenamed(let old, let new):
             json.member("from", old.description)

@@ -43,7 +43,7 @@ struct ProfileCLI: AsyncParsableCommand {
         subcommands: [
             SaveCommand.self, LogCommand.self, LaunchCommand.self, DeviceCommand.self, PendingCommand.self,
             RejectedCommand.self, ProfileCommand.self, HistoryCommand.self, TailCommand.self, UsersCommand.self,
-            ChangeUserCommand.self, ReplayCommand.self,
+            ChangeUserCommand.self, EraseCommand.self, CompactCommand.self, ReplayCommand.self,
             WhatIfCommand.self, ImportCommand.self, ExportCommand.self, CheckCommand.self, StatsCommand.self,
             GenerateCommand.self, SimulateCommand.self,
         ])

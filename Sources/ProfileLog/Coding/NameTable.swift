@@ -18,14 +18,15 @@ final class NameTable: Sendable {
             while map.count + 1 < number, number - map.count < 1 << 16 { map.addPlaceholder() }
             // Two transactions may bring the same news.
             guard number == map.count + 1 else { return }
-            if RecordHeader.hasRightChecksum(row) {
-                map.add(row.slice(0..<(row.count - 4)))
-            } else {
-                map.note("row \(number) of table names fails its checksum")
-                map.addPlaceholder()
-            }
+            map.add(row: row)
         }
     }
+
+    /// Takes the place of what was known: names were erased.
+    func replace(with names: NameMap) { map.withWriting { $0 = names } }
+
+    /// How many erasures of names the map has seen: numbers from before one may have lost their names.
+    var erasures: UInt32 { map.withReading { $0.erasures } }
 
     /// The name with this number, or nil.
     func name(_ number: UInt32) -> Name? { map.withReading { $0.name(number) } }
@@ -42,12 +43,40 @@ struct NameMap {
     private var table = ByteStringTable()
     private var names: [Name] = []
     private(set) var damage: StorageError?
+    /// How many erasures of names the map has seen.
+    var erasures: UInt32 = 0
 
     var count: UInt32 { UInt32(names.count) }
 
     mutating func add(_ bytes: UnsafeRawBufferPointer) {
         table.add(bytes)
         names.append(Name(String(decoding: bytes, as: UTF8.self)))
+    }
+
+    /// Adds the next row of table `names`.
+    mutating func add(row: UnsafeRawBufferPointer) {
+        if !RecordHeader.hasRightChecksum(row) {
+            note("row \(count + 1) of table names fails its checksum")
+            addPlaceholder()
+        } else if row.count == 4 {
+            addErased()
+        } else {
+            add(row.slice(0..<(row.count - 4)))
+        }
+    }
+
+    /// A number whose name was erased: its bytes are no text, so nobody asks for it.
+    private mutating func addErased() {
+        var bytes: [UInt8] = [0xFF]
+        bytes.appendBigEndian(count + 1)
+        bytes.withUnsafeBytes { _ = table.add($0) }
+        names.append("")
+    }
+
+    /// Leaves a placeholder for the next number, whose row is missing.
+    mutating func noteMissing() {
+        note("row \(count + 1) of table names is missing")
+        addPlaceholder()
     }
 
     mutating func addPlaceholder() { Array("?\(count + 1)".utf8).withUnsafeBytes { add($0) } }
@@ -59,7 +88,8 @@ struct NameMap {
         number > 0 && number <= names.count ? names[Int(number) - 1] : nil
     }
 
-    func number(_ name: Name) -> UInt32? {
+    @inline(__always)
+    func number(_ name: borrowing Name) -> UInt32? {
         name.text.withRawUTF8 { table.find($0) }.map { UInt32($0) + 1 }
     }
 }
@@ -67,7 +97,7 @@ struct NameMap {
 /// Gives numbers to names while events are encoded.
 protocol NameNumbering {
     /// The number of `name`, or nil if it has none (yet).
-    mutating func number(_ name: Name) -> UInt32?
+    mutating func number(_ name: borrowing Name) -> UInt32?
 }
 
 extension NameMap: NameNumbering {}
@@ -87,8 +117,9 @@ struct NewNames: NameNumbering {
 
     var firstNumber: UInt32 { known + 1 }
 
-    mutating func number(_ name: Name) -> UInt32? {
-        if let number = table.number(name), number <= known { return number }
+    mutating func number(_ name: borrowing Name) -> UInt32? {
+        if let number = table.number(copy name), number <= known { return number }
+        let name = copy name
         if let number = numbers[name] { return number }
         added.append(name)
         let number = known + UInt32(added.count)

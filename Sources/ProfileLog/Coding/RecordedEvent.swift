@@ -69,6 +69,7 @@ extension RecordedEvent {
         case .customEventQueued, .customAttributesQueued, .userAttributesQueued, .purchaseQueued:
             return event(kind.unqueued, body, names).map { .queued($0) }
         case .userLoggedOut: return .userLoggedOut
+        case .userErased: return .userErased(actor: body.actor, reason: body.reason)
         case .aliasAdded: return body.identities.first.map { .aliasAdded($0) }
         case .aliasRenamed:
             guard let old = body.released.first, let new = body.identities.first else { return nil }

@@ -16,12 +16,8 @@ extension CommitBatch {
     /// The only code that writes the truth: appends the batch to `names` and `log`.
     func apply(to transaction: borrowing WriteTransaction, _ tables: Tables) throws {
         for (index, name) in names.enumerated() {
-            var key: [UInt8] = []
-            key.appendBigEndian(firstName + UInt32(index))
-            var value = Array(name.text.utf8)
-            let checksum = value.withUnsafeBytes { crc32c($0) }
-            withUnsafeBytes(of: checksum.littleEndian) { value.append(contentsOf: $0) }
-            guard try transaction.insert(tables.names, key, value) else {
+            guard try transaction.insert(tables.names, NameRow.key(firstName + UInt32(index)), NameRow.bytes(name))
+            else {
                 throw StorageError.damaged(place: "row \(firstName + UInt32(index)) of table names stands already")
             }
         }
@@ -36,5 +32,22 @@ extension CommitBatch {
                 }
             }
         }
+    }
+}
+
+/// A row of table `names`: the name's UTF-8 bytes, and their CRC-32C. A name that was erased has no bytes.
+enum NameRow {
+    static func bytes(_ name: Name) -> [UInt8] {
+        var row = Array(name.text.utf8)
+        let checksum = row.withUnsafeBytes { crc32c($0) }
+        withUnsafeBytes(of: checksum.littleEndian) { row.append(contentsOf: $0) }
+        return row
+    }
+
+    /// The row's key.
+    static func key(_ number: UInt32) -> [UInt8] {
+        var key: [UInt8] = []
+        key.appendBigEndian(number)
+        return key
     }
 }

@@ -68,7 +68,7 @@ struct Decider: ~Copyable {
     private mutating func decideEvents(
         _ append: PreparedAppend, _ transaction: borrowing some Reading & ~Copyable
     ) throws -> AppendReceipt {
-        let append = try resolvingNames(of: append)
+        let append = try resolvingNames(of: renumbered(append))
         var keyField: AppendField?
         if !append.idempotencyKey.isEmpty {
             let content = contentHash(append)
@@ -121,7 +121,8 @@ struct Decider: ~Copyable {
             append.items.count + extraEvents(append, users, plans)
         }
         if let promised { key?.count = UInt64(promised) }
-        for (index, item) in append.items.enumerated() {
+        for index in append.items.indices {
+            let item = append.items[index]
             let user: UInt64
             if let known = users[item.target] {
                 user = known
@@ -214,21 +215,40 @@ struct Decider: ~Copyable {
         let version = try view.version(of: user, &streams) + 1
         let begin = writer.count
         RecordHeader.write(kind: kind.rawValue, user: user, version: version, recordedAt: recordedAt, to: &writer)
+        let bodyBegin = writer.count
         if let field = key {
             field.write(to: &writer)
             key = nil
         }
         writer.raw(body)
+        let bodyEnd = writer.count
         writer.littleEndian(crc32c(writer.bytes.slice(begin..<writer.count)))
         ends.append(writer.count)
-        guard let header = RecordHeader(writer.bytes.slice(begin..<writer.count)) else {
-            preconditionFailure("A record was written that is none.")
-        }
+        let header = RecordHeader(
+            kindNumber: kind.rawValue, user: user, version: version, recordedAt: recordedAt,
+            body: writer.bytes.slice(bodyBegin..<bodyEnd))
         view.tail.withWriting { $0.add(header) }
         places.append(.init(user: UserNumber(rawValue: user), version: Version(rawValue: version)))
     }
 
     // MARK: - Names, keys, bounds
+
+    /// Encodes an append anew that was prepared before names were erased: their numbers lead nowhere.
+    private func renumbered(_ append: PreparedAppend) -> PreparedAppend {
+        guard let known = append.names, known.erasures != view.nameTable.erasures else { return append }
+        var renumbered = append
+        renumbered.names = nil
+        append.bytes.withUnsafeBytes { bytes in
+            for (index, item) in append.items.enumerated() where append.deferred[index] == nil {
+                let header = RecordHeader(kind: item.kind, body: bytes.slice(item.body))
+                guard let event = RecordedEvent(header, position: .start, names: known) else {
+                    preconditionFailure("An event was prepared that is none.")
+                }
+                renumbered.deferred[index] = .init(event: event.event, context: event.context)
+            }
+        }
+        return renumbered
+    }
 
     /// Encodes the events that had to wait for numbers of their names.
     private mutating func resolvingNames(of append: PreparedAppend) throws -> PreparedAppend {

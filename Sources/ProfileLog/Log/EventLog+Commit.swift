@@ -65,17 +65,12 @@ extension EventLog {
         let tail = seen.tail
         let view = LogView(
             tail: tail, tables: seen.tables, nameTable: names, checkpoint: seen.checkpoint, last: .max)
-        let lastRecordedAt = tail.withReading { $0.lastRecordedAt }
-        let now = options.now().rawValue
-        let hour: Int64 = 3_600_000_000
-        if now < lastRecordedAt - hour {
-            throw AppendError.clockBehind(seconds: (lastRecordedAt - now) / 1_000_000)
-        }
+        let recordedAt = try recordedAtNow(seen)
         tail.withWriting { $0.uncommitted = seen.last + 1 }
         var decider = try Decider(
             view: view, names: names, braze: braze,
             limits: PendingLimits(itemsPerDevice: options.pendingItemsPerDevice),
-            recordedAt: max(now, lastRecordedAt), firstPosition: seen.last + 1, transaction)
+            recordedAt: recordedAt, firstPosition: seen.last + 1, transaction)
         var answers: [Result<AppendReceipt, AppendError>] = []
         answers.reserveCapacity(appends.count)
         for append in appends {
@@ -92,13 +87,22 @@ extension EventLog {
         return answers
     }
 
+    /// When what is committed now is recorded: never before what was recorded last.
+    func recordedAtNow(_ view: LogView) throws(AppendError) -> Int64 {
+        let last = view.tail.withReading { $0.lastRecordedAt }
+        let now = options.now().rawValue
+        let hour: Int64 = 3_600_000_000
+        if now < last - hour { throw AppendError.clockBehind(seconds: (last - now) / 1_000_000) }
+        return max(now, last)
+    }
+
     /// After a commit that failed, the tail holds events that are not in the log: back to what is.
     private func takeBackTail() {
         do {
             try environment.withReadTransaction { try rebuildTail($0) }
         } catch {
             // The environment is unusable. What the tail held before the commit is right, what it got since must not be seen.
-            replaceTail(Tail(base: .max / 2, userCount: 0, lastRecordedAt: .max))
+            replaceTail(Guarded(Tail(base: .max / 2, userCount: 0, lastRecordedAt: .max)))
         }
     }
 

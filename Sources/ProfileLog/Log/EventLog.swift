@@ -29,7 +29,7 @@ public final class EventLog: Sendable {
 
     /// Opens the store in the folder `path`, which is made if `create` is true.
     ///
-    /// Costs a scan of the log's tail (at most some `options.indexLag` records). `projections` are those whose snapshots are written
+    /// Costs a scan of the log's tail: some `options.indexLag` records, or as many as there are users, up to 2^20. `projections` are those whose snapshots are written
     /// beside the profile's.
     public convenience init(
         path: String, create: Bool = false, options: LogOptions = LogOptions(),
@@ -152,6 +152,7 @@ extension EventLog {
     ///
     /// Refuses if a name or a record of the tail is damaged: who has which ID and version, and which key was used, may stand in it.
     func catchUpWriting(_ transaction: borrowing WriteTransaction) throws -> LogView {
+        try forgetErasedNames(transaction)
         let view = try catchUpOrRebuild(transaction)
         if let damage = names.damage { throw damage }
         try view.refuseDamage()
@@ -180,6 +181,7 @@ extension EventLog {
                 // Another process writes the caches, and this one only reads.
                 let overlap = checkpoint - tail.base
                 if overlap > 2 * UInt64(lagLimit(tail.userCount)), tail.uncommitted == nil { return .overgrown }
+                if let erasure = tail.erasure, erasure <= last, tail.uncommitted == nil { return .overgrown }
                 if let uncommitted = tail.uncommitted, uncommitted <= last { return .inDoubt }
                 return tail.last >= last ? .ready : .behind
             }
@@ -206,11 +208,11 @@ extension EventLog {
         }
     }
 
-    func replaceTail(_ fresh: Tail) { currentTail.withWriting { $0 = Guarded(fresh) } }
+    func replaceTail(_ fresh: Guarded<Tail>) { currentTail.withWriting { $0 = fresh } }
 
     /// Builds the tail anew, from the index's checkpoint to the end.
     func rebuildTail(_ transaction: borrowing some Reading & ~Copyable) throws {
-        replaceTail(try freshTail(transaction))
+        replaceTail(Guarded(try freshTail(transaction)))
     }
 
     /// Calls `body` with the records from `from` to `to` in order, for as long as it answers true.
@@ -247,6 +249,24 @@ extension EventLog {
             throw StorageError.damaged(place: "the record at position \(position) is unreadable")
         }
         return header
+    }
+
+    /// Loads all names again if some were erased since the last look: their numbers must not be used any more.
+    func forgetErasedNames(_ transaction: borrowing some Reading & ~Copyable) throws {
+        let erasures = try NameErasures.count(environment.tables, transaction)
+        if erasures == names.erasures { return }
+        var map = NameMap()
+        map.erasures = erasures
+        try transaction.withCursor(environment.tables.names) { cursor in
+            var row = try cursor.first()
+            while let found = row {
+                guard found.key.count == 4 else { throw StorageError.damaged(place: "a key of table names") }
+                while map.count + 1 < found.key.bigEndian32() { map.noteMissing() }
+                map.add(row: found.value)
+                row = try cursor.next()
+            }
+        }
+        names.replace(with: map)
     }
 
     /// Names that other processes added since the last look.

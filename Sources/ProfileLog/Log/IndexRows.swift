@@ -53,6 +53,8 @@ struct UserRow: Hashable {
     var identities: [UserID] = []
     /// The user into whom this one went.
     var mergedInto: UInt64?
+    /// Whether the person was erased: nothing leads here any more.
+    var isErased = false
 
     init() {}
 
@@ -65,6 +67,7 @@ struct UserRow: Hashable {
                 guard let identity = IdentityCodec.read(reader.bytes()) else { return nil }
                 identities.append(identity)
             case (3, .varint): mergedInto = reader.varint()
+            case (4, .varint): isErased = reader.varint() != 0
             default: reader.skip(field.type)
             }
         }
@@ -74,15 +77,17 @@ struct UserRow: Hashable {
     /// Takes in what an event said. An ID that is given again changes nothing.
     mutating func apply(_ news: Tail.IdentityNews) {
         if created == 0 { created = news.position }
-        guard let id = news.id else { return }
-        if news.isReleased {
-            identities.removeAll { $0 == id }
-        } else if !identities.contains(id) {
-            identities.append(id)
+        switch news.change {
+        case .created: break
+        case .given(let id): if !identities.contains(id) { identities.append(id) }
+        case .released(let id): identities.removeAll { $0 == id }
+        case .erased:
+            identities = []
+            isErased = true
         }
     }
 
-    /// The user into whom the one of this row went: the last field of the row.
+    /// The user into whom the one of this row went.
     static func mergedInto(_ row: UnsafeRawBufferPointer) -> UInt64? {
         var reader = WireReader(row)
         while let field = reader.field() {
@@ -96,6 +101,7 @@ struct UserRow: Hashable {
         writer.field(1, varint: created)
         for identity in identities { IdentityCodec.write(identity, field: 2, to: &writer) }
         if let mergedInto { writer.field(3, varint: mergedInto) }
+        if isErased { writer.field(4, varint: 1) }
     }
 
     /// The ID by which the user is best known: external ID, alias, e-mail, phone, device, in this order. Of several external IDs the

@@ -10,6 +10,11 @@ struct LogView: Sendable {
     /// Whether the view is the writer's, who sees what it has not committed yet. While that is so nobody else changes the tail.
     var isWriter: Bool { last == .max }
 
+    /// The same view behind a flush that brought the caches up to `checkpoint`, in the same transaction.
+    func reaching(_ checkpoint: UInt64) -> LogView {
+        LogView(tail: tail, tables: tables, nameTable: nameTable, checkpoint: checkpoint, last: last)
+    }
+
     @inline(__always)
     func withTail<Result>(_ body: (borrowing Tail) -> Result) -> Result {
         isWriter ? tail.withoutLock { body($0) } : tail.withReading { body($0) }
@@ -68,7 +73,8 @@ struct LogView: Sendable {
         switch id {
         case .brazeID(let text):
             guard let user = braze.user(text), user > 0, user <= (try userCount(transaction)) else { return nil }
-            return try survivor(of: user, transaction)
+            let survivor = try survivor(of: user, transaction)
+            return try identities(of: survivor, transaction).isErased ? nil : survivor
         case .device(let device):
             return try self.device(Name(device), transaction).user.map { try survivor(of: $0, transaction) }
         default:

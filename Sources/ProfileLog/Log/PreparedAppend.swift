@@ -28,6 +28,8 @@ public struct PreparedAppend: Sendable {
 
     let intent: Intent
     var bytes: [UInt8] = []
+    /// The names by whose numbers `bytes` is encoded.
+    var names: NameMap?
     var targets: [Target] = []
     var items: [Item] = []
     var deferred: [Int: Deferred] = [:]

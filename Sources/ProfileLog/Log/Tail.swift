@@ -1,7 +1,8 @@
 /// What the caches on disk have not reached: the index of the log's last events, in memory, built from the records alone.
 ///
-/// Every entry keeps the position that made it, so that a reader whose transaction is older ignores what came later.
-struct Tail {
+/// Every entry keeps the position that made it, so that a reader whose transaction is older ignores what came later. It cannot be copied:
+/// whoever looks at it borrows it, and no look-up pays for the retain of a dozen tables.
+struct Tail: ~Copyable {
     /// The tail holds the positions behind this one, without a gap.
     let base: UInt64
     /// How many users there were at `base`, and are now.
@@ -40,11 +41,23 @@ struct Tail {
         let previous: UInt32
     }
 
-    /// What an event says about the IDs of a user. `id` is nil where a user is made without one.
+    /// Where a user was erased: from there on, what the tail holds from before is not what the log says.
+    private(set) var erasure: UInt64?
+
+    /// What an event says about the IDs of a user.
     struct IdentityNews {
-        let id: UserID?
+        let change: Change
         let position: UInt64
-        var isReleased = false
+
+        enum Change {
+            case created
+            case given(UserID)
+            case released(UserID)
+            case erased
+        }
+
+        /// The ID that the user has from now on.
+        var given: UserID? { if case .given(let id) = change { id } else { nil } }
     }
 
     init(base: UInt64, userCount: UInt64, lastRecordedAt: Int64) {
@@ -101,14 +114,18 @@ struct Tail {
             creations.append((userCount, position))
         }
         guard let body = RecordBody(record.body), !body.erased else {
-            if record.kind == .userCreated {
-                identities[record.user, default: []].append(IdentityNews(id: nil, position: position))
+            if record.kind == .userCreated { note(.created, of: record.user, position) }
+            if record.kind == .usersMerged, let source = RecordBody(record.body)?.otherUser {
+                merges[source] = (record.user, position)
             }
             return
         }
         switch record.kind {
         case .userCreated where body.identities.isEmpty:
-            identities[record.user, default: []].append(IdentityNews(id: nil, position: position))
+            note(.created, of: record.user, position)
+        case .userErased:
+            note(.erased, of: record.user, position)
+            erasure = erasure ?? position
         case .userCreated, .userIdentified, .aliasAdded, .aliasRenamed, .externalIDRenamed, .externalIDRemoved:
             for identity in body.released { release(identity, of: record.user, position) }
             for identity in body.identities { add(identity, user: record.user, position) }
@@ -141,14 +158,21 @@ struct Tail {
 
     private mutating func add(_ identity: UserID, user: UInt64, _ position: UInt64) {
         if let contact = ContactKey.prefix(identity) { add(contact: contact, user: user, position) }
-        identities[user, default: []].append(IdentityNews(id: identity, position: position))
+        note(.given(identity), of: user, position)
         setOwner(of: identity, user, position)
     }
 
     private mutating func release(_ identity: UserID, of user: UInt64, _ position: UInt64) {
-        identities[user, default: []].append(IdentityNews(id: identity, position: position, isReleased: true))
+        note(.released(identity), of: user, position)
         setOwner(of: identity, 0, position)
     }
+
+    private mutating func note(_ change: IdentityNews.Change, of user: UInt64, _ position: UInt64) {
+        identities[user, default: []].append(IdentityNews(change: change, position: position))
+    }
+
+    /// The tail was built from a log in which what was erased is gone.
+    mutating func acceptErasures() { erasure = nil }
 
     private mutating func setOwner(of identity: UserID, _ user: UInt64, _ position: UInt64) {
         guard let key = KeyCoding.identifier(identity) else { return }
@@ -214,6 +238,14 @@ struct Tail {
         changes.first.map { entries[Int($0.position - base) - 1].version }
     }
 
-    /// The users who have an event here, ascending.
-    var usersTouched: [UInt64] { heads.sortedKeys }
+    /// The users from number `first` up who have an event here, ascending, at most `limit` of them.
+    func usersTouched(from first: UInt64, limit: Int) -> [UInt64] {
+        var users: [UInt64] = []
+        var user = first
+        while user <= userCount, users.count < limit {
+            if heads[user] != nil { users.append(user) }
+            user += 1
+        }
+        return users
+    }
 }

@@ -19,6 +19,9 @@ public enum ProfileEvent: Hashable, Sendable {
     /// This user took over what another user's events add up to; the other's IDs lead here from now on.
     case usersMerged(Merge)
 
+    /// The person was erased: the events before this one, and those of users who were merged into this one, have lost their content.
+    case userErased(actor: String, reason: String)
+
     case customEventSaved(CustomEvent)
     case customAttributesSaved([AttributeChange])
     case userAttributeSaved(UserAttributeChange)
@@ -56,6 +59,7 @@ public enum ProfileEvent: Hashable, Sendable {
         case .externalIDRenamed: .externalIDRenamed
         case .externalIDRemoved: .externalIDRemoved
         case .usersMerged: .usersMerged
+        case .userErased: .userErased
         case .customEventSaved: .customEventSaved
         case .customAttributesSaved: .customAttributesSaved
         case .userAttributeSaved: .userAttributeSaved

@@ -17,21 +17,29 @@ extension EventLog {
             throw AppendError.invalid(place: "The target", reason: "is the store itself; name another folder")
         }
         try refuseForeign(target, upTo: end)
-        var position = try target.lastPosition().rawValue
-        var isComplete = position >= end
-        while position < end {
-            let to = min(end, position + 8192)
-            try copy(from: position + 1, to: to, into: target)
-            position = to
-            isComplete = position == end
-            if !progress(LogProgress(stage: "copy", done: position, total: end)) { break }
-        }
-        try target.writeIndex()
+        let isComplete = try copy(to: end, into: target, progress)
         let elapsed = clock.now - begin
         var report = try target.replay(verify: isComplete)
         report.elapsed = elapsed
         report.isComplete = isComplete
         return report
+    }
+
+    /// Copies all records into `target`. False if `progress` stopped the work.
+    func copyAll(into target: EventLog, _ progress: (LogProgress) -> Bool) throws -> Bool {
+        try copy(to: lastPosition().rawValue, into: target, progress)
+    }
+
+    private func copy(to end: UInt64, into target: EventLog, _ progress: (LogProgress) -> Bool) throws -> Bool {
+        var position = try target.lastPosition().rawValue
+        while position < end {
+            let to = min(end, position + 8192)
+            try copy(from: position + 1, to: to, into: target)
+            position = to
+            if !progress(LogProgress(stage: "copy", done: position, total: end)) { break }
+        }
+        try target.writeIndex()
+        return position >= end
     }
 
     /// The target must hold a beginning of this very log.

@@ -16,12 +16,16 @@ final class Environment: @unchecked Sendable {
     let handle: OpaquePointer
     let tables: Tables
     private let identity: FileIdentity
+    private let folder: FolderLock
     private let failed = Atomic<Bool>(false)
 
     /// What to do when the folder holds no store yet.
     enum Missing: Sendable { case refuse, create }
 
-    private init(path: String, handle: OpaquePointer, tables: Tables, identity: FileIdentity) {
+    private init(
+        path: String, handle: OpaquePointer, tables: Tables, identity: FileIdentity, folder: consuming FolderLock
+    ) {
+        self.folder = folder
         self.path = path
         self.handle = handle
         self.tables = tables
@@ -50,6 +54,8 @@ final class Environment: @unchecked Sendable {
 
     private static func openFresh(path: String) throws(StorageError) -> Environment {
         if access(path, W_OK) != 0 { throw .notWritable(path: path) }
+        // Before the file is looked at, which a compaction replaces.
+        let folder = try FolderLock(path)
         let file = path + "/data.mdb"
         let isNew = FileIdentity(file) == nil
         var handle: OpaquePointer?
@@ -76,7 +82,7 @@ final class Environment: @unchecked Sendable {
         if isNew { syncFolder(path) }
         guard let identity = FileIdentity(file) else { throw .noStore(path: path) }
         opened = true
-        return Environment(path: path, handle: handle, tables: tables, identity: identity)
+        return Environment(path: path, handle: handle, tables: tables, identity: identity, folder: folder)
     }
 
     /// Opens every table; in a new file, makes them. A file with other tables than ours is left as it is. One that was written before
@@ -114,6 +120,23 @@ final class Environment: @unchecked Sendable {
     func clearStaleReaders() {
         var dead: Int32 = 0
         _ = mdb_reader_check(handle, &dead)
+    }
+
+    /// Runs `body` while no other process has the store open, and nobody writes; `body` may put a file of the same file system in the
+    /// place of the store's own. From then on this environment, which still has the old one, takes nothing more. Throws `inUse` if
+    /// another process has the store open.
+    func replacingFile<Result>(_ body: ((_ replace: String) throws -> Void) throws -> Result) throws -> Result {
+        guard folder.takeAlone() else { throw StorageError.inUse(path: path) }
+        defer { folder.share() }
+        return try withWriteTransaction { _ in
+            try body { file in
+                guard rename(file, path + "/data.mdb") == 0 else {
+                    throw StorageError.system(operation: "rename", code: errno)
+                }
+                Self.syncFolder(path)
+                markFailed()
+            }
+        }
     }
 
     /// From now on, refuse to write: after a failed sync nobody can say what the disk holds.

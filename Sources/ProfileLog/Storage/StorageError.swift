@@ -21,6 +21,8 @@ public enum StorageError: Error, Hashable, Sendable {
     case diskFull
     /// The reserved map of `bytes` is full. Nothing was written.
     case mapFull(bytes: Int)
+    /// Somebody else has the store open.
+    case inUse(path: String)
     /// Every reader slot is taken.
     case readersFull
     /// The store is read-only until it is opened again, since an earlier write failed on the disk.
@@ -64,6 +66,7 @@ extension StorageError: CustomStringConvertible {
         case .diskFull: "The disk is full; nothing of this append was stored."
         case .mapFull(let bytes):
             "The store has reached its reserved size of \(bytes) bytes; nothing of this append was stored."
+        case .inUse(let path): "Another program has the store in \(path) open."
         case .readersFull: "Too many programs read this store at once."
         case .closedAfterFailure: "The disk failed earlier, so the store takes nothing more until it is opened again."
         case .damaged(let place): "The store is damaged: \(place)."
@@ -83,6 +86,7 @@ extension StorageError: CustomStringConvertible {
         case .truncated: "Restore the file from a backup; do not write to it."
         case .diskFull: "Free some space and try the same again, with the same idempotency key if it had one."
         case .mapFull: "Start a new store, and tell us how you filled this one."
+        case .inUse: "Stop it (`profiled`, another `profilecli`) and try again."
         case .readersFull: "Stop some of them and try again."
         case .closedAfterFailure: "Check the disk, then restart the program."
         case .damaged:

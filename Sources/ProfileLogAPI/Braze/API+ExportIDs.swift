@@ -18,12 +18,12 @@ extension API {
         json.key("users")
         json.beginArray()
         for (id, shown) in request.identifiers {
-            guard let user = try id.flatMap({ try log.find($0) }) else {
-                unknown.append(shown)
-                continue
+            // An address may have several users, anything else at most one.
+            let users = try id.map { try log.users(sharing: $0) } ?? []
+            if users.isEmpty { unknown.append(shown) }
+            for user in users where seen.insert(user.number).inserted {
+                try ExportedProfile(user, log).write(request.fields, to: &json)
             }
-            guard seen.insert(user.number).inserted else { continue }
-            try ExportedProfile(user, log).write(request.fields, to: &json)
         }
         json.endArray()
         json.member("message", "success")

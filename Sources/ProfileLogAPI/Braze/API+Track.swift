@@ -1,10 +1,14 @@
 internal import ProfileLog
 
-/// `POST /users/track`: one request is one append, durable when it is answered.
+/// `POST /users/track` and `/users/track/bulk`: one request is one append, durable when it is answered.
 extension API {
-    func trackUsers(_ request: APIRequest) async -> APIAnswer {
+    func trackUsers(_ request: APIRequest) async -> APIAnswer { await track(request, isBulk: false) }
+
+    func trackUsersInBulk(_ request: APIRequest) async -> APIAnswer { await track(request, isBulk: true) }
+
+    private func track(_ request: APIRequest, isBulk: Bool) async -> APIAnswer {
         do {
-            return try await track(request) {
+            return try await track(request, isBulk: isBulk) {
                 TrackAnswer.answer($0)
             } known: { receipt, note in
                 APIAnswer(status: 201, body: note.answer)
@@ -17,26 +21,27 @@ extension API {
     /// Does what a track request asks, once for each idempotency key.
     ///
     /// - Parameters:
+    ///   - isBulk: whether the limits are those of bulk requests.
     ///   - check: refuses a body that this endpoint does not take.
     ///   - first: the answer, before anything is stored: it is remembered under the key.
     ///   - known: the answer to a request that was answered before.
     ///   - stored: replaces `first` by what is known after the commit; the remembered answer stays `first`.
     func track(
-        _ request: APIRequest, check: (TrackBody) throws -> Void = { _ in },
+        _ request: APIRequest, isBulk: Bool = false, check: (TrackBody) throws -> Void = { _ in },
         first: (TrackDecision) -> APIAnswer, known: (AppendReceipt, RequestNote) throws -> APIAnswer,
         stored: ((AppendReceipt?, TrackDecision) throws -> APIAnswer)? = nil
     ) async throws -> APIAnswer {
-        let key = try Self.trackKey(request)
+        let key = try Self.key(of: request)
         let digest = key == nil ? [] : RequestNote.digest(request)
         if let key, let earlier = try log.append(underKey: key) {
             return try known(earlier, try note(of: earlier, digest))
         }
-        let body = try TrackBody(request.body, trackLimits)
+        let body = try isBulk ? TrackBody(bulk: request.body, trackLimits) : TrackBody(request.body, trackLimits)
         try check(body)
         for attempt in 1... {
-            let reader = TrackReader(limits: trackLimits, now: log.options.now(), requestBytes: request.body.count)
+            let reader = TrackReader(workspace: workspace, now: log.options.now(), requestBytes: request.body.count)
             var builder = log.prepare(capacity: body.count)
-            let decision = try TrackDecision(body, reader, log, &builder)
+            let decision = try TrackDecision(body, reader, self, &builder)
             let answer = first(decision)
             if decision.refusesAll { return answer }
             guard builder.count > 0 else { return try stored?(nil, decision) ?? answer }
@@ -46,7 +51,7 @@ extension API {
                 if receipt.isRepetition { return try known(receipt, try self.note(of: receipt, digest)) }
                 return try stored?(receipt, decision) ?? answer
             } catch AppendError.versionConflict where attempt < Self.mostAttempts {
-                continue  // somebody else made a user that was to be made: decide again
+                continue  // somebody else made a user, or changed one on whom the decision depends: decide again
             } catch AppendError.keyReused(let position) {
                 // The same request came twice at once, and between the two its objects got another meaning.
                 guard let key, let earlier = try log.append(underKey: key) else {
@@ -58,9 +63,11 @@ extension API {
         preconditionFailure("the last attempt ends the loop")
     }
 
-    private static let mostAttempts = 8
+    /// How often a request is decided that others come before.
+    static let mostAttempts = 16
 
-    private static func trackKey(_ request: APIRequest) throws -> String? {
+    /// The request's idempotency key, if it has one.
+    static func key(of request: APIRequest) throws -> String? {
         if request.ifMatch != nil {
             throw APIProblem.invalid("If-Match", "has no meaning here", remedy: "Send the request without it.")
         }
@@ -70,7 +77,7 @@ extension API {
     }
 
     /// The note of an append, which must be that of the request with this digest.
-    private func note(of receipt: AppendReceipt, _ digest: [UInt8]) throws -> RequestNote {
+    func note(of receipt: AppendReceipt, _ digest: [UInt8]) throws -> RequestNote {
         guard let note = RequestNote(receipt.note), note.digest == digest else {
             throw AppendError.keyReused(position: receipt.first)
         }

@@ -10,7 +10,7 @@ extension API {
                 known: { receipt, note in
                     // The request is the one that was stored, so reading it again gives the same parts.
                     let reader = TrackReader(
-                        limits: trackLimits, now: .distantFuture, requestBytes: request.body.count)
+                        workspace: workspace, now: .distantFuture, requestBytes: request.body.count)
                     let body = try TrackBody(request.body, trackLimits)
                     let array = TrackArray.allCases.first { !body[$0].isEmpty } ?? .attributes
                     let object = try reader.object(body[array][0], in: array)
@@ -67,7 +67,7 @@ extension API {
     /// The user and the version that the append gave them; of what stored nothing, the user as they are. Nil if there is none.
     private func place(_ object: TrackObject, _ receipt: AppendReceipt?) throws -> (UserNumber, Version)? {
         if let place = receipt?.places.last { return (place.user, place.version) }
-        return try log.find(object.target.user).map { ($0.number, $0.version) }
+        return try log.user(meantBy: object.target.user).map { ($0.number, $0.version) }
     }
 }
 

@@ -15,9 +15,17 @@ struct ExportedProfile {
     }
 
     /// Writes an object with `fields`, or with all fields. What is empty is left out.
-    func write(_ fields: Set<ExportField>?, to json: inout JSONWriter) {
+    ///
+    /// - Parameter customAttributes: those that are written even if `fields` does not have all of them.
+    func write(_ fields: Set<ExportField>?, customAttributes: Set<Name>? = nil, to json: inout JSONWriter) {
         json.beginObject()
-        for field in ExportField.allCases where fields?.contains(field) ?? true {
+        for field in ExportField.allCases {
+            guard fields?.contains(field) ?? true else {
+                if field == .customAttributes, let customAttributes {
+                    write(view.customAttributes.filter { customAttributes.contains($0.name) }, to: &json)
+                }
+                continue
+            }
             if field == .brazeID, fields == nil { json.member("appboy_id", user.brazeID) }  // its old name
             write(field, to: &json)
         }
@@ -45,10 +53,7 @@ struct ExportedProfile {
             json.key(field.rawValue)
             json.value(randomBucket)
         case .lastCoordinates: writeCoordinates(to: &json)
-        case .customAttributes:
-            if view.customAttributes.isEmpty { return }
-            json.key(field.rawValue)
-            json.value(.object(view.customAttributes.map { .init($0.name, TrackTime.json($0.value)) }))
+        case .customAttributes: write(view.customAttributes, to: &json)
         case .customEvents:
             if view.customEvents.isEmpty { return }
             json.key(field.rawValue)
@@ -65,10 +70,30 @@ struct ExportedProfile {
         }
     }
 
+    private func write(_ customAttributes: [ProfileView.Field], to json: inout JSONWriter) {
+        if customAttributes.isEmpty { return }
+        json.key(ExportField.customAttributes.rawValue)
+        json.value(.object(customAttributes.map { .init($0.name, TrackTime.json($0.value)) }))
+    }
+
     // MARK: - Values
 
+    func value(_ attribute: StandardAttribute) -> AttributeValue? {
+        attributes[Name(attribute.name)] ?? text(attribute).map { .string($0) }
+    }
+
+    func customAttribute(_ name: Name) -> AttributeValue? { view.customAttributes.first { $0.name == name }?.value }
+
+    func count(ofEvent name: Name) -> UInt64 {
+        view.customEvents.first { $0.name == name }?.occurrences.count ?? 0
+    }
+
+    func count(ofProduct name: Name) -> UInt64 {
+        view.purchases.first { $0.product == name }?.occurrences.count ?? 0
+    }
+
     /// The attribute's text; for what a profile without it has all the same, that.
-    private func text(_ attribute: StandardAttribute) -> String? {
+    func text(_ attribute: StandardAttribute) -> String? {
         switch attributes[Name(attribute.name)] {
         case .string(let text): return text
         case .date(let date): return TrackTime.text(date.timestamp)
@@ -82,8 +107,9 @@ struct ExportedProfile {
         }
     }
 
-    private var externalID: String? {
-        user.ids.lazy.compactMap { if case .externalID(let id) = $0 { id } else { nil } }.first
+    /// Of several the last: the others were renamed.
+    var externalID: String? {
+        user.ids.lazy.compactMap { if case .externalID(let id) = $0 { id } else { nil } }.last
     }
 
     private var aliases: [(label: String, name: String)] {

@@ -10,17 +10,38 @@ struct TrackBody {
 
     /// Further members, `api_key` and `partner` among them, are ignored.
     init(_ bytes: [UInt8], _ limits: TrackLimits) throws {
+        try self.init(bytes, perArray: limits.objectsPerArray, perRequest: limits.objectsPerRequest)
+    }
+
+    /// The body of a bulk request (spec/rest-api 1.2).
+    init(bulk bytes: [UInt8], _ limits: TrackLimits) throws {
+        guard bytes.count <= limits.bytesPerBulkRequest else {
+            throw APIProblem.tooLarge("The body", bytes: limits.bytesPerBulkRequest)
+        }
+        try self.init(bytes, perArray: limits.objectsPerBulkRequest, perRequest: limits.objectsPerBulkRequest)
+        var counts: [UserID: Int] = [:]
+        for object in objects.values.joined() {
+            guard let user = try? TrackTarget(object).user else { continue }
+            counts[user, default: 0] += 1
+        }
+        let most = counts.values.max() ?? 0
+        guard most <= limits.objectsPerUserInBulk else {
+            throw Self.tooMany("one user has \(most) objects", limit: limits.objectsPerUserInBulk)
+        }
+    }
+
+    private init(_ bytes: [UInt8], perArray: Int, perRequest: Int) throws {
         let body = try BodyObject.read(bytes)
         for array in TrackArray.allCases {
             guard let value = body.present(Name(array.rawValue)) else { continue }
             guard let values = value.asArray else { throw APIProblem.invalid(array.rawValue, "must be an array") }
-            guard values.count <= limits.objectsPerArray else {
-                throw Self.tooMany("'\(array.rawValue)' has \(values.count) objects", limit: limits.objectsPerArray)
+            guard values.count <= perArray else {
+                throw Self.tooMany("'\(array.rawValue)' has \(values.count) objects", limit: perArray)
             }
             objects[array] = values
         }
-        guard count <= limits.objectsPerRequest else {
-            throw Self.tooMany("the request has \(count) objects", limit: limits.objectsPerRequest)
+        guard count <= perRequest else {
+            throw Self.tooMany("the request has \(count) objects", limit: perRequest)
         }
         guard count > 0 else {
             throw APIProblem(

@@ -7,13 +7,17 @@ struct TrackDecision {
     private(set) var dropped: [TrackDrop] = []
     /// The objects that were in order, in the order in which they take effect.
     private(set) var objects: [TrackObject] = []
-    private let log: EventLog
-    /// Who was looked up already, or is made by this request.
-    private var known: [UserID: Bool] = [:]
+    private let api: API
+    private var profiles: TrackProfiles
+    private var typing: AttributeTyping
+    private var addresses: TrackAddresses
 
     /// Decides all of `body`, and adds what is to be stored to `builder`.
-    init(_ body: TrackBody, _ reader: TrackReader, _ log: EventLog, _ builder: inout AppendBuilder) throws {
-        self.log = log
+    init(_ body: TrackBody, _ reader: TrackReader, _ api: API, _ builder: inout AppendBuilder) throws {
+        self.api = api
+        profiles = TrackProfiles(api.log)
+        typing = AttributeTyping(api)
+        addresses = TrackAddresses(api.log)
         for array in TrackArray.allCases {
             for (index, value) in body[array].enumerated() {
                 do {
@@ -26,6 +30,7 @@ struct TrackDecision {
                 }
             }
         }
+        for (user, version) in profiles.pins { builder.expect(user, at: version) }
     }
 
     /// Whether no object was in order.
@@ -35,23 +40,82 @@ struct TrackDecision {
         _ object: TrackObject, _ array: TrackArray, _ index: Int, _ builder: inout AppendBuilder
     ) throws {
         var object = object
-        let user = object.target.user
-        if let reason = object.target.reasonAgainstCreation, try !exists(user) {
+        // It is stored for whoever has the address, and answered for the identifier that was used.
+        let named = object.target
+        let user = try storedUser(named.user)
+        object.target.user = user
+        if let reason = try object.blocked ?? reasonAgainstCreation(object.target) {
+            object.target = named
             accept(object, array)
             dropped.append(TrackDrop(reason: reason, array: array, index: index))
             return
         }
-        if object.events.isEmpty, try !exists(user) {
+        try typing.fit(&object)
+        try AttributeGrowth(limits: api.trackLimits).fit(&object, &profiles)
+        let states = try SubscriptionStates.fit(&object, &profiles)
+        if object.events.isEmpty, try !profiles.exists(user) {
             // A profile is made even if nothing is said about it; what it begins with is then all there is to record.
             object.events = [.userAttributesChanged(Self.initialState)]
-            builder.expect(user, at: .noUser)
+            try profiles.pin(user)
         }
-        for event in object.events { try Self.add(event, object, &builder) }
-        if !object.events.isEmpty { known[user] = true }
+        var events = object.events
+        for event in events { try Self.add(event, object, &builder) }
+        if let address = try address(of: user, object) {
+            try builder.add(address, EventContext(source: .rest), to: user)
+            try profiles.pin(user)
+            events.append(address)
+        }
+        try profiles.add(events, to: user)
+        if !events.isEmpty { addresses.add(events, of: user) }
+        if let states { try share(states, by: user, &builder) }
+        object.target = named
         accept(object, array)
         for (field, reason) in object.dropped {
             dropped.append(TrackDrop(reason: reason, array: array, index: index, field: field))
         }
+    }
+
+    private mutating func reasonAgainstCreation(_ target: TrackTarget) throws -> String? {
+        guard let reason = target.reasonAgainstCreation, try !profiles.exists(target.user) else { return nil }
+        return reason
+    }
+
+    /// Who sets a subscription state sets it for all profiles with the same e-mail address (spec/rest-api 1.4).
+    private mutating func share(
+        _ states: SubscriptionStates, by user: UserID, _ builder: inout AppendBuilder
+    ) throws {
+        let own = try profiles.find(user)
+        let isEmail: UserID? = if case .email = user { user } else { nil }
+        let known = own?.ids.first { if case .email = $0 { true } else { false } }
+        let attribute = try profiles.attribute(.email, of: user)?.asText.flatMap(TrackTarget.email).map(UserID.email)
+        guard let address = attribute ?? isEmail ?? known else { return }
+        for other in try api.usersSharing(address) where other.number != own?.number {
+            let event = try states.event(for: other.id, &profiles)
+            try builder.add(event, EventContext(source: .rest), to: other.id)
+            try profiles.add([event], to: other.id)
+        }
+    }
+
+    /// The user under whom an object about `user` is stored: who has the address, if it is one that somebody has.
+    private mutating func storedUser(_ user: UserID) throws -> UserID {
+        user.isAddress ? try addresses.user(user) ?? user : user
+    }
+
+    /// The address by which `object` makes a user, as their attribute; nil if it makes none, or says so itself.
+    private mutating func address(of user: UserID, _ object: TrackObject) throws -> ProfileEvent? {
+        let changes: [UserAttributeChange]
+        switch user {
+        case .email(let address):
+            changes = [.init(.email, .string(address)), .init(.emailSubscribe, .string("subscribed"))]
+        case .phone(let number): changes = [.init(.phone, .string(number))]
+        default: return nil
+        }
+        if try profiles.exists(user) { return nil }
+        let saysSo = object.events.contains { event in
+            guard case .userAttributesChanged(let said) = event else { return false }
+            return said.contains { $0.attribute == changes[0].attribute }
+        }
+        return saysSo ? nil : .userAttributesChanged(changes)
     }
 
     private static func add(
@@ -74,13 +138,6 @@ struct TrackDecision {
     private mutating func accept(_ object: TrackObject, _ array: TrackArray) {
         objects.append(object)
         processed[array, default: 0] += 1
-    }
-
-    private mutating func exists(_ user: UserID) throws -> Bool {
-        if let known = known[user] { return known }
-        let exists = try log.find(user) != nil
-        known[user] = exists
-        return exists
     }
 
     /// The subscription states of every new profile (spec/rest-api 3).

@@ -1,9 +1,15 @@
 /// How much one request and one object of the REST API may hold (spec/rest-api 1.2).
-struct TrackLimits: Sendable {
+struct TrackLimits: Hashable, Sendable {
     /// Objects in each of the three arrays.
     var objectsPerArray = 75
     /// Objects in all three arrays.
     var objectsPerRequest = 225
+    /// Objects in all three arrays of a bulk request.
+    var objectsPerBulkRequest = 1_000
+    /// Objects about one user in a bulk request.
+    var objectsPerUserInBulk = 100
+    /// Bytes of the body of a bulk request.
+    var bytesPerBulkRequest = 2 << 20
     /// Characters of the name of an attribute, an event, a property, a product.
     var charactersPerName = 255
     /// Characters of a string that is the value of an attribute or of a property.
@@ -22,9 +28,8 @@ struct TrackLimits: Sendable {
     var depth = 48
     /// Identifiers of one kind in an export.
     var identifiersPerExport = 50
-
-    /// What the documentation of today says.
-    static let standard = TrackLimits()
+    /// Users whose subscription states one request sets or asks for.
+    var usersPerSubscriptionRequest = 50
 
     /// Whether `text` has more than `limit` characters.
     static func exceeds(_ text: String, _ limit: Int) -> Bool {
@@ -33,6 +38,6 @@ struct TrackLimits: Sendable {
 }
 
 extension API {
-    /// The limits in force. A configuration will set them; nothing else asks for the defaults.
-    var trackLimits: TrackLimits { .standard }
+    /// The limits in force.
+    var trackLimits: TrackLimits { workspace.limits }
 }

@@ -8,6 +8,10 @@ struct TrackObject {
     var context: EventContext
     /// Fields that were left out, with the reason.
     var dropped: [(field: String, reason: String)] = []
+    /// Why nothing of it is stored, although it is in order; nil if it is.
+    var blocked: String?
+    /// What was sent for custom attributes whose text reads as a time.
+    var dateTexts: [Name: String] = [:]
     /// The parts of a profile that it is about, for the answer of the synchronous endpoint.
     var touched: Touched
 
@@ -20,11 +24,13 @@ struct TrackObject {
 
 /// Reads the objects of a track request. Knows the wire and the domain; no store, no clock.
 struct TrackReader {
-    let limits: TrackLimits
+    let workspace: Workspace
     /// What time it is: an event cannot be later.
     let now: Timestamp
     /// Bytes of the request: an object cannot be larger, so most need no measuring.
     let requestBytes: Int
+
+    var limits: TrackLimits { workspace.limits }
 
     func object(_ value: AttributeValue, in array: TrackArray) throws(TrackFault) -> TrackObject {
         guard case .object(let members) = value else { throw .object("must be an object") }
@@ -49,10 +55,19 @@ struct TrackReader {
         return text
     }
 
-    /// When and in which app an event or a purchase happened.
-    func context(_ object: AttributeValue) throws(TrackFault) -> EventContext {
-        var context = EventContext(source: .rest, occurredAt: try TrackTime.occurredAt(object, now: now))
-        if let app = object.present(WireNames.appID) { context.app = try name(app, WireNames.appID) }
-        return context
+    /// An event or a purchase, with when and in which app it happened.
+    func happening(
+        _ object: AttributeValue, _ target: TrackTarget, _ touched: TrackObject.Touched
+    ) throws(TrackFault) -> TrackObject {
+        let context = EventContext(source: .rest, occurredAt: try TrackTime.occurredAt(object, now: now))
+        var read = TrackObject(target: target, context: context, touched: touched)
+        guard let app = object.present(WireNames.appID) else { return read }
+        let id = try name(app, WireNames.appID)
+        if workspace.apps.isEmpty || workspace.apps.contains(where: { $0.id.utf8.elementsEqual(id.utf8) }) {
+            read.context.app = id
+        } else {
+            read.dropped.append((WireNames.appID.text, "is no app of the workspace"))
+        }
+        return read
     }
 }

@@ -25,6 +25,10 @@ extension TrackReader {
                     continue
                 }
                 names.append(member.key)
+                if workspace.blockedAttributes.contains(member.key) {
+                    throw TrackFault.field("is on the blocklist of the workspace")
+                }
+                if case .string(let text) = member.value { read.dateTexts[member.key] = text }
                 let reading = try attribute.read(member.key, member.value)
                 if let remark = reading.remark { read.dropped.append((member.key.text, remark)) }
                 for (turn, operation) in reading.operations.enumerated() {
@@ -52,6 +56,11 @@ extension TrackReader {
         _ attribute: StandardAttribute, _ value: AttributeValue, _ read: inout TrackObject
     ) throws(TrackFault) -> UserAttributeChange {
         let kept = try ReservedField.value(value, of: attribute)
+        if attribute == .subscriptionGroups, !workspace.subscriptionGroups.isEmpty {
+            for id in SubscriptionStates(kept).ids where workspace.subscriptionGroup(id) == nil {
+                throw .field("names a subscription group that the workspace does not have")
+            }
+        }
         if kept == .null, value != .null {
             read.dropped.append((attribute.name, "is not known, so the field was cleared"))
         }

@@ -6,8 +6,9 @@ extension TrackReader {
         guard let value = object.present(WireNames.name) else { throw .required("name") }
         let name = Name(try name(value, WireNames.name))
         if name.text.utf8.first == UInt8(ascii: "$") { throw .notValid("name") }
-        var read = TrackObject(target: target, context: try context(object), touched: .customEvent(name))
+        var read = try happening(object, target, .customEvent(name))
         let properties = try properties(object, in: .events, &read)
+        if workspace.blockedEvents.contains(name) { read.blocked = "the event is on the blocklist of the workspace" }
         read.events = [.customEventLogged(CustomEvent(name: name, properties: properties))]
         return read
     }
@@ -22,7 +23,7 @@ extension TrackReader {
             guard let number = value.asInteger, (1...100).contains(number) else { throw .notValid("quantity") }
             quantity = UInt32(number)
         }
-        var read = TrackObject(target: target, context: try context(object), touched: .product(product))
+        var read = try happening(object, target, .product(product))
         let properties = try properties(object, in: .purchases, &read)
         read.events = [
             .purchaseLogged(

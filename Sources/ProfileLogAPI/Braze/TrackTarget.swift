@@ -74,7 +74,8 @@ struct TrackTarget {
         return text.hasPrefix("+") || digits.utf8.count != 10 ? "+\(digits)" : "+1\(digits)"
     }
 
-    private static func fits(_ text: String) -> Bool { (1...Limits.bytesPerIdentifier).contains(text.utf8.count) }
+    /// Whether `text` can be an identifier, or a part of one.
+    static func fits(_ text: String) -> Bool { (1...Limits.bytesPerIdentifier).contains(text.utf8.count) }
 
     /// Why nothing is stored for a user who does not exist, although the object is in order; nil if the user can be made.
     var reasonAgainstCreation: String? {

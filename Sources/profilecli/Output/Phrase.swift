@@ -38,6 +38,7 @@ enum Phrase {
         case "userIdentified": "user identified"
         case "userChanged": "user changed"
         case "aliasAdded": "alias added"
+        case "userErased": "user erased"
         case "aliasRenamed": "alias renamed"
         case "externalIDRenamed": "external ID renamed"
         case "externalIDRemoved": "external ID removed"

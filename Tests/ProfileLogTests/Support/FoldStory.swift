@@ -25,7 +25,7 @@ struct FoldStory<P: Projection> {
 
     /// Folds given and when, and lends the state and the log that holds it. States come as a snapshot keeps them, through their
     /// bytes: what those leave out is missed.
-    fileprivate func tell(_ location: SourceLocation, _ body: (EventLog, _ before: P.State, P.State) throws -> Void)
+    func tell(_ location: SourceLocation, _ body: (EventLog, _ before: P.State, P.State) throws -> Void)
         throws
     {
         let folder = TemporaryFolder()

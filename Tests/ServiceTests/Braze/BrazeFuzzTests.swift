@@ -1,6 +1,7 @@
 import ProfileLog
-import ProfileLogAPI
 import Testing
+
+@testable import ProfileLogAPI
 
 @Suite("Bodies that nobody would send")
 struct BrazeFuzzTests {
@@ -41,11 +42,53 @@ struct BrazeFuzzTests {
                 } else {
                     bytes[place] = UInt8(truncatingIfNeeded: bodies.random.next())
                 }
-                for path in ["/users/track", "/users/track/sync", "/users/export/ids"] {
+                for path in [
+                    "/users/track", "/users/track/sync", "/users/track/bulk", "/users/export/ids",
+                    "/users/export/segment", "/subscription/status/set", "/v2/subscription/status/set",
+                ] {
                     let status = await api.answer(APIRequest(.post, path, body: bytes)).status
                     #expect([201, 400].contains(status), "\(path) \(bytes)")
                 }
             }
+        }
+    }
+}
+
+@Suite("Requests about subscriptions that nobody would send")
+struct SubscriptionFuzzTests {
+    @Test("Each is answered, changes only whom and what it names, and says who was left out", arguments: UInt64(0)..<6)
+    func bodies(seed: UInt64) async throws {
+        try await withAPI { plain in
+            let api = try plain.under(
+                "subscription_groups: [{id: g, name: G, channel: email}, {id: h, name: H, channel: sms}]")
+            _ = await api.post(
+                "/users/track",
+                #"{"attributes":[{"external_id":"a","email":"a@b.example"},{"external_id":"b","phone":"+4930123456"}]}"#
+            )
+            var random = SeededGenerator(seed: seed)
+            func pick(_ words: [String]) -> String { words[random.next(below: words.count)] }
+            for _ in 0..<150 {
+                let people = [#""a""#, #"["a","b"]"#, #"["nobody"]"#, "7", "null", "{}", "[[]]", "[]", #"[null,"a"]"#]
+                let group = [
+                    #""subscription_group_id":\#(pick([#""g""#, #""h""#, #""no""#, "7", "null"]))"#,
+                    #""subscription_state":\#(pick([#""subscribed""#, #""unsubscribed""#, #""on""#, "true"]))"#,
+                    #""external_id":\#(pick(people))"#, #""external_ids":\#(pick(people))"#,
+                    #""emails":\#(pick(people + [#"["A@b.example"]"#, #""a@b.example""#]))"#,
+                    #""phones":\#(pick(["null", "null", #"["+49 30 123456"]"#]))"#,
+                ].shuffled(using: &random).dropLast(random.next(below: 3)).joined(separator: ",")
+                let isNew = Bool.random(using: &random)
+                let (status, json) = await api.post(
+                    isNew ? "/v2/subscription/status/set" : "/subscription/status/set",
+                    isNew ? #"{"subscription_groups":[{\#(group)}]}"# : "{\(group)}")
+                #expect([201, 400].contains(status), "\(group)")
+                #expect(!json.at("message").text.isEmpty)
+            }
+            let users = try api.log.userCount()
+            #expect(users == 2)
+            let (status, json) = await api.get(
+                "/subscription/user/status", [("external_id", "a"), ("external_id", "b")])
+            #expect(status == 200)
+            #expect(json.at("total_count") == 2)
         }
     }
 }

@@ -1,0 +1,54 @@
+/// The data types that a custom attribute can have (spec/rest-api 1.5). The numbers are stored in states.
+public enum AttributeType: UInt8, Sendable, CaseIterable, Comparable {
+    case boolean = 1
+    /// Whole or not: `1` and `1.5` are of one type.
+    case number = 2
+    case string = 3
+    case time = 4
+    case array = 5
+    case object = 6
+    case objectArray = 7
+
+    /// The type's name in the REST API.
+    public var name: String {
+        switch self {
+        case .boolean: "Boolean"
+        case .number: "Number"
+        case .string: "String"
+        case .time: "Time"
+        case .array: "Array"
+        case .object: "Object"
+        case .objectArray: "Object Array"
+        }
+    }
+
+    /// The type of `value`; nil for `null`, and for an empty array, which may be of either kind.
+    public init?(_ value: AttributeValue) {
+        switch value {
+        case .null: return nil
+        case .bool: self = .boolean
+        case .int, .double: self = .number
+        case .string: self = .string
+        case .date: self = .time
+        case .object: self = .object
+        case .array(let elements):
+            guard let first = elements.first else { return nil }
+            if case .object = first { self = .objectArray } else { self = .array }
+        }
+    }
+
+    /// The type that an attribute must have for `operation` to work on it; nil if that does not matter.
+    public init?(_ operation: AttributeOperation) {
+        switch operation {
+        case .set(let value): self.init(value)
+        case .unset: return nil
+        case .increment: self = .number
+        case .arrayAdd, .arrayRemove: self = .array
+        case .objectMerge: self = .object
+        case .objectsAdd, .objectsUpdate, .objectsRemove: self = .objectArray
+        }
+    }
+
+    /// In the order of the stored numbers.
+    public static func < (left: AttributeType, right: AttributeType) -> Bool { left.rawValue < right.rawValue }
+}

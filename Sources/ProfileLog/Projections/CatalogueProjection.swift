@@ -1,0 +1,130 @@
+/// Folds all events of a store into its catalogue: which custom events, custom attributes and products there are.
+///
+/// An item counts when it takes effect, with the time at which it was saved: what is rejected or discarded never does, and what is saved
+/// and flushed does once. A merge changes nothing, for the source's events were counted when they happened.
+public enum CatalogueProjection: Projection {
+    /// The name of its state in the store.
+    public static let name = "catalogue"
+    /// Raised with the meaning of `apply`.
+    public static let revision: UInt32 = 1
+    /// All events in order.
+    public static var scope: ProjectionScope { .store }
+    /// Nothing folded yet.
+    public static var initial: CatalogueState { CatalogueState() }
+
+    /// Folds one event in.
+    public static func apply(_ event: borrowing EventView, to state: inout CatalogueState) {
+        let header = event.header
+        switch header.kind {
+        case .customEventLogged, .customAttributesChanged, .purchaseLogged:
+            forEachMention(header) { state.add($0, event.position) }
+        case .customEventSaved, .customAttributesSaved, .customEventQueued, .customAttributesQueued, .purchaseQueued:
+            var mentions: [CatalogueState.Mention] = []
+            forEachMention(header) { mentions.append($0) }
+            if !mentions.isEmpty { state.waiting[event.position.rawValue] = mentions }
+        case .pendingFlushed, .dataSent, .pendingDiscarded: applyOutcome(header, &state)
+        default: break
+        }
+    }
+
+    private static func applyOutcome(_ header: RecordHeader, _ state: inout CatalogueState) {
+        guard let body = RecordBody(header.body), !body.erased else { return }
+        for rejection in body.rejected { state.waiting[rejection.position.rawValue] = nil }
+        for position in body.discarded { state.waiting[position.rawValue] = nil }
+        if header.kind == .pendingFlushed, body.isQueued { return }
+        for position in body.flushed { state.flush(position) }
+    }
+
+    /// Calls `body` with what the event says about each name. Values are looked at, not decoded.
+    @inline(__always)
+    private static func forEachMention(_ header: RecordHeader, _ body: (CatalogueState.Mention) -> Void) {
+        var at = header.recordedAt
+        var name: UInt32 = 0
+        var quantity: UInt64 = 1
+        var reader = WireReader(header.body)
+        while let field = reader.field() {
+            switch field.number {
+            case RecordField.occurredAtMilliseconds: at = reader.milliseconds()
+            case RecordField.occurredAt: at = reader.signed()
+            case RecordField.name:
+                name = UInt32(truncatingIfNeeded: reader.varint())
+                if !header.isPurchase {
+                    body(.event(name, at: at))
+                    return
+                }
+            case RecordField.entries where !header.isPurchase:
+                if let mention = attribute(reader.bytes()) { body(mention) }
+            case RecordField.quantity: quantity = reader.varint()
+            default: reader.skip(field.type)
+            }
+        }
+        // An erased purchase has no name any more.
+        if header.isPurchase, name > 0, !reader.isBad { body(.product(name, at: at, quantity: quantity)) }
+    }
+
+    /// What an entry says about its attribute; nil for what gives it no value.
+    private static func attribute(_ entry: UnsafeRawBufferPointer) -> CatalogueState.Mention? {
+        var reader = WireReader(entry)
+        var name: UInt32 = 0
+        var operation = RecordField.Operation.set
+        var type: AttributeType?
+        var elements: UInt64 = 0
+        while let field = reader.field() {
+            switch field.number {
+            case RecordField.Value.name: name = UInt32(truncatingIfNeeded: reader.varint())
+            case RecordField.Value.operation:
+                guard let read = RecordField.Operation(rawValue: reader.varint()) else { return nil }
+                operation = read
+            case RecordField.Value.array: (type, elements) = array(reader.bytes())
+            default:
+                type = scalar(field.number) ?? type
+                reader.skip(field.type)
+            }
+        }
+        guard !reader.isBad, name > 0 else { return nil }
+        switch operation {
+        case .set: break
+        case .increment: type = .number
+        case .arrayAdd: type = .array
+        case .objectMerge: type = .object
+        case .objectsAdd: type = .objectArray
+        case .unset, .arrayRemove, .objectsUpdate, .objectsUpdateMerging, .objectsRemove: return nil
+        }
+        return type.map { .attribute(name, $0, elements: elements) }
+    }
+
+    private static func scalar(_ field: UInt32) -> AttributeType? {
+        switch field {
+        case RecordField.Value.bool: .boolean
+        case RecordField.Value.int, RecordField.Value.double: .number
+        case RecordField.Value.string, RecordField.Value.uuid: .string
+        case RecordField.Value.date: .time
+        case RecordField.Value.object: .object
+        default: nil
+        }
+    }
+
+    /// The type of an array by its first element (none, if it is empty), and how many elements it has.
+    private static func array(_ bytes: UnsafeRawBufferPointer) -> (AttributeType?, UInt64) {
+        var type: AttributeType?
+        var elements: UInt64 = 0
+        var reader = WireReader(bytes)
+        while let field = reader.field() {
+            guard field.number == 1, field.type == .bytes else {
+                reader.skip(field.type)
+                continue
+            }
+            let element = reader.bytes()
+            if elements == 0 {
+                var inner = WireReader(element)
+                type = inner.field()?.number == RecordField.Value.object ? .objectArray : .array
+            }
+            elements += 1
+        }
+        return (type, elements)
+    }
+}
+
+extension RecordHeader {
+    fileprivate var isPurchase: Bool { kind == .purchaseLogged || kind == .purchaseQueued }
+}

@@ -1,0 +1,48 @@
+/// The names that the events of a whole store have used so far: of custom events, custom attributes and products.
+public struct CatalogueState: Hashable, Sendable {
+    var events: [UInt32: ProfileState.Occurrences] = [:]
+    var attributes: [UInt32: AttributeUse] = [:]
+    var products: [UInt32: ProfileState.Occurrences] = [:]
+    /// What saved and queued items will add once they take effect, by the items' positions.
+    var waiting: [UInt64: [Mention]] = [:]
+
+    /// How an attribute was used.
+    struct AttributeUse: Hashable, Sendable {
+        /// The type of its first value ever.
+        let first: AttributeType
+        /// Values by type, in the order of the types' numbers.
+        var counts = [UInt64](repeating: 0, count: AttributeType.allCases.count)
+        /// Elements of the longest array that was sent, as a whole or to be added.
+        var longestArray: UInt64 = 0
+    }
+
+    /// What one event says about one name.
+    enum Mention: Hashable, Sendable {
+        case event(UInt32, at: Int64)
+        case attribute(UInt32, AttributeType, elements: UInt64)
+        case product(UInt32, at: Int64, quantity: UInt64)
+    }
+
+    @inline(__always)
+    mutating func add(_ mention: Mention, _ position: Position) {
+        switch mention {
+        case .event(let name, let at): events[name, default: .init()].add(at: Timestamp(rawValue: at), position)
+        case .attribute(let name, let type, let elements):
+            attributes[name, default: .init(first: type)].add(type, elements)
+        case .product(let name, let at, let quantity):
+            products[name, default: .init()].add(at: Timestamp(rawValue: at), position, times: quantity)
+        }
+    }
+
+    /// An item takes effect. One that is not there, because it was erased, changes nothing.
+    mutating func flush(_ position: Position) {
+        for mention in waiting.removeValue(forKey: position.rawValue) ?? [] { add(mention, position) }
+    }
+}
+
+extension CatalogueState.AttributeUse {
+    mutating func add(_ type: AttributeType, _ elements: UInt64) {
+        counts[Int(type.rawValue) - 1] += 1
+        longestArray = max(longestArray, elements)
+    }
+}

@@ -1,0 +1,50 @@
+internal import ProfileLog
+
+/// `POST /users/alias/new` and `/users/alias/update` (spec/rest-api 2.3).
+extension API {
+    func addAliases(_ request: APIRequest) async -> APIAnswer {
+        await changeAliases(request, "user_aliases") { object throws(TrackFault) in
+            let alias = try Self.alias(object, WireNames.aliasName)
+            guard let value = object.present(WireNames.externalID) else {
+                return .fixed(.addAlias(alias: alias, user: nil))
+            }
+            guard let id = TrackTarget.externalID(value) else { throw .notValid("external_id") }
+            return .fixed(.addAlias(alias: alias, user: .externalID(id)))
+        }
+    }
+
+    func renameAliases(_ request: APIRequest) async -> APIAnswer {
+        await changeAliases(request, "alias_updates") { object throws(TrackFault) in
+            .fixed(
+                .renameAlias(
+                    alias: try Self.alias(object, "old_alias_name"), newAlias: try Self.alias(object, "new_alias_name"))
+            )
+        }
+    }
+
+    private func changeAliases(
+        _ request: APIRequest, _ list: Name,
+        _ read: (AttributeValue) throws(TrackFault) -> IdentityItem.Change
+    ) async -> APIAnswer {
+        do {
+            let request = try IdentityRequest(request, [list]) { (object, _) throws(TrackFault) in
+                // A client was recorded that wraps each entry once more.
+                try read(object.present(WireNames.userAlias) ?? object)
+            }
+            return request.answer(try await carryOut(request.items))
+        } catch {
+            return APIProblem(error).messageAnswer
+        }
+    }
+
+    /// The alias that `object` tells by its label and the name under `nameKey`.
+    private static func alias(_ object: AttributeValue, _ nameKey: Name) throws(TrackFault) -> UserID {
+        .alias(label: try part(object, WireNames.aliasLabel), name: try part(object, nameKey))
+    }
+
+    private static func part(_ object: AttributeValue, _ key: Name) throws(TrackFault) -> String {
+        guard let value = object.present(key) else { throw .required(key.text) }
+        guard let text = value.asText, TrackTarget.fits(text) else { throw .notValid(key.text) }
+        return text
+    }
+}

@@ -1,0 +1,91 @@
+internal import ProfileLog
+
+/// `POST /subscription/status/set` and `/v2/subscription/status/set`: one request is one append, and changes no group that it does not name.
+extension API {
+    func setSubscription(_ request: APIRequest) async -> APIAnswer {
+        await set(request) { try SubscriptionRequest(request.body, workspace) }
+    }
+
+    func setSubscriptions(_ request: APIRequest) async -> APIAnswer {
+        await set(request) { try SubscriptionRequest(version2: request.body, workspace) }
+    }
+
+    private func set(_ request: APIRequest, _ read: () throws -> SubscriptionRequest) async -> APIAnswer {
+        do {
+            let key = try Self.key(of: request)
+            let digest = key == nil ? [] : RequestNote.digest(request)
+            if let key, let earlier = try log.append(underKey: key) {
+                return APIAnswer(status: 201, body: try note(of: earlier, digest).answer)
+            }
+            return try await set(try read(), key, digest)
+        } catch {
+            return APIProblem(error).messageAnswer
+        }
+    }
+
+    private func set(_ request: SubscriptionRequest, _ key: String?, _ digest: [UInt8]) async throws -> APIAnswer {
+        for attempt in 1... {
+            var builder = log.prepare()
+            let answer = try decide(request, &builder)
+            guard builder.count > 0 else { return answer }
+            let note = key == nil ? [] : RequestNote(digest: digest, answer: answer.body).bytes
+            do {
+                let receipt = try await commit(builder.finish(idempotencyKey: key, note: note))
+                if receipt.isRepetition {
+                    return APIAnswer(status: 201, body: try self.note(of: receipt, digest).answer)
+                }
+                return answer
+            } catch AppendError.versionConflict where attempt < Self.mostAttempts {
+                continue
+            } catch AppendError.keyReused(let position) {
+                guard let key, let earlier = try log.append(underKey: key) else {
+                    throw AppendError.keyReused(position: position)
+                }
+                return APIAnswer(status: 201, body: try self.note(of: earlier, digest).answer)
+            }
+        }
+        preconditionFailure("the last attempt ends the loop")
+    }
+
+    /// Adds to `builder` what is to be stored: one event for each user and group. The answer tells who was not found.
+    private func decide(_ request: SubscriptionRequest, _ builder: inout AppendBuilder) throws -> APIAnswer {
+        var profiles = TrackProfiles(log)
+        var dropped: [(place: String, reason: String)] = []
+        for change in request.changes {
+            var states = SubscriptionStates(nil)
+            states.set(change.group, isSubscribed: change.isSubscribed)
+            var seen: Set<UserNumber> = []
+            for person in change.people {
+                let users = try users(person)
+                if users.isEmpty {
+                    dropped.append((person.place, person.user == nil ? "is not valid" : "is no user's"))
+                }
+                for user in users where seen.insert(user.number).inserted {
+                    let event = try states.event(for: user.id, &profiles)
+                    try builder.add(event, EventContext(source: .rest), to: user.id)
+                    try profiles.add([event], to: user.id)
+                }
+            }
+        }
+        for (user, version) in profiles.pins { builder.expect(user, at: version) }
+        var json = JSONWriter()
+        json.beginObject()
+        json.member("message", "success")
+        if !dropped.isEmpty {
+            json.key("dropped")
+            json.array(dropped) { json, drop in
+                json.beginObject()
+                json.member("reason", drop.reason)
+                json.member("field", drop.place)
+                json.endObject()
+            }
+        }
+        json.endObject()
+        return APIAnswer(status: 201, body: json.bytes)
+    }
+
+    private func users(_ person: SubscriptionRequest.Person) throws -> [UserInfo] {
+        guard let user = person.user else { return [] }
+        return person.isContact ? try usersSharing(user) : try log.find(user).map { [$0] } ?? []
+    }
+}

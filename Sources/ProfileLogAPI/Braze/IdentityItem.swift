@@ -1,0 +1,76 @@
+internal import ProfileLog
+
+/// One item of a request that changes who is known by which ID.
+struct IdentityItem: Sendable {
+    var change: Change
+    /// The list of the request in which it stands, and where.
+    var array: String
+    var index: Int
+
+    enum Change: Sendable {
+        case fixed(IdentityChange)
+        case identify(Person, externalID: UserID)
+        case merge(source: Person, target: Person)
+    }
+
+    /// Somebody, as a request names them.
+    enum Person: Sendable {
+        case id(UserID)
+        /// One of those who have this address.
+        case contact(UserID, Prioritization)
+    }
+
+    /// The item names nobody in particular, for this reason.
+    struct NobodyMeant: Error {
+        var reason: String
+    }
+}
+
+extension IdentityItem.Change {
+    /// Whether it depends on who has an address, and so on the items before it.
+    var asksForAddress: Bool {
+        switch self {
+        case .fixed: false
+        case .identify(let person, _): person.isContact
+        case .merge(let source, let target): source.isContact || target.isContact
+        }
+    }
+
+    /// What is to be done, by what `log` holds now.
+    func resolved(_ log: EventLog) throws -> IdentityChange {
+        switch self {
+        case .fixed(let change): change
+        case .identify(let person, let externalID): .identify(user: try person.id(in: log), externalID: externalID)
+        case .merge(let source, let target):
+            .merge(
+                source: try source.id(in: log, "'identifier_to_merge': "),
+                target: try target.id(in: log, "'identifier_to_keep': "))
+        }
+    }
+}
+
+extension IdentityItem.Person {
+    fileprivate var isContact: Bool { if case .contact = self { true } else { false } }
+
+    /// An ID of the one who is meant; `label` begins the reason if nobody is.
+    func id(in log: EventLog, _ label: String = "") throws -> UserID {
+        switch self {
+        case .id(let id): return id
+        case .contact(let contact, let prioritization):
+            let candidates = try log.users(sharing: contact).map { user in
+                let last = try log.history(of: user.number, from: user.version, limit: 1).last
+                return Prioritization.Candidate(user: user, updated: last?.position ?? .start)
+            }
+            if candidates.isEmpty { throw IdentityItem.NobodyMeant(reason: "\(label)no user has this address") }
+            let left = prioritization.left(of: candidates)
+            guard let first = left.first else {
+                throw IdentityItem.NobodyMeant(reason: "\(label)'prioritization' leaves no user of those who share it")
+            }
+            guard left.count == 1 else {
+                throw IdentityItem.NobodyMeant(
+                    reason: "\(label)'prioritization' leaves \(left.count) users who share it")
+            }
+            return .brazeID(first.user.brazeID)
+        }
+    }
+}

@@ -1,0 +1,78 @@
+internal import ProfileLog
+
+/// The users of a request as they are, and as its objects leave them: for what depends on the profile it meets.
+///
+/// What is stored because of what a profile holds is stored only if nobody else appends to that user meanwhile: `pins` are those users.
+struct TrackProfiles {
+    private let log: EventLog
+    private var found: [UserID: UserInfo?] = [:]
+    private var made: Set<UserID> = []
+    private var views: [UserNumber: ProfileView] = [:]
+    /// What this request does to each user so far, in its order.
+    private var changes: [Person: [ProfileEvent]] = [:]
+    /// The users to whom nobody else may append.
+    private(set) var pins: [UserID: ExpectedVersion] = [:]
+
+    /// A user by number, under whatever ID an object names them; a new one by that ID.
+    private enum Person: Hashable {
+        case known(UserNumber)
+        case new(UserID)
+    }
+
+    init(_ log: EventLog) { self.log = log }
+
+    /// The user as the log knows them; nil if there is none, even if this request makes them.
+    mutating func find(_ user: UserID) throws -> UserInfo? {
+        if let info = found[user] { return info }
+        let info = try log.find(user)
+        found[user] = .some(info)
+        return info
+    }
+
+    /// Whether the user exists, or is made by this request.
+    mutating func exists(_ user: UserID) throws -> Bool { try made.contains(user) || find(user) != nil }
+
+    /// Takes down what is stored for `user`.
+    mutating func add(_ events: [ProfileEvent], to user: UserID) throws {
+        if events.isEmpty { return }
+        made.insert(user)
+        changes[try person(user), default: []] += events
+    }
+
+    /// Has the request decided anew if somebody else appends to `user` before it is stored.
+    mutating func pin(_ user: UserID) throws {
+        pins[user] = try find(user).map { .exactly($0.version) } ?? .noUser
+    }
+
+    /// The value of a custom attribute behind what this request has done so far.
+    mutating func customAttribute(_ name: Name, of user: UserID) throws -> AttributeValue? {
+        var value = try view(user)?.customAttributes.first { $0.name == name }?.value
+        for case .customAttributesChanged(let done) in changes[try person(user)] ?? [] {
+            for change in done where change.name == name { value = change.operation.applied(to: value) }
+        }
+        return value
+    }
+
+    /// The value of a standard attribute behind what this request has done so far.
+    mutating func attribute(_ attribute: StandardAttribute, of user: UserID) throws -> AttributeValue? {
+        var value = try view(user)?.attributes.first { $0.name.text == attribute.name }?.value
+        for case .userAttributesChanged(let done) in changes[try person(user)] ?? [] {
+            for change in done where change.attribute == attribute {
+                value = change.value == .null ? nil : change.value
+            }
+        }
+        return value
+    }
+
+    private mutating func person(_ user: UserID) throws -> Person {
+        try find(user).map { .known($0.number) } ?? .new(user)
+    }
+
+    private mutating func view(_ user: UserID) throws -> ProfileView? {
+        guard let info = try find(user) else { return nil }
+        if let view = views[info.number] { return view }
+        let view = log.profileView(try log.profile(of: info.number, asOf: info.version))
+        views[info.number] = view
+        return view
+    }
+}

@@ -1,0 +1,236 @@
+import Foundation
+import Testing
+
+@testable import ProfileLog
+
+@Suite("Erasing a person")
+struct EraseTests {
+    let folder = TemporaryFolder()
+    let clock = TestClock()
+    private let ana = UserID.externalID("canary-external")
+    private let bo = UserID.externalID("bo")
+
+    private func open(indexLag: Int = 7) throws -> EventLog {
+        try EventLog(
+            path: folder.path, create: true, options: .small(clock, indexLag: indexLag),
+            projections: [ProfileProjection.self, SourceProjection.self])
+    }
+
+    private func canary(_ text: String) -> AttributeValue { .string("canary-\(text)") }
+
+    /// A person with a canary in every field, in two users who become one; half of it saved on a device and not flushed.
+    private func live(_ log: EventLog) throws {
+        let anonymous = UserID.alias(label: "canary-label", name: "canary-alias")
+        let properties: [AttributeValue.Member] = [
+            .init("canary-key", canary("value")), .init("nested", .object([.init("canary-member", canary("inner"))])),
+            .init("list", .array([canary("element")])),
+        ]
+        let event = CustomEvent(name: "canary-event", properties: properties)
+        var context = EventContext.saved(on: "canary-device", group: "group.canary")
+        context.process = "canary-process"
+        context.item = "canary-item"
+        context.app = "canary-app"
+        for user in [ana, anonymous] {
+            _ = try log.append(
+                [
+                    .customEventLogged(event),
+                    .customAttributesChanged([
+                        AttributeChange("canary-attribute", .set(canary("set"))),
+                        AttributeChange("shared", .objectMerge([.init("canary-merged", canary("merge"))])),
+                    ]),
+                    .userAttributesChanged([
+                        UserAttributeChange(.email, "canary@example.com"),
+                        UserAttributeChange(.firstName, canary("name")),
+                    ]),
+                    .purchaseLogged(
+                        Purchase(product: "canary-product", currency: "EUR", price: 1, properties: properties)),
+                ], to: user, context: EventContext(source: .rest, app: "canary-app"),
+                idempotencyKey: "canary-idempotency-\(user)")
+            _ = try log.append(
+                [.customEventSaved(event), .userAttributeSaved(UserAttributeChange(.phone, "+4917055501"))], to: user,
+                context: context)
+        }
+        _ = try log.launch(device: "canary-device", flushing: [.customEvents])
+        _ = try log.commit(.identity(.merge(source: anonymous, target: ana), context: .test))
+        _ = try log.append([.customEventSaved(event)], to: ana, context: context)
+    }
+
+    /// Somebody else, on a device of their own and on the erased person's, who uses some of the same names.
+    private func others(_ log: EventLog) throws {
+        for index in 0..<20 {
+            _ = try log.append(
+                [.customAttributesChanged([AttributeChange("shared", .set(.int(Int64(index))))])], to: bo)
+            _ = try log.append(
+                [.customEventSaved(CustomEvent(name: "other"))], to: bo, context: .saved(on: "shared-device"))
+        }
+    }
+
+    private func rows(with text: String, _ log: EventLog) throws -> [String] {
+        try Table.Name.allCases.flatMap { name in
+            try log.rows(name).filter { ($0.key + $0.value).holds(Array(text.utf8)) }.map { _ in name.rawValue }
+        }
+    }
+
+    @Test("Nothing of a person is left in any table, and all else is as it was", arguments: [1, 7, 500])
+    func erase(indexLag: Int) throws {
+        let log = try open(indexLag: indexLag)
+        try others(log)
+        try live(log)
+        try others(log)
+        let other = try open(indexLag: indexLag)
+        let braze = try #require(try log.find(ana)).brazeID
+        let boNumber = try #require(try log.find(bo)).number
+        let boBefore = try log.profileView(log.profile(of: boNumber))
+        #expect(try !rows(with: "canary", log).isEmpty)
+        let last = try log.lastPosition()
+        let events = try log.users(limit: 9).filter { $0.number != boNumber }.reduce(0) {
+            $0 + Int($1.version.rawValue)
+        }
+
+        let erasure = try log.erase([ana, .externalID("nobody")], actor: "a test", reason: "asked to")
+        #expect(erasure.users.count == 1 && erasure.unknown == [.externalID("nobody")] && erasure.events == events)
+        #expect(erasure.position?.rawValue == last.rawValue + 1)
+
+        for log in [log, other] {
+            #expect(try rows(with: "canary", log).isEmpty)
+            #expect(try rows(with: "4917055501", log).isEmpty)
+            #expect(
+                try log.find(ana) == nil && log.find(.brazeID(braze)) == nil
+                    && log.find(.device("canary-device")) == nil)
+            #expect(try log.users(sharing: .email("canary@example.com")).isEmpty)
+            #expect(try log.devices().map(\.device) == ["shared-device"])
+            #expect(try log.profileView(log.profile(of: boNumber)) == boBefore)
+            try log.expectSound()
+        }
+        #expect(try log.replay(verify: true).isEqual)
+        try log.writeIndex()
+        try log.expectSound()
+        try log.rebuildCaches()
+        try log.expectSound()
+        #expect(try rows(with: "canary", log).isEmpty)
+    }
+
+    @Test("Who comes back under the same IDs is somebody new; a second erasure finds nobody")
+    func comesBack() throws {
+        let log = try open()
+        try live(log)
+        let old = try #require(try log.find(ana))
+        _ = try log.erase([ana], actor: "a test", reason: "asked to")
+        #expect(try log.erase([ana, .brazeID(old.brazeID)], actor: "a test", reason: "again").unknown.count == 2)
+        try live(log)
+        let new = try #require(try log.find(ana))
+        #expect(new.number != old.number)
+        #expect(try log.profileView(log.profile(of: new.number)).customEvents.first?.name == "canary-event")
+        #expect(try log.history(of: old.number).dropLast().allSatisfy(\.isErased))
+        #expect(try log.users(sharing: .email("canary@example.com")).map(\.number) == [new.number])
+        try log.expectSound()
+        #expect(try log.replay(verify: true).isEqual)
+    }
+
+    @Test("An append that was prepared before a name was erased is stored under a name of its own")
+    func preparedBefore() throws {
+        let log = try open()
+        let other = try open()
+        try live(log)
+        func prepare(_ log: EventLog) throws -> PreparedAppend {
+            var builder = log.prepare()
+            try builder.add(
+                .customEventLogged(
+                    CustomEvent(name: "canary-event", properties: [.init("canary-key", 1), .init("new-key", 2)])),
+                .test, to: bo)
+            try builder.add(
+                .customAttributesChanged([AttributeChange("canary-attribute", .increment(1))]), .test, to: bo)
+            return try builder.finish()
+        }
+        let prepared = try [prepare(log), prepare(other)]
+        _ = try log.erase([ana], actor: "a test", reason: "asked to")
+        #expect(try rows(with: "canary", log).isEmpty)
+        _ = try log.commit(prepared[0])
+        _ = try other.commit(prepared[1])
+        for log in try [log, other, open()] {
+            let bo = try #require(try log.find(UserID.externalID("bo")))
+            let profile = try log.profileView(log.profile(of: bo.number))
+            #expect(profile.customEvents.map(\.name) == ["canary-event"] && profile.customAttributes.first?.value == 2)
+            try log.expectSound()
+        }
+    }
+
+    @Test("After compacting, no byte of the person is in the file, and the store is the same")
+    func compact() throws {
+        var log: EventLog? = try open()
+        try others(try #require(log))
+        try live(try #require(log))
+        _ = try log?.erase([ana], actor: "a test", reason: "asked to")
+        let before = try log?.replay(verify: false).digest
+        let names = try log?.rows(.names)
+        log = nil
+        #expect(
+            try Data(contentsOf: URL(fileURLWithPath: folder.path + "/data.mdb")).range(of: Data("canary".utf8)) != nil)
+        let compaction = try EventLog.compact(path: folder.path, options: .small(clock))
+        #expect(compaction.isComplete && compaction.bytesAfter < compaction.bytesBefore)
+        let file = try Data(contentsOf: URL(fileURLWithPath: folder.path + "/data.mdb"))
+        #expect(file.range(of: Data("canary".utf8)) == nil && file.range(of: Data("4917055501".utf8)) == nil)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted() == ["data.mdb", "lock.mdb"])
+        let compacted = try open()
+        #expect(try compacted.replay(verify: true).digest == before)
+        #expect(try compacted.rows(.names) == names)
+        _ = try compacted.append([.customEventLogged(CustomEvent(name: "canary-event"))], to: bo)
+        try compacted.expectSound()
+    }
+
+    @Test("Who has the store open when its file is replaced can write no more, and loses nothing unawares")
+    func compactBeside() throws {
+        let log = try open()
+        try others(log)
+        _ = try EventLog.compact(path: folder.path, options: .small(clock))
+        #expect(throws: AppendError.refused(.closedAfterFailure)) {
+            _ = try log.append([.customEventLogged(CustomEvent(name: "late"))], to: bo)
+        }
+        try open().expectSound()
+    }
+
+    @Test("Random persons are erased between random appends", arguments: UInt64(0)..<40)
+    func random(seed: UInt64) throws {
+        var random = SeededGenerator(seed: seed)
+        let logs = try [open(indexLag: 5), open(indexLag: 5)]
+        // Whose ID may stand in the events of a user who took them over.
+        var merged: Set<Int> = []
+        for step in 0..<60 {
+            let log = logs[random.next(below: 2)]
+            let id = random.next(below: 5)
+            let user = UserID.externalID("person-\(id)")
+            switch random.next(below: 12) {
+            case 0:
+                _ = try log.erase([user], actor: "a test", reason: "seed \(seed)")
+                for log in logs {
+                    let rows = try merged.contains(id) ? [] : rows(with: "person-\(id)", log)
+                    #expect(rows.isEmpty, "seed \(seed), step \(step)")
+                    try log.expectSound()
+                }
+            case 1:
+                let other = UserID.externalID("person-\(random.next(below: 5))")
+                merged.insert(id)
+                _ = try? log.commit(.identity(.merge(source: user, target: other), context: .test))
+            case 2: _ = try log.launch(device: "device-\(random.next(below: 3))")
+            case 3...6:
+                _ = try log.append(
+                    [.customEventSaved(CustomEvent(name: Name("of person-\(id)")))], to: user,
+                    context: .saved(on: "device-\(random.next(below: 3))"))
+            default:
+                _ = try log.append(
+                    [.customEventLogged(CustomEvent(name: Name("name \(random.next(below: 9))")))], to: user)
+            }
+        }
+        for log in logs {
+            try log.expectSound()
+            #expect(try log.replay(verify: true).isEqual, "seed \(seed)")
+        }
+    }
+}
+
+extension [UInt8] {
+    fileprivate func holds(_ bytes: [UInt8]) -> Bool {
+        count >= bytes.count
+            && (0...(count - bytes.count)).contains { self[$0..<($0 + bytes.count)].elementsEqual(bytes) }
+    }
+}

@@ -1,0 +1,128 @@
+import ProfileLog
+import Testing
+
+@testable import ProfileLogAPI
+
+@Suite("Attributes that grow")
+struct BrazeGrowthTests {
+    private static let five = "limits: {array_elements: 5, bytes_per_nested_value: 100}"
+
+    @Test("An array that grows beyond the maximum loses its oldest elements, and keeps the new ones")
+    func add() async throws {
+        try await withAPI { plain in
+            let api = try plain.under(Self.five)
+            #expect(await api.set(#""x":[1,2,3,4]"#) == nil)
+            #expect(await api.set(#""x":{"add":[5]}"#) == nil)
+            #expect(await api.set(#""x":{"add":[6,7]}"#) == "is full, so the oldest elements were removed")
+            #expect(await api.exported() == .array([3, 4, 5, 6, 7]))
+            // What is there already only moves.
+            #expect(await api.set(#""x":{"add":[3]}"#) == nil)
+            #expect(await api.exported() == .array([4, 5, 6, 7, 3]))
+            #expect(await api.set(#""x":{"add":[8,4],"remove":[7]}"#) == nil)
+            #expect(await api.exported() == .array([5, 6, 3, 8, 4]))
+        }
+    }
+
+    @Test("Objects of one request see what those before them did, whatever ID they use")
+    func withinRequest() async throws {
+        try await withAPI { plain in
+            let api = try plain.under(Self.five)
+            let (_, made) = await api.post(
+                "/users/track",
+                #"{"attributes":[{"external_id":"a","x":[1,2,3]},{"external_id":"a","x":{"add":[4,5]}},"#
+                    + #"{"external_id":"a","x":{"add":[6]}}]}"#)
+            #expect(made.at("dropped").count == 1)
+            #expect(await api.exported() == .array([2, 3, 4, 5, 6]))
+            let braze = try #require(try api.log.find(.externalID("a"))).brazeID
+            let (_, json) = await api.post(
+                "/users/track",
+                #"{"attributes":[{"external_id":"a","x":{"remove":[2,3]}},{"braze_id":"\#(braze)","x":{"add":[7,8,9]}}]}"#
+            )
+            #expect(json.at("dropped").count == 1)
+            #expect(await api.exported() == .array([5, 6, 7, 8, 9]))
+        }
+    }
+
+    @Test("Too many bytes count like too many elements; objects that have no room are left out")
+    func bytes() async throws {
+        try await withAPI { plain in
+            let api = try plain.under(Self.five)
+            let long = String(repeating: "l", count: 30)
+            #expect(await api.set(#""x":["\#(long)1","\#(long)2"]"#) == nil)
+            #expect(await api.set(#""x":{"add":["\#(long)3"]}"#) != nil)
+            #expect(await api.exported() == .array([.string(long + "2"), .string(long + "3")]))
+            let tooMuch = await api.set(#""x":{"add":["\#(long)4","\#(long)5","\#(long)6"]}"#)
+            #expect(tooMuch?.contains("would become larger") ?? false)
+            #expect(await api.exported() == .array([.string(long + "2"), .string(long + "3")]))
+        }
+    }
+
+    /// What is there, what does not fit any more, and what does.
+    static let growing: [(String, String, String)] = [
+        (
+            #"[{"id":1,"t":"LONG"}]"#, #"{"$add":[{"id":2,"t":"LONG"}]}"#, #"{"$add":[{"id":2}]}"#
+        ),
+        (
+            #"[{"id":1},{"id":1}]"#,
+            #"{"$update":[{"$identifier_key":"id","$identifier_value":1,"$new_object":{"id":1,"t":"LONG"}}]}"#,
+            #"{"$update":[{"$identifier_key":"id","$identifier_value":1,"$new_object":{"id":2}}]}"#
+        ),
+        (#"{"k":"LONG"}"#, #"{"l":"LONG"}"#, #"{"l":1}"#),
+    ]
+
+    @Test("Objects and arrays of objects do not grow beyond their bytes", arguments: growing)
+    func objects(first: String, tooMuch: String, fitting: String) async throws {
+        try await withAPI { plain in
+            let api = try plain.under(Self.five)
+            func sent(_ value: String) -> String {
+                let long = String(repeating: "l", count: 45)
+                return #""_merge_objects":true,"x":\#(value.replacing("LONG", with: long))"#
+            }
+            #expect(await api.set(sent(first)) == nil)
+            let before = await api.exported()
+            #expect(await api.set(sent(tooMuch))?.contains("would become larger") ?? false)
+            #expect(await api.exported() == before)
+            #expect(await api.set(sent(fitting)) == nil)
+            #expect(await api.exported() != before)
+        }
+    }
+
+    @Test("What is too large already can become smaller")
+    func smaller() async throws {
+        try await withAPI { plain in
+            #expect(await plain.set(#""x":[1,2,3,4,5,6,7,8],"y":[{"k":1},{"k":2}]"#) == nil)
+            let api = try plain.under("limits: {array_elements: 5, bytes_per_nested_value: 9}")
+            #expect(await api.set(#""x":{"remove":[8]}"#) == nil)
+            let remove = #"{"$remove":[{"$identifier_key":"k","$identifier_value":1}]}"#
+            #expect(await api.set(#""y":\#(remove)"#) == nil)
+            #expect(await api.exported() == .array([1, 2, 3, 4, 5, 6, 7]))
+            #expect(await api.exported("y").count == 1)
+        }
+    }
+
+    @Test("Requests at once about a full array leave it full, with a value of each")
+    func race() async throws {
+        try await withAPI { plain in
+            let api = try plain.under("limits: {array_elements: 8}")
+            #expect(await api.set(#""x":[-1,-2,-3,-4,-5,-6,-7,-8]"#) == nil)
+            let writer = API(writer: LogWriter(api.log), workspace: api.workspace)
+            let statuses = await withTaskGroup(of: Int.self) { group in
+                for number in 0..<8 {
+                    group.addTask {
+                        await writer.post(
+                            "/users/track", #"{"attributes":[{"external_id":"a","x":{"add":[\#(number)]}}]}"#
+                        ).status
+                    }
+                }
+                return await group.reduce(into: Set<Int>()) { $0.insert($1) }
+            }
+            #expect(statuses == [201])
+            guard case .array(let elements) = await api.exported() else {
+                Issue.record("no array")
+                return
+            }
+            #expect(Set(elements) == Set((0..<8).map { AttributeValue.int($0) }))
+            #expect(elements.count == 8)
+        }
+    }
+}

@@ -1,0 +1,253 @@
+import Foundation
+import ProfileLog
+import Testing
+
+@testable import ProfileLogAPI
+
+@Suite("POST /users/export/segment")
+struct BrazeSegmentTests {
+    private static let yaml = """
+        segments:
+          - {id: all, name: Everybody, users: all}
+          - {id: none, name: Nobody, all: [{event: never}]}
+        """
+
+    private func export(
+        _ api: API, _ body: String
+    ) async throws -> (json: AttributeValue, file: [UInt8], mediaType: String) {
+        var request = APIRequest(.post, "/users/export/segment", body: Array(body.utf8))
+        request.baseURL = "http://h:1"
+        let answer = await api.answer(request)
+        #expect(answer.status == 201)
+        let json = try JSON.parse(answer.body)
+        let path = try #require(json.at("url").text.hasPrefix("http://h:1/exports/") ? json.at("url").text : nil)
+        let got = await api.answer(APIRequest(.get, String(path.dropFirst("http://h:1".count))))
+        #expect(got.status == 200 && got.body.isEmpty)
+        let file = try #require(got.file)
+        return (json, Array(try Data(contentsOf: URL(fileURLWithPath: file.path))), file.mediaType)
+    }
+
+    private static let someone = #"""
+        {"attributes":[{"external_id":"a","first_name":"Ana","x":1,"y":"2026-01-01"},{"external_id":"b","z":"ß"},
+        {"user_alias":{"alias_name":"n","alias_label":"l"},"_update_existing_only":false,"x":2}]}
+        """#
+
+    @Test("A zip has the fields that were asked for, one profile a line, in the order of creation")
+    func zip() async throws {
+        try await withAPI { plain in
+            let api = try plain.under(Self.yaml)
+            #expect(await api.post("/users/track", Self.someone).status == 201)
+            let (json, file, mediaType) = try await export(
+                api,
+                #"{"segment_id":"all","fields_to_export":["external_id","first_name","nonsense","custom_attributes"]}"#)
+            #expect(json.at("message") == "success")
+            #expect(json.at("url").text.hasSuffix("/\(json.at("object_prefix").text).zip"))
+            #expect(json.count == 3)
+            #expect(mediaType == "application/zip")
+            let parts = try ZipReader.parts(file)
+            #expect(parts.map(\.name) == ["\(json.at("object_prefix").text)-1.txt"])
+            #expect(
+                parts.map(\.text) == [
+                    #"{"external_id":"a","first_name":"Ana","custom_attributes":{"x":1,"y":"2026-01-01T00:00:00.000Z"}}"#
+                        + "\n"
+                        + #"{"external_id":"b","custom_attributes":{"z":"ß"}}"# + "\n"
+                        + #"{"custom_attributes":{"x":2}}"#
+                        + "\n"
+                ])
+        }
+    }
+
+    @Test("A gzip is one file; named custom attributes are exported alone")
+    func gzip() async throws {
+        try await withAPI { plain in
+            let api = try plain.under(Self.yaml)
+            _ = await api.post("/users/track", Self.someone)
+            let (json, file, mediaType) = try await export(
+                api,
+                #"{"segment_id":"all","fields_to_export":["external_id"],"custom_attributes_to_export":["x"],"#
+                    + #""output_format":"gzip","callback_endpoint":"http://elsewhere.example/"}"#)
+            #expect(json.at("url").text.hasSuffix(".gz"))
+            #expect(json.at("dropped.0.field") == "callback_endpoint")
+            #expect(mediaType == "application/gzip")
+            #expect(
+                try GzipReader.text(file)
+                    == #"{"external_id":"a","custom_attributes":{"x":1}}"# + "\n" + #"{"external_id":"b"}"# + "\n"
+                    + #"{"custom_attributes":{"x":2}}"# + "\n")
+        }
+    }
+
+    @Test("Parts have 5,000 users; who was merged is there once; a large block is split")
+    func parts() async throws {
+        try await withAPI { plain in
+            let api = try plain.under(Self.yaml)
+            var builder = api.log.prepare(capacity: 5001)
+            for number in 0..<5001 {
+                try builder.add(
+                    .customEventLogged(CustomEvent(name: "e")), EventContext(source: .app),
+                    to: .externalID("u\(number)"))
+            }
+            _ = try api.log.commit(builder.finish())
+            _ = try api.log.append([.customEventLogged(CustomEvent(name: "e"))], to: .device("d"))
+            _ = try api.log.changeUser(device: "d", to: .externalID("u0"))
+            let body = #"{"segment_id":"all","fields_to_export":["external_id","custom_events"],"output_format":""#
+            let parts = try ZipReader.parts(try await export(api, body + #"zip"}"#).file)
+            #expect(parts.map { $0.text.split(separator: "\n").count } == [5000, 1])
+            #expect(parts[0].text.hasPrefix(#"{"external_id":"u0","custom_events":[{"name":"e","#))
+            #expect(parts[1].text.hasPrefix(#"{"external_id":"u5000","#))
+            let gzip = try GzipReader.text(try await export(api, body + #"gzip"}"#).file)
+            #expect(gzip == parts[0].text + parts[1].text)
+        }
+    }
+
+    /// The conditions of a segment, and the users in it.
+    static let segments: [(String, Set<String>)] = [
+        ("all: [{custom_attribute: level, exists: true}]", ["a", "b"]),
+        ("all: [{custom_attribute: level, exists: false}]", ["c"]),
+        ("all: [{custom_attribute: level, equals: 3}]", ["a"]),
+        ("all: [{custom_attribute: level, equals: 3.0}]", ["a"]),
+        ("all: [{custom_attribute: level, equals: '3'}]", []),
+        ("all: [{custom_attribute: level, greater: 3}]", ["b"]),
+        ("all: [{custom_attribute: level, greater: 2.5}]", ["a", "b"]),
+        ("all: [{custom_attribute: level, less: 4}]", ["a"]),
+        ("all: [{custom_attribute: since, less: 2026-01-01}]", ["a"]),
+        ("all: [{custom_attribute: since, greater: 2025-12-31}]", ["b"]),
+        ("all: [{custom_attribute: since, equals: 2026-01-01}]", ["b"]),
+        ("all: [{custom_attribute: tags, contains: red}]", ["c"]),
+        ("all: [{custom_attribute: tags, contains: 2}]", ["c"]),
+        ("all: [{custom_attribute: vip, equals: true}]", ["c"]),
+        ("all: [{attribute: country, equals: DE}]", ["a", "b"]),
+        ("all: [{attribute: email, exists: true}]", ["c"]),
+        ("all: [{attribute: email_subscribe, equals: subscribed}]", ["a", "b", "c"]),
+        ("all: [{event: order}]", ["a", "b"]),
+        ("all: [{event: order, at_least: 2}]", ["b"]),
+        ("all: [{event: order, at_most: 1}]", ["a", "c"]),
+        ("all: [{event: order, at_least: 1, at_most: 1}]", ["a"]),
+        ("all: [{purchase: shoe, at_least: 3}]", ["c"]),
+        ("all: [{attribute: country, equals: DE}, {event: order, at_least: 2}]", ["b"]),
+        ("any: [{purchase: shoe}, {event: order, at_least: 2}]", ["b", "c"]),
+        ("any: [{purchase: shoe}, {all: [{event: order}, {custom_attribute: level, equals: 3}]}]", ["a", "c"]),
+        ("users: all", ["a", "b", "c"]),
+    ]
+
+    @Test("A segment has the users for whom its conditions hold", arguments: segments)
+    func segment(rule: String, users: Set<String>) async throws {
+        try await withAPI { plain in
+            let api = try plain.under("segments: [{id: s, name: S, \(rule)}]")
+            _ = await api.post(
+                "/users/track",
+                #"{"attributes":[{"external_id":"a","level":3,"country":"DE","since":"2025-01-01"},"#
+                    + #"{"external_id":"b","level":4,"country":"DE","since":"2026-01-01"},"#
+                    + #"{"external_id":"c","email":"c@d.example","tags":["red",2],"vip":true}],"#
+                    + #""events":[{"external_id":"a","name":"order","time":"2026-01-01"},"#
+                    + #"{"external_id":"b","name":"order","time":"2026-01-01"},"#
+                    + #"{"external_id":"b","name":"order","time":"2026-01-01"}],"purchases":["#
+                    + #"{"external_id":"c","product_id":"shoe","currency":"EUR","price":1,"quantity":3,"time":"2026-01-01"}]}"#
+            )
+            let file = try await export(api, #"{"segment_id":"s","fields_to_export":["external_id"]}"#).file
+            let lines = try ZipReader.parts(file).flatMap { $0.text.split(separator: "\n") }
+            #expect(Set(try lines.map { try JSON.parse(String($0)).at("external_id").text }) == users)
+        }
+    }
+
+    @Test("A segment without users is a file without lines")
+    func nobody() async throws {
+        try await withAPI { plain in
+            let api = try plain.under(Self.yaml)
+            _ = await api.post("/users/track", Self.someone)
+            let body = #"{"segment_id":"none","fields_to_export":["external_id"],"output_format":""#
+            #expect(try ZipReader.parts(try await export(api, body + #"zip"}"#).file).map(\.text) == [""])
+            #expect(try GzipReader.text(try await export(api, body + #"gzip"}"#).file) == "")
+        }
+    }
+
+    @Test("Who was erased is in no file, and what only they brought in no list; their type is forgotten")
+    func erased() async throws {
+        try await withAPI { plain in
+            let api = try plain.under(Self.yaml)
+            _ = await api.post("/users/track", Self.someone)
+            let (_, deleted) = await api.post("/users/delete", #"{"external_ids":["a"]}"#)
+            #expect(deleted.at("deleted") == 1)
+            let (_, file, _) = try await export(
+                api, #"{"segment_id":"all","fields_to_export":["external_id","braze_id"]}"#)
+            let lines = try ZipReader.parts(file).flatMap { $0.text.split(separator: "\n") }
+            #expect(lines.count == 2)
+            #expect(!lines.contains { $0.contains(#""a""#) })
+            let (_, attributes) = await api.get("/custom_attributes")
+            #expect(attributes.at("attributes").count == 2)
+            #expect(attributes.at("attributes.0.name") == "x")
+            #expect(attributes.at("attributes.1.name") == "z")
+            #expect(
+                await api.post("/users/track", #"{"attributes":[{"external_id":"b","y":7}]}"#).json.at("dropped")
+                    == .null)
+        }
+    }
+
+    /// Bodies that are refused, and what the message says.
+    static let wrong: [(String, String)] = [
+        ("", "empty"), ("{}", "Invalid segment ID"),
+        (#"{"segment_id":"no","fields_to_export":["email"]}"#, "Invalid segment ID"),
+        (#"{"segment_id":7,"fields_to_export":["email"]}"#, "Invalid segment ID"),
+        (#"{"segment_id":"all"}"#, "fields_to_export"),
+        (#"{"segment_id":"all","fields_to_export":[]}"#, "fields_to_export"),
+        (#"{"segment_id":"all","fields_to_export":"email"}"#, "fields_to_export"),
+        (#"{"segment_id":"all","fields_to_export":[7]}"#, "fields_to_export"),
+        (#"{"segment_id":"all","fields_to_export":["email"],"output_format":"rar"}"#, "output_format"),
+        (
+            #"{"segment_id":"all","fields_to_export":["email"],"custom_attributes_to_export":["#
+                + (0...500).map { "\"a\($0)\"" }.joined(separator: ",") + "]}", "custom_attributes_to_export"
+        ),
+        (
+            #"{"segment_id":"all","fields_to_export":["email"],"custom_attributes_to_export":{}}"#,
+            "custom_attributes_to_export"
+        ),
+    ]
+
+    @Test("What is no such request is 400", arguments: wrong)
+    func refused(body: String, says: String) async throws {
+        try await withAPI { plain in
+            let (status, json) = try await plain.under(Self.yaml).post("/users/export/segment", body)
+            #expect(status == 400)
+            #expect(json.at("message").text.contains(says))
+        }
+    }
+
+    @Test("Only the files of exports are there, and not for ever")
+    func shelf() async throws {
+        try await withAPI { plain in
+            let api = try plain.under(Self.yaml)
+            for name in ["no.zip", "..%2Fstore", "%2Fetc%2Fpasswd"] {
+                let (status, json) = await api.get("/exports/\(name)")
+                #expect(status == 404)
+                #expect(json.at("code") == "unknown_export")
+            }
+            var paths: [String] = []
+            for _ in 0..<17 {
+                let (_, json) = await api.post(
+                    "/users/export/segment", #"{"segment_id":"none","fields_to_export":["email"]}"#)
+                paths.append(json.at("url").text)
+            }
+            #expect(await api.get(paths[0]).status == 404)
+            #expect(await api.get(paths[1]).status == 200)
+            #expect(await api.get(paths[16]).status == 200)
+        }
+    }
+
+    @Test("One export of a segment runs at a time, and one that failed leaves no file")
+    func running() async throws {
+        let shelf = ExportShelf()
+        try await shelf.write("a", mediaType: "", of: "s") { file in
+            try file.write(contentsOf: [1])
+            let second = await #expect(throws: APIProblem.self) {
+                try await shelf.write("b", mediaType: "", of: "s") { _ in }
+            }
+            #expect(second?.status == 429)
+            try await shelf.write("c", mediaType: "", of: "t") { _ in }
+        }
+        #expect(shelf.file("a") != nil && shelf.file("b") == nil && shelf.file("c") != nil)
+        await #expect(throws: CancellationError.self) {
+            try await shelf.write("d", mediaType: "", of: "s") { _ in throw CancellationError() }
+        }
+        #expect(shelf.file("d") == nil)
+        try await shelf.write("e", mediaType: "", of: "s") { _ in }
+    }
+}

@@ -1,0 +1,332 @@
+import ProfileLog
+import Testing
+
+@testable import ProfileLogAPI
+
+@Suite("Subscription groups")
+struct BrazeSubscriptionTests {
+    private static let yaml = """
+        subscription_groups:
+          - {id: news, name: Newsletter, channel: email}
+          - {id: offers, name: Offers, channel: sms}
+        """
+
+    private func withGroups(_ body: (API) async throws -> Void) async throws {
+        try await withAPI { plain in
+            let api = try plain.under(Self.yaml)
+            _ = await api.post("/users/track", #"{"attributes":[{"external_id":"a"},{"external_id":"b"}]}"#)
+            try await body(api)
+        }
+    }
+
+    private func status(_ api: API, _ group: String, _ user: String = "a") async -> String {
+        let (status, json) = await api.get(
+            "/subscription/status/get", [("subscription_group_id", group), ("external_id[]", user)])
+        #expect(status == 200)
+        return json.at("status.\(user)").text
+    }
+
+    @Test("Setting one group keeps the others, in either version and through users/track")
+    func keeps() async throws {
+        try await withGroups { api in
+            #expect(await status(api, "news") == "unknown")
+            let first = await api.answer(
+                APIRequest(
+                    .post, "/subscription/status/set",
+                    body: Array(
+                        #"{"subscription_group_id":"news","subscription_state":"subscribed","external_id":"a"}"#.utf8)))
+            #expect(first.status == 201)
+            #expect(String(decoding: first.body, as: UTF8.self) == #"{"message":"success"}"#)
+            _ = await api.post(
+                "/v2/subscription/status/set",
+                #"{"subscription_groups":[{"subscription_group_id":"offers","subscription_state":"unsubscribed","#
+                    + #""external_ids":["a","b"]}]}"#)
+            #expect(await status(api, "news") == "Subscribed")
+            #expect(await status(api, "offers") == "Unsubscribed")
+            #expect(await status(api, "news", "b") == "unknown")
+            _ = await api.post(
+                "/users/track",
+                #"{"attributes":[{"external_id":"a","subscription_groups":["#
+                    + #"{"subscription_group_id":"offers","subscription_state":"subscribed"}]},"#
+                    + #"{"external_id":"new","subscription_groups":["#
+                    + #"{"subscription_group_id":"news","subscription_state":"unsubscribed"}]},"#
+                    + #"{"external_id":"new","subscription_groups":["#
+                    + #"{"subscription_group_id":"offers","subscription_state":"subscribed"}]}]}"#)
+            #expect(await status(api, "news") == "Subscribed")
+            #expect(await status(api, "offers") == "Subscribed")
+            #expect(await status(api, "news", "new") == "Unsubscribed")
+            #expect(await status(api, "offers", "new") == "Subscribed")
+            _ = await api.post("/users/track", #"{"attributes":[{"external_id":"a","subscription_groups":null}]}"#)
+            #expect(await status(api, "news") == "unknown")
+        }
+    }
+
+    @Test("A global unsubscription erases no group's state")
+    func global() async throws {
+        try await withGroups { api in
+            _ = await api.post(
+                "/subscription/status/set",
+                #"{"subscription_group_id":"news","subscription_state":"subscribed","external_id":["a"]}"#)
+            _ = await api.post(
+                "/users/track", #"{"attributes":[{"external_id":"a","email_subscribe":"unsubscribed"}]}"#)
+            #expect(await status(api, "news") == "Subscribed")
+        }
+    }
+
+    @Test("An unknown group is refused in the recorded words, wherever it stands")
+    func unknownGroup() async throws {
+        try await withGroups { api in
+            for (path, body) in [
+                (
+                    "/subscription/status/set",
+                    #"{"subscription_group_id":"New","subscription_state":"subscribed","external_id":"a"}"#
+                ),
+                ("/subscription/status/set", #"{"subscription_state":"subscribed","external_id":"a"}"#),
+                (
+                    "/v2/subscription/status/set",
+                    #"{"subscription_groups":[{"subscription_group_id":"no","subscription_state":"subscribed","external_ids":["a"]}]}"#
+                ),
+            ] {
+                let (status, json) = await api.post(path, body)
+                #expect(status == 400)
+                #expect(json.at("message") == "Invalid subscription group ID")
+            }
+            let (status, json) = await api.get(
+                "/subscription/status/get", [("subscription_group_id", "no"), ("external_id", "a")])
+            #expect(status == 400)
+            #expect(json.at("message") == "Invalid subscription group ID")
+            let (_, track) = await api.post(
+                "/users/track",
+                #"{"attributes":[{"external_id":"a","subscription_groups":[{"subscription_group_id":"no","subscription_state":"subscribed"}]}]}"#
+            )
+            #expect(track.at("dropped.0.field") == "subscription_groups")
+        }
+    }
+
+    /// Paths and bodies that are refused.
+    static let wrong: [(String, String)] = [
+        ("/subscription/status/set", ""), ("/subscription/status/set", "[]"),
+        ("/subscription/status/set", #"{"subscription_group_id":"news","external_id":"a"}"#),
+        ("/subscription/status/set", #"{"subscription_group_id":"news","subscription_state":"yes","external_id":"a"}"#),
+        ("/subscription/status/set", #"{"subscription_group_id":"news","subscription_state":true,"external_id":"a"}"#),
+        ("/subscription/status/set", #"{"subscription_group_id":"news","subscription_state":"subscribed"}"#),
+        (
+            "/subscription/status/set",
+            #"{"subscription_group_id":"news","subscription_state":"subscribed","external_id":[]}"#
+        ),
+        (
+            "/subscription/status/set",
+            #"{"subscription_group_id":"news","subscription_state":"subscribed","external_id":{}}"#
+        ),
+        (
+            "/subscription/status/set",
+            #"{"subscription_group_id":"news","subscription_state":"subscribed","email":"a@b.example","phone":"+4930123456"}"#
+        ),
+        (
+            "/subscription/status/set",
+            #"{"subscription_group_id":"news","subscription_state":"subscribed","external_id":["#
+                + (0...50).map { "\"\($0)\"" }.joined(separator: ",") + "]}"
+        ),
+        ("/v2/subscription/status/set", "{}"), ("/v2/subscription/status/set", #"{"subscription_groups":[]}"#),
+        ("/v2/subscription/status/set", #"{"subscription_groups":{}}"#),
+        ("/v2/subscription/status/set", #"{"subscription_groups":[7]}"#),
+        (
+            "/v2/subscription/status/set",
+            #"{"subscription_groups":[{"subscription_group_id":"news","subscription_state":"subscribed","#
+                + #""emails":["a@b.example"],"phones":["+4930123456"]}]}"#
+        ),
+    ]
+
+    @Test("What is no such request is 400 and stores nothing", arguments: wrong)
+    func refused(path: String, body: String) async throws {
+        try await withGroups { api in
+            let before = try api.log.lastPosition()
+            let (status, json) = await api.post(path, body)
+            #expect(status == 400)
+            #expect(!json.at("message").text.isEmpty)
+            let read1 = try api.log.lastPosition()
+            #expect(read1 == before)
+        }
+    }
+
+    @Test("Who is not there is named by their place, makes nobody, and keeps nobody else from being set")
+    func unknownPeople() async throws {
+        try await withGroups { api in
+            let (status, json) = await api.post(
+                "/v2/subscription/status/set",
+                #"{"subscription_groups":[{"subscription_group_id":"news","subscription_state":"subscribed","#
+                    + #""external_ids":["nobody","a"],"emails":["no@where.example","x"],"use_double_opt_in_logic":true}]}"#
+            )
+            #expect(status == 201)
+            #expect(
+                json.at("dropped")
+                    == .array([
+                        .object([
+                            .init("field", "subscription_groups[0].external_ids[0]"), .init("reason", "is no user's"),
+                        ]),
+                        .object([.init("field", "subscription_groups[0].emails[0]"), .init("reason", "is no user's")]),
+                        .object([.init("field", "subscription_groups[0].emails[1]"), .init("reason", "is not valid")]),
+                    ]))
+            #expect(await self.status(api, "news") == "Subscribed")
+            let read2 = try api.log.find(.externalID("nobody"))
+            #expect(read2 == nil)
+        }
+    }
+
+    @Test("An address sets its profile, and asks by it")
+    func contacts() async throws {
+        try await withGroups { api in
+            _ = await api.post(
+                "/users/track", #"{"attributes":[{"email":"Ana@Mail.example","x":1},{"phone":"+49 30 1234567","x":1}]}"#
+            )
+            let body = #"{"subscription_groups":[{"subscription_group_id":"news","subscription_state":"subscribed","#
+            #expect(
+                await api.post("/v2/subscription/status/set", body + #""emails":["ana@mail.EXAMPLE"]}]}"#).json
+                    .at("dropped") == .null)
+            #expect(
+                await api.post(
+                    "/subscription/status/set",
+                    #"{"subscription_group_id":"offers","subscription_state":"unsubscribed","phone":["+49301234567"]}"#
+                ).json.at("dropped") == .null)
+            let answer = await api.answer(
+                APIRequest(
+                    .get, "/subscription/status/get",
+                    query: [("subscription_group_id", "news"), ("email", "Ana@mail.example"), ("external_id[]", "no")]))
+            #expect(
+                String(decoding: answer.body, as: UTF8.self)
+                    == #"{"status":{"no":"unknown","Ana@mail.example":"Subscribed"},"message":"success"}"#)
+            let (_, users) = await api.get("/subscription/user/status", [("phone[]", "+49 30 1234567")])
+            #expect(users.at("users.0.phone") == "+49301234567")
+            #expect(users.at("users.0.subscription_groups.0.status") == "Unsubscribed")
+        }
+    }
+
+    @Test("A state that users/track sets is set for all profiles with the same address")
+    func shared() async throws {
+        try await withGroups { api in
+            _ = await api.post("/users/track", #"{"attributes":[{"email":"ana@mail.example","x":1}]}"#)
+            func set(_ members: String) async {
+                let (status, json) = await api.post(
+                    "/users/track", #"{"attributes":[{"external_id":"a",\#(members)}]}"#)
+                #expect(status == 201 && json.at("dropped") == .null)
+            }
+            await set(
+                #""email":"ana@mail.example","subscription_groups":[{"subscription_group_id":"news","subscription_state":"subscribed"}]"#
+            )
+            await set(
+                #""subscription_groups":[{"subscription_group_id":"offers","subscription_state":"unsubscribed"}]"#)
+            let other = try #require(try api.log.find(.email("ana@mail.example")))
+            let states = SubscriptionStates(try ExportedProfile(other, api.log).value(.subscriptionGroups))
+            #expect(states["news"] == true)
+            #expect(states["offers"] == false)
+        }
+    }
+
+    @Test("An address that several profiles have sets them all, and each keeps its other groups")
+    func sharedAddress() async throws {
+        try await withGroups { api in
+            _ = await api.post(
+                "/users/track",
+                #"{"attributes":[{"external_id":"a","email":"ana@mail.example"},{"external_id":"b","email":"Ana@mail.example","#
+                    + #""subscription_groups":[{"subscription_group_id":"offers","subscription_state":"subscribed"}]}]}"#
+            )
+            let (_, json) = await api.post(
+                "/subscription/status/set",
+                #"{"subscription_group_id":"news","subscription_state":"subscribed","email":"ana@mail.example"}"#)
+            #expect(json.at("dropped") == .null)
+            for user in ["a", "b"] { #expect(await status(api, "news", user) == "Subscribed") }
+            #expect(await status(api, "offers", "b") == "Subscribed")
+            #expect(await status(api, "offers", "a") == "unknown")
+            let (_, users) = await api.get("/subscription/user/status", [("email", "ana@mail.example")])
+            #expect(users.at("total_count") == 2)
+            _ = await api.post(
+                "/users/track",
+                #"{"attributes":[{"external_id":"b","subscription_groups":[{"subscription_group_id":"news","subscription_state":"unsubscribed"}]}]}"#
+            )
+            for user in ["a", "b"] { #expect(await status(api, "news", user) == "Unsubscribed") }
+        }
+    }
+
+    @Test("Users are shown with their groups in the recorded shape, in pages")
+    func users() async throws {
+        try await withGroups { api in
+            _ = await api.post("/users/track", #"{"attributes":[{"external_id":"a","email":"a@b.example"}]}"#)
+            for group in ["offers", "news"] {
+                _ = await api.post(
+                    "/subscription/status/set",
+                    #"{"subscription_group_id":"\#(group)","subscription_state":"subscribed","external_id":"a"}"#)
+            }
+            let whole = await api.answer(
+                APIRequest(
+                    .get, "/subscription/user/status",
+                    query: [("external_id[]", "a"), ("external_id[]", "b"), ("external_id[]", "no")]))
+            #expect(
+                String(decoding: whole.body, as: UTF8.self)
+                    == #"{"users":[{"email":"a@b.example","phone":null,"external_id":"a","subscription_groups":["#
+                    + #"{"id":"news","name":"Newsletter","channel":"email","status":"Subscribed"},"#
+                    + #"{"id":"offers","name":"Offers","channel":"sms","status":"Subscribed"}]},"#
+                    + #"{"email":null,"phone":null,"external_id":"b","subscription_groups":[]}],"total_count":2,"message":"success"}"#
+            )
+            let (_, second) = await api.get(
+                "/subscription/user/status",
+                [("external_id[]", "a"), ("external_id[]", "b"), ("limit", "1"), ("offset", "1")])
+            #expect(second.at("users").count == 1)
+            #expect(second.at("users.0.external_id") == "b")
+            #expect(second.at("total_count") == 2)
+            for query in [
+                [], [("external_id", "a"), ("limit", "0")], [("external_id", "a"), ("limit", "101")],
+                [("external_id", "a"), ("offset", "-1")], (0...50).map { ("external_id[]", "\($0)") },
+            ] as [[(name: String, value: String)]] {
+                #expect(await api.get("/subscription/user/status", query).status == 400)
+            }
+        }
+    }
+
+    @Test("Groups that are set at once all stay", arguments: UInt64(0)..<4)
+    func race(seed: UInt64) async throws {
+        try await withAPI { plain in
+            let ids = (0..<6).map { "g\($0)" }
+            let groups = ids.map { "{id: \($0), name: N, channel: email}" }.joined(separator: ", ")
+            let api = try plain.under("subscription_groups: [\(groups)]")
+            let writer = API(writer: LogWriter(api.log), workspace: api.workspace)
+            _ = await api.post("/users/track", #"{"attributes":[{"external_id":"a"}]}"#)
+            var random = SeededGenerator(seed: seed)
+            let statuses = await withTaskGroup(of: Int.self) { group in
+                for id in ids.shuffled(using: &random) {
+                    let isTrack = Bool.random(using: &random)
+                    group.addTask {
+                        let state = #""subscription_group_id":"\#(id)","subscription_state":"subscribed""#
+                        return await isTrack
+                            ? writer.post(
+                                "/users/track",
+                                #"{"attributes":[{"external_id":"a","subscription_groups":[{\#(state)}]}]}"#
+                            ).status
+                            : writer.post("/subscription/status/set", #"{\#(state),"external_id":"a"}"#).status
+                    }
+                }
+                return await group.reduce(into: Set<Int>()) { $0.insert($1) }
+            }
+            #expect(statuses == [201])
+            for id in ids { #expect(await status(api, id) == "Subscribed") }
+        }
+    }
+
+    @Test("A key makes a retry change nothing, and other content under it is refused")
+    func retry() async throws {
+        try await withGroups { api in
+            func send(_ state: String) async -> APIAnswer {
+                let body =
+                    #"{"subscription_group_id":"news","subscription_state":"\#(state)","external_id":["a","no"]}"#
+                return await api.answer(
+                    APIRequest(.post, "/subscription/status/set", idempotencyKey: "k", body: Array(body.utf8)))
+            }
+            let first = await send("subscribed")
+            let position = try api.log.lastPosition()
+            let second = await send("subscribed")
+            #expect(second.body == first.body && second.status == 201)
+            let read3 = try api.log.lastPosition()
+            #expect(read3 == position)
+            #expect(await send("unsubscribed").status == 409)
+        }
+    }
+}

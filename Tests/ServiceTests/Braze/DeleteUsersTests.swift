@@ -1,0 +1,79 @@
+import Foundation
+import ProfileLog
+import ProfileLogAPI
+import Testing
+
+@Suite("POST /users/delete")
+struct DeleteUsersTests {
+    private func track(_ api: API, _ body: String) async {
+        let answer = await api.answer(APIRequest(.post, "/users/track", body: Array(body.utf8)))
+        #expect(answer.status == 201)
+    }
+
+    private func delete(_ api: API, _ body: String) async -> (status: Int, body: String) {
+        let answer = await api.answer(APIRequest(.post, "/users/delete", body: Array(body.utf8)))
+        return (answer.status, String(decoding: answer.body, as: UTF8.self))
+    }
+
+    private let three =
+        #"{"attributes":[{"external_id":"a","email":"x@example.com"},{"external_id":"b","email":"x@example.com"},"#
+        + #"{"user_alias":{"alias_name":"n","alias_label":"l"},"_update_existing_only":false,"shoe":1}]}"#
+
+    @Test("Users of every kind of ID are gone; who is unknown is counted and named")
+    func all() async throws {
+        try await withAPI { (api) async throws in
+            await track(api, three)
+            let braze = try #require(try api.log.find(.externalID("b"))).brazeID
+            let answer = await delete(
+                api,
+                #"{"external_ids":["a","nobody"],"user_aliases":[{"alias_name":"n","alias_label":"l"}],"braze_ids":["\#(braze)"]}"#
+            )
+            #expect(answer.status == 201)
+            #expect(
+                answer.body
+                    == #"{"deleted":4,"message":"success","dropped":[{"reason":"no such user exists","input_array":"external_ids","index":1}]}"#
+            )
+            for id in [UserID.externalID("a"), .externalID("b"), .alias(label: "l", name: "n"), .brazeID(braze)] {
+                #expect(try api.log.find(id) == nil)
+            }
+            let again = await delete(api, #"{"external_ids":["a"]}"#)
+            #expect(again.status == 201 && again.body.contains("no such user exists"))
+            #expect(try api.log.check().isSound)
+        }
+    }
+
+    @Test("Of several who share an address, the prioritization says who; without one nobody is erased")
+    func contacts() async throws {
+        try await withAPI { (api) async throws in
+            await track(api, three)
+            let unclear = await delete(api, #"{"email_addresses":["x@example.com"]}"#)
+            #expect(unclear.status == 201 && unclear.body.contains("leaves 2 users"))
+            let clear = await delete(
+                api, #"{"email_addresses":[{"email":"X@example.com","prioritization":["most_recently_updated"]}]}"#)
+            #expect(clear.body == #"{"deleted":1,"message":"success"}"#)
+            #expect(try api.log.find(.externalID("b")) == nil && api.log.find(.externalID("a")) != nil)
+            #expect(
+                await delete(api, #"{"email_addresses":["x@example.com"]}"#).body
+                    == #"{"deleted":1,"message":"success"}"#)
+            #expect(try api.log.find(.externalID("a")) == nil)
+        }
+    }
+
+    static let refusals: [(String, String)] = [
+        (#"{}"#, "names no user"), (#"{"external_ids":[]}"#, "names no user"),
+        (#"{"external_ids":"a"}"#, "must be an array"),
+        (#"{"external_ids":[{}]}"#, "external_ids[0]"), (#"{"email_addresses":["nowhere"]}"#, "email_addresses[0]"),
+        (#"{"email_addresses":[{"email":"x@example.com"}]}"#, "prioritization"),
+        (#"{"external_ids":[\#((0...50).map(String.init).joined(separator: ","))]}"#, "of at most 50"),
+    ]
+
+    @Test("What is no list of users is refused, and nobody is erased", arguments: refusals)
+    func refused(body: String, reason: String) async throws {
+        try await withAPI { (api) async throws in
+            await track(api, three)
+            let answer = await delete(api, body)
+            #expect(answer.status == 400 && answer.body.contains(reason), "\(answer.body)")
+            #expect(try api.log.userCount() == 3)
+        }
+    }
+}

@@ -1,0 +1,40 @@
+import ProfileLog
+import ProfileLogAPI
+
+extension API {
+    /// Sends a body, and gives the status and the bytes of the answer as one text.
+    func say(_ path: String, _ body: String) async -> String {
+        let answer = await answer(APIRequest(.post, path, body: Array(body.utf8)))
+        return "\(answer.status) \(String(decoding: answer.body, as: UTF8.self))"
+    }
+
+    /// Tracks objects of `attributes`, one after the other.
+    func track(_ objects: String...) async {
+        for object in objects { _ = await post("/users/track", #"{"attributes":[\#(object)]}"#) }
+    }
+
+    /// What an export says of whom `identifiers` names: members of its body.
+    func export(_ identifiers: String) async -> AttributeValue {
+        await post("/users/export/ids", "{\(identifiers)}").json.at("users")
+    }
+}
+
+/// JSON that many tests send.
+enum Wire {
+    static func alias(_ label: String, _ name: String) -> String {
+        #"{"alias_name":"\#(name)","alias_label":"\#(label)"}"#
+    }
+
+    /// An attributes object that makes a user who is known by an alias alone.
+    static func aliasOnly(_ label: String, _ name: String, _ more: String = #""made":true"#) -> String {
+        #"{"user_alias":\#(alias(label, name)),"_update_existing_only":false,\#(more)}"#
+    }
+
+    static func user(_ id: String, _ more: String = #""made":true"#) -> String {
+        #"{"external_id":"\#(id)",\#(more)}"#
+    }
+
+    static func list(_ key: String, _ object: String, _ count: Int) -> String {
+        #"{"\#(key)":[\#(Array(repeating: object, count: count).joined(separator: ","))]}"#
+    }
+}

@@ -1,0 +1,199 @@
+import ProfileLog
+import Testing
+
+@testable import ProfileLogAPI
+
+@Suite("The workspace file")
+struct WorkspaceTests {
+    static let example = """
+        apps:
+          - id: app-ios
+            name: Shop for iOS
+            platform: ios
+        subscription_groups:
+          - id: news
+            name: Newsletter
+            channel: email
+          - {id: offers, name: Offers, channel: sms}
+        segments:
+          - id: everybody
+            name: Everybody
+            users: all
+          - id: loyal
+            name: Loyal
+            any:
+              - custom_attribute: level
+                greater: 3
+              - all:
+                  - attribute: country
+                    equals: DE
+                  - event: order
+                    at_least: 2
+                  - purchase: shoe
+                    at_most: 0
+        blocklist:
+          attributes: [iban]
+          events:
+            - debug
+        attribute_types:
+          size: number
+          tags: array
+        limits:
+          objects_per_request: 50
+          array_elements: 25
+        """
+
+    @Test("Everything in a file is read")
+    func whole() throws {
+        let workspace = try Workspace(yaml: Self.example)
+        #expect(workspace.apps == [.init(id: "app-ios", name: "Shop for iOS", platform: "ios")])
+        #expect(workspace.subscriptionGroups.map(\.id) == ["news", "offers"])
+        #expect(workspace.subscriptionGroup("offers")?.channel == "sms")
+        #expect(workspace.subscriptionGroup("Offers") == nil)
+        #expect(workspace.segment("everybody")?.rule == .everybody)
+        #expect(
+            workspace.segment("loyal")?.rule
+                == .any([
+                    .customAttribute("level", .greater(.int(3))),
+                    .all([
+                        .attribute(.country, .equals("DE")), .event("order", 2 ... .max), .purchase("shoe", 0...0),
+                    ]),
+                ]))
+        #expect(workspace.blockedAttributes == ["iban"])
+        #expect(workspace.blockedEvents == ["debug"])
+        #expect(workspace.forcedTypes == ["size": .number, "tags": .array])
+        var limits = TrackLimits()
+        limits.objectsPerRequest = 50
+        limits.arrayElements = 25
+        #expect(workspace.limits == limits)
+    }
+
+    @Test("A file without content is the workspace without a file", arguments: ["", "\n", "# nothing yet\n", "{}"])
+    func empty(yaml: String) throws {
+        let workspace = try Workspace(yaml: yaml)
+        #expect(workspace.subscriptionGroups.isEmpty && workspace.segments.isEmpty)
+        #expect(workspace.limits == TrackLimits())
+    }
+
+    @Test("A value is text, a number or a truth value as YAML 1.2 reads it")
+    func values() throws {
+        let pairs: [(String, AttributeValue)] = [
+            ("7", 7), ("-1.5", .double(-1.5)), ("1e3", .double(1000)), ("true", true), ("yes", "yes"), ("'7'", "7"),
+            ("\"true\"", "true"), ("2026-01-01", "2026-01-01"), ("e", "e"), ("0x10", "0x10"), (".inf", ".inf"),
+        ]
+        for (text, value) in pairs {
+            let workspace = try Workspace(
+                yaml: "segments: [{id: s, name: S, all: [{custom_attribute: a, equals: \(text)}]}]")
+            #expect(workspace.segment("s")?.rule == .all([.customAttribute("a", .equals(value))]), "\(text)")
+        }
+    }
+
+    /// A file, the line and key that its error names, and a part of what it says.
+    static let wrong: [(String, Int, String, String)] = [
+        ("- a", 1, "", "mapping"),
+        ("segmets: []", 1, "segmets", "`segments`"),
+        ("something_else: 1", 1, "something_else", "The keys here are apps"),
+        ("apps:\n  - id: a\n    nmae: A", 3, "apps[0].nmae", "The keys here are id, name, platform."),
+        ("apps:\n  - id: a", 2, "apps[0]", "no `name`"),
+        ("apps: 7", 1, "apps", "must be a list"),
+        ("apps: [7]", 1, "apps[0]", "must be a mapping"),
+        ("apps:\n  - id:\n    name: A", 2, "apps[0].id", "must be text"),
+        ("apps:\n  - id: [a]\n    name: A", 2, "apps[0].id", "must be text"),
+        ("apps:\n  - {id: a, name: A}\n  - {id: a, name: B}", 3, "apps[1].id", "another"),
+        ("apps:\n  - {id: a, name: A, id: b}", 2, "id", "stands twice"),
+        ("limits:\n  depth: 3\n  depth: 4", 2, "depth", "stands twice"),
+        ("subscription_groups:\n  - {id: a, name: A, channel: e-mail}", 2, "subscription_groups[0].channel", "email"),
+        ("segments:\n  - {id: a, name: A}", 2, "segments[0]", "exactly one of users, all, any"),
+        ("segments:\n  - {id: a, name: A, users: all, any: []}", 2, "segments[0]", "Keep one of users, any"),
+        ("segments:\n  - {id: a, name: A, users: some}", 2, "segments[0].users", "must be `all`"),
+        ("segments:\n  - {id: a, name: A, all: []}", 2, "segments[0].all", "no condition"),
+        ("segments:\n  - {id: a, name: A, all: [{exists: true}]}", 2, "segments[0].all[0]", "exactly one of attribute"),
+        (
+            "segments:\n  - {id: a, name: A, all: [{attribute: contry, equals: DE}]}", 2,
+            "segments[0].all[0].attribute", "`country`"
+        ),
+        (
+            "segments:\n  - {id: a, name: A, all: [{attribute: shoe, equals: 1}]}", 2, "segments[0].all[0].attribute",
+            "custom_attribute"
+        ),
+        (
+            "segments:\n  - {id: a, name: A, all: [{custom_attribute: a}]}", 2, "segments[0].all[0]",
+            "exactly one of exists"
+        ),
+        (
+            "segments:\n  - id: a\n    name: A\n    all:\n      - custom_attribute: a\n        greater: many", 6,
+            "segments[0].all[0].greater", "number or a time"
+        ),
+        (
+            "segments:\n  - {id: a, name: A, all: [{custom_attribute: a, exists: maybe}]}", 2,
+            "segments[0].all[0].exists", "true or false"
+        ),
+        (
+            "segments:\n  - {id: a, name: A, all: [{event: e, equals: 1}]}", 2, "segments[0].all[0].equals",
+            "beside `event`"
+        ),
+        (
+            "segments:\n  - {id: a, name: A, all: [{custom_attribute: a, exists: true, at_least: 1}]}", 2,
+            "segments[0].all[0].at_least", "beside `custom_attribute`"
+        ),
+        (
+            "segments:\n  - {id: a, name: A, all: [{event: e, at_least: 3, at_most: 2}]}", 2,
+            "segments[0].all[0].event", "above"
+        ),
+        ("blocklist: {attributes: [email]}", 1, "blocklist.attributes[0]", "standard attribute"),
+        ("blocklist: {attributes: a}", 1, "blocklist.attributes", "must be a list"),
+        ("blocklist: {atributes: [a]}", 1, "blocklist.atributes", "`attributes`"),
+        (
+            "blocklist:\n  events: [\((0...300).map { "e\($0)" }.joined(separator: ", "))]", 2, "blocklist.events",
+            "more than 300"
+        ),
+        ("attribute_types: {size: int}", 1, "attribute_types.size", "boolean, number"),
+        ("limits: {objects_per_arry: 7}", 1, "limits.objects_per_arry", "`objects_per_array`"),
+        ("limits:\n  array_elements: 0", 2, "limits.array_elements", "from 1 to 10000"),
+        ("limits:\n  array_elements: 1.5", 2, "limits.array_elements", "whole number"),
+        ("limits:\n  array_elements: '25'", 2, "limits.array_elements", "whole number"),
+        ("apps:\n\t- id: a", 2, "", "is no YAML"),
+        ("apps: [", 2, "", "is no YAML"),
+        ("apps: []\n---\napps: []", 2, "", "is no YAML"),
+    ]
+
+    @Test("A mistake is named by line and key, with what to do", arguments: wrong)
+    func mistake(yaml: String, line: Int, place: String, says: String) throws {
+        let error = try #require(throws: WorkspaceError.self) { try Workspace(yaml: yaml) }
+        #expect(error.line == line, "\(error)")
+        #expect(error.place == place, "\(error)")
+        #expect("\(error) \(error.remedy)".contains(says), "\(error) \(error.remedy)")
+        #expect(!error.remedy.isEmpty)
+    }
+
+    @Test("Conditions within conditions end somewhere")
+    func depth() throws {
+        func file(_ depth: Int) -> String {
+            let open = String(repeating: "{all: [", count: depth)
+            let close = String(repeating: "]}", count: depth)
+            return "segments: [{id: a, name: A, any: [\(open){event: e}\(close)]}]"
+        }
+        _ = try Workspace(yaml: file(15))
+        let error = try #require(throws: WorkspaceError.self) { try Workspace(yaml: file(16)) }
+        #expect(error.reason.contains("deeper than 16"))
+    }
+
+    @Test("A file cut or changed at any byte is read or refused with its line", arguments: UInt64(0)..<4)
+    func damaged(seed: UInt64) throws {
+        var random = SeededGenerator(seed: seed)
+        for _ in 0..<300 {
+            var bytes = Array(Self.example.utf8)
+            let place = Int.random(in: bytes.indices, using: &random)
+            if Bool.random(using: &random) {
+                bytes.removeLast(bytes.count - place)
+            } else {
+                bytes[place] = UInt8.random(in: 9...126, using: &random)
+            }
+            do {
+                _ = try Workspace(yaml: String(decoding: bytes, as: UTF8.self))
+            } catch {
+                #expect((1...50).contains(error.line), "\(error)")
+            }
+        }
+    }
+}
