@@ -103,10 +103,20 @@ private struct DeviceLife {
             case 1: .customAttributesSaved([AttributeChange(isValid ? "level" : "$level", .increment(1))])
             default: .userAttributeSaved(UserAttributeChange(.email, .string(isValid ? "a@example.com" : "none")))
             }
+        let log = one(logs)
+        let user = user(on: device)
+        if let position = try Self.save(event, user, context, log) { items[position] = isValid }
+    }
+
+    /// Where the item stands; nil if the device is full, which is no item then.
+    private static func save(
+        _ event: ProfileEvent, _ user: UserID, _ context: EventContext, _ log: EventLog
+    ) throws -> Position? {
         do {
-            items[try one(logs).append([event], to: user(on: device), context: context).last] = isValid
-        } catch .pendingFull {
-            // Refused with its reason, so it is no item.
+            return try log.append([event], to: user, context: context).last
+        } catch let error {
+            if case .pendingFull = error { return nil }
+            throw error
         }
     }
 
