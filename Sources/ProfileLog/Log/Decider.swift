@@ -82,6 +82,7 @@ struct Decider: ~Copyable {
                 throw AppendError.versionConflict(user: user, expected: expected, actual: Version(rawValue: actual))
             }
         }
+        writer.reserve(append.byteCount)
         let users = try resolve(append, transaction)
         let plans = try plan(append, users, transaction)
         return try append.bytes.withUnsafeBytes { try write(append, $0, users, plans, keyField, transaction) }
