@@ -34,6 +34,9 @@ public struct API: Sendable {
         self.writer = writer
     }
 
+    /// Removes the files that exports have left: for the end of a program. A program that is killed leaves them to the next one.
+    public func removeExports() { exports.clear() }
+
     /// Does what `request` asks. Every failure is an answer too: an object with `error`, `remedy` and `code`.
     public func answer(_ request: APIRequest) async -> APIAnswer {
         do {
