@@ -10,6 +10,7 @@ public struct API: Sendable {
     let workspace: Workspace
     let catalogue: LiveState<CatalogueProjection>
     let exports = ExportShelf()
+    let typeClaims = TypeClaims()
     private let writer: LogWriter?
 
     /// The projections that a log for this API keeps states of. Without them all answers are the same, and the first ones take longer.
