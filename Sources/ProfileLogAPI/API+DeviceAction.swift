@@ -192,10 +192,10 @@ extension API {
         let previous = try log.device(device)?.user.flatMap { try log.find($0) }
         let (receipt, sent) = try await perform { log in
             let before = try log.lastPosition()
-            let receipt = try log.changeUser(device: device, to: id, context: context)
+            let receipt = try log.changeUser(device: device, to: log.writtenID(id), context: context)
             return (receipt, try log.sent(on: device, after: before))
         }
-        let user = try log.device(device)?.user.flatMap { try log.find($0) } ?? log.find(id)
+        let user = try log.device(device)?.user.flatMap { try log.find($0) } ?? log.user(meantBy: id)
         let state = try log.deviceState(device)
         var events = EventJSON(log: log)
         return try APIAnswer.ok(version: user?.version) { json in

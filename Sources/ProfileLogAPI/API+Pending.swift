@@ -20,7 +20,7 @@ extension API {
         let limit = try query.limit(standard: 10_000, most: Self.mostPendingItems)
         try query.end()
         let number = try user.map { id -> UserNumber in
-            guard let user = try log.find(id) else { throw APIProblem.unknownUser(id) }
+            guard let user = try log.user(meantBy: id) else { throw APIProblem.unknownUser(id) }
             return user.number
         }
         let devices: [DeviceInfo]

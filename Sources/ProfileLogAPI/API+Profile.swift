@@ -32,7 +32,7 @@ extension API {
         let asOf = try AsOf(query.text("as_of"))
         let includePending = try query.flag("include_pending")
         try query.end()
-        guard let user = try log.find(id) else { throw APIProblem.unknownUser(id) }
+        guard let user = try log.user(meantBy: id) else { throw APIProblem.unknownUser(id) }
         let version = try version(of: user, asOf)
         let state = try log.profile(of: user.number, asOf: version)
         return try APIAnswer.ok(version: state.version) { json in

@@ -12,7 +12,7 @@ extension API {
         try query.end()
         var items = try log.rejected(isOpen: !withRepaired)
         if let id {
-            guard let user = try log.find(id) else { throw APIProblem.unknownUser(id) }
+            guard let user = try log.user(meantBy: id) else { throw APIProblem.unknownUser(id) }
             items = try items.filter { try log.survivor(of: $0.item.user) == user.number }
         }
         var events = EventJSON(log: log)

@@ -15,7 +15,7 @@ extension API {
         let most = Int(try query.number("items", 0...UInt64(Self.mostAffectedItems), standard: 100))
         try query.end()
         scope.user = try user.map { id in
-            guard let user = try log.find(id) else { throw APIProblem.unknownUser(id) }
+            guard let user = try log.user(meantBy: id) else { throw APIProblem.unknownUser(id) }
             return user.number
         }
         if let device = scope.device, try log.device(device) == nil { throw APIProblem.unknownDevice }

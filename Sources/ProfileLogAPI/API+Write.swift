@@ -19,10 +19,7 @@ extension API {
 
     /// Commits `write` and tells where it went.
     func commit(_ write: Write) async throws -> APIAnswer {
-        var builder = log.prepare()
-        for event in write.events { try builder.add(event, write.context, to: write.user) }
-        builder.expect(write.user, at: write.expected)
-        let receipt = try await commit(builder.finish(idempotencyKey: write.key))
+        let receipt = try await receipt(of: write)
         guard !receipt.places.isEmpty else { throw APIProblem.unknownUser(write.user) }
         let isQueued = try write.savedOn == nil && write.context.device != nil && isQueued(receipt.last)
         return try answer(to: receipt, savedOn: write.savedOn, requested: write.context.storage) { json in
@@ -30,6 +27,30 @@ extension API {
             json.key("queued")
             json.value(isQueued)
         }
+    }
+
+    /// Commits `write`; an address sends it to one who has it.
+    private func receipt(of write: Write) async throws -> AppendReceipt {
+        do {
+            return try await commit(write, to: log.writtenID(write.user))
+        } catch AppendError.keyReused(let position) {
+            // Sent before, when the address may have meant somebody else: the same content is a repetition still.
+            guard write.user.isAddress, let key = write.key, let place = try log.append(underKey: key)?.places.last,
+                let user = try log.find(place.user)
+            else { throw AppendError.keyReused(position: position) }
+            do {
+                return try await commit(write, to: .brazeID(user.brazeID))
+            } catch AppendError.keyReused {
+                return try await commit(write, to: write.user)
+            }
+        }
+    }
+
+    private func commit(_ write: Write, to user: UserID) async throws -> AppendReceipt {
+        var builder = log.prepare()
+        for event in write.events { try builder.add(event, write.context, to: user) }
+        builder.expect(user, at: write.expected)
+        return try await commit(builder.finish(idempotencyKey: write.key))
     }
 
     /// Whether the SDK has taken the event at `position` and not sent it at once.

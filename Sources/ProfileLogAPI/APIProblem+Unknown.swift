@@ -12,7 +12,7 @@ extension APIProblem {
             default: ""
             }
         guard !kind.isEmpty else { return problem }
-        problem.error = "No user is identified by this \(kind); user attributes are not searched for it."
+        problem.error = "No user has this \(kind)."
         problem.remedy = "Name the user by external ID; `profilecli users` lists all of them."
         return problem
     }

@@ -5,25 +5,25 @@ struct ByteStringTable {
     private var ends: [Int] = []
     private var hashes: [UInt32] = []
     private var slots: [UInt32] = Array(repeating: 0, count: 64)
+    private let seed = UInt64.random(in: .min ... .max)
 
     /// How many strings there are.
     var count: Int { ends.count }
 
-    /// Multiply and fold, eight bytes at a time, from a seed that differs in each process: SipHash took a tenth of an append.
+    /// Multiply and fold, eight bytes at a time, from a seed that nobody can know: SipHash took a tenth of an append.
     @inline(__always)
-    private static func hash(_ bytes: UnsafeRawBufferPointer) -> UInt32 {
+    private func hash(_ bytes: UnsafeRawBufferPointer) -> UInt32 {
         var hash = seed ^ UInt64(bytes.count)
-        var offset = 0
-        while offset + 8 <= bytes.count {
-            hash = mix(hash ^ bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
-            offset += 8
+        guard bytes.count >= 8, let base = bytes.baseAddress else {
+            return UInt32(truncatingIfNeeded: Self.mix(hash ^ bytes.reduce(0) { $0 << 8 | UInt64($1) }))
         }
-        var rest: UInt64 = 0
-        while offset < bytes.count {
-            rest = rest << 8 | UInt64(bytes[offset])
-            offset += 1
+        // The last eight bytes may overlap those before them, so that no byte needs a step of its own.
+        let last = bytes.count - 8
+        for offset in stride(from: 0, to: last, by: 8) {
+            hash = Self.mix(hash ^ base.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
         }
-        return UInt32(truncatingIfNeeded: mix(hash ^ rest))
+        hash = Self.mix(hash ^ base.loadUnaligned(fromByteOffset: last, as: UInt64.self))
+        return UInt32(truncatingIfNeeded: hash)
     }
 
     @inline(__always)
@@ -32,14 +32,15 @@ struct ByteStringTable {
         return high ^ low
     }
 
-    private static let seed = UInt64.random(in: .min ... .max)
-
     /// The number of `bytes`, or nil.
     func find(_ bytes: UnsafeRawBufferPointer) -> Int? {
-        find(bytes, hash: Self.hash(bytes))
+        find(bytes, hash: hash(bytes))
     }
 
+    @inline(__always)
     private func find(_ bytes: UnsafeRawBufferPointer, hash: UInt32) -> Int? {
+        let slots = slots.span
+        let hashes = hashes.span
         let mask = slots.count - 1
         var slot = Int(hash) & mask
         while slots[slot] != 0 {
@@ -53,7 +54,7 @@ struct ByteStringTable {
     /// Adds `bytes`, which must not be there yet, and gives its number.
     @discardableResult
     mutating func add(_ bytes: UnsafeRawBufferPointer) -> Int {
-        let hash = Self.hash(bytes)
+        let hash = hash(bytes)
         arena.append(contentsOf: bytes)
         ends.append(arena.count)
         hashes.append(hash)

@@ -88,7 +88,8 @@ struct NameMap {
         number > 0 && number <= names.count ? names[Int(number) - 1] : nil
     }
 
-    func number(_ name: Name) -> UInt32? {
+    @inline(__always)
+    func number(_ name: borrowing Name) -> UInt32? {
         name.text.withRawUTF8 { table.find($0) }.map { UInt32($0) + 1 }
     }
 }
@@ -96,7 +97,7 @@ struct NameMap {
 /// Gives numbers to names while events are encoded.
 protocol NameNumbering {
     /// The number of `name`, or nil if it has none (yet).
-    mutating func number(_ name: Name) -> UInt32?
+    mutating func number(_ name: borrowing Name) -> UInt32?
 }
 
 extension NameMap: NameNumbering {}
@@ -116,8 +117,9 @@ struct NewNames: NameNumbering {
 
     var firstNumber: UInt32 { known + 1 }
 
-    mutating func number(_ name: Name) -> UInt32? {
-        if let number = table.number(name), number <= known { return number }
+    mutating func number(_ name: borrowing Name) -> UInt32? {
+        if let number = table.number(copy name), number <= known { return number }
+        let name = copy name
         if let number = numbers[name] { return number }
         added.append(name)
         let number = known + UInt32(added.count)

@@ -54,9 +54,6 @@ struct NumberTable {
         for slot in keys.indices where keys[slot] != Self.empty { _ = larger.set(keys[slot], values[slot]) }
         self = larger
     }
-
-    /// All keys, ascending.
-    var sortedKeys: [UInt64] { keys.filter { $0 != Self.empty }.sorted() }
 }
 
 extension Int {

@@ -37,13 +37,19 @@ struct RecordHeader {
         body = reader.rest
     }
 
+    /// The header of a record that is known by its parts.
+    @inline(__always)
+    init(kindNumber: UInt8, user: UInt64, version: UInt64, recordedAt: Int64, body: UnsafeRawBufferPointer) {
+        self.kindNumber = kindNumber
+        self.user = user
+        self.version = version
+        self.recordedAt = recordedAt
+        self.body = body
+    }
+
     /// The header of an event that has no place yet.
     init(kind: EventKind, body: UnsafeRawBufferPointer) {
-        kindNumber = kind.rawValue
-        user = 0
-        version = 0
-        recordedAt = 0
-        self.body = body
+        self.init(kindNumber: kind.rawValue, user: 0, version: 0, recordedAt: 0, body: body)
     }
 
     /// The user alone: for a reader who shares the log with others and skips what is not its own. 0 for what is no record.

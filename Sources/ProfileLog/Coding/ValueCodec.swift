@@ -1,13 +1,21 @@
 /// Values to wire bytes and back (message `Value` of record.proto).
 enum ValueCodec {
-    /// Writes the field that holds `value`, without name or key.
-    static func write(_ value: AttributeValue, to writer: inout WireWriter) {
+    /// Writes the field that holds `value`, without name or key. The common values are written in line: a call would need a copy of what
+    /// stands in an array.
+    @inline(__always)
+    static func write(_ value: borrowing AttributeValue, to writer: inout WireWriter) {
         switch value {
         case .null: writer.field(RecordField.Value.null, varint: 1)
         case .bool(let bool): writer.field(RecordField.Value.bool, varint: bool ? 1 : 0)
         case .int(let int): writer.field(RecordField.Value.int, signed: int)
         case .double(let double): writer.field(RecordField.Value.double, double: double)
         case .string(let string): write(string, to: &writer)
+        default: writeComposed(copy value, to: &writer)
+        }
+    }
+
+    private static func writeComposed(_ value: AttributeValue, to writer: inout WireWriter) {
+        switch value {
         case .date(let date):
             let begin = writer.beginMessage(RecordField.Value.date)
             writer.field(1, signed: date.timestamp.rawValue)
@@ -15,19 +23,20 @@ enum ValueCodec {
             writer.endMessage(begin)
         case .array(let values):
             let begin = writer.beginMessage(RecordField.Value.array)
-            for value in values {
+            let values = values.span
+            for index in values.indices {
                 let item = writer.beginMessage(1)
-                write(value, to: &writer)
+                write(values[index], to: &writer)
                 writer.endMessage(item)
             }
             writer.endMessage(begin)
-        case .object(let members):
-            writeObject(members, to: &writer)
+        case .object(let members): writeObject(members, to: &writer)
+        default: write(value, to: &writer)
         }
     }
 
     @inline(__always)
-    private static func write(_ string: String, to writer: inout WireWriter) {
+    private static func write(_ string: borrowing String, to writer: inout WireWriter) {
         string.withRawUTF8 { utf8 in
             if utf8.count == UUIDText.characters, writer.field(RecordField.Value.uuid, uuid: utf8) { return }
             writer.tag(RecordField.Value.string, .bytes)
@@ -38,10 +47,11 @@ enum ValueCodec {
 
     static func writeObject(_ members: [AttributeValue.Member], to writer: inout WireWriter) {
         let begin = writer.beginMessage(RecordField.Value.object)
-        for member in members {
+        let members = members.span
+        for index in members.indices {
             let item = writer.beginMessage(1)
-            write(member.value, to: &writer)
-            writer.field(RecordField.Value.key, text: member.key.text)
+            write(members[index].value, to: &writer)
+            writer.field(RecordField.Value.key, text: members[index].key.text)
             writer.endMessage(item)
         }
         writer.endMessage(begin)

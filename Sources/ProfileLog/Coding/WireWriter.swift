@@ -90,7 +90,7 @@ struct WireWriter: ~Copyable {
     }
 
     @inline(__always)
-    mutating func field(_ field: UInt32, text: String) {
+    mutating func field(_ field: UInt32, text: borrowing String) {
         tag(field, .bytes)
         text.withRawUTF8 { utf8 in
             varint(UInt64(utf8.count))

@@ -21,8 +21,9 @@ public struct AppendBuilder: ~Copyable {
     public mutating func add(_ event: ProfileEvent, _ context: EventContext, to user: UserID) throws(AppendError) {
         try Validation.check(user)
         try Validation.check(event, context)
-        guard event.kind.isGivenByCallers else {
-            throw .invalid(place: "An event of kind \(event.kind.name)", reason: "is made by the log alone")
+        let kind = event.kind
+        guard kind.isGivenByCallers else {
+            throw .invalid(place: "An event of kind \(kind.name)", reason: "is made by the log alone")
         }
         guard count < Limits.eventsPerAppend else { throw .tooLarge(limit: "\(Limits.eventsPerAppend) events") }
         let target = addTarget(user)
@@ -44,16 +45,17 @@ public struct AppendBuilder: ~Copyable {
             append.extraBytes += size
         }
         if let device = context.device { append.devices[count] = Name(device) }
-        append.items.append(.init(target: target, kind: event.kind, body: begin..<writer.count))
+        append.items.append(.init(target: target, kind: kind, body: begin..<writer.count))
     }
 
     /// Stands for numbers that only the commit can give: an event that waits for them is measured, at its largest.
     private struct LongestNumbers: NameNumbering {
-        mutating func number(_ name: Name) -> UInt32? { .max }
+        mutating func number(_ name: borrowing Name) -> UInt32? { .max }
     }
 
     private mutating func addTarget(_ user: UserID) -> Int {
-        if let last = append.targets.last, last.id == user { return append.targets.count - 1 }
+        let last = append.targets.count - 1
+        if last >= 0, append.targets[last].id == user { return last }
         let begin = writer.count
         if case .externalID(let id) = user, id.utf8.count <= KeyCoding.longestPlainIdentifier {
             writer.byte(user.kindNumber)
@@ -63,7 +65,7 @@ public struct AppendBuilder: ~Copyable {
             append.extraBytes += user.parts.reduce(0) { $0 + $1.utf8.count }
         }
         append.targets.append(.init(id: user, key: begin..<writer.count))
-        return append.targets.count - 1
+        return last + 1
     }
 
     /// Has the append refused unless `user` is at `version`.

@@ -121,7 +121,8 @@ struct Decider: ~Copyable {
             append.items.count + extraEvents(append, users, plans)
         }
         if let promised { key?.count = UInt64(promised) }
-        for (index, item) in append.items.enumerated() {
+        for index in append.items.indices {
+            let item = append.items[index]
             let user: UInt64
             if let known = users[item.target] {
                 user = known
@@ -214,16 +215,18 @@ struct Decider: ~Copyable {
         let version = try view.version(of: user, &streams) + 1
         let begin = writer.count
         RecordHeader.write(kind: kind.rawValue, user: user, version: version, recordedAt: recordedAt, to: &writer)
+        let bodyBegin = writer.count
         if let field = key {
             field.write(to: &writer)
             key = nil
         }
         writer.raw(body)
+        let bodyEnd = writer.count
         writer.littleEndian(crc32c(writer.bytes.slice(begin..<writer.count)))
         ends.append(writer.count)
-        guard let header = RecordHeader(writer.bytes.slice(begin..<writer.count)) else {
-            preconditionFailure("A record was written that is none.")
-        }
+        let header = RecordHeader(
+            kindNumber: kind.rawValue, user: user, version: version, recordedAt: recordedAt,
+            body: writer.bytes.slice(bodyBegin..<bodyEnd))
         view.tail.withWriting { $0.add(header) }
         places.append(.init(user: UserNumber(rawValue: user), version: Version(rawValue: version)))
     }

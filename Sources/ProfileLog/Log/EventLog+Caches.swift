@@ -18,7 +18,7 @@ extension EventLog {
                 try transaction.clearCaches(environment.tables)
                 let fresh = try freshTail(transaction)
                 if let damage = fresh.damage.first { throw damage.error }
-                return fresh
+                return Guarded(fresh)
             }
             replaceTail(fresh)
         }

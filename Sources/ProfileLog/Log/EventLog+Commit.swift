@@ -102,7 +102,7 @@ extension EventLog {
             try environment.withReadTransaction { try rebuildTail($0) }
         } catch {
             // The environment is unusable. What the tail held before the commit is right, what it got since must not be seen.
-            replaceTail(Tail(base: .max / 2, userCount: 0, lastRecordedAt: .max))
+            replaceTail(Guarded(Tail(base: .max / 2, userCount: 0, lastRecordedAt: .max)))
         }
     }
 

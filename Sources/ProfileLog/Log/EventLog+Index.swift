@@ -42,17 +42,12 @@ extension EventLog {
     /// Writes the caches up to the end of `view`. The tail is to be built anew behind the commit.
     func writeIndex(upTo view: LogView, _ transaction: borrowing WriteTransaction) throws {
         if view.last == view.checkpoint { return }
-        try view.tail.withReading { tail in
-            let writer = IndexWriter(view: view, tail: tail, names: names)
-            try writer.begin(transaction)
-            try writer.writeStreams(of: tail.usersTouched[...], transaction)
-            try writer.end(transaction)
-        }
-        try writeSnapshots(view, transaction)
-        try writeStoreStates(view, transaction)
+        var flush = IndexFlush(view, recordedAt: try recordedAt(view.last, transaction))
+        _ = try write(&flush, limit: .max, transaction)
     }
 
-    /// Begins a flush, or writes the next slice of the one that is under way; the last slice moves the checkpoint.
+    /// Begins a flush, or writes the next slice of the one that is under way; the last slice moves the checkpoint, and the tail that has
+    /// gathered behind it meanwhile takes the place of the one that is written.
     ///
     /// Rows beyond the checkpoint are ignored until then. The mark in `checkpoints` says whose flush it is: two processes whose slices
     /// alternate would leave rows that end at different positions. Who finds another's mark leaves the work to it, unless `takesOver`.
@@ -71,43 +66,82 @@ extension EventLog {
                     }
                     if known == nil {
                         if now.last == now.checkpoint || (mark != nil && !takesOver) { return }
-                        known = IndexFlush(now)
+                        known = IndexFlush(now, recordedAt: try recordedAt(now.last, transaction))
                     }
                     guard var flush = known else { return }
-                    isFinished = try write(&flush, transaction)
-                    known = isFinished ? nil : flush
+                    try flush.successor.withWriting { try fill(&$0, to: now.last, transaction) }
+                    isFinished = try write(&flush, limit: options.usersPerIndexSlice, transaction)
+                    known = flush
                 }
             } catch {
                 flush.withLock { $0 = nil }
                 throw error
             }
-            flush.withLock { $0 = known }
-            if isFinished { try environment.withReadTransaction { try rebuildTail($0) } }
+            flush.withLock { $0 = isFinished ? nil : known }
+            if let successor = known?.successor, isFinished {
+                if successor.withReading({ $0.damage.isEmpty }) {
+                    replaceTail(successor)
+                } else {
+                    // Whose a damaged record is can be told now that all rows are there.
+                    try environment.withReadTransaction { try rebuildTail($0) }
+                }
+            }
         }
     }
 
-    /// Writes the next slice of `flush`. Answers whether it was the last.
-    private func write(_ flush: inout IndexFlush, _ transaction: borrowing WriteTransaction) throws -> Bool {
+    /// Writes the next rows of `flush`, some `limit` of them. Answers whether all are written, and the checkpoint with them.
+    private func write(
+        _ flush: inout IndexFlush, limit: Int, _ transaction: borrowing WriteTransaction
+    ) throws -> Bool {
         let tables = environment.tables
+        let tail = flush.tail
         let view = LogView(
-            tail: flush.tail, tables: tables, nameTable: names, checkpoint: flush.checkpoint, last: flush.target)
-        let end = min(flush.next + options.usersPerIndexSlice, flush.users.count)
-        let isFirst = flush.next == 0
-        let isLast = end == flush.users.count
-        try view.tail.withReading { tail in
-            let writer = IndexWriter(view: view, tail: tail, names: names)
-            if isFirst { try writer.begin(transaction) }
-            try writer.writeStreams(of: flush.users[flush.next..<end], transaction)
-            if isLast { try writer.end(transaction) }
-        }
-        flush.next = end
-        if isLast {
-            try writeSnapshots(view, transaction)
-            try writeStoreStates(view, transaction)
-        } else if isFirst {
+            tail: tail, tables: tables, nameTable: names, checkpoint: flush.checkpoint, last: flush.target)
+        let writer = IndexWriter(view: view)
+        if flush.isNew {
+            try writer.begin(transaction)
             try transaction.put(tables.checkpoints, IndexFlush.key, flush.mark)
         }
-        return isLast
+        var room = limit
+        while room > 0 {
+            switch flush.left {
+            case .streams(let next):
+                let users = tail.withReading { $0.usersTouched(from: next, limit: room) }
+                try tail.withReading { try writer.writeStreams(of: users, $0, transaction) }
+                room -= users.count
+                flush.left = room > 0 ? .snapshots(from: 0) : .streams(from: users[users.count - 1] + 1)
+            case .snapshots(let next):
+                let users =
+                    options.snapshotInterval == 0
+                    ? [] : tail.withReading { $0.usersTouched(from: next, limit: room) }
+                try writeSnapshots(of: users, view, transaction)
+                room -= users.count
+                let identifiers = room > 0 ? tail.withReading { writer.newIdentifiers($0) } : []
+                flush.left = room > 0 ? .identifiers(identifiers[...]) : .snapshots(from: users[users.count - 1] + 1)
+            case .identifiers(let identifiers):
+                let next = identifiers.prefix(room)
+                try tail.withReading { try writer.writeIdentifiers(next, $0, transaction) }
+                room -= next.count
+                let contacts = room > 0 ? tail.withReading { writer.newContacts($0) } : []
+                flush.left = room > 0 ? .contacts(contacts[...]) : .identifiers(identifiers.dropFirst(next.count))
+            case .contacts(let contacts):
+                let next = contacts.prefix(room)
+                try writer.writeContacts(next, transaction)
+                room -= next.count
+                let keys = room > 0 ? tail.withReading { writer.newKeys($0) } : []
+                flush.left = room > 0 ? .keys(keys[...]) : .contacts(contacts.dropFirst(next.count))
+            case .keys(let keys):
+                let next = keys.prefix(room)
+                try writer.writeKeys(next, transaction)
+                room -= next.count
+                flush.left = room > 0 ? .rest : .keys(keys.dropFirst(next.count))
+            case .rest:
+                try tail.withReading { try writer.end($0, transaction) }
+                try writeStoreStates(view, transaction)
+                return true
+            }
+        }
+        return false
     }
 }
 
@@ -122,39 +156,56 @@ struct IndexFlush: Sendable {
     let checkpoint: UInt64
     /// Where the checkpoint will be.
     let target: UInt64
-    /// The users whose streams it writes, ascending, and how many are written.
-    let users: [UInt64]
-    var next = 0
+    /// What comes behind the target. It grows with each slice, so that nobody waits for it at the end.
+    let successor: Guarded<Tail>
+    /// What is not written yet.
+    fileprivate var left = Left.streams(from: 0)
 
-    init(_ view: LogView) {
+    /// The parts of a flush in their order, and how much is left of the one that is under way. Those before the rest may be ahead of the
+    /// checkpoint, since no reader is led astray by them: entries of streams beyond it are ignored, a snapshot is asked for by its
+    /// version, who has an ID and which append a key are answered by the tail before the table, and a contact is only a hint.
+    fileprivate enum Left {
+        /// Users from this number up.
+        case streams(from: UInt64)
+        case snapshots(from: UInt64)
+        /// Indices in the tail, in the order of their keys.
+        case identifiers(ArraySlice<Int>)
+        /// Keys of table `contacts`, ascending.
+        case contacts(ArraySlice<[UInt8]>)
+        case keys(ArraySlice<(hash: [UInt8], position: UInt64)>)
+        case rest
+    }
+
+    fileprivate var isNew: Bool {
+        if case .streams(from: 0) = left { true } else { false }
+    }
+
+    /// A flush of all that `view` has in its tail; its last event was recorded at `recordedAt`.
+    init(_ view: LogView, recordedAt: Int64) {
         var random = SystemRandomNumberGenerator()
         mark = (0..<16).map { _ in UInt8.random(in: .min ... .max, using: &random) }
         tail = view.tail
         checkpoint = view.checkpoint
         target = view.last
-        users = view.tail.withReading { $0.usersTouched }
+        let users = view.tail.withReading { $0.userCount(visibleTo: view.last) }
+        successor = Guarded(Tail(base: view.last, userCount: users, lastRecordedAt: recordedAt))
     }
 }
 
 /// Brings the caches from a view's checkpoint to its end.
 private struct IndexWriter {
     let view: LogView
-    let tail: Tail
-    let names: NameTable
 
     func begin(_ transaction: borrowing WriteTransaction) throws {
         // What lies there without a checkpoint was laid out by another revision, or is damaged.
         if view.checkpoint == 0 { try transaction.clearCaches(view.tables) }
     }
 
-    /// Everything but the streams, and the checkpoint.
-    func end(_ transaction: borrowing WriteTransaction) throws {
-        try writeIdentifiers(transaction)
-        try writeContacts(transaction)
-        try writeUsers(transaction)
-        try writeKeys(transaction)
-        try writeDevices(transaction)
-        try writePending(transaction)
+    /// What must not be ahead of the checkpoint, and that.
+    func end(_ tail: borrowing Tail, _ transaction: borrowing WriteTransaction) throws {
+        try writeUsers(tail, transaction)
+        try writeDevices(tail, transaction)
+        try writePending(tail, transaction)
         let checkpoint = IndexCheckpoint(position: view.last, users: tail.userCount(visibleTo: view.last))
         try transaction.put(view.tables.checkpoints, IndexCheckpoint.key, checkpoint.bytes)
         if try transaction.get(view.tables.checkpoints, IndexFlush.key) != nil {
@@ -162,19 +213,27 @@ private struct IndexWriter {
         }
     }
 
-    private func writeIdentifiers(_ transaction: borrowing WriteTransaction) throws {
+    /// The tail's identifiers that the table has not, in the order of their keys.
+    func newIdentifiers(_ tail: borrowing Tail) -> [Int] {
         let identifiers = tail.identifiers
-        let order = (0..<identifiers.count).sorted { left, right in
+        return (0..<identifiers.count).filter { index in
+            tail.owner(ofIdentifier: index, visibleTo: view.last).map { isNew($0.position) } ?? false
+        }.sorted { left, right in
             identifiers.withBytes(of: left) { left in
                 identifiers.withBytes(of: right) { right in left.order(to: right) < 0 }
             }
         }
+    }
+
+    func writeIdentifiers(
+        _ order: ArraySlice<Int>, _ tail: borrowing Tail, _ transaction: borrowing WriteTransaction
+    ) throws {
+        let identifiers = tail.identifiers
         var row = WireWriter()
         var released: [[UInt8]] = []
         try transaction.withCursor(view.tables.identifiers) { cursor in
             for index in order {
-                guard let (user, position) = tail.owner(ofIdentifier: index, visibleTo: view.last), isNew(position)
-                else { continue }
+                let user = tail.owner(ofIdentifier: index, visibleTo: view.last)?.user ?? 0
                 try identifiers.withThrowingBytes(of: index) { key in
                     if user == 0 { return released.append(Array(key)) }
                     row.removeAll()
@@ -190,17 +249,19 @@ private struct IndexWriter {
                 }
             }
         }
-        for key in released where try transaction.get(view.tables.identifiers, key) != nil {
-            try transaction.delete(view.tables.identifiers, key)
-        }
+        for key in released { try transaction.delete(view.tables.identifiers, key) }
     }
 
-    private func writeContacts(_ transaction: borrowing WriteTransaction) throws {
+    /// Who was given which address.
+    func newContacts(_ tail: borrowing Tail) -> [[UInt8]] {
         var keys: [[UInt8]] = []
         for (contact, users) in tail.contacts {
             for (user, position) in users where isNew(position) { keys.append(ContactKey.key(contact, user: user)) }
         }
-        keys.sort { $0.lexicographicallyPrecedes($1) }
+        return keys.sorted { $0.lexicographicallyPrecedes($1) }
+    }
+
+    func writeContacts(_ keys: ArraySlice<[UInt8]>, _ transaction: borrowing WriteTransaction) throws {
         try transaction.withCursor(view.tables.contacts) { cursor in
             for key in keys { try cursor.put(key, []) }
         }
@@ -209,7 +270,7 @@ private struct IndexWriter {
     /// Whether a position lies between the checkpoint and the view's end.
     private func isNew(_ position: UInt64) -> Bool { position > view.checkpoint && position <= view.last }
 
-    private func writeUsers(_ transaction: borrowing WriteTransaction) throws {
+    private func writeUsers(_ tail: borrowing Tail, _ transaction: borrowing WriteTransaction) throws {
         var writer = WireWriter()
         let mergedUsers = Set(tail.merges.filter { isNew($0.value.position) }.keys)
         try transaction.withCursor(view.tables.users) { cursor in
@@ -230,7 +291,9 @@ private struct IndexWriter {
         }
     }
 
-    func writeStreams(of users: ArraySlice<UInt64>, _ transaction: borrowing WriteTransaction) throws {
+    func writeStreams(
+        of users: [UInt64], _ tail: borrowing Tail, _ transaction: borrowing WriteTransaction
+    ) throws {
         var row = WireWriter()
         var recent: [UInt64] = []
         try transaction.withCursor(view.tables.streams) { cursor in
@@ -285,22 +348,29 @@ private struct IndexWriter {
         }
     }
 
-    private func writeKeys(_ transaction: borrowing WriteTransaction) throws {
-        let new = tail.keys.filter { isNew($0.value) }
-        for (hash, position) in new.sorted(by: { $0.key.lexicographicallyPrecedes($1.key) }) {
+    /// The tail's idempotency keys that the table has not, in the order of their hashes.
+    func newKeys(_ tail: borrowing Tail) -> [(hash: [UInt8], position: UInt64)] {
+        tail.keys.filter { isNew($0.value) }.map { (hash: $0.key, position: $0.value) }
+            .sorted { $0.hash.lexicographicallyPrecedes($1.hash) }
+    }
+
+    func writeKeys(
+        _ keys: ArraySlice<(hash: [UInt8], position: UInt64)>, _ transaction: borrowing WriteTransaction
+    ) throws {
+        for (hash, position) in keys {
             var value: [UInt8] = []
             value.appendBigEndian(position)
             try transaction.put(view.tables.keys, hash, value)
         }
     }
 
-    private var changedDevices: [Name] {
+    private func changedDevices(_ tail: borrowing Tail) -> [Name] {
         tail.devices.filter { $0.value.contains { isNew($0.position) } }.keys.sorted()
     }
 
-    private func writeDevices(_ transaction: borrowing WriteTransaction) throws {
+    private func writeDevices(_ tail: borrowing Tail, _ transaction: borrowing WriteTransaction) throws {
         var writer = WireWriter()
-        for device in changedDevices where !device.text.isEmpty {
+        for device in changedDevices(tail) where !device.text.isEmpty {
             let status = try view.device(device, transaction)
             writer.removeAll()
             status.write(to: &writer)
@@ -308,8 +378,8 @@ private struct IndexWriter {
         }
     }
 
-    private func writePending(_ transaction: borrowing WriteTransaction) throws {
-        for device in changedDevices {
+    private func writePending(_ tail: borrowing Tail, _ transaction: borrowing WriteTransaction) throws {
+        for device in changedDevices(tail) {
             let items = try view.items(device, transaction)
             let stored = try view.storedItems(device, transaction)
             for (position, item) in stored where items[position] == nil {

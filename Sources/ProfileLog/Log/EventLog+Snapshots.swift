@@ -2,12 +2,13 @@ extension EventLog {
     /// Versions between two snapshots of a user that are both kept, for reads of the past.
     private static let keptSnapshotInterval: UInt64 = 1024
 
-    /// Writes a snapshot of each projection for the users of the tail who crossed a multiple of `options.snapshotInterval` events.
-    func writeSnapshots(_ view: LogView, _ transaction: borrowing WriteTransaction) throws {
+    /// Writes a snapshot of each projection for those of `users` who crossed a multiple of `options.snapshotInterval` events in the tail.
+    func writeSnapshots(
+        of users: [UInt64], _ view: LogView, _ transaction: borrowing WriteTransaction
+    ) throws {
         let interval = UInt64(options.snapshotInterval)
         guard interval > 0 else { return }
-        let users = view.tail.withReading(\.usersTouched)
-        // The index is written, so the stream rows reach to the end.
+        // The streams are written, up to the view's end.
         let written = LogView(
             tail: view.tail, tables: view.tables, nameTable: names, checkpoint: view.last, last: view.last)
         for user in users where user > 0 {

@@ -13,7 +13,7 @@ extension EventLog {
     }
 
     /// When the record at `position` was recorded; if it is damaged, the one before it, which is no later.
-    private func recordedAt(_ position: UInt64, _ transaction: borrowing some Reading & ~Copyable) throws -> Int64 {
+    func recordedAt(_ position: UInt64, _ transaction: borrowing some Reading & ~Copyable) throws -> Int64 {
         var position = position
         while position > 0 {
             if let record = try transaction.get(environment.tables.log, position),

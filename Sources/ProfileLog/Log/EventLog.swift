@@ -208,11 +208,11 @@ extension EventLog {
         }
     }
 
-    func replaceTail(_ fresh: Tail) { currentTail.withWriting { $0 = Guarded(fresh) } }
+    func replaceTail(_ fresh: Guarded<Tail>) { currentTail.withWriting { $0 = fresh } }
 
     /// Builds the tail anew, from the index's checkpoint to the end.
     func rebuildTail(_ transaction: borrowing some Reading & ~Copyable) throws {
-        replaceTail(try freshTail(transaction))
+        replaceTail(Guarded(try freshTail(transaction)))
     }
 
     /// Calls `body` with the records from `from` to `to` in order, for as long as it answers true.

@@ -29,12 +29,12 @@ struct LogChecker {
             try checkNames(transaction)
             try checkLog(to: last, checkpoint, transaction, progress)
             try checkStreams(checkpoint, transaction)
-            try checkIdentifiers(transaction)
-            try checkContacts(transaction)
+            try checkIdentifiers(view, transaction)
+            try checkContacts(view, transaction)
             try checkUsers(transaction)
             try checkDevices(transaction)
             try checkPending(transaction)
-            try checkKeys(transaction)
+            try checkKeys(view, transaction)
             // With a name that is not what it was, a fold gives another state.
             if log.names.damage != nil { return }
             for projection in log.projections where projection.scope == .user {
@@ -211,24 +211,39 @@ struct LogChecker {
         if entries != checkpoint { report.add("streams", "\(entries) entries stand for \(checkpoint) events") }
     }
 
-    private mutating func checkIdentifiers(_ transaction: borrowing ReadTransaction) throws {
+    private mutating func checkIdentifiers(_ view: LogView, _ transaction: borrowing ReadTransaction) throws {
         let expected = facts.identifiers
-        try compare("identifiers", tables.identifiers, expected.count, transaction) { row in
-            guard row.value.count >= 12, RecordHeader.hasRightChecksum(row.value) else { return false }
-            return expected[Array(row.key)] == row.value.bigEndian64()
+        // An ID about which the tail has news may stand under its old user, its new one, or be gone.
+        func news(_ key: UnsafeRawBufferPointer) -> UInt64? {
+            view.withTail { tail in
+                tail.identifiers.find(key).flatMap { tail.owner(ofIdentifier: $0, visibleTo: view.last) }
+                    .flatMap { $0.position > view.checkpoint ? $0.user : nil }
+            }
+        }
+        let settled = expected.keys.count { key in key.withUnsafeBytes { news($0) == nil } }
+        try compare("identifiers", tables.identifiers, settled, transaction) { row in
+            guard row.value.count >= 12, RecordHeader.hasRightChecksum(row.value) else { return .wrong }
+            let (user, known) = (row.value.bigEndian64(), expected[Array(row.key)])
+            guard let new = news(row.key) else { return known == user ? .right : .wrong }
+            return user == new || user == known ? .early : .wrong
         }
     }
 
-    private mutating func checkContacts(_ transaction: borrowing ReadTransaction) throws {
+    private mutating func checkContacts(_ view: LogView, _ transaction: borrowing ReadTransaction) throws {
         let expected = facts.contacts
-        try compare("contacts", tables.contacts, expected.count, transaction) { expected.contains(Array($0.key)) }
+        try compare("contacts", tables.contacts, expected.count, transaction) { row in
+            if expected.contains(Array(row.key)) { return .right }
+            guard row.key.count > 8 else { return .wrong }
+            let (contact, user) = (Array(row.key.dropLast(8)), row.key.bigEndian64(at: row.key.count - 8))
+            return view.withTail { $0.contacts[contact]?.contains { $0.user == user } } ?? false ? .early : .wrong
+        }
     }
 
     private mutating func checkUsers(_ transaction: borrowing ReadTransaction) throws {
         let expected = facts.users
         try compare("users", tables.users, expected.count, transaction) { row in
-            guard let number = row.key.number, let user = UserRow(row.value) else { return false }
-            return expected[number] == user
+            guard let number = row.key.number, let user = UserRow(row.value) else { return .wrong }
+            return expected[number] == user ? .right : .wrong
         }
         let checkpoint = try IndexCheckpoint.read(tables, transaction, last: .max)
         if checkpoint == nil, try transaction.get(tables.checkpoints, IndexCheckpoint.key) != nil {
@@ -242,8 +257,8 @@ struct LogChecker {
     private mutating func checkDevices(_ transaction: borrowing ReadTransaction) throws {
         let expected = facts.devices
         try compare("devices", tables.devices, expected.count, transaction) { row in
-            guard let status = DeviceStatus(row.value) else { return false }
-            return expected[Name(String(decoding: row.key, as: UTF8.self))]?.status == status
+            guard let status = DeviceStatus(row.value) else { return .wrong }
+            return expected[Name(String(decoding: row.key, as: UTF8.self))]?.status == status ? .right : .wrong
         }
     }
 
@@ -251,32 +266,45 @@ struct LogChecker {
         let expected = facts.devices
         let count = expected.values.reduce(0) { $0 + $1.items.count }
         try compare("pending", tables.pending, count, transaction) { row in
-            guard let length = row.key.first.map(Int.init), row.key.count == length + 21 else { return false }
+            guard let length = row.key.first.map(Int.init), row.key.count == length + 21 else { return .wrong }
             let device = Name(String(decoding: row.key.slice(1..<(1 + length)), as: UTF8.self))
-            guard let item = PendingRow.item(row, prefixBytes: 1 + length) else { return false }
-            return expected[device]?.items[item.position] == item
+            guard let item = PendingRow.item(row, prefixBytes: 1 + length) else { return .wrong }
+            return expected[device]?.items[item.position] == item ? .right : .wrong
         }
     }
 
-    private mutating func checkKeys(_ transaction: borrowing ReadTransaction) throws {
+    private mutating func checkKeys(_ view: LogView, _ transaction: borrowing ReadTransaction) throws {
         let expected = facts.keys
         try compare("keys", tables.keys, expected.count, transaction) { row in
-            row.value.count == 8 && expected[Array(row.key)] == row.value.bigEndian64()
+            guard row.value.count == 8 else { return .wrong }
+            let (key, position) = (Array(row.key), row.value.bigEndian64())
+            if let first = expected[key] { return first == position ? .right : .wrong }
+            return view.withTail { $0.keys[key] } == position && position <= view.last ? .early : .wrong
         }
     }
 
-    /// Every row of `table` must be right, and there must be `count` of them.
+    /// What a row of a cache is.
+    private enum RowState {
+        case right, wrong
+        /// Right, but ahead of the checkpoint: of a flush that is under way, or was cut short.
+        case early
+    }
+
+    /// No row of `table` may be wrong, and `count` must be right.
     private mutating func compare(
         _ name: String, _ table: Table, _ count: Int, _ transaction: borrowing ReadTransaction,
-        _ isRight: (Cursor.Row) -> Bool
+        _ state: (Cursor.Row) -> RowState
     ) throws {
         var wrong = 0
         var rows = 0
         try transaction.withCursor(table) { cursor in
             var row = try cursor.first()
             while let found = row {
-                rows += 1
-                if !isRight(found) { wrong += 1 }
+                switch state(found) {
+                case .right: rows += 1
+                case .wrong: (rows, wrong) = (rows + 1, wrong + 1)
+                case .early: break
+                }
                 row = try cursor.next()
             }
         }

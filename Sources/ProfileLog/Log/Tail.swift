@@ -1,7 +1,8 @@
 /// What the caches on disk have not reached: the index of the log's last events, in memory, built from the records alone.
 ///
-/// Every entry keeps the position that made it, so that a reader whose transaction is older ignores what came later.
-struct Tail {
+/// Every entry keeps the position that made it, so that a reader whose transaction is older ignores what came later. It cannot be copied:
+/// whoever looks at it borrows it, and no look-up pays for the retain of a dozen tables.
+struct Tail: ~Copyable {
     /// The tail holds the positions behind this one, without a gap.
     let base: UInt64
     /// How many users there were at `base`, and are now.
@@ -237,6 +238,14 @@ struct Tail {
         changes.first.map { entries[Int($0.position - base) - 1].version }
     }
 
-    /// The users who have an event here, ascending.
-    var usersTouched: [UInt64] { heads.sortedKeys }
+    /// The users from number `first` up who have an event here, ascending, at most `limit` of them.
+    func usersTouched(from first: UInt64, limit: Int) -> [UInt64] {
+        var users: [UInt64] = []
+        var user = first
+        while user <= userCount, users.count < limit {
+            if heads[user] != nil { users.append(user) }
+            user += 1
+        }
+        return users
+    }
 }

@@ -55,11 +55,17 @@ enum Validation {
         }
     }
 
-    static func check(name: Name, _ place: String) throws(AppendError) {
+    @inline(__always)
+    static func check(name: borrowing Name, _ place: StaticString) throws(AppendError) {
+        // A character has at least one byte, so short text needs no counting.
+        if (1...Limits.charactersPerName).contains(name.text.utf8.count) { return }
+        try check(uncommonName: name, "\(place)")
+    }
+
+    private static func check(uncommonName name: Name, _ place: String) throws(AppendError) {
         let utf8 = name.text.utf8.count
         guard utf8 > 0 else { throw .invalid(place: place, reason: "must not be empty") }
-        // A character has at least one byte, so short text needs no counting.
-        guard utf8 <= Limits.charactersPerName || name.text.count <= Limits.charactersPerName, utf8 <= 4096 else {
+        guard name.text.count <= Limits.charactersPerName, utf8 <= 4096 else {
             throw .invalid(place: place, reason: "must not be longer than \(Limits.charactersPerName) characters")
         }
     }
@@ -67,22 +73,22 @@ enum Validation {
     private static func check(properties: [AttributeValue.Member]?) throws(AppendError) {
         guard let properties else { return }
         try refuseDoubles(properties, "The property") { $0.key }
-        for property in properties {
-            try check(name: property.key, "The property's name")
-            try check(property.value, "The property", of: property.key)
+        // By index into a span: nothing is retained, and this is done for each property of each event.
+        let members = properties.span
+        for index in members.indices {
+            try check(name: members[index].key, "The property's name")
+            try check(members[index].value, "The property", of: members[index].key)
         }
     }
 
     @inline(__always)
     private static func refuseDoubles<Item>(
-        _ items: [Item], _ what: String, _ name: (Item) -> Name
+        _ items: [Item], _ what: StaticString, _ name: (borrowing Item) -> Name
     ) throws(AppendError) {
-        var isAscending = true
-        for index in items.indices.dropFirst() where !(name(items[index - 1]) < name(items[index])) {
-            isAscending = false
-            break
-        }
-        if isAscending { return }
+        let span = items.span
+        var index = 1
+        while index < span.count, name(span[index - 1]) < name(span[index]) { index += 1 }
+        if index >= span.count { return }
         let sorted = items.map(name).sorted()
         for index in sorted.indices.dropFirst() where sorted[index] == sorted[index - 1] {
             throw .invalid(place: "\(what) \(sorted[index])", reason: "stands twice")
@@ -91,10 +97,13 @@ enum Validation {
 
     /// As `check(_:_:)`, with the place put together only when something is wrong.
     @inline(__always)
-    private static func check(_ value: AttributeValue, _ what: StaticString, of name: Name) throws(AppendError) {
+    private static func check(
+        _ value: borrowing AttributeValue, _ what: StaticString, of name: borrowing Name
+    ) throws(AppendError) {
         switch value {
         case .null, .bool, .int, .string, .date: return
-        default: try check(value, "\(what) \(name)")
+        case .double(let double) where double.isFinite: return
+        default: try check(copy value, "\(what) \(copy name)")
         }
     }
 

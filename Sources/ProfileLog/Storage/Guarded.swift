@@ -3,12 +3,12 @@ internal import Glibc
 /// A value behind a readers-writer lock: many may look at it at once, one may change it.
 ///
 /// `@unchecked Sendable`: `value` is touched under the lock only.
-final class Guarded<Value>: @unchecked Sendable {
+final class Guarded<Value: ~Copyable>: @unchecked Sendable {
     private let lock: UnsafeMutablePointer<pthread_rwlock_t>
     // Behind a pointer: the lock is the exclusivity check.
     private let value: UnsafeMutablePointer<Value>
 
-    init(_ value: Value) {
+    init(_ value: consuming Value) {
         self.value = .allocate(capacity: 1)
         self.value.initialize(to: value)
         lock = .allocate(capacity: 1)

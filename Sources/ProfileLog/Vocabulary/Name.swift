@@ -46,9 +46,9 @@ extension String {
 
     /// Lends the UTF-8.
     @inline(__always)
-    func withRawUTF8<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result {
+    borrowing func withRawUTF8<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result {
         if let result = utf8.withContiguousStorageIfAvailable({ body(UnsafeRawBufferPointer($0)) }) { return result }
-        var copy = self
+        var copy = copy self
         return copy.withUTF8 { body(UnsafeRawBufferPointer($0)) }
     }
 }

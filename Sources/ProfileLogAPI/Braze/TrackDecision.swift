@@ -10,6 +10,7 @@ struct TrackDecision {
     private let api: API
     private var profiles: TrackProfiles
     private var typing: AttributeTyping
+    private var addresses: TrackAddresses
 
     /// Decides all of `body`, and adds what is to be stored to `builder`.
     init(
@@ -18,6 +19,7 @@ struct TrackDecision {
         self.api = api
         profiles = TrackProfiles(api.log)
         typing = AttributeTyping(api, claims)
+        addresses = TrackAddresses(api.log)
         for array in TrackArray.allCases {
             for (index, value) in body[array].enumerated() {
                 do {
@@ -40,8 +42,12 @@ struct TrackDecision {
         _ object: TrackObject, _ array: TrackArray, _ index: Int, _ builder: inout AppendBuilder
     ) throws {
         var object = object
-        let user = object.target.user
+        // It is stored for whoever has the address, and answered for the identifier that was used.
+        let named = object.target
+        let user = try storedUser(named.user)
+        object.target.user = user
         if let reason = try object.blocked ?? reasonAgainstCreation(object.target) {
+            object.target = named
             accept(object, array)
             dropped.append(TrackDrop(reason: reason, array: array, index: index))
             return
@@ -54,9 +60,17 @@ struct TrackDecision {
             object.events = [.userAttributesChanged(Self.initialState)]
             try profiles.pin(user)
         }
-        for event in object.events { try Self.add(event, object, &builder) }
-        try profiles.add(object.events, to: user)
+        var events = object.events
+        for event in events { try Self.add(event, object, &builder) }
+        if let address = try address(of: user, object) {
+            try builder.add(address, EventContext(source: .rest), to: user)
+            try profiles.pin(user)
+            events.append(address)
+        }
+        try profiles.add(events, to: user)
+        if !events.isEmpty { addresses.add(events, of: user) }
         if let states { try share(states, by: user, &builder) }
+        object.target = named
         accept(object, array)
         for (field, reason) in object.dropped {
             dropped.append(TrackDrop(reason: reason, array: array, index: index, field: field))
@@ -82,6 +96,28 @@ struct TrackDecision {
             try builder.add(event, EventContext(source: .rest), to: other.id)
             try profiles.add([event], to: other.id)
         }
+    }
+
+    /// The user under whom an object about `user` is stored: who has the address, if it is one that somebody has.
+    private mutating func storedUser(_ user: UserID) throws -> UserID {
+        user.isAddress ? try addresses.user(user) ?? user : user
+    }
+
+    /// The address by which `object` makes a user, as their attribute; nil if it makes none, or says so itself.
+    private mutating func address(of user: UserID, _ object: TrackObject) throws -> ProfileEvent? {
+        let changes: [UserAttributeChange]
+        switch user {
+        case .email(let address):
+            changes = [.init(.email, .string(address)), .init(.emailSubscribe, .string("subscribed"))]
+        case .phone(let number): changes = [.init(.phone, .string(number))]
+        default: return nil
+        }
+        if try profiles.exists(user) { return nil }
+        let saysSo = object.events.contains { event in
+            guard case .userAttributesChanged(let said) = event else { return false }
+            return said.contains { $0.attribute == changes[0].attribute }
+        }
+        return saysSo ? nil : .userAttributesChanged(changes)
     }
 
     private static func add(

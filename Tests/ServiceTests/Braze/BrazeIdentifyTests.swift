@@ -80,7 +80,8 @@ struct BrazeIdentifyTests {
         }
     }
 
-    @Test("Without a user of the external ID the profile gets it; else it goes into that user, who keeps what they have")
+    @Test(
+        "Without a user of the external ID the profile gets it; else it goes into that user, who keeps what they have")
     func effect() async throws {
         try await withAPI { api in
             await api.track(
@@ -94,7 +95,8 @@ struct BrazeIdentifyTests {
             #expect(new.at("0.user_aliases.0.alias_name") == "w")
             _ = await api.post(
                 "/users/identify",
-                #"{"emails_to_identify":[{"external_id":"a","email":"m@x.example","prioritization":["unidentified"]}]}"#)
+                #"{"emails_to_identify":[{"external_id":"a","email":"m@x.example","prioritization":["unidentified"]}]}"#
+            )
             let known = await api.export(#""email_address":"m@x.example""#)
             #expect(known.count == 1)
             #expect(known.at("0.external_id") == "a")
@@ -120,7 +122,8 @@ struct BrazeIdentifyTests {
         (#""identified","identified","most_recently_updated""#, 1),
     ]
 
-    @Test("Filters apply one after the other, and nothing is done if they leave several or nobody", arguments: priorities)
+    @Test(
+        "Filters apply one after the other, and nothing is done if they leave several or nobody", arguments: priorities)
     func priority(filters: String, chosen: Int?) async throws {
         try await withAPI { api in
             let shared = #""email":"s@x.example""#

@@ -1,0 +1,104 @@
+import ProfileLog
+import ProfileLogAPI
+import Testing
+
+@Suite("USER as an address")
+struct AddressTests {
+    private func user(_ id: String, _ email: String, _ api: API) async {
+        let (status, _) = await api.post(
+            "/v1/log/user-attribute", #"{"user":"\#(id)","attribute":"email","value":"\#(email)"}"#)
+        #expect(status == 200)
+    }
+
+    private func number(_ path: String, _ user: String, _ api: API) async -> AttributeValue {
+        await api.get(path, [("user", user)]).json.at("user.number")
+    }
+
+    @Test("Reads and writes by an address mean the user who has it as an attribute")
+    func finds() async throws {
+        try await withAPI { api in
+            await user("alias:l:n", "Jane@x.example", api)
+            await user("jane", "jane@x.example", api)
+            await user("alias:l:m", "jane@x.example", api)
+            let address = "email:JANE@x.example"
+            for path in ["/v1/profile", "/v1/history"] {
+                #expect(await number(path, address, api) == 2)
+            }
+            for path in ["/v1/pending", "/v1/rejected"] {
+                #expect(await api.get(path, [("user", address)]).status == 200)
+                #expect(await api.get(path, [("user", "email:no@x.example")]).status == 404)
+            }
+            for (path, more) in [
+                ("/v1/log/event", #""name":"e""#), ("/v1/save/event", #""name":"e","device":"d""#),
+                ("/v1/change-user", #""device":"d""#),
+            ] {
+                let (status, json) = await api.post(path, #"{"user":"\#(address)",\#(more)}"#)
+                #expect(status == 200, "\(path)")
+                #expect(json.at("user.number") == 2, "\(path)")
+                #expect(json.at("created") == false, "\(path)")
+            }
+            let count = try api.log.userCount()
+            #expect(count == 3)
+        }
+    }
+
+    @Test("An address that nobody has makes a user, who is found by it until another has it as an attribute")
+    func makes() async throws {
+        try await withAPI { api in
+            let body = #"{"user":"email:jane@x.example","name":"e"}"#
+            let (_, made) = await api.post("/v1/log/event", body)
+            #expect(made.at("created") == true)
+            let (_, again) = await api.post("/v1/log/event", body)
+            #expect(again.at("user.number") == 1)
+            await user("jane", "jane@x.example", api)
+            #expect(await number("/v1/profile", "email:jane@x.example", api) == 2)
+            await user("jane", "other@x.example", api)
+            #expect(await number("/v1/profile", "email:jane@x.example", api) == 1)
+            // Whoever was made by an address, and has another by now, is found by both.
+            await user("email:jane@x.example", "new@x.example", api)
+            #expect(await number("/v1/profile", "email:new@x.example", api) == 1)
+            #expect(await number("/v1/profile", "email:jane@x.example", api) == 1)
+        }
+    }
+
+    @Test("A repeated write under its key is known, whoever has the address by then")
+    func repeated() async throws {
+        try await withAPI { api in
+            func write(_ name: String = "e") async -> (status: Int, json: AttributeValue) {
+                await api.post("/v1/log/event", #"{"user":"email:jane@x.example","name":"\#(name)","key":"k"}"#)
+            }
+            #expect(await write().json.at("repeated") == false)
+            #expect(await write().json.at("repeated") == true)
+            await user("jane", "jane@x.example", api)
+            let (status, json) = await write()
+            #expect(status == 200)
+            #expect(json.at("repeated") == true)
+            #expect(json.at("user.number") == 1)
+            #expect(await write("other").status == 409)
+        }
+        try await withAPI { api in
+            await user("jane", "jane@x.example", api)
+            let body = #"{"user":"email:jane@x.example","name":"e","key":"k"}"#
+            #expect(await api.post("/v1/log/event", body).json.at("user.number") == 1)
+            await user("bo", "jane@x.example", api)
+            let (status, json) = await api.post("/v1/log/event", body)
+            #expect(status == 200)
+            #expect(json.at("repeated") == true)
+            #expect(json.at("user.number") == 1)
+        }
+    }
+
+    @Test("An expected version is that of the user whom the address means")
+    func expected() async throws {
+        try await withAPI { api in
+            await user("jane", "jane@x.example", api)
+            func write(_ expect: String) async -> Int {
+                await api.post("/v1/log/event", #"{"user":"email:jane@x.example","name":"e","expect":\#(expect)}"#)
+                    .status
+            }
+            #expect(await write(#""none""#) == 412)
+            #expect(await write("1") == 412)
+            #expect(await write("2") == 200)
+        }
+    }
+}
