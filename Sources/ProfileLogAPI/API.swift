@@ -6,6 +6,9 @@ public import ProfileLog
 public struct API: Sendable {
     /// The log that it reads and writes.
     public let log: EventLog
+    /// What has been asked of it and stored so far.
+    public let activity: APIActivity
+    let ephemeral: (any EphemeralStore)?
     /// What the REST API's requests do not say.
     let workspace: Workspace
     let catalogue: LiveState<CatalogueProjection>
@@ -25,14 +28,22 @@ public struct API: Sendable {
         self.workspace = workspace
         catalogue = LiveState(log)
         writer = nil
+        ephemeral = nil
+        activity = APIActivity()
     }
 
-    /// Answers for the log of `writer`, which commits for many callers at once.
-    public init(writer: LogWriter, workspace: Workspace = Workspace()) {
+    /// Answers for the log of `writer`, which commits for many callers at once. With `ephemeral`, the store may be emptied and its
+    /// time set.
+    public init(
+        writer: LogWriter, workspace: Workspace = Workspace(), ephemeral: (any EphemeralStore)? = nil,
+        activity: APIActivity = APIActivity()
+    ) {
         log = writer.log
         self.workspace = workspace
         catalogue = LiveState(log)
         self.writer = writer
+        self.ephemeral = ephemeral
+        self.activity = activity
     }
 
     /// Removes the files that exports have left: for the end of a program. A program that is killed leaves them to the next one.
@@ -43,6 +54,7 @@ public struct API: Sendable {
         do {
             var request = request
             let endpoint = try endpoint(for: &request)
+            try await PositionWait(&request)?.wait(for: log)
             return try await endpoint.answer(self, request)
         } catch {
             return APIProblem(error).answer
@@ -68,6 +80,11 @@ public struct API: Sendable {
                 remedy: "GET / lists what there is.")
         }
         throw Self.wrongMethod(path: request.path, allowed: allowed.joined(separator: ", "))
+    }
+
+    /// The endpoint that `method` on `path` asks; nil if there is none.
+    public static func endpoint(_ method: APIRequest.Method, _ path: String) -> Endpoint? {
+        endpoints.first { $0.method == method && PathTemplate.parameters(of: path, as: $0.path) != nil }
     }
 
     /// The path of the endpoint behind `path`, with `{…}` in place of names, for logs; nil if there is none.
@@ -107,12 +124,18 @@ public struct API: Sendable {
     // MARK: - Committing
 
     func commit(_ append: PreparedAppend) async throws(AppendError) -> AppendReceipt {
-        if let writer { return try await writer.commit(append) }
-        return try log.commit(append)
+        activity.enter()
+        defer { activity.leave() }
+        let receipt: AppendReceipt
+        if let writer { receipt = try await writer.commit(append) } else { receipt = try log.commit(append) }
+        activity.stored(receipt)
+        return receipt
     }
 
     /// Runs work that commits several times, on the writer's thread if there is one.
     func perform<Value: Sendable>(_ work: @escaping @Sendable (EventLog) throws -> Value) async throws -> Value {
+        activity.enter()
+        defer { activity.leave() }
         if let writer { return try await writer.perform(work) }
         return try work(log)
     }

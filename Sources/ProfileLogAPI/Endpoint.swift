@@ -76,5 +76,9 @@ extension API {
         Endpoint(.post, "/v1/erase", "erase a person, with everything of theirs") { try await $0.erase($1) },
         Endpoint(.get, "/v1/whatif", "what the published snippets would have done") { try $0.whatIf($1) },
         Endpoint(.get, "/v1/stats", "how much the store holds") { try $0.stats($1) },
+        Endpoint(.post, "/v1/reset", "empty a store for tests") { try await $0.reset($1) },
+        Endpoint(.post, "/v1/clock", "set, advance or release the clock of a store for tests") {
+            try await $0.setClock($1)
+        },
     ]
 }

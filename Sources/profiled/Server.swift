@@ -9,45 +9,60 @@ internal import UnixSignals
 
 /// The service group: the HTTP server, and behind it the writer, which ends last.
 struct Server {
-    let host: String
-    let port: Int
+    let options: ServiceOptions
+    let keys: KeyRing
     let logger: Logger
+
+    private var host: String { options.host }
+    private var port: Int { options.port }
 
     /// Connections that are open at once; further ones wait in the system's queue.
     private static let mostConnections = 512
     /// Requests that take longer than this after the signal are cut off.
     private static let patience = Duration.seconds(10)
 
-    /// Serves `log` until a signal comes, and returns when everything that was accepted is on the disk.
-    func run(_ log: EventLog, portFile: PortFile?) async throws {
-        let writer = LogWriter(log)
+    /// Bytes of one header, and of all headers of a request; of more, the connection is closed with 400.
+    private static let mostHeaderBytes = 16 << 10
+    private static let mostHeadersBytes = 32 << 10
+    private static let mostHeaders = 100
+
+    /// Serves `store` until a signal comes, and returns when everything that was accepted is on the disk.
+    func run(_ store: LiveStore, portFile: PortFile?) async throws {
         // What Hummingbird and the service group say about an error, `StartFailure` says better.
         var quiet = logger
         if logger.logLevel > .debug { quiet.logLevel = .critical }
         let (failures, failed) = AsyncStream<StartFailure>.makeStream()
-        let requests = RequestAdaptor(api: API(writer: writer), storePath: log.path, logger: logger)
+        let requests = RequestAdaptor(store, keys: keys, options: options, logger: logger)
         let application = Application(
-            responder: CallbackResponder<BasicRequestContext> { request, _ in await requests.respond(to: request) },
+            responder: CallbackResponder<ConnectionContext> { request, connection in
+                try await requests.respond(to: request, connection)
+            },
+            server: .http1(
+                configuration: .init(
+                    idleTimeout: .seconds(Int64(options.idleTimeoutSeconds)),
+                    httpDecoderConfiguration: .init(
+                        maxHeaderFieldSize: Self.mostHeaderBytes, maxHeaderListSize: Self.mostHeadersBytes,
+                        maxHeaderFieldCount: Self.mostHeaders))),
             configuration: ApplicationConfiguration(
                 address: .hostname(host, port: port), serverName: "profiled",
                 availableConnectionsDelegate: .maximum(Self.mostConnections, logger: quiet)),
             onServerRunning: { channel in
-                do throws(StartFailure) { try announce(channel, log, portFile) } catch { failed.yield(error) }
+                do throws(StartFailure) { try announce(channel, store.api.log, portFile) } catch { failed.yield(error) }
             },
             logger: quiet)
         var configuration = ServiceGroupConfiguration(
-            services: [WriterService(writer: writer), StartCheck(failures: failures), application],
+            services: [WriterService(store: store), StartCheck(failures: failures), application],
             gracefulShutdownSignals: [.sigterm, .sigint], logger: quiet)
         configuration.maximumGracefulShutdownDuration = Self.patience
         do {
             try await ServiceGroup(configuration: configuration).run()
         } catch {
-            await writer.close()
+            await store.close()
             throw error
         }
         // Also when a request was cut off: nothing that was accepted stays behind.
-        await writer.close()
-        logger.notice("stopped", metadata: ["last_position": "\((try? log.lastPosition().rawValue) ?? 0)"])
+        await store.close()
+        logger.notice("stopped", metadata: ["last_position": "\((try? store.api.log.lastPosition().rawValue) ?? 0)"])
     }
 
     /// Tells the world, once the port is open.
@@ -57,19 +72,19 @@ struct Server {
         let address = host.contains(":") ? "[\(host)]" : host
         let line = "profiled: http://\(address):\(port)/ serves the store \(log.path)\n"
         try? FileHandle.standardOutput.write(contentsOf: Data(line.utf8))
-        if !["127.0.0.1", "::1", "localhost"].contains(host) {
-            logger.warning("anyone who can reach this port can read and write the store", metadata: ["host": "\(host)"])
+        if !keys.isClosed {
+            logger.notice("there are no keys: any bearer token, or none, is accepted; `profiled keys add` makes a key")
         }
     }
 }
 
 /// Ends the writer after the server: services end in the reverse order of their start.
 private struct WriterService: Service {
-    let writer: LogWriter
+    let store: LiveStore
 
     func run() async throws {
         try? await gracefulShutdown()
-        await writer.close()
+        await store.close()
     }
 }
 

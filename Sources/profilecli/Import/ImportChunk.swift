@@ -1,4 +1,5 @@
 internal import ProfileLog
+internal import ProfileLogAPI
 
 /// Some lines of an import that are stored whole or not at all, under a key that makes a rerun skip them.
 struct ImportChunk: Sendable {

@@ -35,9 +35,10 @@ final class Service: @unchecked Sendable {
     init(in folder: URL, arguments: [String] = [], environment: [String: String] = [:]) async throws {
         self.folder = folder
         let portFile = folder.appendingPathComponent("port")
+        let store =
+            arguments.contains("--ephemeral") ? [] : ["--store", folder.appendingPathComponent("store").path]
         process = try Self.launch(
-            ["--store", folder.appendingPathComponent("store").path, "--port", "0", "--port-file", portFile.path]
-                + arguments, in: folder, environment: environment)
+            store + ["--port", "0", "--port-file", portFile.path] + arguments, in: folder, environment: environment)
         let configuration = URLSessionConfiguration.ephemeral
         configuration.httpMaximumConnectionsPerHost = 64
         session = URLSession(configuration: configuration)
@@ -137,7 +138,19 @@ func withService(
     let service = try await Service(in: folder, arguments: arguments)
     try await body(service)
     #expect(try await service.stop() == 0)
-    try checkStore(service.store)
+    if !arguments.contains("--ephemeral") { try checkStore(service.store) }
+}
+
+/// Runs the program with `arguments` in `folder` to its end.
+func run(
+    _ arguments: [String], in folder: URL, environment: [String: String] = [:]
+) async throws -> (code: Int32?, output: String, errors: String) {
+    let process = try Service.launch(arguments, in: folder, environment: environment)
+    let code = try await Service.exitCode(of: process)
+    func text(_ name: String) throws -> String {
+        try String(contentsOf: folder.appendingPathComponent(name), encoding: .utf8)
+    }
+    return (code, try text("stdout"), try text("stderr"))
 }
 
 /// Runs `body` with the API on a fresh store in this process, and checks the store.

@@ -1,5 +1,4 @@
 internal import ProfileLog
-internal import ProfileLogAPI
 
 /// Lines in the form of `profilecli export`.
 enum ExportedLine {

@@ -1,4 +1,4 @@
-internal import ProfileLog
+package import ProfileLog
 
 /// One line of an import, as an event: either the short form of generated and foreign data, or the form of `export`.
 ///
@@ -6,23 +6,24 @@ internal import ProfileLog
 ///     {"kind":"custom_attribute","user":"u-1","time":"…","attributes":{…}}
 ///     {"kind":"user_attribute","user":"u-1","time":"…","attribute":"email","value":"…"}
 ///     {"kind":"purchase","user":"u-1","time":"…","product_id":"p1","currency":"EUR","price":9.5,"quantity":1}
-struct ImportLine {
+package struct ImportLine {
     /// Whose event it is.
-    var user: UserID
+    package var user: UserID
     /// The fact; nil for a line that carries none of its own, as `userCreated`, which the user's first event implies.
-    var event: ProfileEvent?
+    package var event: ProfileEvent?
     /// When, from where.
-    var context: EventContext
+    package var context: EventContext
 
     /// Why a line cannot be imported: a clause that names fields and never shows values.
-    struct Refusal: Error {
-        var reason: String
+    package struct Refusal: Error {
+        /// The clause.
+        package var reason: String
 
         init(_ reason: String) { self.reason = reason }
     }
 
     /// Reads one line of JSON.
-    init(_ line: UnsafeRawBufferPointer) throws(Refusal) {
+    package init(_ line: UnsafeRawBufferPointer) throws(Refusal) {
         let value: AttributeValue
         do {
             value = try JSON.parse(line)

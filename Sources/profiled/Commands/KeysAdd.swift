@@ -1,0 +1,66 @@
+internal import ArgumentParser
+internal import Foundation
+internal import ProfileLog
+internal import ProfileLogAPI
+
+/// `profiled keys add`
+struct KeysAdd: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "add",
+        abstract: "Make a key, which is shown this once.",
+        discussion: """
+            Permissions are named as Braze names them (users.track, users.export.ids, …); v1.read and v1.write are for the \
+            native API, metrics is for /metrics, and all is for everything.
+
+            EXAMPLES
+              profiled keys add --name app --permissions users.track,users.export.ids
+            """)
+
+    @OptionGroup var store: StoreOptions
+
+    @Option(help: "What to call it: who uses it.")
+    var name: String
+
+    @Option(help: ArgumentHelp("What it may do, with commas between; `all` unless given.", valueName: "names"))
+    var permissions = "all"
+
+    private var permissionNames: [String] {
+        permissions.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }
+    }
+
+    func validate() throws {
+        if name.isEmpty || name.utf8.count > 200 || name.unicodeScalars.contains(where: { $0.value < 0x20 }) {
+            throw ValidationError("--name must have 1 to 200 bytes, on one line.")
+        }
+        let known = Endpoint.permissions + ["metrics", "all"]
+        if permissionNames.isEmpty { throw ValidationError("--permissions must name at least one.") }
+        for name in permissionNames where !known.contains(name) {
+            throw ValidationError("\(name) is no permission; there are \(known.joined(separator: ", ")).")
+        }
+    }
+
+    func run() throws {
+        try KeysCommand.reporting {
+            let key = APIKey.random()
+            // The store comes first: its folder would not become one with another program's files in it.
+            if store.keys == nil { _ = try EventLog(path: store.path, create: true) }
+            try store.keyFile.update { keys in
+                guard !keys.contains(where: { $0.name == name }) else {
+                    throw StartFailure(
+                        "There is a key called \(name) already.",
+                        remedy: "Take another name, or revoke that one first: `profiled keys revoke`.")
+                }
+                keys.append(
+                    StoredKey(
+                        key, name: name, created: Timestamp.now().rfc3339(), permissions: permissionNames))
+            }
+            try KeysCommand.print(key.text)
+            let note = """
+                The key \(name) is shown this once; \(store.keyFile.path) keeps its hash.
+                Send it as `Authorization: Bearer KEY`: a service that reads this file takes no request without one now.
+
+                """
+            try? FileHandle.standardError.write(contentsOf: Data(note.utf8))
+        }
+    }
+}

@@ -1,0 +1,29 @@
+internal import ArgumentParser
+internal import Foundation
+
+/// `profiled keys`
+struct KeysCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "keys",
+        abstract: "Make, list and revoke the keys that requests need.",
+        discussion: """
+            As soon as there is a file of keys, every request needs one that it allows. The file keeps hashes alone; a \
+            running service sees a change with the next request.
+            """,
+        subcommands: [KeysAdd.self, KeysList.self, KeysRevoke.self])
+
+    /// Runs `body`, and tells a failure as the service does.
+    static func reporting(_ body: () throws -> Void) throws {
+        do {
+            try body()
+        } catch let error where !(error is ExitCode) {
+            let failure = StartFailure(error, host: "", port: 0)
+            try? FileHandle.standardError.write(contentsOf: Data("\(failure)\n".utf8))
+            throw ExitCode.failure
+        }
+    }
+
+    static func print(_ line: String) throws {
+        try FileHandle.standardOutput.write(contentsOf: Data((line + "\n").utf8))
+    }
+}

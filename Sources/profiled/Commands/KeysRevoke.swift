@@ -1,0 +1,29 @@
+internal import ArgumentParser
+
+/// `profiled keys revoke`
+struct KeysRevoke: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "revoke",
+        abstract: "Make a key invalid, at once and for ever.",
+        discussion: "The last one may go too: then nobody comes in, until there is another or the file is removed.")
+
+    @OptionGroup var store: StoreOptions
+
+    @Argument(help: "Its ID or its name, as `list` shows them.")
+    var key: String
+
+    func run() throws {
+        try KeysCommand.reporting {
+            let file = store.keyFile
+            let unknown = StartFailure(
+                "There is no key with the ID or name \(key).",
+                remedy: "`profiled keys list` shows those that there are.")
+            guard try file.read() != nil else { throw unknown }
+            let name = try file.update { keys in
+                guard let place = keys.firstIndex(where: { $0.id == key || $0.name == key }) else { throw unknown }
+                return keys.remove(at: place).name
+            }
+            try KeysCommand.print("The key \(name) is revoked.")
+        }
+    }
+}

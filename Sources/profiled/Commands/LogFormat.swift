@@ -1,0 +1,6 @@
+internal import ArgumentParser
+
+/// In which form messages are written.
+enum LogFormat: String, ExpressibleByArgument, Sendable {
+    case text, json
+}

@@ -1,0 +1,95 @@
+internal import ArgumentParser
+internal import Foundation
+internal import Logging
+internal import ProfileLogAPI
+
+/// How the service runs.
+struct ServiceOptions: ParsableArguments, Sendable {
+    @Option(help: "The TCP port; 0 takes any that is free.")
+    var port = 8080
+
+    @Option(help: "The address to listen on; one that others can reach needs keys.")
+    var host = "127.0.0.1"
+
+    @Option(help: ArgumentHelp("A file to write the port into when the service is ready.", valueName: "file"))
+    var portFile: String?
+
+    @Flag(
+        name: .customLong("ephemeral"),
+        help: "Serve a store for tests, in a temporary folder that is removed at the end; /v1/reset and /v1/clock work."
+    )
+    var isEphemeral = false
+
+    @Option(help: ArgumentHelp("JSON Lines that are stored at the start, as for profilecli import.", valueName: "file"))
+    var fixtures: String?
+
+    @Option(
+        name: .customLong("rate-limit"),
+        help: ArgumentHelp(
+            "For /users/track, or with PATH= in front for any other endpoint; several.",
+            valueName: "requests/seconds"))
+    var rateLimits: [RateLimit] = []
+
+    @Option(
+        name: .customLong("max-streams"),
+        help: ArgumentHelp("Readers of /v1/events that are open at once.", valueName: "count"))
+    var mostStreams = 64
+
+    @Option(
+        name: .customLong("heartbeat"),
+        help: ArgumentHelp("How often a silent stream of events says that it is there.", valueName: "seconds"))
+    var heartbeatSeconds = 15
+
+    @Option(
+        name: .customLong("body-timeout"),
+        help: ArgumentHelp("How long the body of a request may take to arrive.", valueName: "seconds"))
+    var bodyTimeoutSeconds = 30
+
+    @Option(
+        name: .customLong("body-memory"),
+        help: ArgumentHelp("What all bodies that are being read may take together.", valueName: "mebibytes"))
+    var bodyMemoryMebibytes = 256
+
+    @Option(
+        name: .customLong("idle-timeout"),
+        help: ArgumentHelp(
+            "How long a connection may be silent between requests, or within one.", valueName: "seconds"))
+    var idleTimeoutSeconds = 60
+
+    @Option(help: "trace, debug, info (each request), notice, warning, error or critical.")
+    var logLevel = "notice"
+
+    @Option(help: "text or json.")
+    var logFormat = LogFormat.text
+
+    var level: Logger.Level { Logger.Level(rawValue: logLevel) ?? .notice }
+
+    /// Whether nobody but this machine can reach the address: a name like `127.example.com` is none of those.
+    var isLoopback: Bool {
+        if host == "localhost" { return true }
+        var address = in_addr()
+        if inet_pton(AF_INET, host, &address) == 1 { return UInt32(bigEndian: address.s_addr) >> 24 == 127 }
+        var address6 = in6_addr()
+        guard inet_pton(AF_INET6, host, &address6) == 1 else { return false }
+        return withUnsafeBytes(of: &address6) { $0.dropLast().allSatisfy { $0 == 0 } && $0.last == 1 }
+    }
+
+    func validate() throws {
+        guard (0...65_535).contains(port) else { throw ValidationError("--port must be from 0 to 65535.") }
+        guard Logger.Level(rawValue: logLevel) != nil else {
+            let levels = Logger.Level.allCases.map(\.rawValue).joined(separator: ", ")
+            throw ValidationError("--log-level must be one of \(levels).")
+        }
+        if host.isEmpty { throw ValidationError("--host must not be empty.") }
+        for (name, number) in [
+            ("max-streams", mostStreams), ("heartbeat", heartbeatSeconds), ("body-timeout", bodyTimeoutSeconds),
+            ("body-memory", bodyMemoryMebibytes),
+            ("idle-timeout", idleTimeoutSeconds),
+        ] where !(1...86_400).contains(number) {
+            throw ValidationError("--\(name) must be from 1 to 86400.")
+        }
+        for limit in rateLimits where !API.endpoints.contains(where: { $0.path == limit.path }) {
+            throw ValidationError("--rate-limit names \(limit.path), which is no endpoint; GET / lists them.")
+        }
+    }
+}

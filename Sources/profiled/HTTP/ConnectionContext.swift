@@ -1,0 +1,22 @@
+internal import HTTPTypes
+internal import Hummingbird
+internal import NIOCore
+internal import NIOHTTPTypes
+
+/// What a request knows of the connection that it came by.
+struct ConnectionContext: RequestContext {
+    var coreContext: CoreRequestContextStorage
+    private let channel: any Channel
+
+    init(source: ApplicationRequestContextSource) {
+        coreContext = CoreRequestContextStorage(source: source)
+        channel = source.channel
+    }
+
+    /// Tells a client that asks first (`Expect: 100-continue`, as curl does with a large body) that its body is wanted; else it would
+    /// wait a second.
+    func inviteBody(of request: Request) async {
+        guard request.headers[.expect]?.lowercased() == "100-continue" else { return }
+        try? await channel.writeAndFlush(HTTPResponsePart.head(HTTPResponse(status: .continue))).get()
+    }
+}

@@ -1,0 +1,193 @@
+internal import Hummingbird
+internal import Logging
+internal import NIOCore
+internal import ProfileLogAPI
+internal import ServiceLifecycle
+internal import Synchronization
+
+/// HTTP requests to calls of the API, and its answers to responses.
+final class RequestAdaptor: Sendable {
+    private let store: LiveStore
+    private let overview: Overview
+    private let access: Access
+    private let limiter: RateLimiter
+    private let bodies: BodyReader
+    private let streams: EventStreams
+    private let metrics: ServiceMetrics
+    private let logger: Logger
+    /// Set by a failed disk: from then on the store takes nothing more, until the service is started again.
+    private let hasFailed = Atomic<Bool>(false)
+
+    init(_ store: LiveStore, keys: KeyRing, options: ServiceOptions, logger: Logger) {
+        self.store = store
+        self.logger = logger
+        access = Access(keys: keys)
+        overview = Overview(keys: keys, isEphemeral: options.isEphemeral)
+        limiter = RateLimiter(options.rateLimits)
+        bodies = BodyReader(
+            patience: .seconds(options.bodyTimeoutSeconds), mostBytesAtOnce: options.bodyMemoryMebibytes << 20)
+        metrics = ServiceMetrics()
+        streams = EventStreams(
+            store, metrics, most: options.mostStreams, heartbeat: .seconds(options.heartbeatSeconds))
+    }
+
+    /// What to send: an answer, or events for as long as somebody reads them.
+    private enum Outcome {
+        case answer(ServiceAnswer)
+        case stream(EventFeed)
+    }
+
+    /// A request on its way.
+    private struct Exchange {
+        let request: Request
+        let connection: ConnectionContext
+        let route: Route
+        /// Headers of the response that are known before there is an answer.
+        var headers: [(name: String, value: String)]
+
+        /// The header that has no name of its own in HTTPTypes.
+        func header(_ name: String) -> String? {
+            request.headers.first { $0.name.canonicalName == name }?.value
+        }
+    }
+
+    /// Answers one request. Its log line has no query and no body: those hold a person's data. Throws for what is no HTTP.
+    func respond(to request: Request, _ connection: ConnectionContext) async throws -> Response {
+        let begin = ContinuousClock.now
+        let id = RequestID.of(request)
+        var exchange = Exchange(
+            request: request, connection: connection,
+            route: Route(method: request.method.rawValue, path: request.uri.path),
+            headers: [("X-Request-Id", id)])
+        let outcome = try await outcome(&exchange)
+        let response: Response
+        let code: String?
+        switch outcome {
+        case .answer(let answer):
+            response = answer.response(exchange.headers)
+            code = answer.code
+        case .stream(let feed):
+            response = streams.response(feed, exchange.headers) { [access, exchange] in
+                guard case .endpoint(let endpoint) = exchange.route else { return false }
+                return access.refusal(exchange.request.headers[.authorization], endpoint) == nil
+            }
+            code = nil
+        }
+        let (status, took) = (response.status.code, ContinuousClock.now - begin)
+        metrics.record(
+            method: request.method.rawValue, template: exchange.route.template, status: status, took: took)
+        logger.log(
+            level: status >= 500 && code != "not_reached" ? .error : .info, "request",
+            metadata: [
+                "id": "\(id)", "method": "\(request.method.rawValue)", "path": "\(exchange.route.template)",
+                "status": .stringConvertible(status), "bytes": .stringConvertible(response.body.contentLength ?? 0),
+                "ms": .stringConvertible(took / .milliseconds(1)),
+            ].merging(code.map { ["code": "\($0)"] } ?? [:]) { $1 })
+        return response
+    }
+
+    // MARK: - From HTTP
+
+    private func outcome(_ exchange: inout Exchange) async throws -> Outcome {
+        switch exchange.route {
+        case .own(let own): return .answer(answer(to: own, exchange.request))
+        case .endpoint(let endpoint): return try await outcome(of: endpoint, &exchange)
+        case .otherMethod, .unknown:
+            let path = exchange.request.uri.path
+            guard let method = APIRequest.Method(rawValue: exchange.request.method.rawValue) else {
+                return .answer(ServiceAnswer(API.answerToWrongMethod(path: path)))
+            }
+            return .answer(ServiceAnswer(await store.api.answer(APIRequest(method, path))))
+        }
+    }
+
+    private func answer(to own: OwnPath, _ request: Request) -> ServiceAnswer {
+        if let permission = own.permission,
+            let refusal = access.refusal(request.headers[.authorization], permission: permission, isNative: true)
+        {
+            return refusal
+        }
+        switch own {
+        case .overview: return overview.answer(store.api, html: Self.accepts("text/html", request))
+        case .openAPI: return ServiceAnswer(status: 200, body: OpenAPI.document)
+        case .metrics: return metrics.answer(store.api)
+        case .live: return overview.live
+        case .health, .ready: return overview.health(store.api, hasFailed: hasFailed.load(ordering: .relaxed))
+        }
+    }
+
+    private func outcome(of endpoint: Endpoint, _ exchange: inout Exchange) async throws -> Outcome {
+        let request = exchange.request
+        // An old client's key stands in the body, which is read first then.
+        let keyMayBeInBody = access.needsBody(request.headers[.authorization], isNative: endpoint.isNative)
+        if !keyMayBeInBody, let refusal = refusal([], endpoint, &exchange) { return .answer(refusal) }
+        var call = APIRequest(endpoint.method, request.uri.path)
+        guard let query = QueryText.parameters(request.uri.query ?? "") else {
+            return .answer(
+                ServiceAnswer(
+                    API.answerToInvalid("query", "has a % without two hexadecimal digits, or is no UTF-8")))
+        }
+        call.query = query
+        if endpoint.method == .post {
+            if let refusal = Self.refusal(ofOrigin: request) { return .answer(ServiceAnswer(refusal)) }
+            switch await bodies.read(request, exchange.connection) {
+            case .whole(let body): call.body = body
+            case .tooLarge: return .answer(ServiceAnswer(API.answerToLargeBody))
+            case .tooManyValues: return .answer(Refusal.tooManyValues.answer(isNative: endpoint.isNative))
+            case .tooSlow: return .answer(Refusal.tooSlow.answer(isNative: endpoint.isNative))
+            case .cutOff: return .answer(Refusal.cutOff.answer(isNative: endpoint.isNative))
+            case .noRoom: return .answer(Refusal.noRoom.answer(isNative: endpoint.isNative))
+            case .unreadable(let error): throw error
+            }
+            call.ifMatch = request.headers[.ifMatch]
+            call.idempotencyKey = exchange.header("idempotency-key")
+        }
+        if keyMayBeInBody, let refusal = refusal(call.body, endpoint, &exchange) { return .answer(refusal) }
+        if endpoint.path == EventStreams.path, Self.accepts("text/event-stream", request) {
+            return stream(call, lastEventID: exchange.header("last-event-id"))
+        }
+        let answer = await answer(call)
+        if ["outcome_unknown", "closed_after_failure"].contains(answer.code) {
+            hasFailed.store(true, ordering: .relaxed)
+        } else if endpoint.path == "/v1/reset", answer.isSuccess {
+            hasFailed.store(false, ordering: .relaxed)
+        }
+        return .answer(ServiceAnswer(answer))
+    }
+
+    /// What to answer if the request has no key for the endpoint, or is one too many; only one that has a key counts.
+    private func refusal(_ body: [UInt8], _ endpoint: Endpoint, _ exchange: inout Exchange) -> ServiceAnswer? {
+        if let refusal = access.refusal(exchange.request.headers[.authorization], body: body, endpoint) {
+            return refusal
+        }
+        guard let standing = limiter.take(endpoint) else { return nil }
+        exchange.headers += standing.headers
+        return standing.isOver ? standing.refusal(for: endpoint) : nil
+    }
+
+    private func stream(_ call: APIRequest, lastEventID: String?) -> Outcome {
+        do throws(APIRefusal) {
+            return .stream(try EventFeed(store.api, call, lastEventID: lastEventID))
+        } catch {
+            return .answer(ServiceAnswer(error.answer))
+        }
+    }
+
+    /// A read that waits for news is woken when the service stops; a write is never cut short.
+    private func answer(_ call: APIRequest) async -> APIAnswer {
+        let api = store.api
+        guard call.method == .get else { return await api.answer(call) }
+        return await cancelWhenGracefulShutdown { await api.answer(call) }
+    }
+
+    private static func accepts(_ type: String, _ request: Request) -> Bool {
+        request.headers[.accept]?.contains(type) ?? false
+    }
+
+    /// A web page of another site may make a browser send a request here: such a one is refused.
+    private static func refusal(ofOrigin request: Request) -> APIAnswer? {
+        guard let origin = request.headers[.origin], let host = request.head.authority else { return nil }
+        if origin == "http://\(host)" || origin == "https://\(host)" { return nil }
+        return API.answerToForeignOrigin
+    }
+}

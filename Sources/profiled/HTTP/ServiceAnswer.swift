@@ -1,0 +1,47 @@
+internal import HTTPTypes
+internal import Hummingbird
+internal import NIOCore
+internal import ProfileLogAPI
+
+/// An answer of the service: one of the API with what HTTP adds to it.
+struct ServiceAnswer: Sendable {
+    var status: Int
+    var body: [UInt8]
+    var type = "application/json"
+    /// What went wrong, in one word.
+    var code: String?
+    var headers: [(name: String, value: String)] = []
+
+    init(status: Int, body: [UInt8], type: String = "application/json") {
+        self.status = status
+        self.body = body
+        self.type = type
+    }
+
+    init(_ answer: APIAnswer) {
+        status = answer.status
+        body = answer.body
+        code = answer.code
+        if let etag = answer.etag { headers.append(("ETag", etag)) }
+        if let allow = answer.allow { headers.append(("Allow", allow)) }
+        if answer.status == 429 { headers.append(("Retry-After", "1")) }
+    }
+
+    /// The response, with `more` headers.
+    func response(_ more: [(name: String, value: String)]) -> Response {
+        Response(
+            status: .init(code: status), headers: Self.fields(type: type, headers + more),
+            body: ResponseBody(byteBuffer: ByteBuffer(bytes: body)))
+    }
+
+    /// The headers of every response.
+    static func fields(type: String, _ more: [(name: String, value: String)]) -> HTTPFields {
+        var fields = HTTPFields()
+        fields[.contentType] = type
+        fields[.cacheControl] = "no-store"
+        for (name, value) in more {
+            if let name = HTTPField.Name(name) { fields[name] = value }
+        }
+        return fields
+    }
+}

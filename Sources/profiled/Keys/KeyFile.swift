@@ -1,0 +1,66 @@
+internal import Foundation
+
+/// The file of keys: JSON, for its owner's eyes, replaced as a whole, and changed by one process at a time.
+struct KeyFile: Sendable {
+    private struct Content: Codable {
+        var format = 1
+        var keys: [StoredKey]
+    }
+
+    let path: String
+
+    /// The keys; nil if there is no file.
+    func read() throws(StartFailure) -> [StoredKey]? {
+        guard FileManager.default.fileExists(atPath: path) else { return nil }
+        guard let data = FileManager.default.contents(atPath: path) else {
+            throw StartFailure(
+                "The keys \(path) cannot be read.", remedy: "Check whose file it is and its permissions.")
+        }
+        guard let content = try? JSONDecoder().decode(Content.self, from: data), content.format == 1 else {
+            throw StartFailure(
+                "\(path) is no file of keys of this version.",
+                remedy: "Restore it from a copy, or remove it and make new keys with `profiled keys add`.")
+        }
+        return content.keys
+    }
+
+    /// Reads the keys, lets `change` change them, and replaces the file. Others who do so wait.
+    func update<Result>(_ change: (inout [StoredKey]) throws -> Result) throws -> Result {
+        let lock = open(path + ".lock", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+        guard lock >= 0, flock(lock, LOCK_EX) == 0 else { throw cannotWrite }
+        defer { close(lock) }
+        var keys = try read() ?? []
+        let result = try change(&keys)
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.prettyPrinted, .sortedKeys]
+        try replace(by: encoder.encode(Content(keys: keys)) + Data("\n".utf8))
+        return result
+    }
+
+    private var cannotWrite: StartFailure {
+        StartFailure(
+            "The keys \(path) cannot be written: \(String(cString: strerror(errno))).",
+            remedy: "Name a file in a folder that exists and that you may write in, with --keys.")
+    }
+
+    /// Nobody ever sees half a file, nor one that others may read.
+    private func replace(by data: Data) throws {
+        let new = "\(path).new-\(getpid())"
+        unlink(new)
+        let descriptor = open(new, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw cannotWrite }
+        let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+        do {
+            try handle.write(contentsOf: data)
+            try handle.synchronize()
+        } catch {
+            unlink(new)
+            throw cannotWrite
+        }
+        guard rename(new, path) == 0 else {
+            let failure = cannotWrite
+            unlink(new)
+            throw failure
+        }
+    }
+}

@@ -1,0 +1,63 @@
+internal import Foundation
+internal import Synchronization
+
+/// The keys that are valid now. Looks at each request whether the file is still the one it has read.
+final class KeyRing: Sendable {
+    /// Which version of the file it is: every change makes a new one.
+    private struct Stamp: Equatable {
+        var inode: UInt64
+        var seconds: Int
+        var nanoseconds: Int
+        var bytes: Int
+
+        init?(_ path: String) {
+            var status = stat()
+            guard stat(path, &status) == 0 else { return nil }
+            inode = UInt64(status.st_ino)
+            seconds = status.st_mtim.tv_sec
+            nanoseconds = status.st_mtim.tv_nsec
+            bytes = Int(status.st_size)
+        }
+    }
+
+    private struct State {
+        var stamp: Stamp?
+        var keys: [String: StoredKey] = [:]
+        /// Whether requests need a key. Never becomes false again: a file that is gone opens no door.
+        var isClosed: Bool
+    }
+
+    private let file: KeyFile?
+    private let state: Mutex<State>
+
+    /// The keys of `file`; without one, or as long as it does not exist, nobody needs a key, unless `isClosed`.
+    init(_ file: KeyFile?, isClosed: Bool = false) throws(StartFailure) {
+        self.file = file
+        let keys = try file?.read()
+        state = Mutex(State(stamp: nil, isClosed: isClosed || keys != nil))
+    }
+
+    /// Whether requests need a key.
+    var isClosed: Bool { current { $0.isClosed } }
+
+    /// The key behind `text`; nil if it is none, or was revoked.
+    func key(_ text: String) -> StoredKey? {
+        guard let key = APIKey(text), let stored = current({ $0.keys[key.id] }), stored.matches(key) else { return nil }
+        return stored
+    }
+
+    private func current<Result: Sendable>(_ read: (State) -> Result) -> Result {
+        state.withLock { state in
+            guard let file else { return read(state) }
+            let stamp = Stamp(file.path)
+            if stamp != state.stamp {
+                // A file that cannot be read lets nobody in; it is looked at again when it changes.
+                let keys = stamp == nil ? [] : ((try? file.read()) ?? [])
+                state.keys = Dictionary(keys.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
+                state.stamp = stamp
+                if stamp != nil { state.isClosed = true }
+            }
+            return read(state)
+        }
+    }
+}

@@ -1,0 +1,67 @@
+internal import CoreMetrics
+internal import ProfileLog
+internal import ProfileLogAPI
+internal import Synchronization
+
+/// What the service counts and measures, under the names that docs/service.md lists. No name of a person is in any label.
+final class ServiceMetrics: Sendable {
+    private let registry = PrometheusRegistry()
+    private let openStreams = Atomic<Int>(0)
+    /// What the store holds, which takes a look at every device: so not more often than every few seconds.
+    private let statistics = Mutex<(at: ContinuousClock.Instant, path: String, value: LogStatistics)?>(nil)
+
+    private static let statisticsAge = Duration.seconds(5)
+
+    /// Counts an answer.
+    func record(method: String, template: String, status: Int, took duration: Duration) {
+        let method = ["GET", "POST"].contains(method) ? method : "other"
+        let endpoint = [("method", method), ("endpoint", template)]
+        Counter(
+            label: "profiled_requests_total", dimensions: endpoint + [("status", "\(status)")], factory: registry
+        ).increment()
+        Timer(label: "profiled_request_seconds", dimensions: endpoint, factory: registry)
+            .recordNanoseconds(Int64(duration / .nanoseconds(1)))
+    }
+
+    /// Takes one of `most` places for a stream of events; false if all are taken.
+    func openStream(most: Int) -> Bool {
+        if openStreams.add(1, ordering: .relaxed).newValue <= most { return true }
+        closeStream()
+        return false
+    }
+
+    func closeStream() { openStreams.subtract(1, ordering: .relaxed) }
+
+    /// Everything, in the text format of Prometheus.
+    func answer(_ api: API) -> ServiceAnswer {
+        gauge("profiled_streams_open", openStreams.load(ordering: .relaxed))
+        gauge("profilelog_writes_waiting", api.activity.waiting)
+        if let last = try? api.log.lastPosition() {
+            gauge("profilelog_last_position", Int(clamping: last.rawValue))
+        }
+        if let held = try? held(api.log) {
+            gauge("profilelog_index_lag_events", Int(clamping: held.lastPosition.rawValue - held.indexed.rawValue))
+            gauge("profilelog_store_bytes", Int(clamping: held.usedBytes))
+            gauge("profilelog_users", Int(clamping: held.users))
+        }
+        // Counters of others, which begin with the process too.
+        var text = registry.text
+        text += "# TYPE profilelog_appends_total counter\nprofilelog_appends_total \(api.activity.appends)\n"
+        text +=
+            "# TYPE profilelog_events_appended_total counter\nprofilelog_events_appended_total \(api.activity.events)\n"
+        return ServiceAnswer(status: 200, body: Array(text.utf8), type: "text/plain; version=0.0.4; charset=utf-8")
+    }
+
+    private func gauge(_ name: String, _ value: Int) {
+        Meter(label: name, dimensions: [], factory: registry).set(value)
+    }
+
+    private func held(_ log: EventLog) throws -> LogStatistics {
+        let now = ContinuousClock.now
+        let known = statistics.withLock { $0 }
+        if let known, known.path == log.path, now - known.at < Self.statisticsAge { return known.value }
+        let value = try log.statistics()
+        statistics.withLock { $0 = (now, log.path, value) }
+        return value
+    }
+}

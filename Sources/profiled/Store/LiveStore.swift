@@ -1,0 +1,45 @@
+internal import ProfileLog
+internal import ProfileLogAPI
+internal import Synchronization
+
+/// The store that the service speaks for: one for its whole life, or one after the other if it is made for tests.
+final class LiveStore: Sendable {
+    private struct State: Sendable {
+        var api: API
+        var writer: LogWriter
+        var isClosed = false
+    }
+
+    private let state: Mutex<State>
+
+    init(_ writer: LogWriter, ephemeral: (any EphemeralStore)? = nil, activity: APIActivity = APIActivity()) {
+        state = Mutex(
+            State(api: API(writer: writer, ephemeral: ephemeral, activity: activity), writer: writer))
+    }
+
+    /// The API of the store as it is now. A request keeps the one that it began with.
+    var api: API { state.withLock { $0.api } }
+
+    /// Puts another store in place and closes the one before, whose writes are stored first, and tells its folder. Nil if the service
+    /// is ending.
+    func replace(with writer: LogWriter, ephemeral: any EphemeralStore) async -> String? {
+        let previous = state.withLock { state -> LogWriter? in
+            if state.isClosed { return nil }
+            let previous = state.writer
+            state.writer = writer
+            state.api = API(writer: writer, ephemeral: ephemeral, activity: state.api.activity)
+            return previous
+        }
+        await previous?.close()
+        return previous?.log.path
+    }
+
+    /// Takes nothing more, and returns when everything that was accepted is on the disk.
+    func close() async {
+        let writer = state.withLock { state in
+            state.isClosed = true
+            return state.writer
+        }
+        await writer.close()
+    }
+}

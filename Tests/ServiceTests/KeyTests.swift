@@ -1,0 +1,246 @@
+import Foundation
+import ProfileLog
+import ProfileLogAPI
+import Testing
+
+@Suite("Keys")
+struct KeyTests {
+    private static let track = #"{"events":[{"external_id":"u","name":"n","time":"2026-01-01T00:00:00Z"}]}"#
+
+    /// Runs `body` in a folder with a store called `store`.
+    private func withFolder(_ body: (URL) async throws -> Void) async throws {
+        let folder = try Service.newFolder()
+        defer { try? FileManager.default.removeItem(at: folder) }
+        try await body(folder)
+    }
+
+    private func add(_ name: String, _ permissions: String? = nil, in folder: URL) async throws -> String {
+        let more = permissions.map { ["--permissions", $0] } ?? []
+        let made = try await run(["keys", "add", "--store", "store", "--name", name] + more, in: folder)
+        #expect(made.code == 0, "\(made.errors)")
+        #expect(!made.errors.contains(made.output.trimmingCharacters(in: .newlines)))
+        return made.output.trimmingCharacters(in: .newlines)
+    }
+
+    private func bearer(_ key: String) -> [String: String] { ["Authorization": "Bearer \(key)"] }
+
+    @Test("A key does what it is allowed to, an unknown one nothing, and neither is ever repeated")
+    func permissions() async throws {
+        try await withFolder { folder in
+            let tracker = try await add("tracker", "users.track", in: folder)
+            let reader = try await add("reader", "v1.read,metrics", in: folder)
+            let all = try await add("all", in: folder)
+            let unknown = "plk_00000000_" + String(repeating: "a", count: 64)
+            let wrongSecret = tracker.dropLast(4) + (tracker.hasSuffix("0000") ? "1111" : "0000")
+            let service = try await Service(in: folder, arguments: ["--log-level", "trace"])
+
+            for (key, path, body, status) in [
+                (tracker, "/users/track", Self.track, 201), (tracker, "/users/track/sync", Self.track, 403),
+                (tracker, "/users/export/ids", "{}", 403), (tracker, "/v1/log/event", "{}", 403),
+                (reader, "/users/track", Self.track, 403), (reader, "/v1/log/event", "{}", 403),
+                (all, "/users/track", Self.track, 201), (all, "/v1/log/event", #"{"user":"u","name":"x"}"#, 200),
+                (unknown, "/users/track", Self.track, 401), (String(wrongSecret), "/users/track", Self.track, 401),
+                ("", "/users/track", Self.track, 401), ("plk", "/v1/log/event", "{}", 401),
+            ] {
+                let answer = try await service.post(path, body, headers: bearer(key))
+                #expect(answer.status == status, "\(path) \(answer.json)")
+                #expect(key.isEmpty || !String(decoding: answer.body, as: UTF8.self).contains(key))
+                if status == 401, path.hasPrefix("/users") {
+                    #expect(answer.json.at("message") == "Invalid API key")
+                    #expect(answer.headers["www-authenticate"] == "Bearer")
+                }
+                if status == 403 { #expect(answer.json.at("code") == "not_allowed") }
+            }
+            for (key, path, status) in [
+                (reader, "/v1/stats", 200), (reader, "/metrics", 200), (tracker, "/metrics", 403),
+                (tracker, "/v1/stats", 403), (unknown, "/v1/stats", 401), (all, "/v1/stats", 200),
+            ] {
+                #expect(try await service.get(path, headers: bearer(key)).status == status, "\(path)")
+            }
+            for path in ["/health", "/health/live", "/health/ready", "/", "/openapi.json"] {
+                #expect(try await service.get(path).status == 200, "\(path)")
+            }
+            #expect(try await service.get("/").json.at("store") == .null)
+            #expect(try await service.get("/metrics").status == 401)
+            #expect(try await service.get("/v1/stats", headers: ["Authorization": all]).status == 401)
+            #expect(try await service.get("/v1/stats", headers: ["Authorization": "Basic \(all)"]).status == 401)
+            #expect(try await service.get("/v1/stats", headers: ["Authorization": "bearer  \(all)"]).status == 200)
+            #expect(try await service.get("/v1/stats", headers: bearer(all)).json.at("events") == 4)
+            #expect(try await service.stop() == 0)
+            for key in [tracker, reader, all, unknown] {
+                #expect(!service.messages.contains(key))
+                #expect(!service.messages.contains(key.suffix(64)))
+            }
+            let file = folder.appendingPathComponent("store/keys.json")
+            let content = try String(contentsOf: file, encoding: .utf8)
+            for key in [tracker, reader, all] { #expect(!content.contains(key.suffix(64))) }
+            let mode = try FileManager.default.attributesOfItem(atPath: file.path)[.posixPermissions] as? Int
+            #expect(mode == 0o600)
+            try checkStore(service.store)
+        }
+    }
+
+    @Test("Old clients of Braze send the key as `api_key` in the body; the native API does not know that")
+    func keyInBody() async throws {
+        try await withFolder { folder in
+            let key = try await add("old", in: folder)
+            let service = try await Service(in: folder)
+            func post(_ path: String, _ member: String, headers: [String: String] = [:]) async throws -> Int {
+                try await service.post(path, "{\(member),\(Self.track.dropFirst())", headers: headers).status
+            }
+            #expect(try await post("/users/track", #""api_key":"\#(key)""#) == 201)
+            #expect(try await post("/users/track", #""api_key":"wrong""#) == 401)
+            #expect(try await post("/users/track", #""api_key":7"#) == 401)
+            #expect(try await post("/users/track", #""API_KEY":"\#(key)""#) == 401)
+            // The header counts where there is one.
+            #expect(try await post("/users/track", #""api_key":"\#(key)""#, headers: bearer("wrong")) == 401)
+            #expect(try await service.post("/users/track", "{").status == 401)
+            #expect(
+                try await service.post("/v1/log/event", #"{"api_key":"\#(key)","user":"u","name":"x"}"#).status == 401)
+            #expect(try await service.stop() == 0)
+            try checkStore(service.store)
+        }
+    }
+
+    @Test("A request without a key does not use up the limit, wherever the key would stand")
+    func limitsAndKeys() async throws {
+        try await withFolder { folder in
+            let key = try await add("app", in: folder)
+            let service = try await Service(in: folder, arguments: ["--rate-limit", "2/3600"])
+            for _ in 0..<3 {
+                #expect(try await service.post("/users/track", Self.track).status == 401)
+                #expect(try await service.post("/users/track", Self.track, headers: bearer("wrong")).status == 401)
+            }
+            #expect(try await service.post("/users/track", Self.track, headers: bearer(key)).status == 201)
+            let inBody = "{\"api_key\":\"\(key)\",\(Self.track.dropFirst())"
+            #expect(try await service.post("/users/track", inBody).status == 201)
+            #expect(try await service.post("/users/track", inBody).status == 429)
+            #expect(try await service.stop() == 0)
+        }
+    }
+
+    @Test("A change is seen by a running service with the next request, and the last key takes the door with it")
+    func withoutRestart() async throws {
+        try await withFolder { folder in
+            let service = try await Service(in: folder)
+            #expect(try await service.get("/v1/stats").status == 200)
+            #expect(try await service.get("/").json.at("authorization").text.contains("no keys"))
+            let key = try await add("first", in: folder)
+            #expect(try await service.get("/v1/stats").status == 401)
+            #expect(try await service.get("/v1/stats", headers: bearer(key)).status == 200)
+            let second = try await add("second", in: folder)
+            #expect(try await service.get("/v1/stats", headers: bearer(second)).status == 200)
+            let stream = try RawConnection(service)
+            stream.send(
+                "GET /v1/events HTTP/1.1\r\nHost: x\r\nAccept: text/event-stream\r\nAuthorization: Bearer \(key)\r\n\r\n"
+            )
+            #expect(stream.read(until: "events follow").contains("events follow"))
+            #expect(try await run(["keys", "revoke", "--store", "store", "first"], in: folder).code == 0)
+            #expect(try await service.get("/v1/stats", headers: bearer(key)).status == 401)
+            #expect(stream.read(until: "0\r\n\r\n").hasSuffix("0\r\n\r\n"))
+            #expect(try await service.get("/v1/stats", headers: bearer(second)).status == 200)
+            let id = String(second.split(separator: "_")[1])
+            #expect(try await run(["keys", "revoke", "--store", "store", id], in: folder).code == 0)
+            #expect(try await service.get("/v1/stats", headers: bearer(second)).status == 401)
+            #expect(try await service.get("/v1/stats").status == 401)
+            // Neither a broken file nor none opens it again while it runs.
+            let file = folder.appendingPathComponent("store/keys.json")
+            try Data("{".utf8).write(to: file)
+            #expect(try await service.get("/v1/stats").status == 401)
+            try FileManager.default.removeItem(at: file)
+            #expect(try await service.get("/v1/stats").status == 401)
+            #expect(try await service.stop() == 0)
+        }
+    }
+
+    @Test("Without keys it does not listen where others can reach it")
+    func loopback() async throws {
+        try await withFolder { folder in
+            let arguments = ["--store", "store", "--host", "0.0.0.0", "--port", "0"]
+            let refused = try await run(arguments, in: folder)
+            #expect(refused.code == 1)
+            #expect(refused.errors.contains("there are no keys"), "\(refused.errors)")
+            #expect(!FileManager.default.fileExists(atPath: folder.appendingPathComponent("store").path))
+            let ephemeral = try await run(["--ephemeral", "--host", "0.0.0.0", "--port", "0"], in: folder)
+            #expect(ephemeral.code == 1)
+            for host in ["::", "127.example.com", "8.8.8.8", "example.com"] {
+                let refused = try await run(["--store", "store", "--host", host, "--port", "0"], in: folder)
+                #expect(refused.errors.contains("there are no keys"), "\(host)")
+            }
+            for host in ["127.0.0.2", "localhost"] {
+                let service = try await Service(in: folder, arguments: ["--host", host])
+                #expect(try await service.stop() == 0)
+            }
+
+            let key = try await add("app", in: folder)
+            let service = try await Service(in: folder, arguments: ["--host", "0.0.0.0"])
+            #expect(try await service.get("/v1/stats").status == 401)
+            #expect(try await service.get("/v1/stats", headers: bearer(key)).status == 200)
+            #expect(try await service.stop() == 0)
+            #expect(try await run(["keys", "revoke", "--store", "store", "app"], in: folder).code == 0)
+            #expect(try await run(arguments, in: folder).code == 1)
+        }
+    }
+
+    @Test("A file of its own serves a store for tests")
+    func ownFile() async throws {
+        try await withFolder { folder in
+            let made = try await run(["keys", "add", "--keys", "k.json", "--name", "ci"], in: folder)
+            #expect(made.code == 0)
+            #expect(!FileManager.default.fileExists(atPath: folder.appendingPathComponent("profilelog").path))
+            let service = try await Service(in: folder, arguments: ["--ephemeral", "--keys", "k.json"])
+            #expect(try await service.post("/v1/reset", "").status == 401)
+            let key = made.output.trimmingCharacters(in: .newlines)
+            #expect(try await service.post("/v1/reset", "", headers: bearer(key)).status == 200)
+            #expect(try await service.stop() == 0)
+        }
+    }
+
+    @Test("Several processes add keys at once, and all of them are there")
+    func manyProcesses() async throws {
+        try await withFolder { folder in
+            let processes = try (0..<8).map { number in
+                let own = folder.appendingPathComponent("p\(number)")
+                try FileManager.default.createDirectory(at: own, withIntermediateDirectories: true)
+                return try Service.launch(["keys", "add", "--keys", "../k.json", "--name", "n\(number)"], in: own)
+            }
+            for process in processes { #expect(try await Service.exitCode(of: process) == 0) }
+            let listed = try await run(["keys", "list", "--keys", "k.json", "--json"], in: folder)
+            let names = try listed.output.split(separator: "\n").map { try JSON.parse(String($0)).at("name").text }
+            #expect(names.sorted() == (0..<8).map { "n\($0)" })
+        }
+    }
+
+    @Test(
+        "What cannot be done with keys is told",
+        arguments: [
+            (["add"], Int32(64), "--name"), (["add", "--name", ""], 64, "--name"),
+            (["add", "--name", "a", "--permissions", "users.fly"], 64, "users.fly"),
+            (["add", "--name", "a", "--permissions", ","], 64, "--permissions"),
+            (["add", "--name", "a", "--keys", "missing/k.json"], 1, "cannot be written"),
+            (["revoke", "nobody"], 1, "nobody"), (["list", "--keys", "broken.json"], 1, "broken.json"),
+            (["add", "--name", "a", "--keys", "broken.json"], 1, "broken.json"),
+        ])
+    func failures(arguments: [String], code: Int32, message: String) async throws {
+        try await withFolder { folder in
+            try Data("[]".utf8).write(to: folder.appendingPathComponent("broken.json"))
+            let failed = try await run(["keys"] + arguments, in: folder)
+            #expect(failed.code == code)
+            #expect(failed.errors.contains(message), "\(failed.errors)")
+            #expect(failed.output.isEmpty)
+            let service = try await run(["--keys", "broken.json", "--store", "s", "--port", "0"], in: folder)
+            #expect(service.code == 1)
+        }
+    }
+
+    @Test("Every endpoint has a permission that a key can be given")
+    func everyEndpoint() {
+        for endpoint in API.endpoints {
+            #expect(Endpoint.permissions.contains(endpoint.permission), "\(endpoint.path)")
+        }
+        #expect(Endpoint.permissions.contains("users.track"))
+        #expect(API.endpoint(.post, "/users/export/ids")?.permission == "users.export.ids")
+        #expect(API.endpoint(.get, "/v1/devices/d")?.permission == "v1.read")
+        #expect(API.endpoint(.post, "/v1/devices/d/launch")?.permission == "v1.write")
+    }
+}

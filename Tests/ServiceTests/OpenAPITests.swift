@@ -1,0 +1,105 @@
+import Foundation
+import ProfileLog
+import ProfileLogAPI
+import Testing
+
+@Suite("The description for programs")
+struct OpenAPITests {
+    private static let ownPaths = ["/", "/openapi.json", "/metrics", "/health", "/health/live", "/health/ready"]
+
+    private func members(_ value: AttributeValue) -> [(name: String, value: AttributeValue)] {
+        guard case .object(let members) = value else { return [] }
+        return members.map { ($0.key.text, $0.value) }
+    }
+
+    private func values(_ value: AttributeValue) -> [AttributeValue] {
+        guard case .array(let values) = value else { return [] }
+        return values
+    }
+
+    @Test("It has every endpoint, and no other")
+    func endpoints() async throws {
+        try await withService { service in
+            let document = try await service.get("/openapi.json").json
+            #expect(document.at("openapi") == "3.1.0")
+            var described: Set<String> = []
+            var ids: Set<String> = []
+            for path in members(document.at("paths")) {
+                for operation in members(path.value) {
+                    described.insert("\(operation.name.uppercased()) \(path.name)")
+                    #expect(ids.insert(operation.value.at("operationId").text).inserted, "\(path.name)")
+                    let inPath = values(operation.value.at("parameters")).filter { $0.at("in") == "path" }
+                    let names = inPath.map { "{\($0.at("name").text)}" }
+                    #expect(names == path.name.split(separator: "/").map(String.init).filter { $0.hasPrefix("{") })
+                    #expect(inPath.allSatisfy { $0.at("required") == true })
+                }
+            }
+            let known = API.endpoints.map { "\($0.method.rawValue) \($0.path)" } + Self.ownPaths.map { "GET \($0)" }
+            #expect(described == Set(known))
+            // And what it names is there.
+            for path in Self.ownPaths { #expect(try await service.get(path).status == 200, "\(path)") }
+        }
+    }
+
+    @Test("A native endpoint takes what is declared, and refuses all else by name")
+    func inputs() async throws {
+        try await withService(arguments: ["--ephemeral"]) { service in
+            for endpoint in API.endpoints where endpoint.isNative {
+                let inputs = try #require(endpoint.inputs, "\(endpoint.path)")
+                let path = endpoint.path.replacingOccurrences(of: "{device}", with: "d")
+                var remedy: String
+                var declared = inputs.map(\.name).sorted()
+                if endpoint.method == .get {
+                    let required = inputs.filter(\.isRequired).map { "&\($0.name)=x" }.joined()
+                    let answer = try await service.get("\(path)?unknown=1\(required)")
+                    #expect(answer.json.at("place") == "unknown")
+                    remedy = answer.json.at("remedy").text
+                    // Taken by all reads before they look at their own.
+                    declared.removeAll { ["wait_for", "timeout"].contains($0) }
+                    remedy.replace("The parameters are ", with: "")
+                } else {
+                    let answer = try await service.post(path, #"{"unknown":1}"#)
+                    #expect(answer.json.at("place") == "unknown")
+                    remedy = answer.json.at("remedy").text
+                    remedy.replace("The fields are ", with: "")
+                }
+                #expect(remedy == declared.joined(separator: ", ") + ".", "\(endpoint.path)")
+            }
+        }
+    }
+
+    @Test("What is required is required")
+    func required() async throws {
+        try await withService { service in
+            for endpoint in API.endpoints where endpoint.isNative {
+                for input in endpoint.inputs ?? [] where input.isRequired {
+                    let others = (endpoint.inputs ?? []).filter { $0.isRequired && $0 != input }
+                    let answer: Service.Reply
+                    if endpoint.method == .get {
+                        answer = try await service.get(endpoint.path)
+                    } else {
+                        let body = others.map { #""\#($0.name)":\#(Self.sample($0))"# } + [#""user":"u""#]
+                        let path = endpoint.path.replacingOccurrences(of: "{device}", with: "d")
+                        let known = (endpoint.inputs ?? []).contains { $0.name == "user" } && input.name != "user"
+                        answer = try await service.post(
+                            path, "{\((known ? body : Array(body.dropLast())).joined(separator: ","))}")
+                    }
+                    #expect(answer.status == 400, "\(endpoint.path) \(input.name)")
+                    #expect(answer.json.at("place") == .string(input.name), "\(endpoint.path) \(input.name)")
+                }
+            }
+        }
+    }
+
+    private static func sample(_ input: EndpointInput) -> String {
+        switch (input.name, input.kind) {
+        case ("attribute", _): #""gender""#
+        case ("currency", _): #""EUR""#
+        case (_, .string), (_, .any): #""x""#
+        case (_, .integer), (_, .number): "1"
+        case (_, .boolean): "true"
+        case (_, .object): #"{"a":1}"#
+        case (_, .array): "[]"
+        }
+    }
+}

@@ -1,0 +1,67 @@
+import Foundation
+import Testing
+
+/// A TCP connection that sends any bytes, for what no client library would send.
+final class RawConnection: Sendable {
+    private let socket: Int32
+
+    /// Connects to `service`. A read gives up after half a minute.
+    init(_ service: Service) throws {
+        socket = Foundation.socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        try #require(socket >= 0)
+        var limit = timeval(tv_sec: 30, tv_usec: 0)
+        setsockopt(socket, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = in_port_t(UInt16(service.port)).bigEndian
+        address.sin_addr.s_addr = inet_addr("127.0.0.1")
+        let code = withUnsafePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                connect(socket, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+            }
+        }
+        try #require(code == 0)
+    }
+
+    deinit { close(socket) }
+
+    /// Sends what the service takes of it; it may close at any time.
+    func send(_ bytes: some Sequence<UInt8>) {
+        var rest = Array(bytes)[...]
+        while !rest.isEmpty {
+            let count = rest.withUnsafeBytes { Foundation.send(socket, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
+            if count <= 0 { return }
+            rest = rest.dropFirst(count)
+        }
+    }
+
+    func send(_ text: String) { send(text.utf8) }
+
+    /// A request with a body and a `Content-Length`, which may be a lie.
+    func post(_ path: String, _ body: String, length: Int? = nil, headers: String = "") {
+        send(
+            "POST \(path) HTTP/1.1\r\nHost: x\r\nContent-Length: \(length ?? body.utf8.count)\r\n\(headers)\r\n\(body)")
+    }
+
+    /// Says that nothing more will be sent.
+    func finish() { shutdown(socket, Int32(SHUT_WR)) }
+
+    /// What comes until `isEnough` says so, or the service closes, or half a minute passes.
+    func read(until isEnough: (String) -> Bool = { _ in false }) -> String {
+        var received: [UInt8] = []
+        // Heartbeats would keep a wait for what never comes alive.
+        let deadline = ContinuousClock.now + .seconds(30)
+        var buffer = [UInt8](repeating: 0, count: 65_536)
+        while !isEnough(String(decoding: received, as: UTF8.self)) {
+            let count = recv(socket, &buffer, buffer.count, 0)
+            if count <= 0 || ContinuousClock.now > deadline { break }
+            received += buffer[..<count]
+        }
+        return String(decoding: received, as: UTF8.self)
+    }
+
+    /// What comes until a piece of text has come so often.
+    func read(until text: String, times: Int = 1) -> String {
+        read { $0.components(separatedBy: text).count > times }
+    }
+}
