@@ -212,6 +212,15 @@ struct BrazeSegmentTests {
         }
     }
 
+    @Test("Who may export may fetch")
+    func permission() {
+        let permissions = Set(
+            API.endpoints.filter { $0.path.contains("export/segment") || $0.path.contains("exports") }.map(\.permission)
+        )
+        #expect(permissions == ["users.export.segment"])
+        #expect(!Endpoint.permissions.contains { $0.contains("{") && !$0.hasPrefix("v1") })
+    }
+
     @Test("Only the files of exports are there, and not for ever")
     func shelf() async throws {
         try await withAPI { plain in
