@@ -13,10 +13,12 @@ struct TrackDecision {
     private var addresses: TrackAddresses
 
     /// Decides all of `body`, and adds what is to be stored to `builder`.
-    init(_ body: TrackBody, _ reader: TrackReader, _ api: API, _ builder: inout AppendBuilder) throws {
+    init(
+        _ body: TrackBody, _ reader: TrackReader, _ api: API, _ claims: TypeClaims.Held, _ builder: inout AppendBuilder
+    ) throws {
         self.api = api
         profiles = TrackProfiles(api.log)
-        typing = AttributeTyping(api)
+        typing = AttributeTyping(api, claims)
         addresses = TrackAddresses(api.log)
         for array in TrackArray.allCases {
             for (index, value) in body[array].enumerated() {
