@@ -84,4 +84,35 @@ struct BrazeIdentityRetryTests {
             #expect(await api.export(#""email_address":"s@x.example""#).count == 3)
         }
     }
+
+    @Test("Many callers on one writer: an alias goes to one of them, and everybody is told")
+    func writer() async throws {
+        try await withAPI { alone in
+            let writer = LogWriter(alone.log)
+            let api = API(writer: writer)
+            for id in 0..<8 { await api.track(Wire.user("u\(id)", Self.mail)) }
+            let dropped = await withTaskGroup(of: Int.self) { group in
+                for id in 0..<8 {
+                    group.addTask {
+                        let item = #"{"external_id":"u\#(id)","alias_name":"n","alias_label":"l"}"#
+                        return await api.post("/users/alias/new", #"{"user_aliases":[\#(item)]}"#).json.at("dropped")
+                            .count
+                    }
+                    group.addTask {
+                        let source = #"{\#(Self.mail),"prioritization":["most_recently_updated"]}"#
+                        _ = await api.post(
+                            "/users/merge",
+                            #"{"merge_updates":[{"identifier_to_merge":\#(source),"identifier_to_keep":{"external_id":"u0"}}]}"#
+                        )
+                        return 0
+                    }
+                }
+                return await group.reduce(0, +)
+            }
+            // u0 may own it already when its turn comes, by a merge.
+            #expect((6...7).contains(dropped))
+            #expect(await api.export(#""user_aliases":[\#(Wire.alias("l", "n"))]"#).count == 1)
+            await writer.close()
+        }
+    }
 }
