@@ -3,8 +3,8 @@ internal import ProfileLog
 extension EventLog {
     /// The user whom a request means by `id`; nil if there is none.
     ///
-    /// An e-mail address or a phone number means one of the users who have it now: those with an external ID come before others, then the
-    /// latest events count. If nobody has it, it means the user who was made by it.
+    /// An e-mail address or a phone number means one of the users who have it now: those with an external ID come before
+    /// others, then the latest events count. If nobody has it, it means the user who was made by it.
     func user(meantBy id: UserID) throws -> UserInfo? {
         guard id.isAddress else { return try find(id) }
         return try users(sharing: id).first ?? find(id)

@@ -22,7 +22,8 @@ extension PreparedAppend {
     ///
     /// - Parameters:
     ///   - key: makes the change, sent again, change nothing; one that changed nothing is not remembered.
-    ///   - note: stands for what was asked, and is given back with every answer under `key`: the same key with another note is refused.
+    ///   - note: stands for what was asked, and is given back with every answer under `key`: the same key with another note is
+    ///     refused.
     public static func identity(
         _ change: IdentityChange, context: EventContext, idempotencyKey key: String? = nil, note: [UInt8] = []
     ) throws(AppendError) -> PreparedAppend {

@@ -1,6 +1,8 @@
 internal import ProfileLog
 
-/// The idempotency key of a request that changes who is known by which ID. Each item that was done is stored under a key of its own.
+/// The idempotency key of a request that changes who is known by which ID.
+///
+/// Each item that was done is stored under a key of its own, made of this one and the item's place.
 struct IdentityKey: Sendable {
     private let text: String
     /// Stands for the request: it is stored with each item.

@@ -1,7 +1,8 @@
 internal import ProfileLog
 
 extension API {
-    /// Does one item of `request` after the other, each whole or not at all; those that ask for no address share a commit.
+    /// Does one item of `request` after the other, each whole or not at all; those that ask for no address share a
+    /// commit.
     ///
     /// - Returns: for each item why nothing was done about it; nil if it was, or if it was so already.
     func carryOut(_ items: [IdentityItem], of request: APIRequest) async throws -> [String?] {
@@ -17,8 +18,8 @@ extension API {
     }
 }
 
-/// The items of a request on their way into the log. Lives on the writer's thread, so that no other request comes between
-/// look-up and commit.
+/// The items of a request on their way into the log. Lives on the writer's thread, so that no other request comes
+/// between look-up and commit.
 private struct IdentityWork {
     let log: EventLog
     let key: IdentityKey?
@@ -48,8 +49,8 @@ private struct IdentityWork {
         }
     }
 
-    /// Commits what was taken. An item that the rules forbid gets its reason; what keeps the log from taking anything is
-    /// thrown.
+    /// Commits what was taken. An item that the rules forbid gets its reason; what keeps the log from taking anything
+    /// is thrown.
     mutating func commit() throws {
         if gathered.isEmpty { return }
         let answers = log.commit(gathered.map(\.append))
