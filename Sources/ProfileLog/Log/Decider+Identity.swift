@@ -21,6 +21,7 @@ extension Decider {
             case .merge(let source, let target): try merging(source, target, transaction)
             case .renameExternalID(let id, let newID): try renamingExternalID(id, newID, transaction)
             case .removeExternalID(let id): try removingExternalID(id, transaction)
+            case .releaseAddress(let id): try releasingAddress(id, transaction)
             }
         switch decision {
         case .nothing: break
@@ -123,6 +124,17 @@ extension Decider {
         guard id.isExternalID, try ids(user, transaction).last(where: \.isExternalID) != id else {
             throw AppendError.invalid(place: "The external ID", reason: "was not renamed, and cannot be removed")
         }
+        return .event(.externalIDRemoved(id), user: user)
+    }
+
+    private func releasingAddress(
+        _ id: UserID, _ transaction: borrowing some Reading & ~Copyable
+    ) throws -> IdentityDecision {
+        switch id {
+        case .email, .phone: break
+        default: throw AppendError.invalid(place: "The address", reason: "is none")
+        }
+        guard let user = try view.user(id, braze: braze, transaction) else { return .nothing }
         return .event(.externalIDRemoved(id), user: user)
     }
 

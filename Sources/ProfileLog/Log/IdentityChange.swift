@@ -12,6 +12,8 @@ public enum IdentityChange: Hashable, Sendable {
     case renameExternalID(current: UserID, newID: UserID)
     /// An external ID that was renamed leads to nobody.
     case removeExternalID(UserID)
+    /// An address leads no more to the user who was made by it: they have another one by now.
+    case releaseAddress(UserID)
 }
 
 extension PreparedAppend {
@@ -46,7 +48,7 @@ extension IdentityChange {
         case .renameAlias(let old, let new), .identify(let old, let new), .merge(let old, let new),
             .renameExternalID(let old, let new):
             [old, new]
-        case .removeExternalID(let id): [id]
+        case .removeExternalID(let id), .releaseAddress(let id): [id]
         }
     }
 }

@@ -7,6 +7,8 @@ struct TrackDecision {
     private(set) var dropped: [TrackDrop] = []
     /// The objects that were in order, in the order in which they take effect.
     private(set) var objects: [TrackObject] = []
+    /// Addresses that must be released before the decision holds: each still leads to a user who has another one by now.
+    private(set) var outdated: [UserID] = []
     private let log: EventLog
     /// Who was looked up already, or is made by this request.
     private var known: [UserID: Bool] = [:]
@@ -67,9 +69,13 @@ struct TrackDecision {
 
     /// The user under whom an object about `user` is stored: who has the address, if it is one that somebody has.
     private mutating func storedUser(_ user: UserID) throws -> UserID {
-        guard user.isAddress, let owner = try addresses.user(user) else { return user }
-        known[owner] = true
-        return owner
+        guard user.isAddress else { return user }
+        if let owner = try addresses.user(user) {
+            known[owner] = true
+            return owner
+        }
+        if try exists(user), !outdated.contains(user) { outdated.append(user) }
+        return user
     }
 
     /// The address by which `object` makes a user, as their attribute; nil if it makes none, or says so itself.

@@ -273,4 +273,24 @@ struct IdentityTests {
         #expect(try log.users(sharing: .email("a@example.com")).isEmpty)
         #expect(try log.users(sharing: .email("b@example.com")).count == 1)
     }
+
+    @Test("An address that was released is free, and its user is found by what they have", arguments: [1, 3, 40])
+    func release(indexLag: Int) throws {
+        let log = try open(indexLag: indexLag)
+        let (old, new) = (UserID.email("a@example.com"), UserID.email("b@example.com"))
+        try played(old, log)
+        try set(old, .email, "b@example.com", log)
+        try change(.releaseAddress(old), log)
+        #expect(try change(.releaseAddress(old), log).places.isEmpty)
+        #expect(throws: AppendError.self) { try change(.releaseAddress(ana), log) }
+        try stays(log) { (log) throws in
+            #expect(try log.find(old) == nil)
+            #expect(try log.users(sharing: new).map(\.ids) == [[]])
+        }
+        try played(old, log)
+        try stays(log) { (log) throws in
+            #expect(try log.users(sharing: old).map(\.number.rawValue) == [2])
+            #expect(try log.users(sharing: new).map(\.number.rawValue) == [1])
+        }
+    }
 }
