@@ -53,7 +53,7 @@ struct Decider: ~Copyable {
             case .events: return try decideEvents(append, transaction)
             case .device(let device, let intent, let context):
                 return try decideDevice(device, intent, context, transaction)
-            case .identity(let change, let context): return try decideIdentity(change, context, transaction)
+            case .identity(let change, let context): return try decideIdentity(change, context, of: append, transaction)
             case .discard(let device, let selection, let actor, let reason, let context):
                 return try decideDiscard(device, selection, actor, reason, context, transaction)
             }
@@ -295,7 +295,7 @@ struct Decider: ~Copyable {
     }
 
     /// The first answer to the append, if its key was used before for the same content.
-    private func earlierReceipt(
+    func earlierReceipt(
         _ append: PreparedAppend, _ content: [UInt8], _ transaction: borrowing some Reading & ~Copyable
     ) throws -> AppendReceipt? {
         let hash = KeyCoding.hash(append.idempotencyKey)

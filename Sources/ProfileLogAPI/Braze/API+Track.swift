@@ -44,6 +44,10 @@ extension API {
             let reader = TrackReader(workspace: workspace, now: log.options.now(), requestBytes: request.body.count)
             var builder = log.prepare(capacity: body.count)
             let decision = try TrackDecision(body, reader, self, claims, &builder)
+            if !decision.outdated.isEmpty, attempt < Self.mostAttempts {
+                for address in decision.outdated { _ = try await commit(.release(address)) }
+                continue
+            }
             let answer = first(decision)
             if decision.refusesAll { return answer }
             guard builder.count > 0 else { return try stored?(nil, decision) ?? answer }
