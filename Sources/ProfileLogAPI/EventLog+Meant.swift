@@ -13,8 +13,8 @@ extension EventLog {
         return .brazeID(user.brazeID)
     }
 
-    /// Whether `id` is an address that nobody has, and that still leads to the user who was made by it. What is written for it
-    /// would reach that user, who may be another person by now.
+    /// Whether `id` is an address that nobody has, and that still leads to the user who was made by it. What is written
+    /// for it would reach that user, although somebody else may have come by the address since.
     func isOutdated(_ id: UserID) throws -> Bool {
         try id.isAddress && users(sharing: id).isEmpty && find(id) != nil
     }
