@@ -14,7 +14,8 @@ struct ProfileCLI: AsyncParsableCommand {
         abstract: "Save, launch, look and replay: user profiles from an event log.",
         discussion: """
             Everything that is saved or logged is an event in a store: the folder named by --store, by PROFILELOG_STORE, or \
-            ./profilelog. With --url (or PROFILELOG_URL) the same commands talk to a running profiled.
+            ./profilelog. With --url (or PROFILELOG_URL) the same commands talk to a running profiled, with the key in PROFILELOG_KEY \
+            if it asks for one.
 
             USER is an external ID, or one of
               alias:LABEL:NAME   an alias

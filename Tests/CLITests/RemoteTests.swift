@@ -72,4 +72,20 @@ struct RemoteTests {
         #expect(service.end() == 0)
         #expect(try cli.succeed("check").output.hasPrefix("Sound"))
     }
+
+    @Test("A service with keys is spoken to with the one in PROFILELOG_KEY")
+    func key() throws {
+        let cli = try CLI()
+        let profiled = try CLI.program().deletingLastPathComponent().appending(path: "profiled")
+        let added = try cli.run(
+            ["keys", "add", "--name", "test", "--permissions", "all", "--store", cli.store], command: profiled)
+        let key = added.output.split(whereSeparator: \.isWhitespace).first { $0.hasPrefix("plk_") }
+        let service = try Service(cli)
+        let url = ["PROFILELOG_URL": service.url, "PROFILELOG_STORE": ""]
+        let refused = try cli.run(["log", "event", "jane", "a"], environment: url)
+        #expect(refused.status == 1 && refused.errors.contains("PROFILELOG_KEY"), "\(refused.errors)")
+        let known = url.merging(["PROFILELOG_KEY": String(try #require(key))]) { $1 }
+        #expect(try cli.run(["log", "event", "jane", "a"], environment: known).status == 0)
+        #expect(service.end() == 0)
+    }
 }

@@ -54,6 +54,7 @@ extension Failure {
         case "version_conflict":
             "Look at the user again, decide again, and run the command with --expect \(problem["actual"].cell)."
         case "key_reused": "Use a new --key for new content."
+        case "invalid_key": "Put a key of the service into the variable PROFILELOG_KEY; `profiled keys add` makes one."
         case "too_large": "Split it into several commands."
         case "disk_full": "Free some space and run the same command again, with the same --key if it had one."
         case "outcome_unknown":

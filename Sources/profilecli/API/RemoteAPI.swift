@@ -8,17 +8,20 @@ internal import ProfileLogAPI
 /// A running profiled, over HTTP.
 struct RemoteAPI: Connection {
     private let base: URL
+    /// What the service knows the caller by; nil if none was given.
+    private let key: String?
 
     /// Longer than the longest wait that the service grants a request for news.
     private static let timeoutSeconds = 120.0
 
-    /// `url` is the service's address, as in `http://127.0.0.1:8080`.
-    init(url: String) throws {
+    /// `url` is the service's address, as in `http://127.0.0.1:8080`, and `key` one of its keys.
+    init(url: String, key: String?) throws {
         let text = url.contains("://") ? url : "http://\(url)"
         guard let base = URL(string: text), ["http", "https"].contains(base.scheme), base.host?.isEmpty == false else {
             throw Self.unusable(url)
         }
         self.base = base
+        self.key = key
     }
 
     private static func unusable(_ url: String) -> Failure {
@@ -28,6 +31,7 @@ struct RemoteAPI: Connection {
     func answer(_ request: APIRequest) async throws -> APIAnswer {
         var http = URLRequest(url: try url(request), timeoutInterval: Self.timeoutSeconds)
         http.httpMethod = request.method.rawValue
+        if let key { http.setValue("Bearer \(key)", forHTTPHeaderField: "Authorization") }
         if let key = request.idempotencyKey { http.setValue(key, forHTTPHeaderField: "Idempotency-Key") }
         if let version = request.ifMatch { http.setValue(version, forHTTPHeaderField: "If-Match") }
         if request.method == .post {

@@ -24,7 +24,7 @@ struct StoreOrService: ParsableArguments {
 
     /// Connects to the service or opens the store; a missing store is made if `create` is true.
     func connect(create: Bool = false) throws -> any Connection {
-        if let address { return try RemoteAPI(url: address) }
+        if let address { return try RemoteAPI(url: address, key: Terminal.environment("PROFILELOG_KEY")) }
         return LocalAPI(try place.open(create: create))
     }
 
