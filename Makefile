@@ -1,6 +1,6 @@
 # make demo   builds in release and plays the whole story on a store of its own
 # make test   builds and runs all tests
-.PHONY: demo test run bench bench-large install build lint mutations setup clean
+.PHONY: demo test run bench bench-http bench-large install build lint mutations setup clean
 
 PREFIX ?= /usr/local
 
@@ -22,6 +22,10 @@ run: build
 
 bench: build
 	@scripts/bench.sh
+	@scripts/bench-http.sh
+
+bench-http: setup
+	@scripts/bench-http.sh
 
 bench-large: build
 	@scripts/bench-large.sh
