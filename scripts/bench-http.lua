@@ -2,8 +2,9 @@
 local requests, turn = {}, 0
 
 function init()
+    local headers = { ["Content-Type"] = "application/json", ["Authorization"] = "Bearer key" }
     for line in io.lines(os.getenv("BODIES")) do
-        requests[#requests + 1] = wrk.format("POST", "/users/track", { ["Content-Type"] = "application/json" }, line)
+        requests[#requests + 1] = wrk.format("POST", "/users/track", headers, line)
     end
 end
 

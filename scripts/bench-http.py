@@ -55,12 +55,12 @@ class Bodies:
 class Service:
     """A service that runs, on a port that was free."""
 
-    def __init__(self, work, name, *arguments):
-        self.port_file = os.path.join(work, name + ".port")
+    def __init__(self, work, program, *arguments):
+        self.port_file = os.path.join(work, "port")
         with contextlib.suppress(FileNotFoundError):
             os.remove(self.port_file)
         self.process = subprocess.Popen(
-            [os.path.join(BUILD, name), "--port-file", self.port_file, *arguments], stdout=subprocess.DEVNULL)
+            [program, "--port-file", self.port_file, *arguments], stdout=subprocess.DEVNULL)
 
     def __enter__(self):
         for _ in range(200):
@@ -137,11 +137,11 @@ class Benchmark:
     def profiled(self):
         self.stores += 1
         return Service(
-            self.options.work, "profiled", "--port", "0", "--store",
+            self.options.work, PROFILED, "--port", "0", "--log-level", "error", "--store",
             os.path.join(self.options.work, f"store{self.stores}"))
 
     def baseline(self):
-        return Service(self.options.work, "profilelog-baseline")
+        return Service(self.options.work, BASELINE)
 
     def pairs(self, bodies):
         """Both services in turn, so that what else the machine does meets both."""

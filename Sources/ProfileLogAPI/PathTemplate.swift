@@ -2,9 +2,7 @@
 enum PathTemplate {
     /// What `path` names at the places of `template`, decoded; nil if it is another path, or has a broken escape or no UTF-8 there.
     static func parameters(of path: String, as template: String) -> [String: String]? {
-        // Every request is held against many templates: most of them end here.
-        guard let place = template.utf8.firstIndex(of: UInt8(ascii: "{")) else { return path == template ? [:] : nil }
-        guard path.utf8.starts(with: template.utf8[..<place]) else { return nil }
+        if path == template, !template.utf8.contains(UInt8(ascii: "{")) { return [:] }
         let parts = path.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
         let places = template.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
         guard parts.count == places.count else { return nil }

@@ -17,8 +17,7 @@ struct Baseline: AsyncParsableCommand {
     private static let failure = Array(#"{"message":"failure"}"#.utf8)
 
     func run() async throws {
-        var logger = Logger(label: "baseline")
-        logger.logLevel = .critical
+        let logger = Logger(label: "baseline", factory: { _ in SwiftLogNoOpLogHandler() })
         let application = Application(
             responder: CallbackResponder<BasicRequestContext> { request, _ in
                 var request = request
