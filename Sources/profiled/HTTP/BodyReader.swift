@@ -44,10 +44,10 @@ final class BodyReader: Sendable {
                 defer { isCollected.store(true, ordering: .relaxed) }
                 return await self.collect(request.body)
             }
-            // Most bodies are here already. A sleep that is cancelled stays in memory until its time has come.
+            // Most bodies are here already.
             if !isCollected.load(ordering: .relaxed) {
                 group.addTask {
-                    try? await Task.sleep(for: patience)
+                    await connection.sleep(for: patience)
                     return .tooSlow
                 }
             }
