@@ -1,6 +1,7 @@
 # make demo   builds in release and plays the whole story on a store of its own
 # make test   builds and runs all tests
-.PHONY: demo test run bench bench-http bench-large install build lint mutations setup clean
+# make compatibility   runs Braze clients from PyPI against the built profiled (PROFILED=FILE for another than .build/debug/profiled)
+.PHONY: demo test compatibility run bench bench-http bench-large install build lint mutations setup clean
 
 PREFIX ?= /usr/local
 
@@ -16,6 +17,10 @@ demo: build
 test: setup
 	swift build --build-tests
 	swift test --skip-build
+	@Tests/Compatibility/run --if-possible
+
+compatibility:
+	@Tests/Compatibility/run
 
 run: build
 	.build/release/profiled

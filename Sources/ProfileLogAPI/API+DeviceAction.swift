@@ -192,6 +192,7 @@ extension API {
         let previous = try log.device(device)?.user.flatMap { try log.find($0) }
         let (receipt, sent) = try await perform { log in
             let before = try log.lastPosition()
+            if try log.isOutdated(id) { _ = try log.commit(.release(id)) }
             let receipt = try log.changeUser(device: device, to: log.writtenID(id), context: context)
             return (receipt, try log.sent(on: device, after: before))
         }

@@ -31,6 +31,7 @@ extension API {
 
     /// Commits `write`; an address sends it to one who has it.
     private func receipt(of write: Write) async throws -> AppendReceipt {
+        if try log.isOutdated(write.user) { _ = try await commit(.release(write.user)) }
         do {
             return try await commit(write, to: log.writtenID(write.user))
         } catch AppendError.keyReused(let position) {

@@ -13,6 +13,7 @@ public struct API: Sendable {
     let workspace: Workspace
     let catalogue: LiveState<CatalogueProjection>
     let exports = ExportShelf()
+    let typeClaims = TypeClaims()
     private let writer: LogWriter?
 
     /// The projections that a log for this API keeps states of. Without them all answers are the same, and the first ones take longer.
@@ -44,6 +45,9 @@ public struct API: Sendable {
         self.ephemeral = ephemeral
         self.activity = activity
     }
+
+    /// Removes the files that exports have left: for the end of a program. A program that is killed leaves them to the next one.
+    public func removeExports() { exports.clear() }
 
     /// Does what `request` asks. Every failure is an answer too: an object with `error`, `remedy` and `code`.
     public func answer(_ request: APIRequest) async -> APIAnswer {

@@ -87,6 +87,9 @@ extension Endpoint {
             EndpointInput("properties", .object), EndpointInput("attributes", .object),
             EndpointInput("_merge_objects", .boolean), EndpointInput("attribute"), EndpointInput("value", .any),
         ],
+        "POST /v1/erase": [
+            EndpointInput("user", isRequired: true), EndpointInput("reason", isRequired: true), EndpointInput("actor"),
+        ],
         "POST /v1/reset": [EndpointInput("fixtures", .boolean)],
         "POST /v1/clock": [
             EndpointInput("set"), EndpointInput("advance", .any), EndpointInput("release", .boolean),

@@ -3,17 +3,27 @@ internal import ProfileLog
 extension EventLog {
     /// The user whom a request means by `id`; nil if there is none.
     ///
-    /// An e-mail address or a phone number means one of the users who have it now: those with an external ID come before others, then the
-    /// latest events count. If nobody has it, it means the user who was made by it.
-    func user(meantBy id: UserID) throws -> UserInfo? {
-        guard id.isAddress else { return try find(id) }
-        return try users(sharing: id).first ?? find(id)
-    }
+    /// An e-mail address or a phone number means one of the users who have it now: those with an external ID come before
+    /// others, then the latest events count.
+    func user(meantBy id: UserID) throws -> UserInfo? { try users(sharing: id).first }
 
     /// An ID under which to write for the user whom `id` means: `id` itself unless it is an address that somebody has.
     func writtenID(_ id: UserID) throws -> UserID {
-        guard id.isAddress, let user = try users(sharing: id).first else { return id }
+        guard id.isAddress, let user = try user(meantBy: id) else { return id }
         return .brazeID(user.brazeID)
+    }
+
+    /// Whether `id` is an address that nobody has, and that still leads to the user who was made by it. What is written
+    /// for it would reach that user, although somebody else may have come by the address since.
+    func isOutdated(_ id: UserID) throws -> Bool {
+        try id.isAddress && users(sharing: id).isEmpty && find(id) != nil
+    }
+}
+
+extension PreparedAppend {
+    /// Makes an outdated address free for a new user.
+    static func release(_ address: UserID) throws(AppendError) -> PreparedAppend {
+        try .identity(.releaseAddress(address), context: EventContext(source: .system))
     }
 }
 

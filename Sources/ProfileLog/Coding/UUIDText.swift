@@ -13,16 +13,35 @@ enum UUIDText {
         guard text.count == characters, text[8] == dash, text[13] == dash, text[18] == dash, text[23] == dash else {
             return false
         }
-        var place = 0
-        for index in 0..<bytes {
-            if index == 4 || index == 6 || index == 8 || index == 10 { place += 1 }
-            let high = digit(text[place])
-            let low = digit(text[place + 1])
-            if high | low > 0x0F { return false }
-            target[index] = high << 4 | low
-            place += 2
-        }
+        let places = ((0, 4), (9, 14), (19, 24), (28, 32))
+        guard let first = fourBytes(text, places.0), let second = fourBytes(text, places.1),
+            let third = fourBytes(text, places.2), let fourth = fourBytes(text, places.3)
+        else { return false }
+        let value = UnsafeMutableRawPointer(target)
+        value.storeBytes(of: first.littleEndian, as: UInt32.self)
+        value.storeBytes(of: second.littleEndian, toByteOffset: 4, as: UInt32.self)
+        value.storeBytes(of: third.littleEndian, toByteOffset: 8, as: UInt32.self)
+        value.storeBytes(of: fourth.littleEndian, toByteOffset: 12, as: UInt32.self)
         return true
+    }
+
+    /// The bytes for which the four digits at each of two places stand, the first one lowest; nil if others are there. All eight at once:
+    /// digit by digit, the UUIDs took a tenth of the encoding.
+    @inline(__always)
+    private static func fourBytes(_ text: UnsafeRawBufferPointer, _ places: (Int, Int)) -> UInt32? {
+        let low = UInt32(littleEndian: text.loadUnaligned(fromByteOffset: places.0, as: UInt32.self))
+        let high = UInt32(littleEndian: text.loadUnaligned(fromByteOffset: places.1, as: UInt32.self))
+        let digits = UInt64(high) << 32 | UInt64(low)
+        let ones: UInt64 = 0x0101_0101_0101_0101
+        let letters = digits >> 6 & ones  // bit 6 is set in a … f, and not in 0 … 9
+        let values = (digits & (ones &* 0x0F)) &+ letters &* 9
+        // What the values would be written as is what stands there, and those of 10 to 15 are the letters'.
+        let isWritten = digits == values &+ ones &* 0x30 &+ letters &* 0x27
+        let areLetters = (values &+ ones &* 6) >> 4 & ones
+        guard isWritten, areLetters == letters, values & (ones &* 0x10) == 0 else { return nil }
+        let pairs = (values << 4 | values >> 8) & 0x00FF_00FF_00FF_00FF
+        let fours = (pairs | pairs >> 8) & 0x0000_FFFF_0000_FFFF
+        return UInt32(truncatingIfNeeded: fours | fours >> 16)
     }
 
     /// The string for 16 bytes.
@@ -40,15 +59,6 @@ enum UUIDText {
             }
             return characters
         }
-    }
-
-    /// The value of a lower-case hexadecimal digit, or 0xFF.
-    @inline(__always)
-    private static func digit(_ character: UInt8) -> UInt8 {
-        let number = character &- UInt8(ascii: "0")
-        if number < 10 { return number }
-        let letter = character &- UInt8(ascii: "a")
-        return letter < 6 ? letter + 10 : 0xFF
     }
 
     @inline(__always)

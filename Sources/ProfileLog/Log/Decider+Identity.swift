@@ -1,11 +1,18 @@
 /// Who is known by which ID.
 extension Decider {
     mutating func decideIdentity(
-        _ change: IdentityChange, _ context: EventContext, _ transaction: borrowing some Reading & ~Copyable
+        _ change: IdentityChange, _ context: EventContext, of append: PreparedAppend,
+        _ transaction: borrowing some Reading & ~Copyable
     ) throws -> AppendReceipt {
         let first = nextPosition
         var places: [AppendReceipt.Place] = []
         var key: AppendField?
+        if !append.idempotencyKey.isEmpty {
+            // By what IDs a user is named changes with every change: the note says whether the same was asked.
+            let content = KeyCoding.hash(append.note)
+            if let receipt = try earlierReceipt(append, content, transaction) { return receipt }
+            key = AppendField(key: append.idempotencyKey, content: content, count: 1, note: append.note)
+        }
         let decision =
             switch change {
             case .addAlias(let alias, let user): try addingAlias(alias, user, transaction)
@@ -14,15 +21,18 @@ extension Decider {
             case .merge(let source, let target): try merging(source, target, transaction)
             case .renameExternalID(let id, let newID): try renamingExternalID(id, newID, transaction)
             case .removeExternalID(let id): try removingExternalID(id, transaction)
+            case .releaseAddress(let id): try releasingAddress(id, transaction)
             }
         switch decision {
         case .nothing: break
         case .create(let id): _ = try create(id, &key, &places, transaction)
         case .event(let event, let user): try self.event(event, context, user, &key, &places, transaction)
         }
-        return AppendReceipt(first: Position(rawValue: first), places: places, isRepetition: false, note: [])
+        return AppendReceipt(
+            first: Position(rawValue: first), places: places, isRepetition: false, note: append.note)
     }
 
+    /// What a change comes to: one event at most, on which its key relies.
     private enum IdentityDecision {
         case nothing
         case create(UserID)
@@ -114,6 +124,17 @@ extension Decider {
         guard id.isExternalID, try ids(user, transaction).last(where: \.isExternalID) != id else {
             throw AppendError.invalid(place: "The external ID", reason: "was not renamed, and cannot be removed")
         }
+        return .event(.externalIDRemoved(id), user: user)
+    }
+
+    private func releasingAddress(
+        _ id: UserID, _ transaction: borrowing some Reading & ~Copyable
+    ) throws -> IdentityDecision {
+        switch id {
+        case .email, .phone: break
+        default: throw AppendError.invalid(place: "The address", reason: "is none")
+        }
+        guard let user = try view.user(id, braze: braze, transaction) else { return .nothing }
         return .event(.externalIDRemoved(id), user: user)
     }
 

@@ -53,7 +53,7 @@ struct Decider: ~Copyable {
             case .events: return try decideEvents(append, transaction)
             case .device(let device, let intent, let context):
                 return try decideDevice(device, intent, context, transaction)
-            case .identity(let change, let context): return try decideIdentity(change, context, transaction)
+            case .identity(let change, let context): return try decideIdentity(change, context, of: append, transaction)
             case .discard(let device, let selection, let actor, let reason, let context):
                 return try decideDiscard(device, selection, actor, reason, context, transaction)
             }
@@ -82,6 +82,7 @@ struct Decider: ~Copyable {
                 throw AppendError.versionConflict(user: user, expected: expected, actual: Version(rawValue: actual))
             }
         }
+        writer.reserve(append.byteCount)
         let users = try resolve(append, transaction)
         let plans = try plan(append, users, transaction)
         return try append.bytes.withUnsafeBytes { try write(append, $0, users, plans, keyField, transaction) }
@@ -294,7 +295,7 @@ struct Decider: ~Copyable {
     }
 
     /// The first answer to the append, if its key was used before for the same content.
-    private func earlierReceipt(
+    func earlierReceipt(
         _ append: PreparedAppend, _ content: [UInt8], _ transaction: borrowing some Reading & ~Copyable
     ) throws -> AppendReceipt? {
         let hash = KeyCoding.hash(append.idempotencyKey)

@@ -12,6 +12,8 @@ public enum IdentityChange: Hashable, Sendable {
     case renameExternalID(current: UserID, newID: UserID)
     /// An external ID that was renamed leads to nobody.
     case removeExternalID(UserID)
+    /// An address leads no more to the user who was made by it: they have another one by now.
+    case releaseAddress(UserID)
 }
 
 extension PreparedAppend {
@@ -19,9 +21,23 @@ extension PreparedAppend {
     ///
     /// The receipt is empty if there was nothing to change. Refused with `unknownUser` if there is no such user, and with `invalid` if the
     /// rules of the change forbid it.
-    public static func identity(_ change: IdentityChange, context: EventContext) throws(AppendError) -> PreparedAppend {
+    ///
+    /// - Parameters:
+    ///   - key: makes the change, sent again, change nothing; one that changed nothing is not remembered.
+    ///   - note: stands for what was asked, and is given back with every answer under `key`: the same key with another note is
+    ///     refused.
+    public static func identity(
+        _ change: IdentityChange, context: EventContext, idempotencyKey key: String? = nil, note: [UInt8] = []
+    ) throws(AppendError) -> PreparedAppend {
         for id in change.ids { try Validation.check(id) }
-        return PreparedAppend(.identity(change, context))
+        let key = Array((key ?? "").utf8)
+        guard key.count <= Limits.bytesPerKey else {
+            throw .invalid(place: "The idempotency key", reason: "must not be longer than \(Limits.bytesPerKey) bytes")
+        }
+        var append = PreparedAppend(.identity(change, context))
+        append.idempotencyKey = key
+        append.note = note
+        return append
     }
 }
 
@@ -32,7 +48,7 @@ extension IdentityChange {
         case .renameAlias(let old, let new), .identify(let old, let new), .merge(let old, let new),
             .renameExternalID(let old, let new):
             [old, new]
-        case .removeExternalID(let id): [id]
+        case .removeExternalID(let id), .releaseAddress(let id): [id]
         }
     }
 }

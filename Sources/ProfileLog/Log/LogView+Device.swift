@@ -1,5 +1,9 @@
 /// Devices, as tables `devices` and `pending` and the tail have them.
 extension LogView {
+    /// Whether the view sees what happened at `position` and the tables do not tell it yet. To apply it once more would not do: what a launch
+    /// means depends on the settings that it met.
+    private func isNew(_ position: UInt64) -> Bool { position > checkpoint && position <= last }
+
     /// The device without what waits on it.
     func device(_ device: Name, _ transaction: borrowing some Reading & ~Copyable) throws -> DeviceStatus {
         try refuseDamage()
@@ -11,7 +15,7 @@ extension LogView {
             status = read
         }
         withTail { tail in
-            for (change, position) in tail.devices[device] ?? [] where position <= last { status.apply(change) }
+            for (change, position) in tail.devices[device] ?? [] where isNew(position) { status.apply(change) }
         }
         return status
     }
@@ -21,7 +25,7 @@ extension LogView {
         try refuseDamage()
         var items = try storedItems(device, transaction)
         withTail { tail in
-            for (change, position) in tail.devices[device] ?? [] where position <= last { items.apply(change) }
+            for (change, position) in tail.devices[device] ?? [] where isNew(position) { items.apply(change) }
         }
         return items
     }

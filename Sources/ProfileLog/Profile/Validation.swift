@@ -170,6 +170,13 @@ enum Validation {
     static func check(_ event: ProfileEvent, _ context: EventContext) throws(AppendError) {
         try check(event)
         if context.source.isSDK { try checkForSDK(event, context) }
+        if context.device != nil || context.process != nil || context.storage != nil || event.kind.isSaved {
+            try checkPlace(event, context)
+        }
+    }
+
+    /// Where it happened: nothing of most events that come from servers.
+    private static func checkPlace(_ event: ProfileEvent, _ context: EventContext) throws(AppendError) {
         if let device = context.device { try check(device: device) }
         if let process = context.process { try check(name: process, "The process's name") }
         if case .appGroup(let group) = context.storage { try check(appGroup: group) }

@@ -27,11 +27,11 @@ extension API {
         _ read: (AttributeValue) throws(TrackFault) -> IdentityItem.Change
     ) async -> APIAnswer {
         do {
-            let request = try IdentityRequest(request, [list]) { (object, _) throws(TrackFault) in
+            let list = try IdentityRequest(request, [list]) { (object, _) throws(TrackFault) in
                 // A client was recorded that wraps each entry once more.
                 try read(object.present(WireNames.userAlias) ?? object)
             }
-            return request.answer(try await carryOut(request.items))
+            return list.answer(try await carryOut(list.items, of: request))
         } catch {
             return APIProblem(error).messageAnswer
         }

@@ -5,7 +5,7 @@ extension API {
     func renameExternalIDs(_ request: APIRequest) async -> APIAnswer {
         do {
             let (list, values) = ("external_id_renames", try Self.entries(request, "external_id_renames"))
-            let (done, errors) = try await carryOut(values, list) { value throws(TrackFault) in
+            let (done, errors) = try await carryOut(values, list, of: request) { value throws(TrackFault) in
                 guard let current = value.present(Self.current).flatMap(TrackTarget.externalID),
                     let new = value.present(Self.new).flatMap(TrackTarget.externalID)
                 else { throw .object("'current_external_id' and 'new_external_id' must be texts") }
@@ -33,7 +33,7 @@ extension API {
     func removeExternalIDs(_ request: APIRequest) async -> APIAnswer {
         do {
             let (list, values) = ("external_ids", try Self.entries(request, "external_ids"))
-            let (done, errors) = try await carryOut(values, list) { value throws(TrackFault) in
+            let (done, errors) = try await carryOut(values, list, of: request) { value throws(TrackFault) in
                 guard let id = TrackTarget.externalID(value) else { throw .object("the external ID must be text") }
                 return .removeExternalID(.externalID(id))
             }
@@ -65,7 +65,7 @@ extension API {
 
     /// The entries that were done, and what was wrong with the others.
     private func carryOut(
-        _ values: [AttributeValue], _ list: String,
+        _ values: [AttributeValue], _ list: String, of request: APIRequest,
         _ read: (AttributeValue) throws(TrackFault) -> IdentityChange
     ) async throws -> (done: [AttributeValue], errors: [(reason: String, index: Int)]) {
         var items: [IdentityItem] = []
@@ -78,7 +78,7 @@ extension API {
             }
         }
         var done: [AttributeValue] = []
-        for (item, reason) in zip(items, items.isEmpty ? [] : try await carryOut(items)) {
+        for (item, reason) in zip(items, items.isEmpty ? [] : try await carryOut(items, of: request)) {
             if let reason { errors.append((reason, item.index)) } else { done.append(values[item.index]) }
         }
         return (done, errors.sorted { $0.index < $1.index })

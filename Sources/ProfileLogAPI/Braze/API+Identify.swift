@@ -4,14 +4,14 @@ internal import ProfileLog
 extension API {
     func identifyUsers(_ request: APIRequest) async -> APIAnswer {
         do {
-            let request = try IdentityRequest(
+            let lists = try IdentityRequest(
                 request, [Self.aliasesToIdentify, Self.emailsToIdentify, Self.phonesToIdentify]
             ) { (object, list) throws(TrackFault) in
                 guard let value = object.present(WireNames.externalID) else { throw .required("external_id") }
                 guard let id = TrackTarget.externalID(value) else { throw .notValid("external_id") }
                 return .identify(try Self.person(object, list), externalID: .externalID(id))
             }
-            return request.answer(try await carryOut(request.items))
+            return lists.answer(try await carryOut(lists.items, of: request))
         } catch {
             return APIProblem(error).messageAnswer
         }

@@ -6,7 +6,7 @@ extension API {
         do {
             try IdentityRequest.refuseIfMatch(request)
             let items = try MergeRequest(request.body).items
-            let reasons = try await carryOut(items)
+            let reasons = try await carryOut(items, of: request)
             var json = JSONWriter()
             json.beginObject()
             json.member("message", "success")
@@ -60,8 +60,9 @@ private struct MergeRequest {
             let value = identifier.present(used), hasRightType(value, used)
         else {
             throw refusal(
-                "identifiers must be objects with an 'external_id' property that is a string, 'user_alias' property that is an "
-                    + "object, 'email' property that is a string, or 'phone' property that is a string", place)
+                "identifiers must be objects with an 'external_id' property that is a string, 'user_alias' property "
+                    + "that is an object, 'email' property that is a string, or 'phone' property that is a string",
+                place)
         }
         do throws(TrackFault) {
             guard let person = try IdentityItem.Person(identifier, used, value) else { throw .notValid(used.text) }

@@ -39,9 +39,15 @@ extension API {
         let body = try isBulk ? TrackBody(bulk: request.body, trackLimits) : TrackBody(request.body, trackLimits)
         try check(body)
         for attempt in 1... {
+            let claims = TypeClaims.Held(typeClaims)
+            defer { claims.release() }
             let reader = TrackReader(workspace: workspace, now: log.options.now(), requestBytes: request.body.count)
             var builder = log.prepare(capacity: body.count)
-            let decision = try TrackDecision(body, reader, self, &builder)
+            let decision = try TrackDecision(body, reader, self, claims, &builder)
+            if !decision.outdated.isEmpty, attempt < Self.mostAttempts {
+                for address in decision.outdated { _ = try await commit(.release(address)) }
+                continue
+            }
             let answer = first(decision)
             if decision.refusesAll { return answer }
             guard builder.count > 0 else { return try stored?(nil, decision) ?? answer }

@@ -2,17 +2,20 @@ internal import ProfileLog
 
 /// Holds custom attributes to their types: the one that the workspace forces, or else that of the first value ever (spec/rest-api 1.5).
 ///
-/// One request is decided with one of these, so that the first value within it counts too. Two requests that give an attribute its first value
-/// at the same time may both be stored; from then on the one that the log has first decides.
+/// One request is decided with one of these, so that the first value within it counts too; of two requests that give an attribute its first
+/// value at the same time, the one that claims it first decides.
 struct AttributeTyping {
     private let forced: [Name: AttributeType]
     private let log: EventLog
     private let catalogue: LiveState<CatalogueProjection>
+    private let claims: TypeClaims.Held
     private var hasCaughtUp = false
     /// First types, as far as this request has asked for them or made them.
     private var known: [Name: AttributeType] = [:]
 
-    init(_ api: API) {
+    /// - Parameter claims: what they hold must not be released before the request is stored.
+    init(_ api: API, _ claims: TypeClaims.Held) {
+        self.claims = claims
         forced = api.workspace.forcedTypes
         log = api.log
         catalogue = api.catalogue
@@ -44,10 +47,8 @@ struct AttributeTyping {
         _ change: AttributeChange, text: String?
     ) throws -> (AttributeChange?, reason: String?) {
         let isForced = forced[change.name] != nil
-        guard let type = try forced[change.name] ?? firstType(change.name) else {
-            if let type = Self.typeGiven(by: change.operation) { known[change.name] = type }
-            return (change, nil)
-        }
+        let given = Self.typeGiven(by: change.operation)
+        guard let type = try forced[change.name] ?? firstType(change.name, given) else { return (change, nil) }
         if Self.works(change.operation, on: type) { return (change, nil) }
         if case .set(let value) = change.operation {
             if type == .string, let text { return (AttributeChange(change.name, .set(.string(text))), nil) }
@@ -62,15 +63,26 @@ struct AttributeTyping {
         return (nil, reason)
     }
 
-    private mutating func firstType(_ name: Name) throws -> AttributeType? {
+    /// The type of the first value, this request's included; nil if there is none.
+    ///
+    /// - Parameter given: the type that this request would give to an attribute without one.
+    private mutating func firstType(_ name: Name, _ given: AttributeType?) throws -> AttributeType? {
         if let type = known[name] { return type }
-        if !hasCaughtUp {
-            try catalogue.catchUp()
-            hasCaughtUp = true
+        if !hasCaughtUp { try catchUp() }
+        var type = try catalogue.withState { log.firstType(of: name, by: $0) }
+        if type == nil, let given {
+            // First the claim, then another look: who had it before has stored its value by then, or has it still.
+            let claimed = claims.claim(name, given)
+            try catchUp()
+            type = try catalogue.withState { log.firstType(of: name, by: $0) } ?? claimed
         }
-        let type = try catalogue.withState { log.firstType(of: name, by: $0) }
         if let type { known[name] = type }
         return type
+    }
+
+    private mutating func catchUp() throws {
+        try catalogue.catchUp()
+        hasCaughtUp = true
     }
 
     /// The type that an attribute has from then on, if it had none; as in `CatalogueProjection`.

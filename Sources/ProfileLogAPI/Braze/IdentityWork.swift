@@ -1,40 +1,56 @@
 internal import ProfileLog
 
 extension API {
-    /// Does one item after the other, each whole or not at all; those that ask for no address share a commit.
+    /// Does one item of `request` after the other, each whole or not at all; those that ask for no address share a
+    /// commit.
     ///
     /// - Returns: for each item why nothing was done about it; nil if it was, or if it was so already.
-    func carryOut(_ items: [IdentityItem]) async throws -> [String?] {
-        try await perform { log in
-            var work = IdentityWork(log: log)
-            for item in items { try work.take(item.change) }
+    func carryOut(_ items: [IdentityItem], of request: APIRequest) async throws -> [String?] {
+        let key = try IdentityKey(request)
+        return try await perform { log in
+            var work = IdentityWork(log: log, key: key)
+            try key?.refuseOthers(log)
+            let done = try items.map { try key?.wasDone($0, log) ?? false }
+            for (item, isDone) in zip(items, done) { try work.take(item, isDone: isDone) }
             try work.commit()
             return work.reasons
         }
     }
 }
 
-/// The items of a request on their way into the log. Lives on the writer's thread, so that nobody comes between look-up and commit.
+/// The items of a request on their way into the log. Lives on the writer's thread, so that no other request comes
+/// between look-up and commit.
 private struct IdentityWork {
     let log: EventLog
+    let key: IdentityKey?
     private(set) var reasons: [String?] = []
     private var gathered: [(item: Int, append: PreparedAppend)] = []
 
-    init(log: EventLog) { self.log = log }
+    init(log: EventLog, key: IdentityKey?) {
+        self.log = log
+        self.key = key
+    }
 
-    mutating func take(_ change: IdentityItem.Change) throws {
+    mutating func take(_ item: IdentityItem, isDone: Bool) throws {
+        if isDone {
+            reasons.append(nil)
+            return
+        }
         // Whoever has the address has it after the items before this one.
-        if change.asksForAddress { try commit() }
+        if item.change.asksForAddress { try commit() }
         do {
-            let change = try change.resolved(log)
-            gathered.append((reasons.count, try .identity(change, context: EventContext(source: .rest))))
+            let append = try PreparedAppend.identity(
+                item.change.resolved(log), context: EventContext(source: .rest), idempotencyKey: key?.key(of: item),
+                note: key?.note ?? [])
+            gathered.append((reasons.count, append))
             reasons.append(nil)
         } catch let nobody as IdentityItem.NobodyMeant {
             reasons.append(nobody.reason)
         }
     }
 
-    /// Commits what was taken. An item that the rules forbid gets its reason; what keeps the log from taking anything is thrown.
+    /// Commits what was taken. An item that the rules forbid gets its reason; what keeps the log from taking anything
+    /// is thrown.
     mutating func commit() throws {
         if gathered.isEmpty { return }
         let answers = log.commit(gathered.map(\.append))

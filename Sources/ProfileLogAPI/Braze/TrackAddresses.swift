@@ -1,7 +1,7 @@
 internal import ProfileLog
 
-/// Whom the addresses in a track request mean: who has them in the log, each looked up once, as changed by the objects before
-/// (spec/rest-api 1.3).
+/// Whom the addresses in a track request mean: who has them in the log, each looked up once, as changed by the objects
+/// before (spec/rest-api 1.3).
 ///
 /// A request without addresses pays for none of it.
 struct TrackAddresses {

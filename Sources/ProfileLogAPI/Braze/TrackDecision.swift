@@ -10,13 +10,17 @@ struct TrackDecision {
     private let api: API
     private var profiles: TrackProfiles
     private var typing: AttributeTyping
+    /// Addresses that must be released before the decision holds: each still leads to a user who has another one by now.
+    private(set) var outdated: [UserID] = []
     private var addresses: TrackAddresses
 
     /// Decides all of `body`, and adds what is to be stored to `builder`.
-    init(_ body: TrackBody, _ reader: TrackReader, _ api: API, _ builder: inout AppendBuilder) throws {
+    init(
+        _ body: TrackBody, _ reader: TrackReader, _ api: API, _ claims: TypeClaims.Held, _ builder: inout AppendBuilder
+    ) throws {
         self.api = api
         profiles = TrackProfiles(api.log)
-        typing = AttributeTyping(api)
+        typing = AttributeTyping(api, claims)
         addresses = TrackAddresses(api.log)
         for array in TrackArray.allCases {
             for (index, value) in body[array].enumerated() {
@@ -98,7 +102,12 @@ struct TrackDecision {
 
     /// The user under whom an object about `user` is stored: who has the address, if it is one that somebody has.
     private mutating func storedUser(_ user: UserID) throws -> UserID {
-        user.isAddress ? try addresses.user(user) ?? user : user
+        guard user.isAddress else { return user }
+        if let owner = try addresses.user(user) {
+            return owner
+        }
+        if try profiles.exists(user), !outdated.contains(user) { outdated.append(user) }
+        return user
     }
 
     /// The address by which `object` makes a user, as their attribute; nil if it makes none, or says so itself.

@@ -45,9 +45,8 @@ package struct ImportLine {
 
     /// Every field of the short forms: a misspelled one would be lost without a word.
     private static let shortFields: [Name] = [
-        "kind", "user", "time", "name", "properties", "attributes", "attribute", "value", "product_id", "currency",
-        "price",
-        "quantity",
+        "attribute", "attributes", "currency", "kind", "name", "price", "product_id", "properties", "quantity", "time",
+        "user", "value",
     ]
 
     private static func shortContext(_ fields: ImportFields) throws(Refusal) -> (UserID, EventContext) {
@@ -88,9 +87,14 @@ struct ImportFields {
 
     init(_ members: [AttributeValue.Member]) { self.members = members }
 
+    /// `names` ascend, as the members of an object do.
     func refuseOthers(than names: [Name]) throws(ImportLine.Refusal) {
-        for member in members where !names.contains(member.key) {
-            throw ImportLine.Refusal("\"\(member.key)\" is no field of such a line")
+        var next = 0
+        for member in members {
+            while next < names.count, names[next] < member.key { next += 1 }
+            guard next < names.count, names[next] == member.key else {
+                throw ImportLine.Refusal("\"\(member.key)\" is no field of such a line")
+            }
         }
     }
 

@@ -43,7 +43,7 @@ struct KeysAdd: ParsableCommand {
         try KeysCommand.reporting {
             let key = APIKey.random()
             // The store comes first: its folder would not become one with another program's files in it.
-            if store.keys == nil { _ = try EventLog(path: store.path, create: true) }
+            if store.keys == nil { _ = try EventLog(path: store.path, create: true, projections: API.projections) }
             try store.keyFile.update { keys in
                 guard !keys.contains(where: { $0.name == name }) else {
                     throw StartFailure(

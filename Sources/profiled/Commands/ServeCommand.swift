@@ -2,6 +2,7 @@ internal import ArgumentParser
 internal import Foundation
 internal import Logging
 internal import ProfileLog
+internal import ProfileLogAPI
 
 /// `profiled serve`, which is also what `profiled` alone does.
 struct ServeCommand: AsyncParsableCommand {
@@ -43,18 +44,19 @@ struct ServeCommand: AsyncParsableCommand {
 
     private func serve(_ logger: Logger) async throws {
         let fixtures = try options.fixtures.map { try Fixtures(path: $0) }
+        let workspace = try options.workspace.map { try WorkspaceFile.read($0) } ?? Workspace()
         // A temporary store has no folder in which somebody could have put keys: those must be named.
         let keyFile = options.isEphemeral && store.keys == nil ? nil : store.keyFile
         guard try options.isLoopback || keyFile?.read()?.isEmpty == false else { throw withoutKeys }
         let keys = try KeyRing(keyFile, isClosed: !options.isLoopback)
         if options.isEphemeral {
-            let stores = try EphemeralStores(fixtures: fixtures)
+            let stores = try EphemeralStores(fixtures: fixtures, workspace: workspace)
             defer { stores.remove() }
             try await serve(stores.start(), keys, logger)
         } else {
-            let log = try EventLog(path: store.path, create: true)
+            let log = try EventLog(path: store.path, create: true, projections: API.projections)
             try fixtures?.load(into: log)
-            try await serve(LiveStore(LogWriter(log)), keys, logger)
+            try await serve(LiveStore(LogWriter(log), workspace), keys, logger)
         }
     }
 

@@ -23,6 +23,9 @@ struct ServiceOptions: ParsableArguments, Sendable {
     @Option(help: ArgumentHelp("JSON Lines that are stored at the start, as for profilecli import.", valueName: "file"))
     var fixtures: String?
 
+    @Option(help: ArgumentHelp("What a Braze workspace is set up with, in YAML: docs/workspace.md.", valueName: "file"))
+    var workspace: String?
+
     @Option(
         name: .customLong("rate-limit"),
         help: ArgumentHelp(

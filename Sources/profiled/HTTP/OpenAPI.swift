@@ -50,10 +50,10 @@ enum OpenAPI {
         json.object(method) { json in
             json.member("operationId", id(method, endpoint.path))
             json.member("summary", endpoint.summary)
-            json.member("description", "Permission: \(endpoint.permission)")
+            if let permission = endpoint.permission { json.member("description", "Permission: \(permission)") }
             parameters(endpoint, &json)
             if endpoint.method == .post { body(endpoint, &json) }
-            security(isNeeded: true, &json)
+            security(isNeeded: endpoint.permission != nil, &json)
             json.object("responses") { json in
                 json.object(endpoint.isNative ? "200" : "2XX") { json in
                     json.member("description", "done")

@@ -40,6 +40,10 @@ extension Refusal {
         status: 400, code: "cut_off", error: "The connection ended before the body did; nothing was stored.",
         remedy: "Send the request again.")
 
+    static let fileGone = Refusal(
+        status: 404, code: "unknown_export", error: "There is no such export any more.",
+        remedy: "Ask for the segment again.")
+
     static let noRoom = Refusal(
         status: 429, code: "overloaded", error: "Too many large requests are being read; nothing was stored.",
         remedy: "Try again in a moment.")

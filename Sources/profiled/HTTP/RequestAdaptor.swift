@@ -36,6 +36,7 @@ final class RequestAdaptor: Sendable {
     private enum Outcome {
         case answer(ServiceAnswer)
         case stream(EventFeed)
+        case file(Response)
     }
 
     /// A request on its way.
@@ -72,6 +73,9 @@ final class RequestAdaptor: Sendable {
                 guard case .endpoint(let endpoint) = exchange.route else { return false }
                 return access.refusal(exchange.request.headers[.authorization], endpoint) == nil
             }
+            code = nil
+        case .file(let file):
+            response = file
             code = nil
         }
         let (status, took) = (response.status.code, ContinuousClock.now - begin)
@@ -129,6 +133,7 @@ final class RequestAdaptor: Sendable {
                     API.answerToInvalid("query", "has a % without two hexadecimal digits, or is no UTF-8")))
         }
         call.query = query
+        call.baseURL = Self.baseURL(of: request)
         if endpoint.method == .post {
             if let refusal = Self.refusal(ofOrigin: request) { return .answer(ServiceAnswer(refusal)) }
             switch await bodies.read(request, exchange.connection) {
@@ -153,7 +158,16 @@ final class RequestAdaptor: Sendable {
         } else if endpoint.path == "/v1/reset", answer.isSuccess {
             hasFailed.store(false, ordering: .relaxed)
         }
-        return .answer(ServiceAnswer(answer))
+        guard let file = answer.file else { return .answer(ServiceAnswer(answer)) }
+        if let response = FileResponse.response(file, exchange.headers) { return .file(response) }
+        return .answer(Refusal.fileGone.answer(isNative: endpoint.isNative))
+    }
+
+    /// What the client calls this service, for addresses in answers.
+    private static func baseURL(of request: Request) -> String {
+        guard let host = request.head.authority, host.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else { return "" }
+        let forwarded = request.headers.first { $0.name.canonicalName == "x-forwarded-proto" }?.value
+        return "\(forwarded == "https" ? "https" : "http")://\(host)"
     }
 
     /// What to answer if the request has no key for the endpoint, or is one too many; only one that has a key counts.

@@ -24,6 +24,7 @@ struct ServiceAnswer: Sendable {
         code = answer.code
         if let etag = answer.etag { headers.append(("ETag", etag)) }
         if let allow = answer.allow { headers.append(("Allow", allow)) }
+        if let link = answer.link { headers.append(("Link", link)) }
         if answer.status == 429 { headers.append(("Retry-After", "1")) }
     }
 

@@ -25,7 +25,8 @@ struct Access: Sendable {
 
     /// As the other one, for an endpoint of the API.
     func refusal(_ authorization: String?, body: [UInt8] = [], _ endpoint: Endpoint) -> ServiceAnswer? {
-        refusal(authorization, body: body, permission: endpoint.permission, isNative: endpoint.isNative)
+        guard let permission = endpoint.permission else { return nil }
+        return refusal(authorization, body: body, permission: permission, isNative: endpoint.isNative)
     }
 
     /// Whether the key of a request in Braze's format may stand in its body.

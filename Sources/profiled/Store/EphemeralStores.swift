@@ -8,19 +8,21 @@ final class EphemeralStores: EphemeralStore {
     let clock = StoreClock()
     private let folder: EphemeralFolder
     private let fixtures: Fixtures?
+    private let workspace: Workspace
     private let count = Atomic<Int>(0)
     /// Set once, before the first request.
     private let store = Mutex<LiveStore?>(nil)
 
-    init(fixtures: Fixtures?) throws(StartFailure) {
+    init(fixtures: Fixtures?, workspace: Workspace) throws(StartFailure) {
         self.fixtures = fixtures
+        self.workspace = workspace
         folder = try EphemeralFolder()
     }
 
     /// The first store, with the fixtures.
     func start() throws -> LiveStore {
         let log = try newLog(withFixtures: true)
-        let store = LiveStore(LogWriter(log), ephemeral: self)
+        let store = LiveStore(LogWriter(log), workspace, ephemeral: self)
         self.store.withLock { $0 = store }
         return store
     }
@@ -47,7 +49,8 @@ final class EphemeralStores: EphemeralStore {
         let number = count.add(1, ordering: .relaxed).newValue
         var options = LogOptions()
         options.now = { [clock] in clock.now() }
-        let log = try EventLog(path: "\(folder.path)/store-\(number)", create: true, options: options)
+        let log = try EventLog(
+            path: "\(folder.path)/store-\(number)", create: true, options: options, projections: API.projections)
         if withFixtures { try fixtures?.load(into: log) }
         return log
     }

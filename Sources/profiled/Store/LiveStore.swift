@@ -10,11 +10,13 @@ final class LiveStore: Sendable {
         var isClosed = false
     }
 
+    private let workspace: Workspace
     private let state: Mutex<State>
 
-    init(_ writer: LogWriter, ephemeral: (any EphemeralStore)? = nil, activity: APIActivity = APIActivity()) {
+    init(_ writer: LogWriter, _ workspace: Workspace, ephemeral: (any EphemeralStore)? = nil) {
+        self.workspace = workspace
         state = Mutex(
-            State(api: API(writer: writer, ephemeral: ephemeral, activity: activity), writer: writer))
+            State(api: API(writer: writer, workspace: workspace, ephemeral: ephemeral), writer: writer))
     }
 
     /// The API of the store as it is now. A request keeps the one that it began with.
@@ -27,7 +29,8 @@ final class LiveStore: Sendable {
             if state.isClosed { return nil }
             let previous = state.writer
             state.writer = writer
-            state.api = API(writer: writer, ephemeral: ephemeral, activity: state.api.activity)
+            state.api = API(
+                writer: writer, workspace: workspace, ephemeral: ephemeral, activity: state.api.activity)
             return previous
         }
         await previous?.close()

@@ -186,6 +186,45 @@ struct IdentityTests {
         try stays(log) { (log) throws in #expect(try log.find(ana)?.ids == [crm, ana]) }
     }
 
+    // MARK: - Keys
+
+    @Test(
+        "Under a key a change is made once, after a restart too; under another note the key is refused",
+        arguments: [1, 3, 40])
+    func keys(indexLag: Int) throws {
+        let log = try open(indexLag: indexLag)
+        try played(ana, log)
+        try played(bo, log)
+        try played(crm, log)
+        func merge(_ source: UserID, _ note: [UInt8], _ log: EventLog) throws -> AppendReceipt {
+            try log.commit(
+                .identity(
+                    .merge(source: source, target: ana), context: EventContext(source: .rest), idempotencyKey: "k",
+                    note: note))
+        }
+        // What changes nothing is not remembered.
+        #expect(try merge(ana, [7], log).places.isEmpty)
+        let first = try merge(crm, [7], log)
+        #expect(first.places.count == 1)
+        #expect(!first.isRepetition)
+        try stays(log) { (log) throws in
+            // The same was asked, and means somebody else by now.
+            let again = try merge(bo, [7], log)
+            #expect(again.isRepetition)
+            #expect(again.places == first.places)
+            #expect(again.note == [7])
+            #expect(throws: AppendError.keyReused(position: first.first)) { try merge(bo, [8], log) }
+            #expect(try log.append(underKey: "k")?.places == first.places)
+            #expect(try count(ana, log) == 2)
+            #expect(try count(bo, log) == 1)
+        }
+        #expect(throws: AppendError.self) {
+            try PreparedAppend.identity(
+                .addAlias(alias: web, user: nil), context: EventContext(source: .rest),
+                idempotencyKey: String(repeating: "k", count: 1001))
+        }
+    }
+
     // MARK: - Addresses
 
     private func set(_ user: UserID, _ attribute: StandardAttribute, _ value: AttributeValue, _ log: EventLog) throws {
@@ -233,5 +272,25 @@ struct IdentityTests {
         try set(.email("a@example.com"), .email, "b@example.com", log)
         #expect(try log.users(sharing: .email("a@example.com")).isEmpty)
         #expect(try log.users(sharing: .email("b@example.com")).count == 1)
+    }
+
+    @Test("An address that was released is free, and its user is found by what they have", arguments: [1, 3, 40])
+    func release(indexLag: Int) throws {
+        let log = try open(indexLag: indexLag)
+        let (old, new) = (UserID.email("a@example.com"), UserID.email("b@example.com"))
+        try played(old, log)
+        try set(old, .email, "b@example.com", log)
+        try change(.releaseAddress(old), log)
+        #expect(try change(.releaseAddress(old), log).places.isEmpty)
+        #expect(throws: AppendError.self) { try change(.releaseAddress(ana), log) }
+        try stays(log) { (log) throws in
+            #expect(try log.find(old) == nil)
+            #expect(try log.users(sharing: new).map(\.ids) == [[]])
+        }
+        try played(old, log)
+        try stays(log) { (log) throws in
+            #expect(try log.users(sharing: old).map(\.number.rawValue) == [2])
+            #expect(try log.users(sharing: new).map(\.number.rawValue) == [1])
+        }
     }
 }

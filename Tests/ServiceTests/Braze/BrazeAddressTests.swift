@@ -85,6 +85,29 @@ struct BrazeAddressTests {
         }
     }
 
+    @Test("Whoever was made by an address and has another one is not mistaken for the next who comes with it")
+    func outdated() async throws {
+        try await withAPI { api in
+            await api.track(#"{\#(Self.mail),"first_name":"Ana"}"#)
+            _ = await api.post(
+                "/users/identify",
+                #"{"emails_to_identify":[{"external_id":"a",\#(Self.mail),"prioritization":["unidentified"]}]}"#)
+            await api.track(Wire.user("a", #""email":"new@x.example""#))
+            let request = APIRequest(
+                .post, "/users/track", idempotencyKey: "k",
+                body: Array(#"{"events":[{\#(Self.mail),"name":"e","time":"2026-01-01"}]}"#.utf8))
+            #expect(await api.answer(request).status == 201)
+            #expect(await api.answer(request).status == 201)
+            let next = await api.export(#""email_address":"s@x.example""#)
+            #expect(next.count == 1)
+            #expect(next.at("0.external_id") == .null)
+            #expect(next.at("0.custom_events.0.count") == 1)
+            let ana = await api.export(#""external_ids":["a"]"#)
+            #expect(ana.at("0.email") == "new@x.example")
+            #expect(ana.at("0.custom_events") == .null)
+        }
+    }
+
     @Test("An object that only updates makes nobody, and reaches whoever has the address")
     func updateOnly() async throws {
         try await withAPI { api in

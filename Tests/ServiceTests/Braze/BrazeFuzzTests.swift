@@ -52,6 +52,28 @@ struct BrazeFuzzTests {
             }
         }
     }
+
+    @Test("Requests that change who is who are answered, cut or changed at any byte", arguments: UInt64(0)..<4)
+    func identities(seed: UInt64) async throws {
+        try await withAPI { api in
+            var script = IdentityScript(seed: seed)
+            for number in 0..<200 {
+                let step = script.next()
+                var bytes = Array(step.body.utf8)
+                let place = script.random.next(below: bytes.count)
+                switch number % 3 {
+                case 0: bytes.removeLast(bytes.count - place)
+                case 1: bytes[place] = UInt8(truncatingIfNeeded: script.random.next())
+                // A value, or the end of one, where something else was meant.
+                default: bytes[place] = Array(#"{}[]":,0n"#.utf8)[script.random.next(below: 9)]
+                }
+                for path in [step.path, "/users/alias/new", "/users/identify", "/users/merge"] {
+                    let status = await api.answer(APIRequest(.post, path, body: bytes)).status
+                    #expect([201, 202, 400].contains(status), "\(path) \(bytes)")
+                }
+            }
+        }
+    }
 }
 
 @Suite("Requests about subscriptions that nobody would send")

@@ -1,5 +1,6 @@
 import Foundation
 import ProfileLog
+import Synchronization
 import Testing
 
 @testable import ProfileLogAPI
@@ -211,6 +212,15 @@ struct BrazeSegmentTests {
         }
     }
 
+    @Test("Who may export may fetch")
+    func permission() {
+        let permissions = Set(
+            API.endpoints.filter { $0.path.contains("export/segment") || $0.path.contains("exports") }.map(\.permission)
+        )
+        #expect(permissions == ["users.export.segment"])
+        #expect(!Endpoint.permissions.contains { $0.contains("{") && !$0.hasPrefix("v1") })
+    }
+
     @Test("Only the files of exports are there, and not for ever")
     func shelf() async throws {
         try await withAPI { plain in
@@ -230,6 +240,44 @@ struct BrazeSegmentTests {
             #expect(await api.get(paths[1]).status == 200)
             #expect(await api.get(paths[16]).status == 200)
         }
+    }
+
+    @Test("A file is there for four hours, and none is when the exports are removed")
+    func age() async throws {
+        let time = Mutex(Date(timeIntervalSince1970: 0))
+        let shelf = ExportShelf { time.withLock { $0 } }
+        try await shelf.write("old", mediaType: "", of: "s") { _ in }
+        time.withLock { $0 += ExportShelf.age - 1 }
+        try await shelf.write("young", mediaType: "", of: "s") { _ in }
+        let (old, young) = (try #require(shelf.file("old")).path, try #require(shelf.file("young")).path)
+        time.withLock { $0 += 1 }
+        #expect(shelf.file("old") == nil && shelf.file("young") != nil)
+        #expect(!FileManager.default.fileExists(atPath: old) && FileManager.default.fileExists(atPath: young))
+        shelf.clear()
+        #expect(shelf.file("young") == nil && !FileManager.default.fileExists(atPath: young))
+        try await shelf.write("again", mediaType: "", of: "s") { _ in }
+        #expect(shelf.file("again") != nil)
+    }
+
+    @Test("A folder that a dead process left is removed, that of a living one is not")
+    func abandoned() throws {
+        let parent = try Service.newFolder()
+        defer { try? FileManager.default.removeItem(at: parent) }
+        let dead = parent.appendingPathComponent("profilelog-exports-dead")
+        try FileManager.default.createDirectory(at: dead, withIntermediateDirectories: true)
+        try Data().write(to: dead.appendingPathComponent("lock"))
+        try Data([1]).write(to: dead.appendingPathComponent("a.zip"))
+        try Data([1]).write(to: parent.appendingPathComponent("other"))
+        var living: ExportFolder? = try ExportFolder(in: parent)
+        let path = try #require(living?.path)
+        #expect(!FileManager.default.fileExists(atPath: dead.path))
+        let second = try ExportFolder(in: parent)
+        #expect(FileManager.default.fileExists(atPath: path) && FileManager.default.fileExists(atPath: second.path))
+        let mode = try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
+        #expect(mode == 0o700)
+        living = nil
+        #expect(!FileManager.default.fileExists(atPath: path))
+        #expect(FileManager.default.fileExists(atPath: parent.appendingPathComponent("other").path))
     }
 
     @Test("One export of a segment runs at a time, and one that failed leaves no file")

@@ -57,7 +57,7 @@ struct BrazeServiceTests {
             let large = try await service.post("/users/track", #"{"x":"\#(String(repeating: "x", count: 4 << 20))"}"#)
             #expect(large.status == 413)
             #expect(try await service.get("/users/track").status == 405)
-            #expect(try await service.post("/users/merge", "{}").status == 404)
+            #expect(try await service.post("/users/unknown", "{}").status == 404)
         }
     }
 

@@ -136,6 +136,48 @@ struct BrazeTypeTests {
         }
     }
 
+    @Test("Of first values that come at once, one decides for all", arguments: UInt64(0)..<4)
+    func race(seed: UInt64) async throws {
+        try await withAPI { plain in
+            let writer = API(writer: LogWriter(plain.log))
+            var random = SeededGenerator(seed: seed)
+            let values = ["1", #""x""#, "true", "[1]", #"{"k":1}"#]
+            for round in 0..<10 {
+                let sent = (0..<10).map { _ in values[random.next(below: values.count)] }
+                await withTaskGroup(of: Void.self) { group in
+                    for (user, value) in sent.enumerated() {
+                        group.addTask {
+                            let body = #"{"attributes":[{"external_id":"u\#(user)","a\#(round)":\#(value)}]}"#
+                            #expect(await writer.post("/users/track", body).status == 201)
+                        }
+                    }
+                }
+                var types: Set<AttributeType> = []
+                for user in sent.indices {
+                    let value = await plain.exported("a\(round)", of: "u\(user)")
+                    if let type = AttributeType(value) { types.insert(type) }
+                }
+                #expect(types.count == 1, "\(sent)")
+            }
+        }
+    }
+
+    @Test("A claim is held by all who share it, and ends with the last")
+    func claims() {
+        let claims = TypeClaims()
+        let (first, second, third) = (TypeClaims.Held(claims), TypeClaims.Held(claims), TypeClaims.Held(claims))
+        #expect(first.claim("a", .number) == .number)
+        #expect(first.claim("a", .number) == .number)
+        #expect(second.claim("a", .number) == .number)
+        #expect(third.claim("a", .string) == .number)
+        #expect(third.claim("b", .string) == .string)
+        first.release()
+        #expect(third.claim("a", .string) == .number)
+        second.release()
+        #expect(third.claim("a", .string) == .string)
+        #expect(first.claim("b", .time) == .string)
+    }
+
     @Test("No reason shows a value")
     func silent() async throws {
         try await withAPI { api in

@@ -25,6 +25,11 @@ struct IdentityScript {
     private mutating func chance(_ one: Int) -> Bool { random.next(below: one) == 0 }
 
     mutating func next() -> Step {
+        profiles.beginRequest()
+        return step()
+    }
+
+    private mutating func step() -> Step {
         switch random.next(below: 10) {
         case 0...3: track()
         case 4: list("/users/alias/new", ["user_aliases"]) { $0.newAlias() }

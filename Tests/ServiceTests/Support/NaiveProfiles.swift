@@ -23,6 +23,8 @@ struct NaiveProfiles {
     /// Nil for those who went into another one.
     private(set) var profiles: [Profile?] = []
     private var clock = 0
+    /// What the clock said when the request came, and how many addresses were released for it.
+    private var request = (start: 0, releases: 0)
 
     // MARK: - Who is meant
 
@@ -44,7 +46,7 @@ struct NaiveProfiles {
         case .externalID(let id): all { $0.externalIDs.contains(id) }.first
         case .alias(let label, let name): all { $0.aliases[label] == name }.first
         case .address(let kind, let address):
-            sharing(kind, address).first ?? all { $0.madeBy.contains(address) }.first
+            sharing(kind, address).first
         }
     }
 
@@ -70,6 +72,21 @@ struct NaiveProfiles {
 
     // MARK: - What happens; false if it does not
 
+    mutating func beginRequest() {
+        request = (clock, 0)
+        clock += 100
+    }
+
+    /// Who was made by an address and has another one is led to by it no more; that happens before the request's own changes.
+    private mutating func release(_ address: String) {
+        for index in all({ $0.madeBy.contains(address) }) {
+            request.releases += 1
+            profiles[index]?.madeBy.remove(address)
+            let before = profiles[index]?.updated ?? 0
+            profiles[index]?.updated = max(before, request.start + request.releases)
+        }
+    }
+
     private mutating func change(_ index: Int, _ body: (inout Profile) -> Void) {
         clock += 1
         guard var profile = profiles[index] else { return }
@@ -94,7 +111,9 @@ struct NaiveProfiles {
     }
 
     mutating func track(_ who: Who, updatesOnly: Bool, _ body: (inout Profile) -> Void) -> Bool {
-        guard let index = find(who) ?? (updatesOnly ? nil : create(who)) else { return false }
+        let found = find(who)
+        if found == nil, case .address(_, let address) = who { release(address) }
+        guard let index = found ?? (updatesOnly ? nil : create(who)) else { return false }
         change(index, body)
         return true
     }

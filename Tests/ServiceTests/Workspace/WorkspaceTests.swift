@@ -1,3 +1,4 @@
+import Foundation
 import ProfileLog
 import Testing
 
@@ -164,6 +165,27 @@ struct WorkspaceTests {
         #expect(error.place == place, "\(error)")
         #expect("\(error) \(error.remedy)".contains(says), "\(error) \(error.remedy)")
         #expect(!error.remedy.isEmpty)
+    }
+
+    @Test("The file in the documentation is one, and the documentation has every limit with its standard")
+    func documentation() throws {
+        let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent().deletingLastPathComponent()
+        let text = try String(contentsOf: root.appendingPathComponent("docs/workspace.md"), encoding: .utf8)
+        let yaml = try #require(text.components(separatedBy: "```yaml\n").dropFirst().first)
+            .components(separatedBy: "```")[0]
+        let workspace = try Workspace(yaml: yaml)
+        #expect(workspace.segments.map(\.id) == ["everybody", "loyal"])
+        #expect(workspace.subscriptionGroups.count == 1 && workspace.apps.count == 1)
+        let limits = try #require(text.components(separatedBy: "## Limits").last).split(separator: "\n").filter {
+            $0.hasPrefix("| `")
+        }
+        for key in TrackLimits.keys {
+            let row = try #require(limits.first { $0.contains("`\(key.name)`") }, "\(key.name)")
+            let cells = row.split(separator: "|").map { $0.replacing(",", with: "") }
+            #expect(cells[1].contains("\(TrackLimits()[keyPath: key.path])"), "\(key.name)")
+            #expect(cells[2].contains("\(key.most)"), "\(key.name)")
+        }
     }
 
     @Test("Conditions within conditions end somewhere")

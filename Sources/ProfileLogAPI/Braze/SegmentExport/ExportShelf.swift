@@ -1,12 +1,14 @@
 internal import Foundation
 internal import Synchronization
 
-/// The files that exports have written, in a folder of their own, until they are old or there are many.
+/// The files that exports have written, until they are old, there are many, or the program ends.
 final class ExportShelf: Sendable {
-    private let folder = FileManager.default.temporaryDirectory.appendingPathComponent("profilelog-exports-\(UUID())")
     private let state = Mutex(State())
+    private let now: @Sendable () -> Date
 
     private struct State {
+        /// Made by the first export.
+        var folder: ExportFolder?
         /// The finished ones, in the order in which they were.
         var files: [File] = []
         /// The segments that are being exported.
@@ -24,12 +26,24 @@ final class ExportShelf: Sendable {
     /// Files that are kept.
     private static let mostFiles = 16
     /// Seconds for which a file is kept.
-    private static let age: TimeInterval = 4 * 3600
+    static let age: TimeInterval = 4 * 3600
 
-    deinit { try? FileManager.default.removeItem(at: folder) }
+    init(now: @escaping @Sendable () -> Date = { Date() }) { self.now = now }
 
     /// The file of this name; nil if there is none, or none any more.
-    func file(_ name: String) -> File? { state.withLock { $0.files.first { $0.name == name } } }
+    func file(_ name: String) -> File? {
+        removeOld()
+        return state.withLock { $0.files.first { $0.name == name } }
+    }
+
+    /// Removes all files; an export begins with a new folder.
+    func clear() {
+        let folder = state.withLock { state in
+            state.files = []
+            return state.folder.take()
+        }
+        withExtendedLifetime(folder) {}
+    }
 
     /// Runs an export of `segment` into a new file, unless one is running.
     func write(
@@ -41,35 +55,49 @@ final class ExportShelf: Sendable {
                 remedy: "Wait until it is answered, then ask again.", place: "segment_id")
         }
         defer { state.withLock { _ = $0.running.remove(segment) } }
-        let path = folder.appendingPathComponent(name).path
         do {
-            try FileManager.default.createDirectory(
-                at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-            guard FileManager.default.createFile(atPath: path, contents: nil, attributes: [.posixPermissions: 0o600]),
-                let file = FileHandle(forWritingAtPath: path)
-            else { throw CocoaError(.fileWriteUnknown) }
-            defer { try? file.close() }
-            try await body(file)
-        } catch {
-            try? FileManager.default.removeItem(atPath: path)
-            throw error is CocoaError ? Self.notWritten : error
+            let folder = try folder()
+            let path = "\(folder.path)/\(name)"
+            do {
+                try await write(to: path, body)
+            } catch {
+                try? FileManager.default.removeItem(atPath: path)
+                throw error
+            }
+            state.withLock { $0.files.append(File(name: name, path: path, mediaType: mediaType, finished: now())) }
+            removeOld()
+        } catch let error as CocoaError {
+            throw APIProblem(
+                status: 507, code: "export_not_written",
+                error: "The export could not be written to the temporary folder (code \(error.errorCode)).",
+                remedy: "Make room there, or set TMPDIR to a folder with room and start the service again.")
         }
-        keep(File(name: name, path: path, mediaType: mediaType, finished: Date()))
     }
 
-    private static let notWritten = APIProblem(
-        status: 507, code: "export_not_written", error: "The export could not be written to the temporary folder.",
-        remedy: "Make room there, or set TMPDIR to a folder with room, and start the service again.")
+    private func write(to path: String, _ body: (FileHandle) async throws -> Void) async throws {
+        guard FileManager.default.createFile(atPath: path, contents: nil, attributes: [.posixPermissions: 0o600]),
+            let file = FileHandle(forWritingAtPath: path)
+        else { throw CocoaError(.fileWriteUnknown) }
+        defer { try? file.close() }
+        try await body(file)
+    }
 
-    private func keep(_ file: File) {
+    private func folder() throws -> ExportFolder {
+        try state.withLock { state in
+            if let folder = state.folder { return folder }
+            let folder = try ExportFolder()
+            state.folder = folder
+            return folder
+        }
+    }
+
+    private func removeOld() {
+        let limit = now().addingTimeInterval(-Self.age)
         let old = state.withLock { state in
-            state.files.append(file)
-            let limit = file.finished.addingTimeInterval(-Self.age)
-            let first = max(
-                state.files.count - Self.mostFiles, state.files.firstIndex { $0.finished >= limit } ?? 0)
-            let old = state.files.prefix(first)
-            state.files.removeFirst(first)
-            return old
+            let young = state.files.firstIndex { $0.finished > limit } ?? state.files.count
+            let gone = state.files.prefix(max(state.files.count - Self.mostFiles, young))
+            state.files.removeFirst(gone.count)
+            return gone
         }
         for file in old { try? FileManager.default.removeItem(atPath: file.path) }
     }

@@ -109,7 +109,7 @@ extension Workspace {
 
 extension TrackLimits {
     /// The keys of `limits`, each with the largest number that the store can hold up with.
-    private static let keys: [(name: String, path: any WritableKeyPath<TrackLimits, Int> & Sendable, most: Int)] = [
+    static let keys: [(name: String, path: any WritableKeyPath<TrackLimits, Int> & Sendable, most: Int)] = [
         ("objects_per_array", \.objectsPerArray, 10_000),
         ("objects_per_request", \.objectsPerRequest, 30_000),
         ("objects_per_bulk_request", \.objectsPerBulkRequest, 30_000),

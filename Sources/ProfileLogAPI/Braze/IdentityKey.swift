@@ -1,0 +1,36 @@
+internal import ProfileLog
+
+/// The idempotency key of a request that changes who is known by which ID.
+///
+/// Each item that was done is stored under a key of its own, made of this one and the item's place.
+struct IdentityKey: Sendable {
+    private let text: String
+    /// Stands for the request: it is stored with each item.
+    let note: [UInt8]
+
+    /// Nil if the request has no key.
+    init?(_ request: APIRequest) throws {
+        guard let key = request.idempotencyKey else { return nil }
+        if key.isEmpty { throw APIProblem.invalid("Idempotency-Key", "must not be empty") }
+        text = key
+        note = RequestNote(digest: RequestNote.digest(request), answer: []).bytes
+    }
+
+    /// The key of one item: as long whatever the request's key is.
+    func key(of item: IdentityItem) -> String {
+        let hash = ContentHash.of(Array(text.utf8)).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+        return "\(hash)/\(item.array).\(item.index)"
+    }
+
+    /// Whether `item` was done under this key. Throws if the key stands for another request.
+    func wasDone(_ item: IdentityItem, _ log: EventLog) throws -> Bool {
+        guard let earlier = try log.append(underKey: key(of: item)) else { return false }
+        guard earlier.note == note else { throw AppendError.keyReused(position: earlier.first) }
+        return true
+    }
+
+    /// Throws if a request of another kind was stored under the key.
+    func refuseOthers(_ log: EventLog) throws {
+        if let earlier = try log.append(underKey: text) { throw AppendError.keyReused(position: earlier.first) }
+    }
+}

@@ -1,0 +1,27 @@
+internal import Foundation
+internal import Hummingbird
+internal import NIOCore
+internal import ProfileLogAPI
+
+/// A response that is a file, read while it is sent.
+enum FileResponse {
+    private static let bytesAtOnce = 256 << 10
+
+    /// The file, opened at once: its name may be gone by the time that it is read. Nil if it is gone already.
+    static func response(_ file: APIAnswer.File, _ headers: [(name: String, value: String)]) -> Response? {
+        guard let handle = FileHandle(forReadingAtPath: file.path), let length = try? handle.seekToEnd() else {
+            return nil
+        }
+        let body = ResponseBody(contentLength: Int(length)) { writer in
+            defer { try? handle.close() }
+            try handle.seek(toOffset: 0)
+            var rest = Int(length)
+            while rest > 0, let part = try handle.read(upToCount: min(rest, bytesAtOnce)), !part.isEmpty {
+                try await writer.write(ByteBuffer(bytes: part))
+                rest -= part.count
+            }
+            try await writer.finish(nil)
+        }
+        return Response(status: .ok, headers: ServiceAnswer.fields(type: file.mediaType, headers), body: body)
+    }
+}

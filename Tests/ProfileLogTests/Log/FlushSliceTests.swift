@@ -1,0 +1,40 @@
+import Synchronization
+import Testing
+
+@testable import ProfileLog
+
+@Suite("Between two slices of an index flush")
+struct FlushSliceTests {
+    let folder = TemporaryFolder()
+    let clock = TestClock()
+
+    private func open() throws -> EventLog {
+        try EventLog(path: folder.path, create: true, options: .small(clock, indexLag: 30))
+    }
+
+    @Test(
+        "Every row is right or early, every ID and key is known, and who goes on elsewhere goes on", arguments: [1, 5])
+    func between(slicesPerOpening: Int) throws {
+        let played = ProfileEvent.customEventLogged(CustomEvent(name: "played"))
+        var log = try open()
+        var slices = 0
+        for round in 0..<240 {
+            let user = UserID.externalID("u\(round % 24)")
+            let receipt = try log.append([played], to: user, idempotencyKey: "k\(round)")
+            #expect(try log.find(user)?.version == receipt.places.last?.version)
+            let earlier = round / 2
+            let again = try log.append(
+                [played], to: .externalID("u\(earlier % 24)"), idempotencyKey: "k\(earlier)")
+            #expect(again.isRepetition)
+            guard log.flush.withLock({ $0 != nil }) else { continue }
+            slices += 1
+            try log.expectSound()
+            // The flush is left as it is, as by a process that died.
+            if slices % slicesPerOpening == 0 { log = try open() }
+        }
+        #expect(slices > 20)
+        #expect(try log.replay(verify: true).isEqual)
+        try log.writeIndex()
+        try log.expectSound()
+    }
+}
