@@ -29,7 +29,7 @@ bench: build
 	@scripts/bench.sh
 	@scripts/bench-http.sh
 
-bench-http: setup
+bench-http: build
 	@scripts/bench-http.sh
 
 bench-large: build
