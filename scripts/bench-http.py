@@ -56,7 +56,7 @@ class Service:
     """A service that runs, on a port that was free."""
 
     def __init__(self, work, program, *arguments):
-        self.port_file = os.path.join(work, "port")
+        self.port_file = os.path.join(work, "port")  # of one service at a time
         with contextlib.suppress(FileNotFoundError):
             os.remove(self.port_file)
         self.process = subprocess.Popen(
@@ -147,8 +147,8 @@ class Benchmark:
         """Both services in turn, so that what else the machine does meets both."""
         bases, ours = [], []
         for _ in range(self.options.rounds):
-            for service, results in ((self.baseline(), bases), (self.profiled(), ours)):
-                with service:
+            for start, results in ((self.baseline, bases), (self.profiled, ours)):
+                with start() as service:
                     service.load(bodies, 1)
                     results.append(service.load(bodies, self.options.round_seconds))
         return bases, ours
