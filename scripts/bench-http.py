@@ -84,15 +84,23 @@ class Service:
 
     def load(self, bodies, seconds):
         """What wrk measures while it sends `bodies` from all its connections."""
+        before = self.cpu_seconds()
         result = subprocess.run(
             ["wrk", "-t1", f"-c{CONNECTIONS}", f"-d{seconds}s", "--timeout", "10s", "-s", "scripts/bench-http.lua",
              f"http://127.0.0.1:{self.port}/users/track"],
             check=True, capture_output=True, text=True, env=os.environ | {"BODIES": bodies})
         result = json.loads(result.stdout.strip().splitlines()[-1])
         result["requests_per_s"] = result["requests"] / result["seconds"]
+        result["cpu_us"] = (self.cpu_seconds() - before) / result["requests"] * 1e6
         if result["failed"]:
             sys.exit(f"{result['failed']} requests failed.")
         return result
+
+    def cpu_seconds(self):
+        """Time that the service's threads have had of the cores, which says more than a rate where others work on them too."""
+        with open(f"/proc/{self.process.pid}/stat") as file:
+            fields = file.read().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
     def memory(self):
         """Megabytes that are the process's own: without the pages of the store, which the system keeps and takes away as it likes."""
@@ -191,7 +199,8 @@ def median(results, key):
 
 def latencies(results):
     return ", ".join(f"{name} {median(results, key):.1f}" for name, key in
-                     (("p50", "p50_ms"), ("p99", "p99_ms"), ("longest", "max_ms"))) + " ms"
+                     (("p50", "p50_ms"), ("p99", "p99_ms"), ("longest", "max_ms"))) \
+        + f" ms, CPU {median(results, 'cpu_us'):,.0f} µs a request"
 
 
 def main():
