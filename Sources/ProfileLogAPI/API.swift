@@ -57,7 +57,7 @@ public struct API: Sendable {
             try await PositionWait(&request)?.wait(for: log)
             return try await endpoint.answer(self, request)
         } catch {
-            return APIProblem(error).answer
+            return APIProblem(error).answer(at: request.path)
         }
     }
 
@@ -103,23 +103,27 @@ public struct API: Sendable {
     public static func template(of path: String) -> String? { matches(path).first?.endpoint.path }
 
     /// The answer to a method that `path` does not know.
-    public static func answerToWrongMethod(path: String) -> APIAnswer { wrongMethod(path: path, matches(path)).answer }
+    public static func answerToWrongMethod(path: String) -> APIAnswer {
+        wrongMethod(path: path, matches(path)).answer(at: path)
+    }
 
-    /// The answer to a body of more than `maxBodyBytes`.
-    public static var answerToLargeBody: APIAnswer { APIProblem.tooLarge("The body", bytes: maxBodyBytes).answer }
+    /// The answer to a body of more than `maxBodyBytes` that is sent to `path`.
+    public static func answerToLargeBody(path: String) -> APIAnswer {
+        APIProblem.tooLarge("The body", bytes: maxBodyBytes).answer(at: path)
+    }
 
-    /// The answer to a request that a browser sends for the page of another site.
-    public static var answerToForeignOrigin: APIAnswer {
+    /// The answer to a request for `path` that a browser sends for the page of another site.
+    public static func answerToForeignOrigin(path: String) -> APIAnswer {
         APIProblem(
             status: 403, code: "foreign_origin",
             error: "A page of another site may not write here; nothing was stored.",
             remedy: "Send the request without the header Origin, or from a page of this service.", place: "Origin"
-        ).answer
+        ).answer(at: path)
     }
 
-    /// The answer to a request that is wrong at `place` before its content matters.
-    public static func answerToInvalid(_ place: String, _ reason: String) -> APIAnswer {
-        APIProblem.invalid(place, reason).answer
+    /// The answer to a request for `path` that is wrong at `place` before its content matters.
+    public static func answerToInvalid(_ place: String, _ reason: String, path: String) -> APIAnswer {
+        APIProblem.invalid(place, reason).answer(at: path)
     }
 
     private static func wrongMethod(path: String, _ matches: [Match]) -> APIProblem {

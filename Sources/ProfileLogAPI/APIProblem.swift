@@ -35,6 +35,9 @@ struct APIProblem: Error {
             remedy: "Send less at once.")
     }
 
+    /// In the form of the native API for its paths, and else in Braze's, where the sentence is called `message`.
+    func answer(at path: String) -> APIAnswer { path.hasPrefix("/v1/") ? answer : messageAnswer }
+
     var answer: APIAnswer {
         var writer = JSONWriter()
         writer.beginObject()

@@ -21,8 +21,7 @@ extension Endpoint {
     private static let exceptions = [
         "/v2/subscription/status/set": "subscription.status.set",
         "/subscription/user/status": "subscription.groups.get",
-        "/exports/{file}": "users.export.segment", "/events": "events.get",
-        "/custom_attributes": "custom_attributes.get",
+        "/events": "events.get", "/custom_attributes": "custom_attributes.get",
     ]
 
     private static let brazeNames: Set<String> = [

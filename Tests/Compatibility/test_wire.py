@@ -4,9 +4,11 @@ What Braze is known to say is here word for word. Where the words are this proje
 """
 
 import gzip
+import http.client
 import io
 import json
 import re
+import socket
 import tempfile
 import unittest
 import zipfile
@@ -419,6 +421,32 @@ class WireTests(unittest.TestCase):
 
     def test_allow(self):
         self.assertEqual(self.service.get(TRACK).headers["Allow"], "POST")
+
+    def test_a_body_in_chunks(self):
+        connection = http.client.HTTPConnection("127.0.0.1", self.service.port, timeout=30)
+        self.addCleanup(connection.close)
+        for _ in range(2):
+            pieces = iter([b'{"attributes": [{"external', b'_id": "a", "level": {"inc": 1}}]}'])
+            connection.request("POST", TRACK, pieces, encode_chunked=True)
+            response = connection.getresponse()
+            self.assertEqual((response.status, json.loads(response.read())), (201, ok(attributes_processed=1)))
+        self.assertEqual(self.service.profile("a")["custom_attributes"], {"level": 2})
+
+    def raw(self, request, silence):
+        """All that comes back, if the service ends the connection before so many seconds of silence."""
+        with socket.create_connection(("127.0.0.1", self.service.port), timeout=silence) as connection:
+            connection.sendall(request)
+            with connection.makefile("rb") as file:
+                return file.read()
+
+    def test_two_requests_at_once_on_one_connection(self):
+        line = b"GET /events/list HTTP/1.1\r\nHost: a\r\n"
+        found = self.raw(line + b"\r\n" + line + b"Connection: close\r\n\r\n", silence=20)
+        self.assertEqual(found.count(b"HTTP/1.1 200 OK"), 2)
+
+    @unittest.expectedFailure  # The connection stays open for --idle-timeout, and a client that reads to its end waits.
+    def test_http_1_0_ends_its_connection(self):
+        self.assertIn(b" 200 OK", self.raw(b"GET /events/list HTTP/1.0\r\n\r\n", silence=3))
 
     def test_pages(self):
         names = [f"e{number:03}" for number in range(260)]

@@ -24,6 +24,8 @@ public enum StoreFolder: Hashable, Sendable {
         switch try Self.names(path) {
         case []: self = .vacant
         case ["lock.mdb"]: self = .unfinished
+        // Somebody has made the store since the first look.
+        case let names where names.contains("data.mdb"): self = try StoreFolder(path: path)
         default: self = .foreign
         }
     }

@@ -58,6 +58,6 @@ extension APIProblem {
         json.member("code", code)
         json.member("place", place)
         json.endObject()
-        return APIAnswer(status: status, body: json.bytes, code: code)
+        return APIAnswer(status: status, body: json.bytes, allow: allow, code: code)
     }
 }

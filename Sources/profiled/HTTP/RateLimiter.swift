@@ -10,13 +10,14 @@ final class RateLimiter: Sendable {
         var remaining: Int
         /// Whole seconds until the window ends, at least 1.
         var seconds: Int
+        /// When the window is over, in whole seconds since 1970 UTC: the same in all of its answers.
+        var reset: Int64
         /// This request is one too many.
         var isOver: Bool
 
-        /// Those of Braze: `X-RateLimit-Reset` is in seconds since 1970 UTC.
+        /// Those of Braze.
         var headers: [(name: String, value: String)] {
-            let reset = Timestamp.now().rawValue / 1_000_000 + Int64(seconds)
-            return [
+            [
                 ("X-RateLimit-Limit", "\(limit)"), ("X-RateLimit-Remaining", "\(remaining)"),
                 ("X-RateLimit-Reset", "\(reset)"),
             ]
@@ -36,7 +37,14 @@ final class RateLimiter: Sendable {
 
     private struct Window {
         var end: ContinuousClock.Instant
-        var count: Int
+        var reset: Int64
+        var count = 0
+
+        init(of seconds: Int, from now: ContinuousClock.Instant) {
+            end = now + .seconds(seconds)
+            // Rounded up: who asks again at that time is not too early.
+            reset = (Timestamp.now().rawValue + 999_999) / 1_000_000 + Int64(seconds)
+        }
     }
 
     private let limits: [String: RateLimit]
@@ -52,15 +60,16 @@ final class RateLimiter: Sendable {
         guard let limit = limits[endpoint.path] else { return nil }
         let now = ContinuousClock.now
         return windows.withLock { windows in
-            var window = windows[limit.path] ?? Window(end: now, count: 0)
-            if now >= window.end { window = Window(end: now + .seconds(limit.seconds), count: 0) }
+            var window = windows[limit.path] ?? Window(of: limit.seconds, from: now)
+            if now >= window.end { window = Window(of: limit.seconds, from: now) }
             let isOver = window.count >= limit.requests
             if !isOver { window.count += 1 }
             windows[limit.path] = window
             let rest = (window.end - now).components
             return Standing(
                 limit: limit.requests, remaining: limit.requests - window.count,
-                seconds: max(1, Int(rest.seconds) + (rest.attoseconds > 0 ? 1 : 0)), isOver: isOver)
+                seconds: max(1, Int(rest.seconds) + (rest.attoseconds > 0 ? 1 : 0)), reset: window.reset,
+                isOver: isOver)
         }
     }
 }

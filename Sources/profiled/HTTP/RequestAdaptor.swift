@@ -130,7 +130,8 @@ final class RequestAdaptor: Sendable {
         guard let query = QueryText.parameters(request.uri.query ?? "") else {
             return .answer(
                 ServiceAnswer(
-                    API.answerToInvalid("query", "has a % without two hexadecimal digits, or is no UTF-8")))
+                    API.answerToInvalid(
+                        "query", "has a % without two hexadecimal digits, or is no UTF-8", path: request.uri.path)))
         }
         call.query = query
         call.baseURL = Self.baseURL(of: request)
@@ -138,7 +139,7 @@ final class RequestAdaptor: Sendable {
             if let refusal = Self.refusal(ofOrigin: request) { return .answer(ServiceAnswer(refusal)) }
             switch await bodies.read(request, exchange.connection) {
             case .whole(let body): call.body = body
-            case .tooLarge: return .answer(ServiceAnswer(API.answerToLargeBody))
+            case .tooLarge: return .answer(ServiceAnswer(API.answerToLargeBody(path: request.uri.path)))
             case .tooManyValues: return .answer(Refusal.tooManyValues.answer(isNative: endpoint.isNative))
             case .tooSlow: return .answer(Refusal.tooSlow.answer(isNative: endpoint.isNative))
             case .cutOff: return .answer(Refusal.cutOff.answer(isNative: endpoint.isNative))
@@ -206,6 +207,6 @@ final class RequestAdaptor: Sendable {
     private static func refusal(ofOrigin request: Request) -> APIAnswer? {
         guard let origin = request.headers[.origin], let host = request.head.authority else { return nil }
         if origin == "http://\(host)" || origin == "https://\(host)" { return nil }
-        return API.answerToForeignOrigin
+        return API.answerToForeignOrigin(path: request.uri.path)
     }
 }

@@ -9,13 +9,10 @@ struct Access: Sendable {
     /// Nil if a request with this header may do what `permission` names; else what to answer.
     ///
     /// - Parameter body: the body of a request in Braze's format, whose older clients send the key as its member `api_key`.
-    func refusal(
-        _ authorization: String?, body: [UInt8] = [], permission: @autoclosure () -> String, isNative: Bool
-    ) -> ServiceAnswer? {
+    func refusal(_ authorization: String?, body: [UInt8] = [], permission: String, isNative: Bool) -> ServiceAnswer? {
         guard keys.isClosed else { return nil }
         let text = Self.bearer(authorization) ?? (isNative || authorization != nil ? nil : Self.keyInBody(body))
         guard let text, let key = keys.key(text) else { return Self.unknownKey(isNative: isNative) }
-        let permission = permission()
         if key.allows(permission) { return nil }
         return Refusal(
             status: 403, code: "not_allowed", error: "This key is not allowed to do this; nothing was done.",

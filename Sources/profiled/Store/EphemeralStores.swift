@@ -6,7 +6,7 @@ internal import Synchronization
 /// The stores of a service for tests: one after the other, in a temporary folder, all by one clock.
 final class EphemeralStores: EphemeralStore {
     let clock = StoreClock()
-    private let folder: EphemeralFolder
+    private let folder: ScratchFolder
     private let fixtures: Fixtures?
     private let workspace: Workspace
     private let count = Atomic<Int>(0)
@@ -16,7 +16,13 @@ final class EphemeralStores: EphemeralStore {
     init(fixtures: Fixtures?, workspace: Workspace) throws(StartFailure) {
         self.fixtures = fixtures
         self.workspace = workspace
-        folder = try EphemeralFolder()
+        do throws(ScratchFolder.Failure) {
+            folder = try ScratchFolder(prefix: "profiled-ephemeral-")
+        } catch {
+            throw StartFailure(
+                "No temporary folder can be made in \(error.parent): \(String(cString: strerror(error.code))).",
+                remedy: "Free some space, or name another folder in the environment variable TMPDIR.")
+        }
     }
 
     /// The first store, with the fixtures.

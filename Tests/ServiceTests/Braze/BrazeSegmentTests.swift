@@ -212,12 +212,11 @@ struct BrazeSegmentTests {
         }
     }
 
-    @Test("Who may export may fetch")
+    @Test("Who may export has the file's name, which nobody guesses; whoever has that may fetch it")
     func permission() {
-        let permissions = Set(
-            API.endpoints.filter { $0.path.contains("export/segment") || $0.path.contains("exports") }.map(\.permission)
-        )
-        #expect(permissions == ["users.export.segment"])
+        let permissions = API.endpoints.filter { $0.path.contains("export/segment") || $0.path.contains("exports") }
+            .map(\.permission)
+        #expect(Set(permissions) == ["users.export.segment", nil])
         #expect(!Endpoint.permissions.contains { $0.contains("{") && !$0.hasPrefix("v1") })
     }
 
@@ -265,13 +264,14 @@ struct BrazeSegmentTests {
         defer { try? FileManager.default.removeItem(at: parent) }
         let dead = parent.appendingPathComponent("profilelog-exports-dead")
         try FileManager.default.createDirectory(at: dead, withIntermediateDirectories: true)
-        try Data().write(to: dead.appendingPathComponent("lock"))
+        try Data().write(to: dead.appendingPathComponent("in-use"))
         try Data([1]).write(to: dead.appendingPathComponent("a.zip"))
         try Data([1]).write(to: parent.appendingPathComponent("other"))
-        var living: ExportFolder? = try ExportFolder(in: parent)
+        let prefix = "profilelog-exports-"
+        var living: ScratchFolder? = try ScratchFolder(prefix: prefix, in: parent.path)
         let path = try #require(living?.path)
         #expect(!FileManager.default.fileExists(atPath: dead.path))
-        let second = try ExportFolder(in: parent)
+        let second = try ScratchFolder(prefix: prefix, in: parent.path)
         #expect(FileManager.default.fileExists(atPath: path) && FileManager.default.fileExists(atPath: second.path))
         let mode = try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
         #expect(mode == 0o700)

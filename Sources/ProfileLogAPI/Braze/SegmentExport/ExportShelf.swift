@@ -8,7 +8,7 @@ final class ExportShelf: Sendable {
 
     private struct State {
         /// Made by the first export.
-        var folder: ExportFolder?
+        var folder: ScratchFolder?
         /// The finished ones, in the order in which they were.
         var files: [File] = []
         /// The segments that are being exported.
@@ -67,11 +67,17 @@ final class ExportShelf: Sendable {
             state.withLock { $0.files.append(File(name: name, path: path, mediaType: mediaType, finished: now())) }
             removeOld()
         } catch let error as CocoaError {
-            throw APIProblem(
-                status: 507, code: "export_not_written",
-                error: "The export could not be written to the temporary folder (code \(error.errorCode)).",
-                remedy: "Make room there, or set TMPDIR to a folder with room and start the service again.")
+            throw Self.notWritten(error.errorCode)
+        } catch let failure as ScratchFolder.Failure {
+            throw Self.notWritten(Int(failure.code))
         }
+    }
+
+    private static func notWritten(_ code: Int) -> APIProblem {
+        APIProblem(
+            status: 507, code: "export_not_written",
+            error: "The export could not be written to the temporary folder (code \(code)).",
+            remedy: "Make room there, or set TMPDIR to a folder with room and start the service again.")
     }
 
     private func write(to path: String, _ body: (FileHandle) async throws -> Void) async throws {
@@ -82,10 +88,10 @@ final class ExportShelf: Sendable {
         try await body(file)
     }
 
-    private func folder() throws -> ExportFolder {
+    private func folder() throws -> ScratchFolder {
         try state.withLock { state in
             if let folder = state.folder { return folder }
-            let folder = try ExportFolder()
+            let folder = try ScratchFolder(prefix: "profilelog-exports-")
             state.folder = folder
             return folder
         }
