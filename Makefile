@@ -1,7 +1,7 @@
 # make demo   builds in release and plays the whole story on a store of its own
 # make test   builds and runs all tests
 # make compatibility   runs Braze clients from PyPI against the built profiled (PROFILED=FILE for another than .build/debug/profiled)
-.PHONY: demo test compatibility run bench bench-large install build lint mutations setup clean
+.PHONY: demo test compatibility run bench bench-http bench-large install build lint mutations setup clean
 
 PREFIX ?= /usr/local
 
@@ -27,6 +27,10 @@ run: build
 
 bench: build
 	@scripts/bench.sh
+	@scripts/bench-http.sh
+
+bench-http: build
+	@scripts/bench-http.sh
 
 bench-large: build
 	@scripts/bench-large.sh

@@ -7,6 +7,8 @@ let package = Package(
     dependencies: [
         .package(name: "profilelog", path: ".."),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+        .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+        .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1"),
     ],
     targets: [
         .executableTarget(
@@ -14,7 +16,15 @@ let package = Package(
             dependencies: [
                 .product(name: "ProfileLog", package: "profilelog"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
-            ])
+            ]),
+        .executableTarget(
+            name: "profilelog-baseline",
+            dependencies: [
+                .product(name: "ProfileLog", package: "profilelog"),
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "Hummingbird", package: "hummingbird"),
+                .product(name: "Logging", package: "swift-log"),
+            ]),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -3,13 +3,14 @@
 import argparse
 import json
 import os
-import platform
 import re
 import shutil
 import statistics
 import subprocess
 import sys
 import time
+
+from bench_machine import machine
 
 C = "Benchmarks/C/.build/cbench"
 SWIFT = "Benchmarks/.build/release/profilelog-bench"
@@ -37,12 +38,6 @@ def row(what, c, swift, bar, ratio=None, note=""):
 def latencies(results, prefix=""):
     names = [("p50_us", "p50"), ("p99_us", "p99"), ("p999_us", "p99.9"), ("max_us", "longest")]
     return ", ".join(f"{name} {median(results, prefix + key) / 1000:.2f}" for key, name in names) + " ms"
-
-
-def machine():
-    with open("/proc/cpuinfo") as file:
-        model = re.search(r"model name\s*: (.*)", file.read())
-    return f"{os.cpu_count()} cores, {model.group(1) if model else platform.machine()}"
 
 
 class Benchmark:

@@ -66,37 +66,45 @@ public struct API: Sendable {
         guard request.body.count <= Self.maxBodyBytes else {
             throw APIProblem.tooLarge("The body", bytes: Self.maxBodyBytes)
         }
-        var allowed: [String] = []
-        for endpoint in Self.endpoints {
-            guard let parameters = PathTemplate.parameters(of: request.path, as: endpoint.path) else { continue }
-            allowed.append(endpoint.method.rawValue)
-            guard endpoint.method == request.method else { continue }
-            request.parameters = parameters
-            return endpoint
+        let matches = Self.matches(request.path)
+        if let match = matches.first(where: { $0.endpoint.method == request.method }) {
+            request.parameters = match.parameters
+            return match.endpoint
         }
-        guard !allowed.isEmpty else {
+        guard !matches.isEmpty else {
             throw APIProblem(
                 status: 404, code: "unknown_path", error: "There is nothing at \(APIProblem.shown(request.path)).",
                 remedy: "GET / lists what there is.")
         }
-        throw Self.wrongMethod(path: request.path, allowed: allowed.joined(separator: ", "))
+        throw Self.wrongMethod(path: request.path, matches)
+    }
+
+    private typealias Match = (endpoint: Endpoint, parameters: [String: String])
+
+    /// The endpoints at paths that name nothing, by their path.
+    private static let plainMatches = Dictionary(
+        grouping: endpoints.filter { !$0.path.contains("{") }.map { Match($0, [:]) }, by: \.endpoint.path)
+    private static let templates = endpoints.filter { $0.path.contains("{") }
+
+    /// The endpoints at `path`, one for each method, with what the path names.
+    private static func matches(_ path: String) -> [Match] {
+        plainMatches[path]
+            ?? templates.compactMap { endpoint in
+                PathTemplate.parameters(of: path, as: endpoint.path).map { (endpoint, $0) }
+            }
     }
 
     /// The endpoint that `method` on `path` asks; nil if there is none.
     public static func endpoint(_ method: APIRequest.Method, _ path: String) -> Endpoint? {
-        endpoints.first { $0.method == method && PathTemplate.parameters(of: path, as: $0.path) != nil }
+        matches(path).first { $0.endpoint.method == method }?.endpoint
     }
 
     /// The path of the endpoint behind `path`, with `{…}` in place of names, for logs; nil if there is none.
-    public static func template(of path: String) -> String? {
-        endpoints.first { PathTemplate.parameters(of: path, as: $0.path) != nil }?.path
-    }
+    public static func template(of path: String) -> String? { matches(path).first?.endpoint.path }
 
     /// The answer to a method that `path` does not know.
     public static func answerToWrongMethod(path: String) -> APIAnswer {
-        let methods = endpoints.filter { PathTemplate.parameters(of: path, as: $0.path) != nil }.map(\.method.rawValue)
-        return wrongMethod(path: path, allowed: methods.isEmpty ? "GET" : methods.joined(separator: ", "))
-            .answer(at: path)
+        wrongMethod(path: path, matches(path)).answer(at: path)
     }
 
     /// The answer to a body of more than `maxBodyBytes` that is sent to `path`.
@@ -118,8 +126,9 @@ public struct API: Sendable {
         APIProblem.invalid(place, reason).answer(at: path)
     }
 
-    private static func wrongMethod(path: String, allowed: String) -> APIProblem {
-        APIProblem(
+    private static func wrongMethod(path: String, _ matches: [Match]) -> APIProblem {
+        let allowed = matches.isEmpty ? "GET" : matches.map(\.endpoint.method.rawValue).joined(separator: ", ")
+        return APIProblem(
             status: 405, code: "wrong_method", error: "\(APIProblem.shown(path)) does not know this method.",
             remedy: "Send \(allowed).", allow: allowed)
     }

@@ -29,8 +29,9 @@ struct Server {
     /// Serves `store` until a signal comes, and returns when everything that was accepted is on the disk.
     func run(_ store: LiveStore, portFile: PortFile?) async throws {
         // What Hummingbird and the service group say about an error, `StartFailure` says better.
-        var quiet = logger
-        if logger.logLevel > .debug { quiet.logLevel = .critical }
+        let quiet =
+            logger.logLevel > .debug
+            ? Logger(label: "profiled", factory: { _ in SwiftLogNoOpLogHandler() }) : logger
         let (failures, failed) = AsyncStream<StartFailure>.makeStream()
         let requests = RequestAdaptor(store, keys: keys, options: options, logger: logger)
         let application = Application(

@@ -63,7 +63,7 @@ extension API {
                 for user in users where seen.insert(user.number).inserted {
                     let event = try states.event(for: user.id, &profiles)
                     try builder.add(event, EventContext(source: .rest), to: user.id)
-                    try profiles.add([event], to: user.id)
+                    profiles.add([event], to: user.id)
                 }
             }
         }

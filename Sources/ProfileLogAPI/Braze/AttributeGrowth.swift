@@ -10,6 +10,7 @@ struct AttributeGrowth {
 
     /// Adds to `object` what makes room, and drops from it what cannot have any.
     func fit(_ object: inout TrackObject, _ profiles: inout TrackProfiles) throws {
+        guard object.events.contains(where: \.dependsOnProfile) else { return }
         let user = object.target.user
         var events: [ProfileEvent] = []
         /// The attributes as the events so far leave them.
@@ -73,6 +74,13 @@ struct AttributeGrowth {
             return bytes <= limits.bytesPerNestedValue
         }
         return rest.reversed()
+    }
+}
+
+extension ProfileEvent {
+    fileprivate var dependsOnProfile: Bool {
+        guard case .customAttributesChanged(let changes) = self else { return false }
+        return changes.contains { $0.operation.dependsOnProfile }
     }
 }
 

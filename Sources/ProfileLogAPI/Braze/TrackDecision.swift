@@ -69,7 +69,7 @@ struct TrackDecision {
             try profiles.pin(user)
             events.append(address)
         }
-        try profiles.add(events, to: user)
+        profiles.add(events, to: user)
         if !events.isEmpty { addresses.add(events, of: user) }
         if let states { try share(states, by: user, &builder) }
         object.target = named
@@ -96,7 +96,7 @@ struct TrackDecision {
         for other in try api.usersSharing(address) where other.number != own?.number {
             let event = try states.event(for: other.id, &profiles)
             try builder.add(event, EventContext(source: .rest), to: other.id)
-            try profiles.add([event], to: other.id)
+            profiles.add([event], to: other.id)
         }
     }
 

@@ -8,8 +8,10 @@ struct TrackProfiles {
     private var found: [UserID: UserInfo?] = [:]
     private var made: Set<UserID> = []
     private var views: [UserNumber: ProfileView] = [:]
-    /// What this request does to each user so far, in its order.
+    /// What this request does to each user so far, in its order, without what is in `stored`.
     private var changes: [Person: [ProfileEvent]] = [:]
+    /// What was taken down and not yet looked at: most requests never ask who these users are.
+    private var stored: [(user: UserID, events: [ProfileEvent])] = []
     /// The users to whom nobody else may append.
     private(set) var pins: [UserID: ExpectedVersion] = [:]
 
@@ -33,10 +35,10 @@ struct TrackProfiles {
     mutating func exists(_ user: UserID) throws -> Bool { try made.contains(user) || find(user) != nil }
 
     /// Takes down what is stored for `user`.
-    mutating func add(_ events: [ProfileEvent], to user: UserID) throws {
+    mutating func add(_ events: [ProfileEvent], to user: UserID) {
         if events.isEmpty { return }
         made.insert(user)
-        changes[try person(user), default: []] += events
+        stored.append((user, events))
     }
 
     /// Has the request decided anew if somebody else appends to `user` before it is stored.
@@ -47,7 +49,7 @@ struct TrackProfiles {
     /// The value of a custom attribute behind what this request has done so far.
     mutating func customAttribute(_ name: Name, of user: UserID) throws -> AttributeValue? {
         var value = try view(user)?.customAttributes.first { $0.name == name }?.value
-        for case .customAttributesChanged(let done) in changes[try person(user)] ?? [] {
+        for case .customAttributesChanged(let done) in try changes(of: user) {
             for change in done where change.name == name { value = change.operation.applied(to: value) }
         }
         return value
@@ -56,12 +58,18 @@ struct TrackProfiles {
     /// The value of a standard attribute behind what this request has done so far.
     mutating func attribute(_ attribute: StandardAttribute, of user: UserID) throws -> AttributeValue? {
         var value = try view(user)?.attributes.first { $0.name.text == attribute.name }?.value
-        for case .userAttributesChanged(let done) in changes[try person(user)] ?? [] {
+        for case .userAttributesChanged(let done) in try changes(of: user) {
             for change in done where change.attribute == attribute {
                 value = change.value == .null ? nil : change.value
             }
         }
         return value
+    }
+
+    private mutating func changes(of user: UserID) throws -> [ProfileEvent] {
+        for (user, events) in stored { changes[try person(user), default: []] += events }
+        stored = []
+        return changes[try person(user)] ?? []
     }
 
     private mutating func person(_ user: UserID) throws -> Person {

@@ -39,10 +39,17 @@ final class BodyReader: Sendable {
         if let length, length > API.maxBodyBytes { return .tooLarge }
         await connection.inviteBody(of: request)
         let outcome = await withTaskGroup(of: Outcome.self) { [patience] group in
-            group.addTask { await self.collect(request.body) }
-            group.addTask {
-                try? await Task.sleep(for: patience)
-                return .tooSlow
+            let isCollected = Atomic(false)
+            group.addImmediateTask {
+                defer { isCollected.store(true, ordering: .relaxed) }
+                return await self.collect(request.body)
+            }
+            // Most bodies are here already.
+            if !isCollected.load(ordering: .relaxed) {
+                group.addTask {
+                    await connection.sleep(for: patience)
+                    return .tooSlow
+                }
             }
             let first = await group.next() ?? .tooSlow
             group.cancelAll()

@@ -13,6 +13,7 @@ final class RequestAdaptor: Sendable {
     private let limiter: RateLimiter
     private let bodies: BodyReader
     private let streams: EventStreams
+    private let largeWork = LargeWork()
     private let metrics: ServiceMetrics
     private let logger: Logger
     /// Set by a failed disk: from then on the store takes nothing more, until the service is started again.
@@ -191,6 +192,9 @@ final class RequestAdaptor: Sendable {
     /// A read that waits for news is woken when the service stops; a write is never cut short.
     private func answer(_ call: APIRequest) async -> APIAnswer {
         let api = store.api
+        if call.body.count >= LargeWork.bodyBytes {
+            return await withTaskExecutorPreference(largeWork) { await api.answer(call) }
+        }
         guard call.method == .get else { return await api.answer(call) }
         return await cancelWhenGracefulShutdown { await api.answer(call) }
     }

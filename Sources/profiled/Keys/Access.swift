@@ -28,7 +28,7 @@ struct Access: Sendable {
 
     /// Whether the key of a request in Braze's format may stand in its body.
     func needsBody(_ authorization: String?, isNative: Bool) -> Bool {
-        keys.isClosed && !isNative && authorization == nil
+        !isNative && authorization == nil && keys.isClosed
     }
 
     private static func bearer(_ authorization: String?) -> String? {

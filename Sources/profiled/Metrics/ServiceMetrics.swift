@@ -10,17 +10,42 @@ final class ServiceMetrics: Sendable {
     /// What the store holds, which takes a look at every device: so not more often than every few seconds.
     private let statistics = Mutex<(at: ContinuousClock.Instant, path: String, value: LogStatistics)?>(nil)
 
+    private struct AnswerKind: Hashable {
+        var method: String
+        var template: String
+        var status: Int
+    }
+
+    private struct AnswerSeries {
+        var count: Counter
+        var time: Timer
+    }
+
+    private let answers = Mutex<[AnswerKind: AnswerSeries]>([:])
+
     private static let statisticsAge = Duration.seconds(5)
 
     /// Counts an answer.
     func record(method: String, template: String, status: Int, took duration: Duration) {
         let method = ["GET", "POST"].contains(method) ? method : "other"
-        let endpoint = [("method", method), ("endpoint", template)]
-        Counter(
-            label: "profiled_requests_total", dimensions: endpoint + [("status", "\(status)")], factory: registry
-        ).increment()
-        Timer(label: "profiled_request_seconds", dimensions: endpoint, factory: registry)
-            .recordNanoseconds(Int64(duration / .nanoseconds(1)))
+        let series = series(AnswerKind(method: method, template: template, status: status))
+        series.count.increment()
+        series.time.recordNanoseconds(Int64(duration / .nanoseconds(1)))
+    }
+
+    /// What to add an answer of this kind to; looked up by its labels once.
+    private func series(_ kind: AnswerKind) -> AnswerSeries {
+        answers.withLock { answers in
+            if let series = answers[kind] { return series }
+            let endpoint = [("method", kind.method), ("endpoint", kind.template)]
+            let series = AnswerSeries(
+                count: Counter(
+                    label: "profiled_requests_total", dimensions: endpoint + [("status", "\(kind.status)")],
+                    factory: registry),
+                time: Timer(label: "profiled_request_seconds", dimensions: endpoint, factory: registry))
+            answers[kind] = series
+            return series
+        }
     }
 
     /// Takes one of `most` places for a stream of events; false if all are taken.

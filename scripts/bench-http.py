@@ -1,0 +1,223 @@
+"""Puts load on the two services of the HTTP benchmark in turn and prints medians and ratios as Markdown."""
+
+import argparse
+import contextlib
+import http.client
+import json
+import os
+import statistics
+import subprocess
+import sys
+import threading
+import time
+
+from bench_machine import machine
+
+BASELINE = "Benchmarks/.build/release/profilelog-baseline"
+PROFILED = ".build/release/profiled"
+CLI = ".build/release/profilecli"
+CONNECTIONS = 64
+OBJECTS = 75  # in each of the two arrays of a request
+USERS = 50_000
+EXPORTS_PER_SECOND = 5
+
+
+class Bodies:
+    """Bodies for /users/track from the generated workload, written to files, one a line."""
+
+    def __init__(self, work):
+        self.batches, self.singles = os.path.join(work, "batches"), os.path.join(work, "singles")
+        generated = subprocess.run(
+            [CLI, "generate", "--events", "250000", "--users", str(USERS)],
+            check=True, capture_output=True, encoding="utf-8").stdout
+        events, attributes = [], []
+        for line in map(json.loads, generated.splitlines()):
+            user = {"external_id": line["user"]}
+            if line["kind"] == "custom_event":
+                events.append(user | {"name": line["name"], "time": line["time"], "properties": line["properties"]})
+            elif line["kind"] == "custom_attribute":
+                attributes.append(user | line["attributes"])
+            else:
+                attributes.append(user | {line["attribute"]: line["value"]})
+        self.users = sorted({event["external_id"] for event in events})
+        self.write(self.singles, ({"events": [event]} for event in events[:20_000]))
+        self.write(self.batches, (
+            {"attributes": attributes[at:at + OBJECTS], "events": events[at:at + OBJECTS]}
+            for at in range(0, len(attributes) - OBJECTS, OBJECTS)))
+
+    @staticmethod
+    def write(path, bodies):
+        with open(path, "w", encoding="utf-8") as file:
+            for body in bodies:
+                print(json.dumps(body, ensure_ascii=False, separators=(",", ":")), file=file)
+
+
+class Service:
+    """A service that runs, on a port that was free."""
+
+    def __init__(self, work, program, *arguments):
+        self.port_file = os.path.join(work, "port")  # of one service at a time
+        with contextlib.suppress(FileNotFoundError):
+            os.remove(self.port_file)
+        self.process = subprocess.Popen(
+            [program, "--port-file", self.port_file, *arguments], stdout=subprocess.DEVNULL)
+
+    def __enter__(self):
+        for _ in range(200):
+            with contextlib.suppress(FileNotFoundError, ValueError):
+                with open(self.port_file) as file:
+                    self.port = int(file.read())
+                return self
+            if self.process.poll() is not None:
+                break
+            time.sleep(0.05)
+        self.__exit__()
+        sys.exit(f"{self.process.args[0]} did not start.")
+
+    def __exit__(self, *_):
+        self.process.terminate()
+        try:
+            self.process.wait(30)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+
+    def load(self, bodies, seconds):
+        """What wrk measures while it sends `bodies` from all its connections."""
+        before = self.cpu_seconds()
+        result = subprocess.run(
+            ["wrk", "-t1", f"-c{CONNECTIONS}", f"-d{seconds}s", "--timeout", "10s", "-s", "scripts/bench-http.lua",
+             f"http://127.0.0.1:{self.port}/users/track"],
+            check=True, capture_output=True, text=True, env=os.environ | {"BODIES": bodies})
+        result = json.loads(result.stdout.strip().splitlines()[-1])
+        result["requests_per_s"] = result["requests"] / result["seconds"]
+        result["cpu_us"] = (self.cpu_seconds() - before) / result["requests"] * 1e6
+        if result["failed"]:
+            sys.exit(f"{result['failed']} requests failed.")
+        return result
+
+    def cpu_seconds(self):
+        """Time that the service's threads have had of the cores, which says more than a rate where others work on them too."""
+        with open(f"/proc/{self.process.pid}/stat") as file:
+            fields = file.read().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+    def memory(self):
+        """Megabytes that are the process's own: without the pages of the store, which the system keeps and takes away as it likes."""
+        with open(f"/proc/{self.process.pid}/status") as file:
+            line = next(line for line in file if line.startswith("RssAnon:"))
+        return int(line.split()[1]) / 1024
+
+
+class Exports(threading.Thread):
+    """Exports one profile after the other at a steady rate, as another client, until told to stop."""
+
+    def __init__(self, port, users):
+        super().__init__(daemon=True)
+        self.connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
+        self.users, self.ended, self.milliseconds = users, threading.Event(), []
+
+    def run(self):
+        for turn in range(1_000_000):
+            if self.ended.wait(1 / EXPORTS_PER_SECOND):
+                return
+            body = json.dumps({"external_ids": [self.users[turn * 7919 % len(self.users)]]})
+            begin = time.perf_counter()
+            self.connection.request("POST", "/users/export/ids", body, {"Content-Type": "application/json"})
+            response = self.connection.getresponse()
+            answer = response.read()
+            self.milliseconds.append((time.perf_counter() - begin) * 1000)
+            if response.status != 201:
+                sys.exit(f"An export failed: {answer[:200]}")
+
+    def stop(self):
+        self.ended.set()
+        self.join()
+        times = sorted(self.milliseconds)
+        return times[len(times) // 2], times[-(-len(times) * 99 // 100) - 1], len(times)
+
+
+class Benchmark:
+    def __init__(self, options):
+        self.options, self.stores = options, 0
+        self.bodies = Bodies(options.work)
+
+    def profiled(self):
+        self.stores += 1
+        return Service(
+            self.options.work, PROFILED, "--port", "0", "--log-level", "error", "--store",
+            os.path.join(self.options.work, f"store{self.stores}"))
+
+    def baseline(self):
+        return Service(self.options.work, BASELINE)
+
+    def pairs(self, bodies):
+        """Both services in turn, so that what else the machine does meets both."""
+        bases, ours = [], []
+        for _ in range(self.options.rounds):
+            for start, results in ((self.baseline, bases), (self.profiled, ours)):
+                with start() as service:
+                    service.load(bodies, 1)
+                    results.append(service.load(bodies, self.options.round_seconds))
+        return bases, ours
+
+    def row(self, what, bodies, factor, rate_wanted, ratio_wanted, p99_wanted):
+        bases, ours = self.pairs(bodies)
+        base, own = (median(results, "requests_per_s") * factor for results in (bases, ours))
+        print(f"| {what} | {base:,.0f} | {own:,.0f} | {own / base:.2f} | {rate_wanted or ratio_wanted} | "
+              f"{latencies(ours)}{p99_wanted}; nothing stored: {latencies(bases)} |", flush=True)
+
+    def long(self):
+        seconds, megabytes = self.options.seconds, []
+        with self.profiled() as service:
+            service.load(self.bodies.batches, 2)
+            exports = Exports(service.port, self.bodies.users)
+            ended = threading.Event()
+
+            def watch():
+                while not ended.wait(seconds / 10):
+                    megabytes.append(service.memory())
+
+            watcher = threading.Thread(target=watch, daemon=True)
+            watcher.start()
+            exports.start()
+            result = service.load(self.bodies.batches, seconds)
+            ended.set()
+            watcher.join()
+            p50, p99, count = exports.stop()
+            rest = service.memory()
+        rate = result["requests_per_s"] * 2 * OBJECTS
+        print(f"| the same for {seconds} s, objects/s | | {rate:,.0f} | | ≥ 150,000 | {latencies([result])} |")
+        print(f"| export of one profile meanwhile | | {p50:.1f} ms | | p99 ≤ 10 ms | p99 {p99:.1f} ms of {count} |")
+        curve = ", ".join(f"{each:.0f}" for each in megabytes)
+        print(f"| memory meanwhile, MB | | {max(megabytes):.0f} | | level | after each tenth {curve}; at the end {rest:.0f} |")
+
+
+def median(results, key):
+    return statistics.median(result[key] for result in results)
+
+
+def latencies(results):
+    return ", ".join(f"{name} {median(results, key):.1f}" for name, key in
+                     (("p50", "p50_ms"), ("p99", "p99_ms"), ("longest", "max_ms"))) \
+        + f" ms, CPU {median(results, 'cpu_us'):,.0f} µs a request"
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--rounds", type=int, required=True)
+    parser.add_argument("--round-seconds", type=int, default=10)
+    parser.add_argument("--seconds", type=int, required=True, help="of the last load; 0 leaves it out")
+    parser.add_argument("--work", required=True)
+    options = parser.parse_args()
+    print(f"{CONNECTIONS} connections, {USERS:,} users, medians of {options.rounds}; {machine()}, with wrk on them too\n")
+    print("| what | nothing stored | ProfileLog | ratio | wanted | note |\n|---|---|---|---|---|---|", flush=True)
+    benchmark = Benchmark(options)
+    benchmark.row(f"{OBJECTS} events + {OBJECTS} attributes a request, objects/s", benchmark.bodies.batches, 2 * OBJECTS,
+                  "≥ 150,000", None, " (p99 wanted: ≤ 250)")
+    benchmark.row("one event a request, requests/s", benchmark.bodies.singles, 1, None, "ratio ≥ 0.6", "")
+    if options.seconds:
+        benchmark.long()
+
+
+main()
