@@ -20,22 +20,25 @@ extension EventLog {
         for user in users { try Validation.check(user) }
         do {
             return try writing.withLock { _ in
-                flush.withLock { $0 = nil }
-                var erasure = Erasure()
-                try environment.withWriteTransaction { transaction in
-                    let view = try catchUpWriting(transaction)
-                    try writeIndex(upTo: view, transaction)
-                    let now = try recordedAtNow(view)
-                    var eraser = Eraser(log: self, view: view.reaching(view.last), recordedAt: now)
-                    erasure = try eraser.erase(
-                        users, ProfileEvent.userErased(actor: actor, reason: reason), EventContext(source: source),
-                        transaction)
-                }
+                var erasure: Erasure?
+                repeat {
+                    // In a transaction of its own: one that puts a long value and deletes it leaves a file that looks cut off.
+                    try writeIndexAlone()
+                    try environment.withWriteTransaction { transaction in
+                        let view = try catchUpWriting(transaction)
+                        // Another process may have come between.
+                        guard view.last == view.checkpoint else { return }
+                        var eraser = Eraser(log: self, view: view, recordedAt: try recordedAtNow(view))
+                        erasure = try eraser.erase(
+                            users, ProfileEvent.userErased(actor: actor, reason: reason),
+                            EventContext(source: source), transaction)
+                    }
+                } while erasure == nil
                 try environment.withReadTransaction { transaction in
                     try forgetErasedNames(transaction)
                     try rebuildTail(transaction)
                 }
-                return erasure
+                return erasure ?? Erasure()
             }
         } catch {
             throw Self.appendError(error)
@@ -77,6 +80,8 @@ private struct Eraser {
     let recordedAt: Int64
     private var users: Set<UInt64> = []
     private var found = Traces()
+    /// Devices on which an erased user was, with who was there before them: nobody is there now.
+    private var vacated: [(device: Name, user: UInt64)] = []
 
     /// What the erased records lead to.
     private struct Traces {
@@ -113,7 +118,9 @@ private struct Eraser {
         try removeRows(transaction)
         try removeSnapshots(transaction)
         try readRest(transaction)
-        erasure.position = try append(event, context, of: erasure.users, transaction)
+        var events = vacated.map { (user: $0.user, event: ProfileEvent.userLoggedOut, context: context.on($0.device)) }
+        events += erasure.users.map { ($0.rawValue, event, context) }
+        erasure.position = try append(events, transaction)
         return erasure
     }
 
@@ -152,17 +159,19 @@ private struct Eraser {
     }
 
     private func append(
-        _ event: ProfileEvent, _ context: EventContext, of users: [UserNumber],
+        _ events: [(user: UInt64, event: ProfileEvent, context: EventContext)],
         _ transaction: borrowing WriteTransaction
     ) throws -> Position {
         var writer = WireWriter()
         var ends: [Int] = []
         var names = NewNames(log.names)
-        for user in users {
+        var versions: [UInt64: UInt64] = [:]
+        for (user, event, context) in events {
             let begin = writer.count
+            let version = try (versions[user] ?? view.version(of: user, transaction)) + 1
+            versions[user] = version
             RecordHeader.write(
-                kind: event.kind.rawValue, user: user.rawValue,
-                version: try view.version(of: user.rawValue, transaction) + 1, recordedAt: recordedAt, to: &writer)
+                kind: event.kind.rawValue, user: user, version: version, recordedAt: recordedAt, to: &writer)
             _ = EventEncoder.write(event, context, names: &names, to: &writer)
             writer.littleEndian(crc32c(writer.bytes.slice(begin..<writer.count)))
             ends.append(writer.count)
@@ -258,9 +267,12 @@ private struct Eraser {
         try NameErasures.raise(view.tables, transaction)
     }
 
-    private func write(
+    private mutating func write(
         _ device: Name, _ state: DeviceState?, _ transaction: borrowing WriteTransaction
     ) throws {
+        if let gone = try view.device(device, transaction).user, users.contains(gone), let before = state?.status.user {
+            vacated.append((device, try view.survivor(of: before, transaction)))
+        }
         for (position, item) in try view.storedItems(device, transaction) where state?.items[position] == nil {
             try transaction.delete(
                 view.tables.pending,

@@ -30,20 +30,19 @@ extension EventLog {
     ///
     /// Caches can lag without harm, so a failure here loses nothing: the next one catches up.
     public func writeIndex() throws {
-        try writing.withLock { _ in
-            flush.withLock { $0 = nil }
-            try environment.withWriteTransaction { transaction in
-                try writeIndex(upTo: catchUpWriting(transaction), transaction)
-            }
-            try environment.withReadTransaction { try rebuildTail($0) }
-        }
+        try writing.withLock { _ in try writeIndexAlone() }
     }
 
-    /// Writes the caches up to the end of `view`. The tail is to be built anew behind the commit.
-    func writeIndex(upTo view: LogView, _ transaction: borrowing WriteTransaction) throws {
-        if view.last == view.checkpoint { return }
-        var flush = IndexFlush(view, recordedAt: try recordedAt(view.last, transaction))
-        _ = try write(&flush, limit: .max, transaction)
+    /// As `writeIndex()`, for a caller who holds `writing`.
+    func writeIndexAlone() throws {
+        flush.withLock { $0 = nil }
+        try environment.withWriteTransaction { transaction in
+            let view = try catchUpWriting(transaction)
+            if view.last == view.checkpoint { return }
+            var flush = IndexFlush(view, recordedAt: try recordedAt(view.last, transaction))
+            _ = try write(&flush, limit: .max, transaction)
+        }
+        try environment.withReadTransaction { try rebuildTail($0) }
     }
 
     /// Begins a flush, or writes the next slice of the one that is under way; the last slice moves the checkpoint, and the tail that has

@@ -54,12 +54,15 @@ public final class EventLog: Sendable {
         self.braze = BrazeIDs(uuid: storeID)
         self.projections = projections
         self.currentTail = Guarded(Guarded(Tail(base: 0, userCount: 0, lastRecordedAt: 0)))
+        environment.enter()
         try environment.withReadTransaction { transaction in
             try loadNames(transaction)
             try rebuildTail(transaction)
         }
         try rebuildUnusableCaches()
     }
+
+    deinit { environment.leave() }
 
     /// Checks that the store is one that this program may use; marks a new one.
     private static func readMeta(_ environment: Environment, now: Timestamp, newID: [UInt8]?) throws -> [UInt8] {
@@ -152,7 +155,6 @@ extension EventLog {
     ///
     /// Refuses if a name or a record of the tail is damaged: who has which ID and version, and which key was used, may stand in it.
     func catchUpWriting(_ transaction: borrowing WriteTransaction) throws -> LogView {
-        try forgetErasedNames(transaction)
         let view = try catchUpOrRebuild(transaction)
         if let damage = names.damage { throw damage }
         try view.refuseDamage()
@@ -170,6 +172,7 @@ extension EventLog {
 
     /// Brings names and tail up to what `transaction` sees. Nil if the tail has moved on already: begin anew.
     func catchUp(_ transaction: borrowing some Reading & ~Copyable) throws -> LogView? {
+        try forgetErasedNames(transaction)
         try loadNames(transaction)
         let last = try Self.last(transaction, environment.tables)
         let checkpoint = try IndexCheckpoint.read(environment.tables, transaction, last: last)?.position ?? 0
@@ -254,7 +257,8 @@ extension EventLog {
     /// Loads all names again if some were erased since the last look: their numbers must not be used any more.
     func forgetErasedNames(_ transaction: borrowing some Reading & ~Copyable) throws {
         let erasures = try NameErasures.count(environment.tables, transaction)
-        if erasures == names.erasures { return }
+        // A reader that began before the last erasure knows less.
+        if erasures <= names.erasures { return }
         var map = NameMap()
         map.erasures = erasures
         try transaction.withCursor(environment.tables.names) { cursor in

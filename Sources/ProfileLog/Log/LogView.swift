@@ -10,11 +10,6 @@ struct LogView: Sendable {
     /// Whether the view is the writer's, who sees what it has not committed yet. While that is so nobody else changes the tail.
     var isWriter: Bool { last == .max }
 
-    /// The same view behind a flush that brought the caches up to `checkpoint`, in the same transaction.
-    func reaching(_ checkpoint: UInt64) -> LogView {
-        LogView(tail: tail, tables: tables, nameTable: nameTable, checkpoint: checkpoint, last: last)
-    }
-
     @inline(__always)
     func withTail<Result>(_ body: (borrowing Tail) -> Result) -> Result {
         isWriter ? tail.withoutLock { body($0) } : tail.withReading { body($0) }

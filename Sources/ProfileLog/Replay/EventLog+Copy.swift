@@ -17,12 +17,29 @@ extension EventLog {
             throw AppendError.invalid(place: "The target", reason: "is the store itself; name another folder")
         }
         try refuseForeign(target, upTo: end)
+        let beginning = try lastPosition()
         let isComplete = try copy(to: end, into: target, progress)
+        try refuseErasures(behind: beginning)
         let elapsed = clock.now - begin
         var report = try target.replay(verify: isComplete)
         report.elapsed = elapsed
         report.isComplete = isComplete
         return report
+    }
+
+    /// What was copied before an erasure holds what was erased.
+    private func refuseErasures(behind position: Position) throws {
+        let filter = EventFilter(kinds: [.userErased])
+        var next = position.next
+        while true {
+            let page = try events(from: next, limit: 1, where: filter)
+            if !page.events.isEmpty {
+                throw AppendError.invalid(
+                    place: "The copy", reason: "holds what was erased meanwhile; remove its folder and begin anew")
+            }
+            if page.scanned >= page.last { return }
+            next = page.scanned.next
+        }
     }
 
     /// Copies all records into `target`. False if `progress` stopped the work.
@@ -50,6 +67,7 @@ extension EventLog {
                 place: "The target", reason: "holds another log, or more of this one; name an empty folder")
         }
         if last == 0 { return }
+        try refuseErasures(behind: Position(rawValue: last))
         let theirs = try target.environment.withReadTransaction {
             try $0.get(target.environment.tables.log, last).map(Array.init)
         }

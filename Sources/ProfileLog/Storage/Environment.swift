@@ -18,6 +18,8 @@ final class Environment: @unchecked Sendable {
     private let identity: FileIdentity
     private let folder: FolderLock
     private let failed = Atomic<Bool>(false)
+    /// How many logs of this process use it.
+    private let users = Atomic<Int>(0)
 
     /// What to do when the folder holds no store yet.
     enum Missing: Sendable { case refuse, create }
@@ -124,20 +126,27 @@ final class Environment: @unchecked Sendable {
 
     /// Runs `body` while no other process has the store open, and nobody writes; `body` may put a file of the same file system in the
     /// place of the store's own. From then on this environment, which still has the old one, takes nothing more. Throws `inUse` if
-    /// another process has the store open.
+    /// another log of this process, or another process, has the store open.
     func replacingFile<Result>(_ body: ((_ replace: String) throws -> Void) throws -> Result) throws -> Result {
-        guard folder.takeAlone() else { throw StorageError.inUse(path: path) }
-        defer { folder.share() }
+        guard users.load(ordering: .acquiring) == 1, folder.takeAlone() else { throw StorageError.inUse(path: path) }
+        var isReplaced = false
+        // Once the file is another one, nobody may open it before this environment is closed: both have the same lock file.
+        defer { if !isReplaced { folder.share() } }
         return try withWriteTransaction { _ in
             try body { file in
                 guard rename(file, path + "/data.mdb") == 0 else {
                     throw StorageError.system(operation: "rename", code: errno)
                 }
+                isReplaced = true
                 Self.syncFolder(path)
                 markFailed()
             }
         }
     }
+
+    /// A log begins or ends to use the environment.
+    func enter() { users.add(1, ordering: .acquiringAndReleasing) }
+    func leave() { users.subtract(1, ordering: .acquiringAndReleasing) }
 
     /// From now on, refuse to write: after a failed sync nobody can say what the disk holds.
     func markFailed() { failed.store(true, ordering: .relaxed) }
@@ -257,11 +266,11 @@ private final class OpenEnvironments: Sendable {
     ) throws(StorageError) -> Environment {
         while true {
             if let result = environmentOrNil(file: file, orOpen: make) { return try result.get() }
-            sched_yield()
+            usleep(2_000)
         }
     }
 
-    /// Nil while the last user of the file is closing it: two openings of one file in a process would share its locks.
+    /// Nil while somebody replaces the file, or the last user of it is closing it: two openings of one file in a process would share its locks.
     private func environmentOrNil(
         file: String, orOpen make: () throws(StorageError) -> Environment
     ) -> Result<Environment, StorageError>? {
@@ -274,6 +283,8 @@ private final class OpenEnvironments: Sendable {
                 if let identity = FileIdentity(file) { open[identity] = Weak(environment: environment) }
                 return .success(environment)
             } catch {
+                // Whoever replaces the file is waited for without this lock, which they may need.
+                if case .inUse = error { return nil }
                 return .failure(error)
             }
         }

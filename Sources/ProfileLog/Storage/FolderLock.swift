@@ -6,18 +6,27 @@ internal import Glibc
 struct FolderLock: ~Copyable {
     private let descriptor: Int32
 
-    /// Waits while somebody replaces the file.
+    /// Takes the lock with others. Throws `inUse` while somebody replaces the file.
     init(_ path: String) throws(StorageError) {
-        descriptor = Glibc.open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        let descriptor = Glibc.open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard descriptor >= 0 else { throw .unreachable(path: path, code: errno) }
-        flock(descriptor, LOCK_SH)
+        guard flock(descriptor, LOCK_SH | LOCK_NB) == 0 else {
+            close(descriptor)
+            throw .inUse(path: path)
+        }
+        self.descriptor = descriptor
     }
 
     deinit { close(descriptor) }
 
-    /// Whether nobody else has the lock, who is kept out then.
-    borrowing func takeAlone() -> Bool { flock(descriptor, LOCK_EX | LOCK_NB) == 0 }
+    /// Whether nobody else has the lock, who is kept out then. If somebody has, it is shared as before: to try for it gives it up
+    /// (`flock`), and nobody can have replaced the file in the moment between, for that other one was there.
+    borrowing func takeAlone() -> Bool {
+        if flock(descriptor, LOCK_EX | LOCK_NB) == 0 { return true }
+        share()
+        return false
+    }
 
     /// Lets others in again.
-    borrowing func share() { flock(descriptor, LOCK_SH) }
+    borrowing func share() { while flock(descriptor, LOCK_SH) != 0, errno == EINTR {} }
 }

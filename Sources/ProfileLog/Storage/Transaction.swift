@@ -161,6 +161,8 @@ extension Environment {
     func withWriteTransaction<Result>(_ body: (borrowing WriteTransaction) throws -> Result) throws -> Result {
         try refuseAfterFailure()
         let transaction = try WriteTransaction(handle)
+        // Once more: whoever had the lock before may have failed, or put another file in place.
+        try refuseAfterFailure()
         let result = try body(transaction)  // if this throws, `deinit` aborts
         do {
             try transaction.commit()

@@ -178,15 +178,60 @@ struct EraseTests {
         try compacted.expectSound()
     }
 
-    @Test("Who has the store open when its file is replaced can write no more, and loses nothing unawares")
+    @Test("A store that somebody else has open is not compacted, and can be written on")
     func compactBeside() throws {
         let log = try open()
         try others(log)
-        _ = try EventLog.compact(path: folder.path, options: .small(clock))
-        #expect(throws: AppendError.refused(.closedAfterFailure)) {
+        for _ in 0..<2 {
+            #expect(throws: StorageError.inUse(path: folder.path)) {
+                try EventLog.compact(path: folder.path, options: .small(clock))
+            }
             _ = try log.append([.customEventLogged(CustomEvent(name: "late"))], to: bo)
         }
+        try log.expectSound()
+    }
+
+    @Test("An erasure leaves a file that can be opened, however long the states are that it drops")
+    func fileLength() throws {
+        var log: EventLog? = try EventLog(
+            path: folder.path, create: true, options: .small(clock, indexLag: 10_000),
+            projections: [ProfileProjection.self, CatalogueProjection.self])
+        for number in 0..<400 {
+            _ = try log?.append(
+                [.customEventLogged(CustomEvent(name: Name("a rather long name of an event, number \(number)")))],
+                to: ana)
+        }
+        _ = try log?.erase([ana], actor: "a test", reason: "asked to")
+        log = nil
         try open().expectSound()
+    }
+
+    @Test("Nobody is on a device whose user was erased, and not the one who was there before")
+    func sharedDevice() throws {
+        let log = try open()
+        _ = try log.changeUser(device: "shared", to: bo)
+        _ = try log.changeUser(device: "shared", to: ana)
+        _ = try log.erase([ana], actor: "a test", reason: "asked to")
+        #expect(try log.find(.device("shared")) == nil)
+        _ = try log.append(
+            [.customEventSaved(CustomEvent(name: "later"))], to: .device("shared"), context: .saved(on: "shared"))
+        #expect(try log.find(.device("shared"))?.number != log.find(bo)?.number)
+        try log.expectSound()
+        #expect(try log.replay(verify: true).isEqual)
+    }
+
+    @Test("A copy that was begun before an erasure is refused")
+    func copied() throws {
+        let log = try open()
+        try others(log)
+        try live(log)
+        let target = TemporaryFolder()
+        _ = try log.replay(into: target.path, progress: { _ in false })
+        _ = try log.erase([ana], actor: "a test", reason: "asked to")
+        #expect(throws: AppendError.self) { try log.replay(into: target.path) }
+        let fresh = TemporaryFolder()
+        #expect(try log.replay(into: fresh.path).isEqual)
+        #expect(try rows(with: "canary", EventLog(path: fresh.path)).isEmpty)
     }
 
     @Test("Random persons are erased between random appends", arguments: UInt64(0)..<40)
