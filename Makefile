@@ -1,7 +1,7 @@
 # make demo   builds in release and plays the whole story on a store of its own
 # make test   builds and runs all tests
 # make compatibility   runs Braze clients from PyPI against the built profiled (PROFILED=FILE for another than .build/debug/profiled)
-.PHONY: demo test compatibility run bench bench-http bench-large install build lint mutations setup clean
+.PHONY: demo test compatibility run bench bench-http bench-large install build fuzz lint mutations setup clean
 
 PREFIX ?= /usr/local
 
@@ -37,6 +37,11 @@ bench-large: build
 
 mutations: setup
 	@scripts/mutations.sh
+
+# 10,000 bodies in `make test`; here 250,000.
+fuzz: setup
+	swift build --build-tests
+	PROFILELOG_FUZZ_TIMES=25 swift test --skip-build --filter BrazeFuzzTests
 
 lint:
 	swift format lint --strict -r Sources Tests Benchmarks/Sources Package.swift Benchmarks/Package.swift

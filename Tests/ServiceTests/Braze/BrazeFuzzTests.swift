@@ -1,3 +1,4 @@
+import Foundation
 import ProfileLog
 import Testing
 
@@ -5,7 +6,10 @@ import Testing
 
 @Suite("Bodies that nobody would send")
 struct BrazeFuzzTests {
-    @Test("Every body is answered; what is valid is stored, the rest is listed by its place", arguments: UInt64(0)..<8)
+    /// How many times as many bodies as usual: `make fuzz` sets it.
+    static let times = ProcessInfo.processInfo.environment["PROFILELOG_FUZZ_TIMES"].flatMap(UInt64.init) ?? 1
+
+    @Test("Every body is answered; what is valid is stored, the rest is listed by its place", arguments: 0..<8 * times)
     func bodies(seed: UInt64) async throws {
         try await withAPI { api in
             var bodies = RandomBodies(seed: seed)
@@ -30,7 +34,7 @@ struct BrazeFuzzTests {
         }
     }
 
-    @Test("A body cut or changed at any byte is answered", arguments: UInt64(0)..<4)
+    @Test("A body cut or changed at any byte is answered", arguments: 0..<4 * times)
     func bytes(seed: UInt64) async throws {
         try await withAPI { api in
             var bodies = RandomBodies(seed: seed)
@@ -53,7 +57,7 @@ struct BrazeFuzzTests {
         }
     }
 
-    @Test("Requests that change who is who are answered, cut or changed at any byte", arguments: UInt64(0)..<4)
+    @Test("Requests that change who is who are answered, cut or changed at any byte", arguments: 0..<4 * times)
     func identities(seed: UInt64) async throws {
         try await withAPI { api in
             var script = IdentityScript(seed: seed)
