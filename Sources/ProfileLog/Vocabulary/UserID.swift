@@ -6,9 +6,9 @@ public enum UserID: Hashable, Sendable {
     case alias(label: String, name: String)
     /// 24 hexadecimal digits that the store assigned.
     case brazeID(String)
-    /// An e-mail address, for users known by nothing else.
+    /// An e-mail address: the user made by it. Who has it as an attribute, `EventLog.users(sharing:)` tells.
     case email(String)
-    /// A phone number, for users known by nothing else.
+    /// A phone number, likewise.
     case phone(String)
     /// Whoever is on this device now.
     case device(String)

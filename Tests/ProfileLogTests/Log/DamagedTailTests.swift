@@ -100,7 +100,8 @@ struct DamagedTailTests {
         let log = try fill(indexed: 8)
         try log.damage(.log, key(8)) { $0 = forged(from: $0, user: 2, version: 4, recordedAt: .min) }
         let again = try open()
-        _ = try again.append([played], to: .externalID("ana"))
+        let position = try again.append([played], to: .externalID("ana")).last
+        #expect(try again.event(at: position)?.recordedAt == clock.now)
     }
 
     @Test("Caches are not dropped if a record that they know cannot be indexed again")
