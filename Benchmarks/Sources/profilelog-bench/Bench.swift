@@ -65,18 +65,16 @@ struct Append: ParsableCommand {
         var seconds = 0.0
         var done = 0
         // The events are freed after the last flush: giving back a million small pieces of memory is no part of it.
-        var events: [WorkloadEvent] = []
+        var last: Workload?
         while done < input.count {
-            let next = try reader.next(min(1_000_000, input.count - done))
-            if next.isEmpty { break }
-            events = next
+            let events = try reader.next(min(1_000_000, input.count - done))
+            if events.count == 0 { break }
+            last = events
             let begin = clock.now
             for start in stride(from: 0, to: events.count, by: batch) {
                 let started = clock.now
                 var builder = log.prepare(capacity: batch)
-                for index in start..<min(start + batch, events.count) {
-                    try builder.add(events[index].event, events[index].context, to: events[index].user)
-                }
+                for index in start..<min(start + batch, events.count) { try events.add(index, to: &builder) }
                 _ = try log.commit(builder.finish())
                 latencies.add(clock.now - started)
             }
@@ -86,7 +84,7 @@ struct Append: ParsableCommand {
         let flushBegin = clock.now
         try log.writeIndex()
         let lastFlush = clock.now - flushBegin
-        withExtendedLifetime(events) {}
+        withExtendedLifetime(last) {}
         seconds += lastFlush.seconds
         report(
             [("events", "\(done)"), ("seconds", "\(seconds)"), ("events_per_s", format(Double(done) / seconds))]
@@ -118,7 +116,7 @@ struct Concurrent: AsyncParsableCommand {
                         let started = clock.now
                         do {
                             var builder = log.prepare()
-                            try builder.add(events[index].event, events[index].context, to: events[index].user)
+                            try events.add(index, to: &builder)
                             _ = try await writer.commit(builder.finish())
                         } catch {
                             fatalError("\(error)")

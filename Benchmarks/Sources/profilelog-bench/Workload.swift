@@ -1,8 +1,8 @@
 import Foundation
 import ProfileLog
 
-/// The input of a run: parsed before the clock starts, as the C program does.
-struct WorkloadEvent: Sendable {
+/// One line of the input. It cannot be copied, so that it is lent to the log as the C program lends its own.
+struct WorkloadEvent: ~Copyable, Sendable {
     let user: UserID
     let event: ProfileEvent
     let context: EventContext
@@ -11,8 +11,7 @@ struct WorkloadEvent: Sendable {
         guard case .string(let user) = line["user"], case .string(let time) = line["time"],
             case .string(let kind) = line["kind"], let at = OccurredAt(iso8601: time)
         else { throw BenchmarkError("A line of the workload lacks user, time or kind.") }
-        self.user = .externalID(user)
-        context = EventContext(source: .import, occurredAt: at)
+        let event: ProfileEvent
         switch kind {
         case "custom_event":
             guard case .string(let name) = line["name"], case .object(let properties) = line["properties"] else {
@@ -30,7 +29,43 @@ struct WorkloadEvent: Sendable {
             else { throw BenchmarkError("A line names no standard attribute.") }
             event = .userAttributesChanged([UserAttributeChange(attribute, value)])
         }
+        self.user = .externalID(user)
+        self.event = event
+        context = EventContext(source: .import, occurredAt: at)
     }
+
+    func add(to builder: inout AppendBuilder) throws(AppendError) { try builder.add(event, context, to: user) }
+}
+
+/// The input of a run: parsed before the clock starts, as the C program does.
+///
+/// `@unchecked Sendable`: nothing changes once it is made.
+final class Workload: @unchecked Sendable {
+    let count: Int
+    private let events: UnsafeMutablePointer<WorkloadEvent>
+
+    fileprivate init(_ lines: [UnsafeRawBufferPointer]) throws {
+        events = .allocate(capacity: max(lines.count, 1))
+        var made = 0
+        do {
+            for line in lines {
+                (events + made).initialize(to: try WorkloadEvent(JSON.parse(line)))
+                made += 1
+            }
+        } catch {
+            events.deinitialize(count: made)
+            events.deallocate()
+            throw error
+        }
+        count = made
+    }
+
+    deinit {
+        events.deinitialize(count: count)
+        events.deallocate()
+    }
+
+    func add(_ index: Int, to builder: inout AppendBuilder) throws(AppendError) { try events[index].add(to: &builder) }
 }
 
 /// JSON Lines of the workload's shape, window by window, so that 100 million of them need no memory for all.
@@ -41,22 +76,23 @@ struct WorkloadReader {
     init(_ path: String) throws { data = try Data(contentsOf: URL(fileURLWithPath: path), options: .alwaysMapped) }
 
     /// The next events, at most `limit`; none at the end.
-    mutating func next(_ limit: Int) throws -> [WorkloadEvent] {
-        var events: [WorkloadEvent] = []
+    mutating func next(_ limit: Int) throws -> Workload {
         var begin = offset
-        try data.withUnsafeBytes { bytes in
-            while begin < bytes.count, events.count < limit {
+        let workload = try data.withUnsafeBytes { bytes in
+            var lines: [UnsafeRawBufferPointer] = []
+            while begin < bytes.count, lines.count < limit {
                 let rest = UnsafeRawBufferPointer(rebasing: bytes[begin...])
                 var line = rest
                 if let base = rest.baseAddress, let newline = memchr(base, 10, rest.count) {
                     line = UnsafeRawBufferPointer(rebasing: rest[..<(UnsafeRawPointer(newline) - base)])
                 }
-                if !line.isEmpty { events.append(try WorkloadEvent(JSON.parse(line))) }
+                if !line.isEmpty { lines.append(line) }
                 begin += line.count + 1
             }
+            return try Workload(lines)
         }
         offset = begin
-        return events
+        return workload
     }
 }
 

@@ -38,19 +38,53 @@ final class NameTable: Sendable {
     var current: NameMap { map.withReading { copy $0 } }
 }
 
-/// Names by number and numbers by name.
-struct NameMap {
-    private var table = ByteStringTable()
-    private var names: [Name] = []
-    private(set) var damage: StorageError?
+/// Names by number and numbers by name. Copies share what they hold until one of them changes: every append takes one along.
+struct NameMap: Sendable {
+    /// `@unchecked Sendable`: it is changed only while one map has it alone.
+    private final class Content: @unchecked Sendable {
+        // Without the check of exclusive access, which each look-up would pay for.
+        @exclusivity(unchecked) var table = ByteStringTable()
+        @exclusivity(unchecked) var names: [Name] = []
+        @exclusivity(unchecked) var damage: StorageError?
+        @exclusivity(unchecked) var erasures: UInt32 = 0
+
+        init() {}
+
+        init(copying other: Content) {
+            table = other.table
+            names = other.names
+            damage = other.damage
+            erasures = other.erasures
+        }
+    }
+
+    private var content = Content()
+
+    /// What the map may change: its own.
+    private var own: Content {
+        mutating get {
+            if !isKnownUniquelyReferenced(&content) { content = Content(copying: content) }
+            return content
+        }
+    }
+
+    var count: UInt32 { UInt32(content.names.count) }
+
+    /// The first row that was damaged or missing.
+    var damage: StorageError? { content.damage }
+
     /// How many erasures of names the map has seen.
-    var erasures: UInt32 = 0
+    var erasures: UInt32 {
+        get { content.erasures }
+        set { own.erasures = newValue }
+    }
 
-    var count: UInt32 { UInt32(names.count) }
+    mutating func add(_ bytes: UnsafeRawBufferPointer) { add(bytes, Name(String(decoding: bytes, as: UTF8.self))) }
 
-    mutating func add(_ bytes: UnsafeRawBufferPointer) {
-        table.add(bytes)
-        names.append(Name(String(decoding: bytes, as: UTF8.self)))
+    private mutating func add(_ bytes: UnsafeRawBufferPointer, _ name: Name) {
+        let own = own
+        own.table.add(bytes)
+        own.names.append(name)
     }
 
     /// Adds the next row of table `names`.
@@ -69,8 +103,7 @@ struct NameMap {
     private mutating func addErased() {
         var bytes: [UInt8] = [0xFF]
         bytes.appendBigEndian(count + 1)
-        bytes.withUnsafeBytes { _ = table.add($0) }
-        names.append("")
+        bytes.withUnsafeBytes { add($0, "") }
     }
 
     /// Leaves a placeholder for the next number, whose row is missing.
@@ -82,15 +115,15 @@ struct NameMap {
     mutating func addPlaceholder() { Array("?\(count + 1)".utf8).withUnsafeBytes { add($0) } }
 
     /// Takes down a damaged place, if it is the first.
-    mutating func note(_ place: String) { if damage == nil { damage = .damaged(place: place) } }
+    mutating func note(_ place: String) { if damage == nil { own.damage = .damaged(place: place) } }
 
     func name(_ number: UInt32) -> Name? {
-        number > 0 && number <= names.count ? names[Int(number) - 1] : nil
+        number > 0 && number <= content.names.count ? content.names[Int(number) - 1] : nil
     }
 
     @inline(__always)
     func number(_ name: borrowing Name) -> UInt32? {
-        name.text.withRawUTF8 { table.find($0) }.map { UInt32($0) + 1 }
+        name.text.withRawUTF8 { content.table.find($0) }.map { UInt32($0) + 1 }
     }
 }
 

@@ -53,19 +53,23 @@ public struct AppendBuilder: ~Copyable {
         mutating func number(_ name: borrowing Name) -> UInt32? { .max }
     }
 
-    private mutating func addTarget(_ user: UserID) -> Int {
+    private mutating func addTarget(_ user: borrowing UserID) -> Int {
         let last = append.targets.count - 1
-        if last >= 0, append.targets[last].id == user { return last }
+        if last >= 0, append.targets.span[last].id.isSame(as: user) { return last }
         let begin = writer.count
-        if case .externalID(let id) = user, id.utf8.count <= KeyCoding.longestPlainIdentifier {
+        switch user {
+        case .externalID(let id) where id.utf8.count <= KeyCoding.longestPlainIdentifier:
             writer.byte(user.kindNumber)
             id.withRawUTF8 { writer.raw($0) }
-        } else {
-            if let key = KeyCoding.identifier(user) { key.withUnsafeBytes { writer.raw($0) } }
-            append.extraBytes += user.parts.reduce(0) { $0 + $1.utf8.count }
+        default: addUncommonKey(copy user)
         }
-        append.targets.append(.init(id: user, key: begin..<writer.count))
+        append.targets.append(.init(id: copy user, key: begin..<writer.count))
         return last + 1
+    }
+
+    private mutating func addUncommonKey(_ user: UserID) {
+        if let key = KeyCoding.identifier(user) { key.withUnsafeBytes { writer.raw($0) } }
+        append.extraBytes += user.parts.reduce(0) { $0 + $1.utf8.count }
     }
 
     /// Has the append refused unless `user` is at `version`.
@@ -81,10 +85,12 @@ public struct AppendBuilder: ~Copyable {
         guard key.count <= Limits.bytesPerKey else {
             throw .invalid(place: "The idempotency key", reason: "must not be longer than \(Limits.bytesPerKey) bytes")
         }
-        append.bytes = Array(writer.bytes)
-        append.names = names
-        append.idempotencyKey = key
-        append.note = note
-        return append
+        var finished = PreparedAppend(.events)
+        swap(&finished, &append)  // to return the field itself would copy it
+        finished.bytes = Array(writer.bytes)
+        finished.names = names
+        finished.idempotencyKey = key
+        finished.note = note
+        return finished
     }
 }

@@ -19,7 +19,7 @@ extension Decider {
 
     /// Plans the items that name a device. Throws an `AppendError` if one of them is refused.
     func plan(
-        _ append: PreparedAppend, _ users: [UInt64?], _ transaction: borrowing some Reading & ~Copyable
+        _ append: borrowing PreparedAppend, _ users: [UInt64?], _ transaction: borrowing some Reading & ~Copyable
     ) throws -> [Int: ItemPlan] {
         if append.devices.isEmpty { return [:] }
         var situations: [Name: Situation] = [:]

@@ -44,7 +44,7 @@ struct Decider: ~Copyable {
 
     /// Decides one append. Throws an `AppendError` if it is refused, with nothing added; other errors end the commit.
     mutating func decide(
-        _ append: PreparedAppend, _ transaction: borrowing some Reading & ~Copyable
+        _ append: borrowing PreparedAppend, _ transaction: borrowing some Reading & ~Copyable
     ) throws -> AppendReceipt {
         let namesBefore = names.added.count
         let recordsBefore = ends.count
@@ -53,7 +53,8 @@ struct Decider: ~Copyable {
             case .events: return try decideEvents(append, transaction)
             case .device(let device, let intent, let context):
                 return try decideDevice(device, intent, context, transaction)
-            case .identity(let change, let context): return try decideIdentity(change, context, of: append, transaction)
+            case .identity(let change, let context):
+                return try decideIdentity(change, context, of: copy append, transaction)
             case .discard(let device, let selection, let actor, let reason, let context):
                 return try decideDiscard(device, selection, actor, reason, context, transaction)
             }
@@ -66,13 +67,21 @@ struct Decider: ~Copyable {
     }
 
     private mutating func decideEvents(
-        _ append: PreparedAppend, _ transaction: borrowing some Reading & ~Copyable
+        _ append: borrowing PreparedAppend, _ transaction: borrowing some Reading & ~Copyable
     ) throws -> AppendReceipt {
-        let append = try resolvingNames(of: renumbered(append))
+        let isEncoded = append.deferred.isEmpty && (append.names?.erasures ?? .max) == view.nameTable.erasures
+        if isEncoded { return try decideEncoded(append, transaction) }
+        return try decideEncoded(resolvingNames(of: renumbered(copy append)), transaction)
+    }
+
+    /// As `decideEvents`, for an append of which all names have their numbers.
+    private mutating func decideEncoded(
+        _ append: borrowing PreparedAppend, _ transaction: borrowing some Reading & ~Copyable
+    ) throws -> AppendReceipt {
         var keyField: AppendField?
         if !append.idempotencyKey.isEmpty {
             let content = contentHash(append)
-            if let receipt = try earlierReceipt(append, content, transaction) { return receipt }
+            if let receipt = try earlierReceipt(copy append, content, transaction) { return receipt }
             keyField = AppendField(key: append.idempotencyKey, content: content, count: 0, note: append.note)
         }
         for (user, expected) in append.expectations {
@@ -90,25 +99,33 @@ struct Decider: ~Copyable {
 
     /// The users of the append's targets; nil for those whom it creates.
     private func resolve(
-        _ append: PreparedAppend, _ transaction: borrowing some Reading & ~Copyable
+        _ append: borrowing PreparedAppend, _ transaction: borrowing some Reading & ~Copyable
     ) throws -> [UInt64?] {
         var users: [UInt64?] = []
         users.reserveCapacity(append.targets.count)
         try append.bytes.withUnsafeBytes { bytes in
-            for target in append.targets {
-                if target.key.isEmpty {
-                    users.append(try view.user(target.id, braze: braze, transaction))
-                    if users.last == .some(nil), case .brazeID = target.id { throw AppendError.unknownUser(target.id) }
+            let targets = append.targets.span
+            for index in targets.indices {
+                let key = targets[index].key
+                if key.isEmpty {
+                    users.append(try resolve(targets[index].id, transaction))
                 } else {
-                    users.append(try view.user(identifier: bytes.slice(target.key), target.id, transaction))
+                    users.append(try view.user(identifier: bytes.slice(key), targets[index].id, transaction))
                 }
             }
         }
         return users
     }
 
+    /// The user with an ID that has no key in `identifiers`. Nobody can be made by a `braze:` ID.
+    private func resolve(_ id: UserID, _ transaction: borrowing some Reading & ~Copyable) throws -> UInt64? {
+        let user = try view.user(id, braze: braze, transaction)
+        if user == nil, case .brazeID = id { throw AppendError.unknownUser(id) }
+        return user
+    }
+
     private mutating func write(
-        _ append: PreparedAppend, _ bytes: UnsafeRawBufferPointer, _ users: [UInt64?], _ plans: [Int: ItemPlan],
+        _ append: borrowing PreparedAppend, _ bytes: UnsafeRawBufferPointer, _ users: [UInt64?], _ plans: [Int: ItemPlan],
         _ key: AppendField?,
         _ transaction: borrowing some Reading & ~Copyable
     ) throws -> AppendReceipt {
@@ -162,7 +179,7 @@ struct Decider: ~Copyable {
     }
 
     /// How many events the append makes beside its items: for new users, and for devices that get their first.
-    private func extraEvents(_ append: PreparedAppend, _ users: [UInt64?], _ plans: [Int: ItemPlan]) -> Int {
+    private func extraEvents(_ append: borrowing PreparedAppend, _ users: [UInt64?], _ plans: [Int: ItemPlan]) -> Int {
         var made: Set<UserID> = []
         var occupied: Set<Name> = []
         var extra = 0
@@ -273,7 +290,7 @@ struct Decider: ~Copyable {
     }
 
     /// What makes two appends the same: who, what kind, which content, in this order.
-    private func contentHash(_ append: PreparedAppend) -> [UInt8] {
+    private func contentHash(_ append: borrowing PreparedAppend) -> [UInt8] {
         var content: [UInt8] = []
         content.reserveCapacity(append.bytes.count + append.items.count * 12)
         for item in append.items {

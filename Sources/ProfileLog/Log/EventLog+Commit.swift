@@ -73,11 +73,13 @@ extension EventLog {
             recordedAt: recordedAt, firstPosition: seen.last + 1, transaction)
         var answers: [Result<AppendReceipt, AppendError>] = []
         answers.reserveCapacity(appends.count)
-        for append in appends {
-            let isFull = decider.byteCount + append.byteCount > Limits.bytesPerCommit
+        // Lent by the span: an append has a dozen parts to retain.
+        let span = appends.span
+        for index in span.indices {
+            let isFull = decider.byteCount + span[index].byteCount > Limits.bytesPerCommit
             if isFull, !answers.isEmpty { break }
             do {
-                answers.append(.success(try decider.decide(append, transaction)))
+                answers.append(.success(try decider.decide(span[index], transaction)))
             } catch let error as AppendError {
                 answers.append(.failure(error))
             }

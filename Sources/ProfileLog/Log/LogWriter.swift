@@ -22,10 +22,9 @@ public final class LogWriter: Sendable {
 
     /// Commits `append`; durable when it returns.
     public func commit(_ append: PreparedAppend) async throws(AppendError) -> AppendReceipt {
-        let result = await withCheckedContinuation { continuation in
-            if let refusal = queue.add(append, { continuation.resume(returning: $0) }) {
-                continuation.resume(returning: .failure(refusal))
-            }
+        // Unchecked: it is resumed here or by the writer, who answers each append once.
+        let result = await withUnsafeContinuation { continuation in
+            if let refusal = queue.add(append, continuation) { continuation.resume(returning: .failure(refusal)) }
         }
         return try result.get()
     }
@@ -46,12 +45,11 @@ public final class LogWriter: Sendable {
 
     private static func run(_ log: EventLog, _ queue: WriterQueue) {
         while let batch = queue.next() {
-            let appends = batch.appends.map(\.append)
             var done = 0
-            while done < appends.count {
-                let answers = log.commitOnly(appends[done...])
-                for (waiting, answer) in zip(batch.appends[done...], answers) { waiting.answer(answer) }
-                done += answers.count
+            while done < batch.appends.count {
+                let results = log.commitOnly(batch.appends[done...])
+                for (caller, result) in zip(batch.callers[done...], results) { caller.resume(returning: result) }
+                done += results.count
             }
             for work in batch.work { work() }
             log.writeIndexIfDue()
@@ -63,13 +61,12 @@ public final class LogWriter: Sendable {
 
 /// What waits for the writer.
 private final class WriterQueue: Sendable {
-    struct Waiting: Sendable {
-        let append: PreparedAppend
-        let answer: @Sendable (Result<AppendReceipt, AppendError>) -> Void
-    }
+    typealias Caller = UnsafeContinuation<Result<AppendReceipt, AppendError>, Never>
 
     struct Batch: Sendable {
-        var appends: [Waiting] = []
+        var appends: [PreparedAppend] = []
+        /// Who waits for each of the appends.
+        var callers: [Caller] = []
         var work: [@Sendable () -> Void] = []
         var isEmpty: Bool { appends.isEmpty && work.isEmpty }
     }
@@ -93,14 +90,16 @@ private final class WriterQueue: Sendable {
             }
             var count = 0
             var takenBytes = 0
-            for waiting in taken.appends {
-                let more = waiting.append.byteCount
+            for append in taken.appends {
+                let more = append.byteCount
                 if count > 0, takenBytes + more > limit { break }
                 count += 1
                 takenBytes += more
             }
             batch.appends = Array(taken.appends[count...])
+            batch.callers = Array(taken.callers[count...])
             taken.appends.removeSubrange(count...)
+            taken.callers.removeSubrange(count...)
             bytes -= takenBytes
             return taken
         }
@@ -116,10 +115,11 @@ private final class WriterQueue: Sendable {
         self.capacityBytes = capacityBytes
     }
 
-    func add(
-        _ append: PreparedAppend, _ answer: @escaping @Sendable (Result<AppendReceipt, AppendError>) -> Void
-    ) -> AppendError? {
-        enter(bytes: append.byteCount) { $0.appends.append(Waiting(append: append, answer: answer)) }
+    func add(_ append: PreparedAppend, _ caller: Caller) -> AppendError? {
+        enter(bytes: append.byteCount) { batch in
+            batch.appends.append(append)
+            batch.callers.append(caller)
+        }
     }
 
     func add(_ work: @escaping @Sendable () -> Void) -> AppendError? { enter(bytes: 0) { $0.work.append(work) } }

@@ -122,8 +122,15 @@ enum Validation {
         }
     }
 
-    static func check(_ id: UserID) throws(AppendError) {
-        if case .externalID(let text) = id, (1...Limits.bytesPerIdentifier).contains(text.utf8.count) { return }
+    @inline(__always)
+    static func check(_ id: borrowing UserID) throws(AppendError) {
+        switch id {
+        case .externalID(let text) where (1...Limits.bytesPerIdentifier).contains(text.utf8.count): return
+        default: try check(uncommonID: copy id)
+        }
+    }
+
+    private static func check(uncommonID id: UserID) throws(AppendError) {
         for part in id.parts {
             guard !part.isEmpty else { throw .invalid(place: "The user's ID", reason: "must not be empty") }
             guard part.utf8.count <= Limits.bytesPerIdentifier else {

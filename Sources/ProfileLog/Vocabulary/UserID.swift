@@ -47,6 +47,19 @@ public enum UserID: Hashable, Sendable {
         }
     }
 
+    /// As `==`, without a copy of the ID that most are.
+    @inline(__always)
+    borrowing func isSame(as other: borrowing UserID) -> Bool {
+        switch self {
+        case .externalID(let id):
+            switch other {
+            case .externalID(let other): return id.hasSameBytes(as: other)
+            default: return false
+            }
+        default: return copy self == copy other
+        }
+    }
+
     /// Feeds in what `==` compares.
     public func hash(into hasher: inout Hasher) {
         hasher.combine(kindNumber)
