@@ -1,16 +1,11 @@
 /// What a key must be allowed to do.
 extension Endpoint {
-    /// The name of the permission for this endpoint: `v1.read` or `v1.write`, and Braze's own name for what speaks its format.
-    ///
-    /// Nil for a file that an export has made: nobody guesses its name, and Braze's clients ask for it without a key.
-    public var permission: String? {
-        guard !isNative else { return method == .get ? "v1.read" : "v1.write" }
+    /// The permission for the endpoint of `method` at `path`.
+    static func permission(_ method: APIRequest.Method, _ path: String) -> String? {
+        guard !path.hasPrefix(nativePrefix) else { return method == .get ? "v1.read" : "v1.write" }
         guard !path.hasPrefix("/exports/") else { return nil }
-        return Self.exceptions[path] ?? path.split(separator: "/").joined(separator: ".")
+        return exceptions[path] ?? path.split(separator: "/").joined(separator: ".")
     }
-
-    /// Whether it is part of the native API, and none of Braze's format.
-    public var isNative: Bool { path.hasPrefix("/v1/") }
 
     /// Every permission that there is, without `all`; those for endpoints to come too, so that a key can be made for them now.
     public static let permissions: [String] = Array(

@@ -6,6 +6,16 @@ public struct Endpoint: Sendable {
     public let path: String
     /// What it is for, in a few words.
     public let summary: String
+    /// The name of the permission for it: `v1.read` or `v1.write`, and Braze's own name for what speaks its format.
+    ///
+    /// Nil for a file that an export has made: nobody guesses its name, and Braze's clients ask for it without a key.
+    public let permission: String?
+    /// Whether it is part of the native API, and none of Braze's format.
+    public let isNative: Bool
+    /// Whether a small body is answered in microseconds, beside its commit.
+    public let isBrief: Bool
+
+    static let nativePrefix = "/v1/"
 
     let answer: @Sendable (API, APIRequest) async throws -> APIAnswer
 
@@ -17,6 +27,9 @@ public struct Endpoint: Sendable {
         self.path = path
         self.summary = summary
         self.answer = answer
+        permission = Self.permission(method, path)
+        isNative = path.hasPrefix(Self.nativePrefix)
+        isBrief = path == "/users/track"
     }
 }
 

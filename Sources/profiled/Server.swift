@@ -1,5 +1,6 @@
 internal import Foundation
 internal import Hummingbird
+internal import HummingbirdCore
 internal import Logging
 internal import NIOCore
 internal import ProfileLog
@@ -34,16 +35,18 @@ struct Server {
             ? Logger(label: "profiled", factory: { _ in SwiftLogNoOpLogHandler() }) : logger
         let (failures, failed) = AsyncStream<StartFailure>.makeStream()
         let requests = RequestAdaptor(store, keys: keys, options: options, logger: logger)
+        let connections = HTTP1Channel.Configuration(
+            idleTimeout: .seconds(Int64(options.idleTimeoutSeconds)),
+            httpDecoderConfiguration: .init(
+                maxHeaderFieldSize: Self.mostHeaderBytes, maxHeaderListSize: Self.mostHeadersBytes,
+                maxHeaderFieldCount: Self.mostHeaders))
         let application = Application(
             responder: CallbackResponder<ConnectionContext> { request, connection in
                 try await requests.respond(to: request, connection)
             },
-            server: .http1(
-                configuration: .init(
-                    idleTimeout: .seconds(Int64(options.idleTimeoutSeconds)),
-                    httpDecoderConfiguration: .init(
-                        maxHeaderFieldSize: Self.mostHeaderBytes, maxHeaderListSize: Self.mostHeadersBytes,
-                        maxHeaderFieldCount: Self.mostHeaders))),
+            server: HTTPServerBuilder { responder in
+                OnEventLoop(base: HTTP1Channel(responder: responder, configuration: connections))
+            },
             configuration: ApplicationConfiguration(
                 address: .hostname(host, port: port), serverName: "profiled",
                 availableConnectionsDelegate: .maximum(Self.mostConnections, logger: quiet)),

@@ -23,13 +23,13 @@ final class BodyReader: Sendable {
         case unreadable(any Error)
     }
 
-    private let patience: Duration
+    private let deadlines: BodyDeadlines
     /// Bytes that all bodies together may still take.
     private let room: Atomic<Int>
 
     /// Gives each body `patience` to arrive, and all of them together so many bytes.
     init(patience: Duration, mostBytesAtOnce: Int) {
-        self.patience = patience
+        deadlines = BodyDeadlines(patience: patience)
         room = Atomic(mostBytesAtOnce)
     }
 
@@ -38,23 +38,7 @@ final class BodyReader: Sendable {
         let length = request.headers[.contentLength].flatMap { Int($0) }
         if let length, length > API.maxBodyBytes { return .tooLarge }
         await connection.inviteBody(of: request)
-        let outcome = await withTaskGroup(of: Outcome.self) { [patience] group in
-            let isCollected = Atomic(false)
-            group.addImmediateTask {
-                defer { isCollected.store(true, ordering: .relaxed) }
-                return await self.collect(request.body)
-            }
-            // Most bodies are here already.
-            if !isCollected.load(ordering: .relaxed) {
-                group.addTask {
-                    await connection.sleep(for: patience)
-                    return .tooSlow
-                }
-            }
-            let first = await group.next() ?? .tooSlow
-            group.cancelAll()
-            return first
-        }
+        let outcome = await deadlines.watch(connection) { await collect(request.body) }
         guard case .whole(let bytes) = outcome else { return outcome }
         if let length, bytes.count < length { return .cutOff }
         return ValueCount.exceeds(ValueCount.most, bytes) ? .tooManyValues : outcome
@@ -73,6 +57,8 @@ final class BodyReader: Sendable {
                 if bytes.count > API.maxBodyBytes { return .tooLarge }
             }
             return .whole(bytes)
+        } catch is BodyTooSlow {
+            return .tooSlow
         } catch let error as HTTPParserError where error != .invalidEOFState {
             return .unreadable(error)
         } catch {

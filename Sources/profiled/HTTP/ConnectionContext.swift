@@ -13,16 +13,8 @@ struct ConnectionContext: RequestContext {
         channel = source.channel
     }
 
-    /// Returns after `duration`, or when the task is cancelled. Leaves nothing behind then; a `Task.sleep` would stay in memory until its
-    /// time has come.
-    func sleep(for duration: Duration) async {
-        let timer = channel.eventLoop.scheduleTask(in: TimeAmount(duration)) {}
-        await withTaskCancellationHandler {
-            try? await timer.futureResult.get()
-        } onCancel: {
-            timer.cancel()
-        }
-    }
+    /// Has whoever reads the request's body fail with `BodyTooSlow`. A response can still be written.
+    func giveUpBody() { channel.pipeline.fireErrorCaught(BodyTooSlow()) }
 
     /// Tells a client that asks first (`Expect: 100-continue`, as curl does with a large body) that its body is wanted; else it would
     /// wait a second.

@@ -35,7 +35,9 @@ struct EventStreams: Sendable {
         let place = Place(metrics: metrics)
         let body = ResponseBody { writer in
             defer { withExtendedLifetime(place) {} }
-            try await tell(feed, to: &writer, while: isAllowed)
+            try await withTaskExecutorPreference(globalConcurrentExecutor) {
+                try await tell(feed, to: &writer, while: isAllowed)
+            }
             try await writer.finish(nil)
         }
         return Response(

@@ -15,10 +15,12 @@ enum FileResponse {
         let body = ResponseBody(contentLength: Int(length)) { writer in
             defer { try? handle.close() }
             try handle.seek(toOffset: 0)
-            var rest = Int(length)
-            while rest > 0, let part = try handle.read(upToCount: min(rest, bytesAtOnce)), !part.isEmpty {
-                try await writer.write(ByteBuffer(bytes: part))
-                rest -= part.count
+            try await withTaskExecutorPreference(globalConcurrentExecutor) {
+                var rest = Int(length)
+                while rest > 0, let part = try handle.read(upToCount: min(rest, bytesAtOnce)), !part.isEmpty {
+                    try await writer.write(ByteBuffer(bytes: part))
+                    rest -= part.count
+                }
             }
             try await writer.finish(nil)
         }

@@ -61,7 +61,11 @@ final class RequestAdaptor: Sendable {
             request: request, connection: connection,
             route: Route(method: request.method.rawValue, path: request.uri.path),
             headers: [("X-Request-Id", id)])
-        let outcome = try await outcome(&exchange)
+        // What may take longer would hold up the other connections of the event loop.
+        let outcome =
+            exchange.route.isBrief
+            ? try await self.outcome(&exchange)
+            : try await withTaskExecutorPreference(globalConcurrentExecutor) { try await self.outcome(&exchange) }
         let response: Response
         let code: String?
         switch outcome {

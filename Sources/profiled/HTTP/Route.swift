@@ -22,6 +22,9 @@ enum Route {
         }
     }
 
+    /// Whether a small body is answered in microseconds, beside its commit.
+    var isBrief: Bool { if case .endpoint(let endpoint) = self { endpoint.isBrief } else { false } }
+
     /// The path without what people put into it, for logs and metrics.
     var template: String {
         switch self {

@@ -1,7 +1,7 @@
 internal import Foundation
 internal import Synchronization
 
-/// The keys that are valid now. Looks at each request whether the file is still the one it has read.
+/// The keys that are valid now: every 20 ms a request looks whether the file is still the one that was read.
 final class KeyRing: Sendable {
     /// Which version of the file it is: every change makes a new one.
     private struct Stamp: Equatable {
@@ -22,10 +22,13 @@ final class KeyRing: Sendable {
 
     private struct State {
         var stamp: Stamp?
+        var nextLook = ContinuousClock.now
         var keys: [String: StoredKey] = [:]
         /// Whether requests need a key. Never becomes false again: a file that is gone opens no door.
         var isClosed: Bool
     }
+
+    private static let lookInterval = Duration.milliseconds(20)
 
     private let file: KeyFile?
     private let state: Mutex<State>
@@ -48,7 +51,9 @@ final class KeyRing: Sendable {
 
     private func current<Result: Sendable>(_ read: (State) -> Result) -> Result {
         state.withLock { state in
-            guard let file else { return read(state) }
+            let now = ContinuousClock.now
+            guard let file, now >= state.nextLook else { return read(state) }
+            state.nextLook = now + Self.lookInterval
             let stamp = Stamp(file.path)
             if stamp != state.stamp {
                 // A file that cannot be read lets nobody in; it is looked at again when it changes.
