@@ -1,5 +1,6 @@
 internal import Foundation
 internal import Hummingbird
+internal import HummingbirdCore
 internal import Logging
 internal import NIOCore
 internal import ProfileLog
@@ -11,6 +12,7 @@ internal import UnixSignals
 struct Server {
     let options: ServiceOptions
     let keys: KeyRing
+    let metrics: ServiceMetrics
     let logger: Logger
 
     private var host: String { options.host }
@@ -33,17 +35,19 @@ struct Server {
             logger.logLevel > .debug
             ? Logger(label: "profiled", factory: { _ in SwiftLogNoOpLogHandler() }) : logger
         let (failures, failed) = AsyncStream<StartFailure>.makeStream()
-        let requests = RequestAdaptor(store, keys: keys, options: options, logger: logger)
+        let requests = RequestAdaptor(store, keys: keys, metrics: metrics, options: options, logger: logger)
+        let connectionConfiguration = HTTP1Channel.Configuration(
+            idleTimeout: .seconds(Int64(options.idleTimeoutSeconds)),
+            httpDecoderConfiguration: .init(
+                maxHeaderFieldSize: Self.mostHeaderBytes, maxHeaderListSize: Self.mostHeadersBytes,
+                maxHeaderFieldCount: Self.mostHeaders))
         let application = Application(
             responder: CallbackResponder<ConnectionContext> { request, connection in
                 try await requests.respond(to: request, connection)
             },
-            server: .http1(
-                configuration: .init(
-                    idleTimeout: .seconds(Int64(options.idleTimeoutSeconds)),
-                    httpDecoderConfiguration: .init(
-                        maxHeaderFieldSize: Self.mostHeaderBytes, maxHeaderListSize: Self.mostHeadersBytes,
-                        maxHeaderFieldCount: Self.mostHeaders))),
+            server: HTTPServerBuilder { responder in
+                HTTPConnection(http1: HTTP1Channel(responder: responder, configuration: connectionConfiguration))
+            },
             configuration: ApplicationConfiguration(
                 address: .hostname(host, port: port), serverName: "profiled",
                 availableConnectionsDelegate: .maximum(Self.mostConnections, logger: quiet)),
