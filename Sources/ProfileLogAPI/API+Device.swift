@@ -5,7 +5,7 @@ extension API {
     private static let mostDevices = 10_000
 
     func devices(_ request: APIRequest) throws -> APIAnswer {
-        var query = Query(request.query)
+        var query = Query(request)
         let after = try query.text("after").map { Name($0) }
         let limit = try query.limit(standard: 1_000, most: Self.mostDevices)
         try query.end()
@@ -26,7 +26,7 @@ extension API {
     }
 
     func device(_ request: APIRequest) throws -> APIAnswer {
-        try Query(request.query).end()
+        try Query(request).end()
         let device = try knownDevice(request)
         let items = try log.pending(on: device.device)
         let now = log.options.now()

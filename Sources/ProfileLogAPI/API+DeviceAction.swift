@@ -6,7 +6,7 @@ extension API {
     static func deviceFields(_ request: APIRequest, _ known: Set<Name>) throws -> (device: String, fields: Fields) {
         try refuseConditions(request)
         if let device = request.parameters["device"] {
-            try Query(request.query).end()
+            try Query(request).end()
             let body = request.body.isEmpty ? Array("{}".utf8) : request.body
             let fields = try Fields(body, known.union(["time"]))
             return (try Identifiers.device(device), fields)

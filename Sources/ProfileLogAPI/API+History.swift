@@ -11,7 +11,7 @@ extension API {
     // MARK: - One user
 
     func history(_ request: APIRequest) throws -> APIAnswer {
-        var query = Query(request.query)
+        var query = Query(request)
         let id = try Identifiers.user(query.requiredText("user"))
         var from = try query.number("from", 1 ... .max, standard: 1)
         var to = try query.number("to", 1 ... .max, standard: .max)
@@ -60,7 +60,7 @@ extension API {
     private static let pollInterval = Duration.milliseconds(20)
 
     func events(_ request: APIRequest) async throws -> APIAnswer {
-        var query = Query(request.query)
+        var query = Query(request)
         let after = try query.number("after", 0 ... .max - 1, standard: 0)
         let limit = try query.limit(standard: Self.standardEvents, most: Self.mostEvents)
         let wait = try query.number("wait_s", 0...Self.longestWait, standard: 0)

@@ -129,7 +129,7 @@ extension API {
 
 extension PendingKind {
     /// How a launch is told of the list, and tells of it.
-    var word: String {
+    package var word: String {
         switch self {
         case .customEvents: "events"
         case .customAttributes: "attributes"

@@ -13,7 +13,7 @@ extension API {
     }
 
     func pending(_ request: APIRequest) throws -> APIAnswer {
-        var query = Query(request.query)
+        var query = Query(request)
         let device = try query.text("device").map { try Identifiers.device($0) }
         let user = try query.text("user").map { try Identifiers.user($0) }
         let storage = try query.text("storage").map(Self.storage)

@@ -27,7 +27,7 @@ extension API {
     }
 
     func profile(_ request: APIRequest) throws -> APIAnswer {
-        var query = Query(request.query)
+        var query = Query(request)
         let id = try Identifiers.user(query.requiredText("user"))
         let asOf = try AsOf(query.text("as_of"))
         let includePending = try query.flag("include_pending")

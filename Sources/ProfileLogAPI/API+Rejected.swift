@@ -5,7 +5,7 @@ extension API {
     private static let mostRejected = 10_000
 
     func rejected(_ request: APIRequest) throws -> APIAnswer {
-        var query = Query(request.query)
+        var query = Query(request)
         let id = try query.text("user").map { try Identifiers.user($0) }
         let withRepaired = try query.flag("repaired")
         let limit = try query.limit(standard: 1_000, most: Self.mostRejected)
@@ -107,7 +107,7 @@ extension API {
             if let value = fields.value("value") {
                 change.value = try APIProblem.at("value") { try JSONValues.value(value) }
             }
-            return .userAttributeSaved(change)
+            return .userAttributeSaved(try UserAttributeChange(change.attribute, requested: change.value))
         default: return nil
         }
     }

@@ -13,7 +13,9 @@ extension API {
     }
 
     func saveUserAttribute(_ request: APIRequest) async throws -> APIAnswer {
-        try await save(request, Self.userAttributeFields) { [.userAttributeSaved(try Self.userAttributeChange($0))] }
+        try await save(request, Self.userAttributeFields) {
+            [.userAttributeSaved(try Self.userAttributeChange($0, isImported: $0.flag("imported")))]
+        }
     }
 
     private static let saveFields: Set<Name> = [
@@ -94,12 +96,15 @@ extension API {
         return steps
     }
 
-    static func userAttributeChange(_ fields: Fields) throws -> UserAttributeChange {
+    /// - Parameter isImported: whether a real device had saved it: then it is stored as it is.
+    static func userAttributeChange(_ fields: Fields, isImported: Bool = false) throws -> UserAttributeChange {
         let name = try fields.requiredText("attribute")
         guard let attribute = StandardAttribute(name: name) else { throw APIProblem.unknownAttribute(name) }
         guard let value = fields.value("value") else {
             throw APIProblem.invalid("value", "is missing", remedy: "Send null to unset the attribute.")
         }
-        return UserAttributeChange(attribute, try APIProblem.at("value") { try JSONValues.value(value) })
+        let read = try APIProblem.at("value") { try JSONValues.value(value) }
+        return try isImported
+            ? UserAttributeChange(attribute, read) : UserAttributeChange(attribute, requested: read)
     }
 }

@@ -4,7 +4,7 @@ extension API {
     private static let mostUsers = 10_000
 
     func users(_ request: APIRequest) throws -> APIAnswer {
-        var query = Query(request.query)
+        var query = Query(request)
         let after = UserNumber(rawValue: try query.number("after", 0 ... .max - 1, standard: 0))
         let limit = try query.limit(standard: 100, most: Self.mostUsers)
         try query.end()
@@ -41,7 +41,7 @@ extension API {
     }
 
     func stats(_ request: APIRequest) throws -> APIAnswer {
-        try Query(request.query).end()
+        try Query(request).end()
         let statistics = try log.statistics()
         var times = WaitingTimes(now: log.options.now())
         for device in try log.devices() {
@@ -53,17 +53,17 @@ extension API {
             json.key("store")
             json.value(Self.hex(log.storeID))
             json.key("events")
-            json.value(statistics.lastPosition.rawValue)
+            json.value(statistics.extent.lastPosition.rawValue)
             json.key("last_position")
-            json.value(statistics.lastPosition.rawValue)
+            json.value(statistics.extent.lastPosition.rawValue)
             json.key("users")
-            json.value(statistics.users)
+            json.value(statistics.extent.users)
             json.key("devices")
             json.value(statistics.devices)
             json.key("file_bytes")
-            json.value(statistics.usedBytes)
+            json.value(statistics.extent.usedBytes)
             json.key("indexed_position")
-            json.value(statistics.indexed.rawValue)
+            json.value(statistics.extent.indexed.rawValue)
             json.key("rows")
             json.beginObject()
             for table in statistics.tables {

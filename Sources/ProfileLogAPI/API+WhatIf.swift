@@ -5,7 +5,7 @@ extension API {
 
     /// What the published snippets would have done to the items of the log.
     func whatIf(_ request: APIRequest) throws -> APIAnswer {
-        var query = Query(request.query)
+        var query = Query(request)
         let policy = try query.publishedPolicy()
         let user = try query.text("user").map { try Identifiers.user($0) }
         var scope = WhatIfScope()

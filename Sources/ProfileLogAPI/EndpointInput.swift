@@ -13,18 +13,28 @@ public struct EndpointInput: Hashable, Sendable {
     public let kind: Kind
     /// Whether there must be one.
     public let isRequired: Bool
+    /// The least and the largest value of a whole number; nil if it has other limits, or none.
+    public let limits: ClosedRange<UInt64>?
+    /// The whole number that counts without one.
+    public let standard: UInt64?
 
     /// Makes one.
-    public init(_ name: String, _ kind: Kind = .string, isRequired: Bool = false) {
+    public init(
+        _ name: String, _ kind: Kind = .string, isRequired: Bool = false, limits: ClosedRange<UInt64>? = nil,
+        standard: UInt64? = nil
+    ) {
         self.name = name
         self.kind = kind
         self.isRequired = isRequired
+        self.limits = limits
+        self.standard = standard
     }
 }
 
 extension Endpoint {
-    /// What the endpoint takes, in its query with GET and in its body with POST. Nil if it is not declared: endpoints in Braze's format
-    /// ignore what they do not know.
+    /// What the endpoint takes, in its query with GET and in its body with POST. Nil for most POSTs in Braze's format.
+    ///
+    /// Endpoints in Braze's format ignore what they do not know, those of the native API refuse it.
     public var inputs: [EndpointInput]? {
         guard let inputs = Self.declared["\(method.rawValue) \(path)"] else { return nil }
         return isNative && method == .get ? inputs + Self.wait : inputs
@@ -64,7 +74,7 @@ extension Endpoint {
     // MARK: - By endpoint
 
     private static let declared: [String: [EndpointInput]] = writes.merging(devices) { $1 }.merging(reads) { $1 }
-        .merging(others) { $1 }
+        .merging(others) { $1 }.merging(brazeReads) { $1 }
 
     private static let writes: [String: [EndpointInput]] = [
         "POST /v1/save/event": save + event,

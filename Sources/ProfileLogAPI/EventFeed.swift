@@ -13,7 +13,7 @@ public struct EventFeed: Sendable {
     /// The feed that `request` asks for: behind `lastEventID`, the header `Last-Event-ID`, or else behind `after`.
     public init(_ api: API, _ request: APIRequest, lastEventID: String?) throws(APIRefusal) {
         do {
-            var query = Query(request.query)
+            var query = Query(request)
             let after = try query.number("after", 0 ... .max - 1, standard: 0)
             filter = try query.filter()
             try query.end()

@@ -15,7 +15,7 @@ struct PositionWait {
         guard request.method == .get, request.path.hasPrefix("/v1/"),
             request.query.contains(where: { names.contains($0.name) })
         else { return nil }
-        var query = Query(request.query.filter { names.contains($0.name) })
+        var query = Query(request)
         guard request.query.contains(where: { $0.name == "wait_for" }) else {
             throw APIProblem.invalid(
                 "timeout", "has no meaning without `wait_for`", remedy: "Name the position to wait for.")

@@ -4,12 +4,15 @@ internal import ProfileLog
 struct Query {
     private var values: [String: [String]] = [:]
     private var known: Set<String> = []
+    private let path: String
 
-    init(_ query: [(name: String, value: String)]) {
-        for parameter in query { values[parameter.name, default: []].append(parameter.value) }
+    init(_ request: APIRequest) {
+        path = request.path
+        for parameter in request.query { values[parameter.name, default: []].append(parameter.value) }
     }
 
     mutating func all(_ name: String) -> [String] {
+        assert(isDeclared(name), "the inputs of \(path) lack \(name)")
         known.insert(name)
         return values.removeValue(forKey: name) ?? []
     }
@@ -43,6 +46,11 @@ struct Query {
         return number
     }
 
+    /// A whole number within the limits of `input`.
+    mutating func number(_ input: EndpointInput) throws -> UInt64 {
+        try number(input.name, input.limits ?? 0 ... .max, standard: input.standard ?? 0)
+    }
+
     mutating func limit(standard: Int, most: Int) throws -> Int {
         Int(try number("limit", 1...UInt64(most), standard: UInt64(standard)))
     }
@@ -73,6 +81,11 @@ struct Query {
             throw APIProblem.invalid(name, "must be a time as in RFC 3339, like 2026-01-31T23:59:59Z")
         }
         return time.timestamp
+    }
+
+    /// Whether the description for programs has this parameter.
+    private func isDeclared(_ name: String) -> Bool {
+        API.endpoint(.get, path)?.inputs?.contains { $0.name == name } ?? false
     }
 
     /// Refuses what nobody took.

@@ -12,6 +12,7 @@ internal import UnixSignals
 struct Server {
     let options: ServiceOptions
     let keys: KeyRing
+    let metrics: ServiceMetrics
     let logger: Logger
 
     private var host: String { options.host }
@@ -34,7 +35,7 @@ struct Server {
             logger.logLevel > .debug
             ? Logger(label: "profiled", factory: { _ in SwiftLogNoOpLogHandler() }) : logger
         let (failures, failed) = AsyncStream<StartFailure>.makeStream()
-        let requests = RequestAdaptor(store, keys: keys, options: options, logger: logger)
+        let requests = RequestAdaptor(store, keys: keys, metrics: metrics, options: options, logger: logger)
         let connections = HTTP1Channel.Configuration(
             idleTimeout: .seconds(Int64(options.idleTimeoutSeconds)),
             httpDecoderConfiguration: .init(
@@ -45,7 +46,7 @@ struct Server {
                 try await requests.respond(to: request, connection)
             },
             server: HTTPServerBuilder { responder in
-                OnEventLoop(base: HTTP1Channel(responder: responder, configuration: connections))
+                HTTPConnection(http1: HTTP1Channel(responder: responder, configuration: connections))
             },
             configuration: ApplicationConfiguration(
                 address: .hostname(host, port: port), serverName: "profiled",

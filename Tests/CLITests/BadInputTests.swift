@@ -21,7 +21,18 @@ struct BadInputTests {
             (["save", "event", "jane", "a", "--private", "--app-group", "g"], "exclude each other"),
             (["launch", ""], "DEVICE must not be empty"),
             (["launch", "--kind", "warm"], "cold, background or return"),
+            (["launch", "--only", "foo"], "events, attributes, user-attributes"),
+            (["launch", "--only", "events,"], "events, attributes, user-attributes"),
+            (["launch", "--only", ""], "events, attributes, user-attributes"),
+            (["device", "settings", "--session-timeout", "0"], "--session-timeout must be 1s at least"),
+            (["device", "settings", "--session-timeout", "0m"], "--session-timeout must be 1s at least"),
+            (["device", "settings", "--session-timeout", "-1"], "--session-timeout must be seconds"),
+            (["device", "settings", "--flush-interval", "-1"], "--flush-interval must be seconds"),
+            (["device", "settings", "--flush-interval", "50000d"], "--flush-interval must be seconds"),
             (["replay", "--until", "soon"], "--until must be a position"),
+            (["profile", "jane", "--as-of", "soon"], "--as-of must be a position"),
+            (["profile", "jane", "--as-of", "version:"], "--as-of must be a position"),
+            (["profile", "jane", "--as-of", "-1"], "--as-of must be a position"),
             (["history", "jane", "--kind", "dance"], "--kind must be one of"),
             (["stats", "--url", "http://127.0.0.1:1", "--store", "x"], "exclude each other"),
             (["stats", "--url", "ftp://x"], "no address of a service"),
@@ -35,6 +46,39 @@ struct BadInputTests {
         #expect(outcome.output.isEmpty)
         #expect(outcome.errors.contains(message), "\(outcome.errors)")
         #expect(!FileManager.default.fileExists(atPath: cli.store), "a refused command must not make a store")
+    }
+
+    @Test(
+        "A standard attribute takes what the REST API takes",
+        arguments: [
+            ("dob", "yesterday", "1990-12-31"), ("dob", "1990-12-31T00:00:00Z", "2000-02-29"),
+            ("dob", "1990-13-31", "1990-01-01"), ("country", "Xx", "de"), ("country", "Atlantis", "Germany"),
+            ("language", "klingon", "en"), ("time_zone", "Mars", "Europe/Berlin"),
+            ("time_zone", "GMT+25", "Eastern Time (US & Canada)"), ("gender", "X", "N"), ("gender", "f", "F"),
+            ("home_city", "[1]", "1"), ("first_name", "true", "Jane"), ("last_name", "{}", "Doe"),
+            ("email_subscribe", "yes", "opted_in"), ("push_subscribe", "OPTED_IN", "unsubscribed"),
+            ("email_open_tracking_disabled", "1", "true"), ("email_click_tracking_disabled", "yes", "false"),
+            ("date_of_first_session", "soon", "2026-01-31"),
+            ("date_of_last_session", "2026-02-30", "2026-01-31T10:00:00+01:00"),
+            ("marked_email_as_spam_at", "never", #"{"$time":"2026-01-31T10:00:00Z"}"#),
+            ("current_location", #"{"longitude":200,"latitude":1}"#, #"{"longitude":13.4,"latitude":52.5}"#),
+            ("current_location", #"{"latitude":1}"#, "null"), ("facebook", "jane", #"{"id":"1"}"#),
+            ("twitter", "[]", #"{"screen_name":"jane"}"#), ("push_tokens", #"[{"token":"t"}]"#, "null"),
+            ("push_tokens", "{}", #"[{"app_id":"a","token":"t"}]"#), ("image_url", "[]", "https://x.example/a.png"),
+            (
+                "subscription_groups", #"[{"subscription_group_id":"g","subscription_state":"maybe"}]"#,
+                #"[{"subscription_group_id":"g","subscription_state":"subscribed"}]"#
+            ), ("email", "jane", "Jane@x.example"), ("phone", "none", "+49 30 1234567"),
+        ])
+    func standardAttributes(attribute: String, wrong: String, right: String) throws {
+        let cli = try CLI()
+        for verb in ["log", "save"] {
+            let outcome = try cli.run(verb, "user-attribute", "jane", attribute, wrong)
+            #expect(outcome.status == 1, "\(verb) \(wrong)")
+            #expect(outcome.errors.contains("The user attribute \(attribute) "), "\(outcome.errors)")
+            try cli.succeed(verb, "user-attribute", "jane", attribute, right)
+            try cli.succeed(verb, "user-attribute", "jane", attribute, "null")
+        }
     }
 
     @Test("What the log refuses is 1, names the field and stores nothing")

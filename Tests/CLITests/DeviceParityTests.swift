@@ -25,7 +25,6 @@ struct DeviceParityTests {
         ["pending", "retry", "0"], ["launch", "d"], ["rejected", "--repaired"], ["profile", "zoe"], ["users"],
         ["device", "leave", "nowhere"], ["device", "send", "nowhere"], ["device", "show", "nowhere"],
         ["device", "log-out", "nowhere"], ["device", "wipe", "nowhere"], ["device", "settings", "nowhere"],
-        ["device", "settings", "d", "--session-timeout", "0"], ["device", "settings", "d", "--flush-interval", "-1"],
         ["device", "settings", "d", "--without-app-group", "Push:shared"],
         ["device", "settings", "d", "--online", "--at", "1969-12-31"],
         ["launch", "d", "--at", "2199-01-01"], ["change-user", "zoe", "--device", "d", "--at", "2199-01-01"],

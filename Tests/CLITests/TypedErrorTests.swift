@@ -14,9 +14,7 @@ struct TypedErrorTests {
     func options() throws {
         let rows: [(arguments: [String], message: String)] = [
             (["profile", "jane", "--as-of", "999"], "--as-of is beyond the log's last position, 3."),
-            (["profile", "jane", "--as-of", "-1"], "--as-of must be a position"),
             (["history", "jane", "--from", "0"], "--from must be a whole number, 1 or more."),
-            (["launch", "--only", "dances"], "--only must list"),
             (["save", "event", "", "a"], "USER must have 1 to"),
             (["log", "purchase", "jane", "p", "--price", "1", "--currency", "EUR", "--quantity", "-2"], "--quantity"),
             (["log", "event", "jane", "a", "-p", #"t={"$time":"no"}"#], "The property t has a `$time`"),

@@ -444,9 +444,8 @@ class WireTests(unittest.TestCase):
         found = self.raw(line + b"\r\n" + line + b"Connection: close\r\n\r\n", silence=20)
         self.assertEqual(found.count(b"HTTP/1.1 200 OK"), 2)
 
-    @unittest.expectedFailure  # The connection stays open for --idle-timeout, and a client that reads to its end waits.
     def test_http_1_0_ends_its_connection(self):
-        self.assertIn(b" 200 OK", self.raw(b"GET /events/list HTTP/1.0\r\n\r\n", silence=3))
+        self.assertIn(b" 200 OK", self.raw(b"GET /events/list HTTP/1.0\r\n\r\n", silence=20))
 
     def test_pages(self):
         names = [f"e{number:03}" for number in range(260)]
@@ -520,7 +519,7 @@ class KeyTests(unittest.TestCase):
     def test_keys(self):
         with tempfile.TemporaryDirectory() as folder:
             key = re.search("plk_[0-9a-f_]+", keys(folder, "add", "--name", "app", "--permissions", "users.track,events.list")).group()
-            service = Service("--keys", folder + "/keys.json")
+            service = Service("--keys", folder + "/keys.json", "--log-level", "trace")
             self.addCleanup(service.stop)
             wrong = key[:-1] + ("0" if key[-1] != "0" else "1")
             body = {"events": [event()]}
@@ -528,6 +527,12 @@ class KeyTests(unittest.TestCase):
             for title, path, request, headers, status, expected in [
                 ("the right one", TRACK, body, {"Authorization": "Bearer " + key}, 201, ok(events_processed=1)),
                 ("in the body", TRACK, {"api_key": key, **body}, {}, 201, ok(events_processed=1)),
+                ("in the URL", TRACK + "?api_key=" + key, body, {}, 201, ok(events_processed=1)),
+                ("in the URL of a GET", "/events/list?page=0&api_key=" + key, None, {}, 200, {"events": ["order"], "message": "success"}),
+                ("a wrong one in the URL", TRACK + "?api_key=" + wrong, {"api_key": key, **body}, {}, 401, invalid),
+                ("the header counts and no URL", TRACK + "?api_key=" + key, body, {"Authorization": "Bearer " + wrong}, 401, invalid),
+                ("without the permission, in the URL", IDS + "?api_key=" + key, {"external_ids": ["a"]}, {}, 403, refused("not_allowed")),
+                ("the native API takes none from a URL", "/v1/stats?api_key=" + key, None, {}, 401, {"error": ANY, "remedy": ANY, "code": "invalid_key"}),
                 ("a GET", "/events/list", None, {"Authorization": "Bearer " + key}, 200, {"events": ["order"], "message": "success"}),
                 ("none", TRACK, body, {}, 401, invalid),
                 ("none for a GET", "/events/list", None, {}, 401, invalid),

@@ -65,6 +65,26 @@ struct AddressTests {
         }
     }
 
+    @Test("An address that makes a user is their attribute, and is kept when they are merged")
+    func isAttribute() async throws {
+        try await withAPI { api in
+            _ = await api.post("/v1/save/event", #"{"user":"email:jane@x.example","name":"e","device":"d"}"#)
+            let profile = await api.get("/v1/profile", [("user", "email:jane@x.example")]).json
+            #expect(profile.at("attributes.email") == "jane@x.example")
+            _ = await api.post("/v1/log/event", #"{"user":"jane","name":"e"}"#)
+            let merge = #"""
+                {"merge_updates":[{"identifier_to_merge":{"email":"jane@x.example","prioritization":["unidentified"]},
+                "identifier_to_keep":{"external_id":"jane"}}]}
+                """#
+            #expect(await api.post("/users/merge", merge).status == 202)
+            #expect(await number("/v1/profile", "email:jane@x.example", api) == 2)
+            let exported = await api.post(
+                "/users/export/ids", #"{"email_address":"jane@x.example","fields_to_export":["external_id","email"]}"#)
+            #expect(exported.json.at("users.0.external_id") == "jane")
+            #expect(exported.json.at("users.0.email") == "jane@x.example")
+        }
+    }
+
     @Test("A repeated write under its key is known, whoever has the address by then")
     func repeated() async throws {
         try await withAPI { api in

@@ -102,6 +102,60 @@ struct KeyTests {
         }
     }
 
+    @Test("They may send it in the URL too, which nothing repeats")
+    func keyInURL() async throws {
+        try await withFolder { folder in
+            let key = try await add("old", "users.track,events.get,metrics", in: folder)
+            let service = try await Service(in: folder, arguments: ["--log-level", "trace"])
+            func post(_ query: String, _ more: String = "", headers: [String: String] = [:]) async throws -> Int {
+                try await service.post("/users/track?\(query)", "{\(more)\(Self.track.dropFirst())", headers: headers)
+                    .status
+            }
+            #expect(try await post("api_key=\(key)") == 201)
+            #expect(try await post("a=b&api_key=\(key)", #""api_key":"wrong","#) == 201)
+            #expect(try await post("api_key=wrong", #""api_key":"\#(key)","#) == 401)
+            #expect(try await post("api_key=", #""api_key":"\#(key)","#) == 401)
+            #expect(try await post("API_KEY=\(key)") == 401)
+            #expect(try await post("api_key=\(key)", headers: bearer("wrong")) == 401)
+            #expect(try await service.post("/users/track/sync?api_key=\(key)", Self.track).status == 403)
+            for name in (0..<60).map({ "e\($0)" }) {
+                let event = #"{"external_id":"u","name":"\#(name)","time":"2026-01-01T00:00:00Z"}"#
+                _ = try await service.post("/users/track?api_key=\(key)", #"{"events":[\#(event)]}"#)
+            }
+            let page = try await service.get("/events?api_key=\(key)")
+            #expect(page.status == 200)
+            #expect(try #require(page.headers["link"]).contains("cursor="))
+            #expect(page.headers["link"]?.contains("api_key") == false)
+            #expect(try await service.get("/events?api_key=\(key)&cursor=x").status == 400)
+            // The native API and the service itself take none from there.
+            for path in ["/metrics", "/v1/stats"] {
+                #expect(try await service.get("\(path)?api_key=\(key)").status == 401, "\(path)")
+            }
+            #expect(try await service.get("/nothing?api_key=\(key)").status == 404)
+            #expect(try await service.stop() == 0)
+            #expect(!service.messages.contains(key.suffix(64)))
+            try checkStore(service.store)
+        }
+    }
+
+    @Test("A store or a file without keys is told, and is no failure")
+    func noKeys() async throws {
+        try await withFolder { folder in
+            _ = try EventLog(path: folder.appendingPathComponent("store").path, create: true)
+            for arguments in [["--store", "store"], ["--store", "store", "--json"]] {
+                let listed = try await run(["keys", "list"] + arguments, in: folder)
+                #expect(listed.code == 0)
+                #expect(listed.output.isEmpty)
+                #expect(listed.errors.contains("no keys") && listed.errors.contains("profiled keys add"))
+            }
+            _ = try await add("only", in: folder)
+            #expect(try await run(["keys", "revoke", "--store", "store", "only"], in: folder).code == 0)
+            let listed = try await run(["keys", "list", "--store", "store"], in: folder)
+            #expect(listed.code == 0)
+            #expect(listed.errors.contains("nobody"), "\(listed.errors)")
+        }
+    }
+
     @Test("A request without a key does not use up the limit, wherever the key would stand")
     func limitsAndKeys() async throws {
         try await withFolder { folder in
@@ -218,12 +272,20 @@ struct KeyTests {
             (["add", "--name", "a", "--permissions", "users.fly"], 64, "users.fly"),
             (["add", "--name", "a", "--permissions", ","], 64, "--permissions"),
             (["add", "--name", "a", "--keys", "missing/k.json"], 1, "cannot be written"),
-            (["revoke", "nobody"], 1, "nobody"), (["list", "--keys", "broken.json"], 1, "broken.json"),
+            (["revoke", "nobody"], 1, "no ProfileLog store in ./profilelog"),
+            (["revoke", "nobody", "--store", "store"], 1, "nobody"),
+            (["revoke", "nobody", "--keys", "missing.json"], 1, "missing.json"),
+            (["list"], 1, "no ProfileLog store in ./profilelog"),
+            (["list", "--json", "--store", "missing"], 1, "no ProfileLog store in missing"),
+            (["list", "--keys", "missing.json"], 1, "missing.json"),
+            (["list", "--store", "."], 1, "not a ProfileLog store"),
+            (["list", "--keys", "broken.json"], 1, "broken.json"),
             (["add", "--name", "a", "--keys", "broken.json"], 1, "broken.json"),
         ])
     func failures(arguments: [String], code: Int32, message: String) async throws {
         try await withFolder { folder in
             try Data("[]".utf8).write(to: folder.appendingPathComponent("broken.json"))
+            _ = try EventLog(path: folder.appendingPathComponent("store").path, create: true)
             let failed = try await run(["keys"] + arguments, in: folder)
             #expect(failed.code == code)
             #expect(failed.errors.contains(message), "\(failed.errors)")

@@ -45,12 +45,37 @@ struct MetricsTests {
             #expect(samples["profilelog_writes_waiting"] == 0)
             #expect(samples["profiled_streams_open"] == 0)
             #expect((samples["profilelog_store_bytes"] ?? 0) > 0)
+            #expect(samples["profilelog_users"] == 1)
+            #expect(samples["profilelog_commit_seconds_count"] == 3)
+            #expect((samples["profilelog_commit_seconds_sum"] ?? 0) > 0)
+            #expect(samples["profilelog_commit_events_count"] == 3)
+            #expect(samples["profilelog_commit_events_sum"] == 4)
+            #expect(samples[#"profilelog_commit_events_bucket{le="1.0"}"#] == 2)
+            #expect(samples[#"profilelog_commit_events_bucket{le="3.0"}"#] == 3)
             // Each line is a comment or a sample, and each name has one type.
             let types = text.split(separator: "\n").filter { $0.hasPrefix("# TYPE ") }.map {
                 $0.split(separator: " ")[2]
             }
             #expect(Set(types).count == types.count)
             #expect(samples.count == text.split(separator: "\n").count { !$0.hasPrefix("#") })
+        }
+    }
+
+    @Test("Numbers are those of now, and commits are counted over stores that are put in place of each other")
+    func now() async throws {
+        try await withService(arguments: ["--ephemeral"]) { service in
+            for number in 1...3 {
+                _ = try await service.post("/v1/log/event", #"{"user":"u\#(number)","name":"x"}"#)
+                let samples = samples(String(decoding: try await service.get("/metrics").body, as: UTF8.self))
+                #expect(samples["profilelog_users"] == Double(number))
+                #expect(samples["profilelog_last_position"] == Double(2 * number))
+            }
+            _ = try await service.post("/v1/reset", "")
+            _ = try await service.post("/v1/log/event", #"{"user":"u","name":"x"}"#)
+            let samples = samples(String(decoding: try await service.get("/metrics").body, as: UTF8.self))
+            #expect(samples["profilelog_users"] == 1)
+            #expect(samples["profilelog_commit_events_sum"] == 8)
+            #expect(samples["profilelog_commit_events_count"] == 4)
         }
     }
 

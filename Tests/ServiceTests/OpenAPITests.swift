@@ -68,6 +68,49 @@ struct OpenAPITests {
         }
     }
 
+    @Test("A GET in Braze's format has all its parameters, with their limits")
+    func brazeParameters() async throws {
+        let people = ["external_id", "email", "phone"].flatMap { [$0, $0 + "[]"] }.map { "\($0) array" }
+        let expected = [
+            "/events/list": ["page integer 0...2147483647 0"], "/events": ["cursor string"],
+            "/custom_attributes": ["cursor string"], "/purchases/product_list": ["page integer 0...2147483647 0"],
+            "/subscription/status/get": ["subscription_group_id string required"] + people,
+            "/subscription/user/status": people + ["limit integer 1...100 100", "offset integer 0...2147483647 0"],
+            "/exports/{file}": [],
+        ]
+        try await withService { service in
+            let paths = try await service.get("/openapi.json").json.at("paths")
+            let endpoints = API.endpoints.filter { $0.method == .get && !$0.isNative }
+            #expect(Set(endpoints.map(\.path)) == Set(expected.keys))
+            for endpoint in endpoints {
+                let path = try #require(members(paths).first { $0.name == endpoint.path })
+                let parameters = values(path.value.at("get.parameters")).filter { $0.at("in") == "query" }
+                let described = parameters.map { parameter in
+                    let schema = parameter.at("schema")
+                    var words = [parameter.at("name").text, schema.at("type").text]
+                    if case .int(let least) = schema.at("minimum"), case .int(let most) = schema.at("maximum"),
+                        case .int(let standard) = schema.at("default")
+                    {
+                        words += ["\(least)...\(most)", "\(standard)"]
+                    }
+                    if parameter.at("required") == true { words.append("required") }
+                    return words.joined(separator: " ")
+                }
+                #expect(described == expected[endpoint.path], "\(endpoint.path)")
+                for input in endpoint.inputs ?? [] {
+                    guard let limits = input.limits else { continue }
+                    func status(_ value: String) async throws -> Int {
+                        try await service.get("\(endpoint.path)?email=a@example.com&\(input.name)=\(value)").status
+                    }
+                    for value in [limits.lowerBound, limits.upperBound] { #expect(try await status("\(value)") == 200) }
+                    for value in ["\(Int(limits.lowerBound) - 1)", "\(limits.upperBound + 1)", "x", ""] {
+                        #expect(try await status(value) == 400, "\(endpoint.path)?\(input.name)=\(value)")
+                    }
+                }
+            }
+        }
+    }
+
     @Test("What is required is required")
     func required() async throws {
         try await withService { service in

@@ -61,8 +61,10 @@ enum SDKRules {
         guard case .string(let text) = change.value else { return nil }
         let place = "The user attribute \(change.attribute.name)"
         switch change.attribute {
-        case .email: return isEmail(text) ? nil : (place, "must be an e-mail address")
-        case .phone: return isPhone(text) ? nil : (place, "must be a phone number: digits, with + in front if you like")
+        case .email: return ContactForm.isEmail(text) ? nil : (place, "must be an e-mail address")
+        case .phone:
+            return ContactForm.isPhone(text)
+                ? nil : (place, "must be a phone number: digits, with + in front if you like")
         default: return nil
         }
     }
@@ -75,22 +77,5 @@ enum SDKRules {
         case .array(let values): values.reduce(0) { $0 + size($1) }
         case .object(let members): members.reduce(0) { $0 + $1.key.text.utf8.count + size($1.value) }
         }
-    }
-
-    /// Something before the one @, and a domain of at least two labels behind it; no white space.
-    static func isEmail(_ text: String) -> Bool {
-        let parts = text.split(separator: "@", omittingEmptySubsequences: false)
-        guard parts.count == 2, !parts[0].isEmpty, !text.contains(where: \.isWhitespace) else { return false }
-        let labels = parts[1].split(separator: ".", omittingEmptySubsequences: false)
-        return labels.count >= 2 && labels.allSatisfy { !$0.isEmpty }
-    }
-
-    /// 3 to 25 digits (E.164 has up to 15), with + in front, and with spaces, dots, hyphens and brackets between them.
-    static func isPhone(_ text: String) -> Bool {
-        let digits = text.count { $0.isASCII && $0.isNumber }
-        return (3...25).contains(digits)
-            && text.enumerated().allSatisfy { index, character in
-                character.isASCII && character.isNumber || " .-()".contains(character) || index == 0 && character == "+"
-            }
     }
 }

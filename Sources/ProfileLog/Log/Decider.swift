@@ -125,8 +125,8 @@ struct Decider: ~Copyable {
     }
 
     private mutating func write(
-        _ append: borrowing PreparedAppend, _ bytes: UnsafeRawBufferPointer, _ users: [UInt64?], _ plans: [Int: ItemPlan],
-        _ key: AppendField?,
+        _ append: borrowing PreparedAppend, _ bytes: UnsafeRawBufferPointer, _ users: [UInt64?],
+        _ plans: [Int: ItemPlan], _ key: AppendField?,
         _ transaction: borrowing some Reading & ~Copyable
     ) throws -> AppendReceipt {
         var users = users

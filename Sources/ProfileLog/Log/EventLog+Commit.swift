@@ -39,11 +39,15 @@ extension EventLog {
         writing.withLock { _ in
             var answers: [Result<AppendReceipt, AppendError>] = []
             do {
+                let begin = ContinuousClock.now
+                var report = CommitReport()
                 try environment.withWriteTransaction { transaction in
-                    answers = try decideAndApply(appends, transaction)
+                    (answers, report) = try decideAndApply(appends, transaction)
                     if !answers.contains(where: \.storesSomething) { throw NothingToStore() }
                 }
                 tail.withWriting { $0.uncommitted = nil }
+                report.duration = ContinuousClock.now - begin
+                options.onCommit?(report)
             } catch is NothingToStore {
                 tail.withWriting { $0.uncommitted = nil }
             } catch {
@@ -60,7 +64,7 @@ extension EventLog {
 
     private func decideAndApply(
         _ appends: ArraySlice<PreparedAppend>, _ transaction: borrowing WriteTransaction
-    ) throws -> [Result<AppendReceipt, AppendError>] {
+    ) throws -> ([Result<AppendReceipt, AppendError>], CommitReport) {
         let seen = try catchUpWriting(transaction)
         let tail = seen.tail
         let view = LogView(
@@ -86,7 +90,7 @@ extension EventLog {
         }
         let batch = decider.batch()
         if batch.count > 0 { try batch.apply(to: transaction, environment.tables) }
-        return answers
+        return (answers, CommitReport(events: batch.count, bytes: batch.bytes.count))
     }
 
     /// When what is committed now is recorded: never before what was recorded last.

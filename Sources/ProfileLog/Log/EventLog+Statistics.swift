@@ -1,5 +1,5 @@
-/// How much a store holds.
-public struct LogStatistics: Hashable, Sendable {
+/// How large a store is: the part of its statistics that costs nothing to know.
+public struct LogExtent: Hashable, Sendable {
     /// The last event's position, which is the number of events.
     public var lastPosition: Position
     /// How many users there are.
@@ -8,6 +8,12 @@ public struct LogStatistics: Hashable, Sendable {
     public var usedBytes: UInt64
     /// How far the tables that lag behind the log reach.
     public var indexed: Position
+}
+
+/// How much a store holds.
+public struct LogStatistics: Hashable, Sendable {
+    /// How large it is.
+    public var extent: LogExtent
     /// How many devices have an event.
     public var devices: Int
     /// How many of them have something that waits.
@@ -29,6 +35,15 @@ public struct LogStatistics: Hashable, Sendable {
 }
 
 extension EventLog {
+    /// How large the store is, as one consistent view. Reads a row or two, whatever there is.
+    public func extent() throws -> LogExtent { try withView { try extent($0, $1) } }
+
+    private func extent(_ view: LogView, _ transaction: borrowing ReadTransaction) throws -> LogExtent {
+        LogExtent(
+            lastPosition: Position(rawValue: view.last), users: try view.userCount(transaction),
+            usedBytes: environment.usedBytes, indexed: Position(rawValue: view.checkpoint))
+    }
+
     /// How much the store holds, as one consistent view. Looks at every device and at everything that waits.
     public func statistics() throws -> LogStatistics {
         try withView { view, transaction in
@@ -48,8 +63,7 @@ extension EventLog {
                 }
             }
             return LogStatistics(
-                lastPosition: Position(rawValue: view.last), users: try view.userCount(transaction),
-                usedBytes: environment.usedBytes, indexed: Position(rawValue: view.checkpoint), devices: devices.count,
+                extent: try extent(view, transaction), devices: devices.count,
                 devicesWithPending: devicesWithPending, pending: pending, queued: queued,
                 tables: try Table.Name.allCases.map { name in
                     .init(name: name.rawValue, rows: try transaction.count(view.tables[name]))

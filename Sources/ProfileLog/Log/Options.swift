@@ -13,6 +13,10 @@ public struct LogOptions: Sendable {
     /// What time it is: microseconds since 1970 UTC.
     public var now: @Sendable () -> Timestamp = { Timestamp.now() }
 
+    /// Called after each commit that stored events, on the thread that committed, before the next one may begin: so it is brief, and
+    /// leaves the log alone.
+    public var onCommit: (@Sendable (CommitReport) -> Void)?
+
     /// The defaults.
     public init() {}
 

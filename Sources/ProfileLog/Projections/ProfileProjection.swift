@@ -3,7 +3,7 @@ public enum ProfileProjection: Projection {
     /// The name of its snapshots.
     public static let name = "profile"
     /// Raised with the meaning of `apply`.
-    public static let revision: UInt32 = 3
+    public static let revision: UInt32 = 4
     /// Nothing folded yet.
     public static var initial: ProfileState { ProfileState() }
 
@@ -37,6 +37,7 @@ public enum ProfileProjection: Projection {
         case .userCreated:
             state.created = position
             state.see(at)
+            for id in body.identities { setAddress(id, position, at, &state) }
         case .userIdentified, .userChanged: state.see(at)
         case .sessionStarted:
             state.see(at)
@@ -71,6 +72,20 @@ public enum ProfileProjection: Projection {
             state.launches.add(at: Timestamp(rawValue: at), position)
         default: break
         }
+    }
+
+    /// Who was made by an e-mail address or a phone number has it as an attribute (spec/rest-api 1.3), and so keeps it in a merge,
+    /// behind which the ID leads to nobody.
+    private static func setAddress(_ id: UserID, _ position: Position, _ at: Int64, _ state: inout ProfileState) {
+        let (attribute, text): (StandardAttribute, String)
+        switch id {
+        case .email(let address) where ContactForm.isEmail(address): (attribute, text) = (.email, address)
+        case .phone(let number) where ContactForm.isPhone(number): (attribute, text) = (.phone, number)
+        default: return
+        }
+        AttributeFold.apply(
+            .set(.string(text)), to: FieldKey(standard: UInt32(attribute.rawValue)), position: position.rawValue,
+            at: at, &state.fields)
     }
 
     private static func flush(_ items: [Position], _ at: Int64, _ position: Position, _ state: inout ProfileState) {

@@ -46,8 +46,8 @@ extension API {
         _ request: APIRequest, _ key: String, _ names: (CatalogueView) -> [Name]
     ) -> APIAnswer {
         do {
-            var query = Query(request.query)
-            let page = Int(try query.number("page", 0...UInt64(Int.max / Self.namesPerPage), standard: 0))
+            var query = Query(request)
+            let page = Int(try query.number(.page))
             let names = names(try catalogueView())
             let begin = min(page * Self.namesPerPage, names.count)
             return APIAnswer.ok { json in

@@ -5,7 +5,7 @@ extension API {
     /// The states of some users in one group, by what the request calls them.
     func subscriptionStatus(_ request: APIRequest) -> APIAnswer {
         do {
-            var query = Query(request.query)
+            var query = Query(request)
             let group = try workspace.knownGroup(query.text("subscription_group_id"))
             let people = try people(&query)
             return try APIAnswer.ok { json in
@@ -28,10 +28,10 @@ extension API {
     /// Users with the groups in which they have a state.
     func subscriptionsOfUsers(_ request: APIRequest) -> APIAnswer {
         do {
-            var query = Query(request.query)
+            var query = Query(request)
             let people = try people(&query)
-            let limit = try query.limit(standard: 100, most: 100)
-            let offset = Int(try query.number("offset", 0...UInt64(Int32.max), standard: 0))
+            let limit = Int(try query.number(.usersPerPage))
+            let offset = Int(try query.number(.offset))
             var seen: Set<UserNumber> = []
             let users = try people.flatMap(users).filter { seen.insert($0.number).inserted }
             return try APIAnswer.ok { json in

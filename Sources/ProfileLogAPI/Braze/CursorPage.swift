@@ -12,7 +12,7 @@ struct CursorPage {
 
     /// - Parameter names: all of them, in ascending order.
     init(_ request: APIRequest, names: [Name]) throws {
-        var query = Query(request.query)
+        var query = Query(request)
         var begin = 0
         if let cursor = try query.text("cursor"), !cursor.isEmpty {
             guard let name = Self.name(cursor) else {

@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import ProfileLog
+internal import ProfileLogAPI
 
 /// `profilecli launch`
 struct LaunchCommand: AsyncParsableCommand {
@@ -37,12 +38,18 @@ struct LaunchCommand: AsyncParsableCommand {
     @OptionGroup var clock: ClockOption
     @OptionGroup var place: PlaceOptions
 
+    private var lists: [String]? { only?.split(separator: ",", omittingEmptySubsequences: false).map(String.init) }
+
     mutating func validate() throws {
         guard LaunchKind.allCases.map(\.name).contains(kind) else {
             throw ValidationError("--kind must be cold, background or return.")
         }
         if let dieAfter, LaunchStep(rawValue: dieAfter) == nil {
             throw ValidationError("--die-after must be launched or handed.")
+        }
+        let known = PendingKind.allCases.map(\.word)
+        guard lists?.allSatisfy(known.contains) ?? true else {
+            throw ValidationError("--only must name lists with commas between them: \(known.joined(separator: ", ")).")
         }
     }
 
@@ -52,10 +59,10 @@ struct LaunchCommand: AsyncParsableCommand {
             json.member("kind", kind)
             json.member("die_after", dieAfter)
             clock.write(to: &json)
-            guard let only else { return }
+            guard let lists else { return }
             json.key("only")
             json.beginArray()
-            for list in only.split(separator: ",") { json.value(String(list)) }
+            for list in lists { json.value(list) }
             json.endArray()
         }
         try Output.print(place.isJSON ? [answer.line] : lines(answer))

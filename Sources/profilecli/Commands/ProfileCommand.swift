@@ -27,6 +27,13 @@ struct ProfileCommand: AsyncParsableCommand {
 
     @OptionGroup var place: PlaceOptions
 
+    mutating func validate() throws {
+        guard let asOf, PositionOrTime(asOf) == nil else { return }
+        guard asOf.hasPrefix("version:"), UInt64(asOf.dropFirst("version:".utf8.count)) != nil else {
+            throw ValidationError("--as-of must be a position, a time as in 2026-01-31T23:59:59Z, or version:N.")
+        }
+    }
+
     func run() async throws {
         var query = [(name: "user", value: user)]
         if includePending { query.append(("include_pending", "true")) }

@@ -56,12 +56,12 @@ struct SimulateCommand: ParsableCommand {
                 remedy: "Run it again with another folder.", status: .interrupted)
         }
         try log.writeIndex()
-        let statistics = try log.statistics()
+        let extent = try log.extent()
         try Output.print([
             "Simulated \(Number.counted(UInt64(history.steps.count), "step")) on "
                 + "\(Number.counted(UInt64(devices), "device")) over \(Number.counted(UInt64(days), "day")): "
-                + "\(Number.counted(statistics.lastPosition.rawValue, "event")), "
-                + "\(Number.counted(statistics.users, "user")). Next: profilecli whatif"
+                + "\(Number.counted(extent.lastPosition.rawValue, "event")), "
+                + "\(Number.counted(extent.users, "user")). Next: profilecli whatif"
         ])
     }
 }

@@ -95,7 +95,10 @@ struct SettingsOptions: ParsableArguments {
 
     mutating func validate() throws {
         _ = try Self.seconds(flushInterval, "--flush-interval")
-        _ = try Self.seconds(sessionTimeout, "--session-timeout")
+        // A session ends when the app has been away for so long: the SDK knows none that ends at once.
+        if try Self.seconds(sessionTimeout, "--session-timeout") == 0 {
+            throw ValidationError("--session-timeout must be 1s at least.")
+        }
         for target in withoutAppGroup { _ = try Self.target(target, "--without-app-group") }
         for target in withAppGroup { _ = try Self.target(target, "--with-app-group") }
     }
@@ -144,11 +147,10 @@ struct SettingsOptions: ParsableArguments {
     /// A number of seconds, or a number and a unit.
     private static func seconds(_ span: String?, _ option: String) throws -> Int64? {
         guard let span else { return nil }
-        if let seconds = Int64(span) { return seconds }
-        guard let duration = DurationText.parse(span) else {
-            throw ValidationError("\(option) must be seconds, or a number with s, m, h or d behind it, as in 90s.")
-        }
-        return duration.components.seconds
+        guard let seconds = Int64(span) ?? DurationText.parse(span)?.components.seconds,
+            (0...Int64(UInt32.max)).contains(seconds)
+        else { throw ValidationError("\(option) must be seconds, or a number with s, m, h or d behind it, as in 90s.") }
+        return seconds
     }
 
     /// `PROCESS:GROUP`; a group's name has no colon.

@@ -26,8 +26,7 @@ struct Pages {
             }
             return try Output.write(writer.bytes)
         }
-        let lines = makeTable(page).lines()
-        try Output.print(hasHeading ? Array(lines.dropFirst()) : lines)
+        try Output.print(makeTable(page).lines(isContinued: hasHeading))
         hasHeading = true
     }
 

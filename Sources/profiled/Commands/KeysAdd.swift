@@ -55,12 +55,11 @@ struct KeysAdd: ParsableCommand {
                         key, name: name, created: Timestamp.now().rfc3339(), permissions: permissionNames))
             }
             try KeysCommand.print(key.text)
-            let note = """
+            KeysCommand.note(
+                """
                 The key \(name) is shown this once; \(store.keyFile.path) keeps its hash.
                 Send it as `Authorization: Bearer KEY`: a service that reads this file takes no request without one now.
-
-                """
-            try? FileHandle.standardError.write(contentsOf: Data(note.utf8))
+                """)
         }
     }
 }

@@ -18,10 +18,13 @@ struct KeysCommand: ParsableCommand {
             try body()
         } catch let error where !(error is ExitCode) {
             let failure = StartFailure(error, host: "", port: 0)
-            try? FileHandle.standardError.write(contentsOf: Data("\(failure)\n".utf8))
+            note(failure.description)
             throw ExitCode.failure
         }
     }
+
+    /// Tells people something beside the output.
+    static func note(_ text: String) { try? FileHandle.standardError.write(contentsOf: Data((text + "\n").utf8)) }
 
     static func print(_ line: String) throws {
         try FileHandle.standardOutput.write(contentsOf: Data((line + "\n").utf8))

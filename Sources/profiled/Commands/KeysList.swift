@@ -12,9 +12,11 @@ struct KeysList: ParsableCommand {
 
     func run() throws {
         try KeysCommand.reporting {
-            for key in try store.keyFile.read() ?? [] {
-                try KeysCommand.print(json ? Self.line(key) : Self.row(key))
-            }
+            let keys = try store.knownKeys()
+            for key in keys ?? [] { try KeysCommand.print(json ? Self.line(key) : Self.row(key)) }
+            guard keys?.isEmpty ?? true else { return }
+            let meaning = keys == nil ? "a service lets this machine in without one" : "nobody comes in"
+            KeysCommand.note("There are no keys: \(meaning). Next: `profiled keys add --name NAME`.")
         }
     }
 

@@ -14,12 +14,11 @@ struct KeysRevoke: ParsableCommand {
 
     func run() throws {
         try KeysCommand.reporting {
-            let file = store.keyFile
             let unknown = StartFailure(
                 "There is no key with the ID or name \(key).",
                 remedy: "`profiled keys list` shows those that there are.")
-            guard try file.read() != nil else { throw unknown }
-            let name = try file.update { keys in
+            guard try store.knownKeys() != nil else { throw unknown }
+            let name = try store.keyFile.update { keys in
                 guard let place = keys.firstIndex(where: { $0.id == key || $0.name == key }) else { throw unknown }
                 return keys.remove(at: place).name
             }

@@ -49,21 +49,27 @@ struct ServeCommand: AsyncParsableCommand {
         let keyFile = options.isEphemeral && store.keys == nil ? nil : store.keyFile
         guard try options.isLoopback || keyFile?.read()?.isEmpty == false else { throw withoutKeys }
         let keys = try KeyRing(keyFile, isClosed: !options.isLoopback)
+        let metrics = ServiceMetrics()
         if options.isEphemeral {
-            let stores = try EphemeralStores(fixtures: fixtures, workspace: workspace)
+            let stores = try EphemeralStores(fixtures: fixtures, workspace: workspace, metrics: metrics)
             defer { stores.remove() }
-            try await serve(stores.start(), keys, logger)
+            try await serve(stores.start(), keys, metrics, logger)
         } else {
-            let log = try EventLog(path: store.path, create: true, projections: API.projections)
+            var logOptions = LogOptions()
+            logOptions.onCommit = { metrics.record($0) }
+            let log = try EventLog(
+                path: store.path, create: true, options: logOptions, projections: API.projections)
             try fixtures?.load(into: log)
-            try await serve(LiveStore(LogWriter(log), workspace), keys, logger)
+            try await serve(LiveStore(LogWriter(log), workspace), keys, metrics, logger)
         }
     }
 
-    private func serve(_ store: LiveStore, _ keys: KeyRing, _ logger: Logger) async throws {
+    private func serve(
+        _ store: LiveStore, _ keys: KeyRing, _ metrics: ServiceMetrics, _ logger: Logger
+    ) async throws {
         let portFile = try options.portFile.map { try PortFile(path: $0) }
         defer { portFile?.remove() }
-        try await Server(options: options, keys: keys, logger: logger).run(store, portFile: portFile)
+        try await Server(options: options, keys: keys, metrics: metrics, logger: logger).run(store, portFile: portFile)
     }
 
     private var withoutKeys: StartFailure {

@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import Foundation
+internal import ProfileLog
 
 /// Where the store and its keys are.
 struct StoreOptions: ParsableArguments {
@@ -18,6 +19,24 @@ struct StoreOptions: ParsableArguments {
 
     /// The file of the keys.
     var keyFile: KeyFile { KeyFile(path: keys ?? path + "/keys.json") }
+
+    /// The keys that are there; nil if a store has no file of them. Throws if there is no store, or no file where one is named.
+    func knownKeys() throws -> [StoredKey]? {
+        if let known = try keyFile.read() { return known }
+        if let keys {
+            throw StartFailure(
+                "There is no file of keys \(keys).",
+                remedy: "Check --keys; `profiled keys add` makes the file, with its first key.")
+        }
+        switch try StoreFolder(path: path) {
+        case .store: return nil
+        case .foreign: throw StorageError.notAStore(path: path)
+        case .vacant, .unfinished, .torn:
+            throw StartFailure(
+                StorageError.noStore(path: path).description,
+                remedy: "Check --store or PROFILELOG_STORE; `profiled keys add` makes a store, with its first key.")
+        }
+    }
 
     func validate() throws {
         if store?.isEmpty == true { throw ValidationError("--store must not be empty.") }

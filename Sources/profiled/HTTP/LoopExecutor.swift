@@ -1,5 +1,3 @@
-internal import HummingbirdCore
-internal import Logging
 internal import NIOCore
 
 /// Runs the tasks of a connection on the event loop that reads and writes it: a request that is answered there changes no thread on
@@ -14,20 +12,5 @@ final class LoopExecutor: TaskExecutor {
     func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
         loop.execute { job.runSynchronously(on: self.asUnownedTaskExecutor()) }
-    }
-}
-
-/// Connections as `Base` has them, each on the event loop of its channel.
-struct OnEventLoop<Base: ServerChildChannel>: ServerChildChannel {
-    let base: Base
-
-    func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Base.Value> {
-        base.setup(channel: channel, logger: logger)
-    }
-
-    func handle(value: Base.Value, logger: Logger) async {
-        await withTaskExecutorPreference(LoopExecutor(value.channel.eventLoop)) {
-            await base.handle(value: value, logger: logger)
-        }
     }
 }

@@ -93,7 +93,7 @@ enum OpenAPI {
         json.member("in", place)
         json.key("required")
         json.value(input.isRequired)
-        json.object("schema") { json in schema(input.kind, &json) }
+        json.object("schema") { json in schema(input, &json) }
         json.endObject()
     }
 
@@ -109,7 +109,7 @@ enum OpenAPI {
                         json.member("type", "object")
                         if let inputs {
                             json.object("properties") { json in
-                                for input in inputs { json.object(input.name) { schema(input.kind, &$0) } }
+                                for input in inputs { json.object(input.name) { schema(input, &$0) } }
                             }
                         }
                         if !required.isEmpty {
@@ -126,8 +126,15 @@ enum OpenAPI {
         }
     }
 
-    private static func schema(_ kind: EndpointInput.Kind, _ json: inout JSONWriter) {
-        if kind != .any { json.member("type", kind.rawValue) }
+    private static func schema(_ input: EndpointInput, _ json: inout JSONWriter) {
+        if input.kind != .any { json.member("type", input.kind.rawValue) }
+        for (key, number) in [
+            ("minimum", input.limits?.lowerBound), ("maximum", input.limits?.upperBound), ("default", input.standard),
+        ] {
+            guard let number else { continue }
+            json.key(key)
+            json.value(number)
+        }
     }
 
     // MARK: - What all have

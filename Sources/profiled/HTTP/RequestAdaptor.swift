@@ -19,15 +19,17 @@ final class RequestAdaptor: Sendable {
     /// Set by a failed disk: from then on the store takes nothing more, until the service is started again.
     private let hasFailed = Atomic<Bool>(false)
 
-    init(_ store: LiveStore, keys: KeyRing, options: ServiceOptions, logger: Logger) {
+    init(
+        _ store: LiveStore, keys: KeyRing, metrics: ServiceMetrics, options: ServiceOptions, logger: Logger
+    ) {
         self.store = store
+        self.metrics = metrics
         self.logger = logger
         access = Access(keys: keys)
         overview = Overview(keys: keys, isEphemeral: options.isEphemeral)
         limiter = RateLimiter(options.rateLimits)
         bodies = BodyReader(
             patience: .seconds(options.bodyTimeoutSeconds), mostBytesAtOnce: options.bodyMemoryMebibytes << 20)
-        metrics = ServiceMetrics()
         streams = EventStreams(
             store, metrics, most: options.mostStreams, heartbeat: .seconds(options.heartbeatSeconds))
     }
@@ -127,11 +129,15 @@ final class RequestAdaptor: Sendable {
 
     private func outcome(of endpoint: Endpoint, _ exchange: inout Exchange) async throws -> Outcome {
         let request = exchange.request
-        // An old client's key stands in the body, which is read first then.
-        let keyMayBeInBody = access.needsBody(request.headers[.authorization], isNative: endpoint.isNative)
-        if !keyMayBeInBody, let refusal = refusal([], endpoint, &exchange) { return .answer(refusal) }
+        let query = QueryText.parameters(request.uri.query ?? "")
+        // An old client's key stands in the URL or in the body, which is read first then.
+        let olderKey = Access.key(inQuery: query)
+        let keyMayBeInBody =
+            endpoint.method == .post && olderKey == nil
+            && access.mayBeOlder(request.headers[.authorization], isNative: endpoint.isNative)
+        if !keyMayBeInBody, let refusal = refusal(olderKey, endpoint, &exchange) { return .answer(refusal) }
         var call = APIRequest(endpoint.method, request.uri.path)
-        guard let query = QueryText.parameters(request.uri.query ?? "") else {
+        guard let query else {
             return .answer(
                 ServiceAnswer(
                     API.answerToInvalid(
@@ -153,7 +159,9 @@ final class RequestAdaptor: Sendable {
             call.ifMatch = request.headers[.ifMatch]
             call.idempotencyKey = exchange.header("idempotency-key")
         }
-        if keyMayBeInBody, let refusal = refusal(call.body, endpoint, &exchange) { return .answer(refusal) }
+        if keyMayBeInBody, let refusal = refusal(Access.key(inBody: call.body), endpoint, &exchange) {
+            return .answer(refusal)
+        }
         if endpoint.path == EventStreams.path, Self.accepts("text/event-stream", request) {
             return stream(call, lastEventID: exchange.header("last-event-id"))
         }
@@ -176,8 +184,8 @@ final class RequestAdaptor: Sendable {
     }
 
     /// What to answer if the request has no key for the endpoint, or is one too many; only one that has a key counts.
-    private func refusal(_ body: [UInt8], _ endpoint: Endpoint, _ exchange: inout Exchange) -> ServiceAnswer? {
-        if let refusal = access.refusal(exchange.request.headers[.authorization], body: body, endpoint) {
+    private func refusal(_ olderKey: String?, _ endpoint: Endpoint, _ exchange: inout Exchange) -> ServiceAnswer? {
+        if let refusal = access.refusal(exchange.request.headers[.authorization], olderKey: olderKey, endpoint) {
             return refusal
         }
         guard let standing = limiter.take(endpoint) else { return nil }

@@ -8,10 +8,12 @@ struct Access: Sendable {
 
     /// Nil if a request with this header may do what `permission` names; else what to answer.
     ///
-    /// - Parameter body: the body of a request in Braze's format, whose older clients send the key as its member `api_key`.
-    func refusal(_ authorization: String?, body: [UInt8] = [], permission: String, isNative: Bool) -> ServiceAnswer? {
+    /// - Parameter olderKey: the key of a client who sends it as Braze's clients once did; see ``mayBeOlder(_:isNative:)``.
+    func refusal(
+        _ authorization: String?, olderKey: String? = nil, permission: String, isNative: Bool
+    ) -> ServiceAnswer? {
         guard keys.isClosed else { return nil }
-        let text = Self.bearer(authorization) ?? (isNative || authorization != nil ? nil : Self.keyInBody(body))
+        let text = Self.bearer(authorization) ?? (mayBeOlder(authorization, isNative: isNative) ? olderKey : nil)
         guard let text, let key = keys.key(text) else { return Self.unknownKey(isNative: isNative) }
         if key.allows(permission) { return nil }
         return Refusal(
@@ -21,27 +23,35 @@ struct Access: Sendable {
     }
 
     /// As the other one, for an endpoint of the API.
-    func refusal(_ authorization: String?, body: [UInt8] = [], _ endpoint: Endpoint) -> ServiceAnswer? {
+    func refusal(_ authorization: String?, olderKey: String? = nil, _ endpoint: Endpoint) -> ServiceAnswer? {
         guard let permission = endpoint.permission else { return nil }
-        return refusal(authorization, body: body, permission: permission, isNative: endpoint.isNative)
+        return refusal(authorization, olderKey: olderKey, permission: permission, isNative: endpoint.isNative)
     }
 
-    /// Whether the key of a request in Braze's format may stand in its body.
-    func needsBody(_ authorization: String?, isNative: Bool) -> Bool {
+    /// Whether the key of a request may be its `api_key`, in the URL or in the body: in Braze's format, without the header.
+    func mayBeOlder(_ authorization: String?, isNative: Bool) -> Bool {
         !isNative && authorization == nil && keys.isClosed
     }
+
+    /// The `api_key` of a query.
+    static func key(inQuery query: [(name: String, value: String)]?) -> String? {
+        query?.first { $0.name == olderName }?.value
+    }
+
+    /// The `api_key` of a body.
+    static func key(inBody body: [UInt8]) -> String? {
+        guard case .object(let members) = try? JSON.parse(body) else { return nil }
+        guard case .string(let key) = members.first(where: { $0.key.text == olderName })?.value else { return nil }
+        return key
+    }
+
+    private static let olderName = "api_key"
 
     private static func bearer(_ authorization: String?) -> String? {
         guard let authorization else { return nil }
         let parts = authorization.split(separator: " ", maxSplits: 1)
         guard parts.count == 2, parts[0].lowercased() == "bearer" else { return nil }
         return String(parts[1].drop { $0 == " " })
-    }
-
-    private static func keyInBody(_ body: [UInt8]) -> String? {
-        guard case .object(let members) = try? JSON.parse(body) else { return nil }
-        guard case .string(let key) = members.first(where: { $0.key == "api_key" })?.value else { return nil }
-        return key
     }
 
     /// Braze's words, without the key, which its own answer repeats.

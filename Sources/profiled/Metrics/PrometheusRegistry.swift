@@ -80,11 +80,11 @@ final class PrometheusRegistry: MetricsFactory {
 
     func makeRecorder(label: String, dimensions: [(String, String)], aggregate: Bool) -> any RecorderHandler {
         if !aggregate { return series(label, "gauge", dimensions) { NumberSeries() } }
-        return series(label, "histogram", dimensions) { HistogramSeries() }
+        return series(label, "histogram", dimensions) { HistogramSeries(bounds: HistogramSeries.counts) }
     }
 
     func makeTimer(label: String, dimensions: [(String, String)]) -> any TimerHandler {
-        series(label, "histogram", dimensions) { HistogramSeries() }
+        series(label, "histogram", dimensions) { HistogramSeries(bounds: HistogramSeries.seconds) }
     }
 
     // A series lives as long as the process: its labels are few.

@@ -7,8 +7,8 @@ internal import Synchronization
 final class ServiceMetrics: Sendable {
     private let registry = PrometheusRegistry()
     private let openStreams = Atomic<Int>(0)
-    /// What the store holds, which takes a look at every device: so not more often than every few seconds.
-    private let statistics = Mutex<(at: ContinuousClock.Instant, path: String, value: LogStatistics)?>(nil)
+    private let commitTime: Timer
+    private let commitEvents: Recorder
 
     private struct AnswerKind: Hashable {
         var method: String
@@ -23,7 +23,16 @@ final class ServiceMetrics: Sendable {
 
     private let answers = Mutex<[AnswerKind: AnswerSeries]>([:])
 
-    private static let statisticsAge = Duration.seconds(5)
+    init() {
+        commitTime = Timer(label: "profilelog_commit_seconds", dimensions: [], factory: registry)
+        commitEvents = Recorder(label: "profilelog_commit_events", dimensions: [], aggregate: true, factory: registry)
+    }
+
+    /// Counts a commit: for the options of a log.
+    func record(_ commit: CommitReport) {
+        commitTime.recordNanoseconds(Int64(commit.duration / .nanoseconds(1)))
+        commitEvents.record(commit.events)
+    }
 
     /// Counts an answer.
     func record(method: String, template: String, status: Int, took duration: Duration) {
@@ -61,13 +70,11 @@ final class ServiceMetrics: Sendable {
     func answer(_ api: API) -> ServiceAnswer {
         gauge("profiled_streams_open", openStreams.load(ordering: .relaxed))
         gauge("profilelog_writes_waiting", api.activity.waiting)
-        if let last = try? api.log.lastPosition() {
-            gauge("profilelog_last_position", Int(clamping: last.rawValue))
-        }
-        if let held = try? held(api.log) {
-            gauge("profilelog_index_lag_events", Int(clamping: held.lastPosition.rawValue - held.indexed.rawValue))
-            gauge("profilelog_store_bytes", Int(clamping: held.usedBytes))
-            gauge("profilelog_users", Int(clamping: held.users))
+        if let extent = try? api.log.extent() {
+            gauge("profilelog_last_position", Int(clamping: extent.lastPosition.rawValue))
+            gauge("profilelog_index_lag_events", Int(clamping: extent.lastPosition.rawValue - extent.indexed.rawValue))
+            gauge("profilelog_store_bytes", Int(clamping: extent.usedBytes))
+            gauge("profilelog_users", Int(clamping: extent.users))
         }
         // Counters of others, which begin with the process too.
         var text = registry.text
@@ -79,14 +86,5 @@ final class ServiceMetrics: Sendable {
 
     private func gauge(_ name: String, _ value: Int) {
         Meter(label: name, dimensions: [], factory: registry).set(value)
-    }
-
-    private func held(_ log: EventLog) throws -> LogStatistics {
-        let now = ContinuousClock.now
-        let known = statistics.withLock { $0 }
-        if let known, known.path == log.path, now - known.at < Self.statisticsAge { return known.value }
-        let value = try log.statistics()
-        statistics.withLock { $0 = (now, log.path, value) }
-        return value
     }
 }

@@ -9,13 +9,15 @@ final class EphemeralStores: EphemeralStore {
     private let folder: ScratchFolder
     private let fixtures: Fixtures?
     private let workspace: Workspace
+    private let metrics: ServiceMetrics
     private let count = Atomic<Int>(0)
     /// Set once, before the first request.
     private let store = Mutex<LiveStore?>(nil)
 
-    init(fixtures: Fixtures?, workspace: Workspace) throws(StartFailure) {
+    init(fixtures: Fixtures?, workspace: Workspace, metrics: ServiceMetrics) throws(StartFailure) {
         self.fixtures = fixtures
         self.workspace = workspace
+        self.metrics = metrics
         do throws(ScratchFolder.Failure) {
             folder = try ScratchFolder(prefix: "profiled-ephemeral-")
         } catch {
@@ -55,6 +57,7 @@ final class EphemeralStores: EphemeralStore {
         let number = count.add(1, ordering: .relaxed).newValue
         var options = LogOptions()
         options.now = { [clock] in clock.now() }
+        options.onCommit = { [metrics] in metrics.record($0) }
         let log = try EventLog(
             path: "\(folder.path)/store-\(number)", create: true, options: options, projections: API.projections)
         if withFixtures { try fixtures?.load(into: log) }

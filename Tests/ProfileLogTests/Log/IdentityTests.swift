@@ -274,6 +274,41 @@ struct IdentityTests {
         #expect(try log.users(sharing: .email("b@example.com")).count == 1)
     }
 
+    @Test(
+        "An address by which a user was made is their attribute, and goes with them into another user",
+        arguments: [1, 3, 40])
+    func mergedMadeByAddress(indexLag: Int) throws {
+        func attribute(_ attribute: StandardAttribute, of user: UserID, _ log: EventLog) throws -> AttributeValue? {
+            try log.find(user).flatMap { user in
+                try log.profileView(log.profile(of: user.number)).attributes.first { $0.name == Name(attribute.name) }?
+                    .value
+            }
+        }
+        let log = try open(indexLag: indexLag)
+        let (email, phone, other) = (
+            UserID.email("A@example.com"), UserID.phone("+49 30 1234567"), UserID.email("none")
+        )
+        for user in [email, phone, other, ana] { try played(user, log) }
+        try set(bo, .email, "bo@example.com", log)
+        try stays(log) { (log) throws in
+            #expect(try attribute(.email, of: email, log) == "A@example.com")
+            #expect(try attribute(.phone, of: phone, log) == "+49 30 1234567")
+            #expect(try attribute(.email, of: other, log) == nil)
+        }
+        try change(.merge(source: phone, target: ana), log)
+        try change(.merge(source: email, target: ana), log)
+        try stays(log) { (log) throws in
+            #expect(try log.users(sharing: .email("a@example.com")).map(\.id) == [ana])
+            #expect(try log.users(sharing: .phone("+49301234567")).map(\.id) == [ana])
+        }
+        try change(.merge(source: ana, target: bo), log)
+        try stays(log) { (log) throws in
+            #expect(try attribute(.email, of: bo, log) == "bo@example.com")
+            #expect(try log.users(sharing: .email("a@example.com")).isEmpty)
+            #expect(try log.users(sharing: .phone("+49301234567")).map(\.id) == [bo])
+        }
+    }
+
     @Test("An address that was released is free, and its user is found by what they have", arguments: [1, 3, 40])
     func release(indexLag: Int) throws {
         let log = try open(indexLag: indexLag)

@@ -56,7 +56,7 @@ struct UnfinishedCommitTests {
         let third = log.brazeID(of: UserNumber(rawValue: 3))
         try whileCommitting([.externalID("cy"), .externalID("di")], to: log) { () throws in
             #expect(try log.userCount() == 2)
-            #expect(try log.statistics().users == 2)
+            #expect(try log.extent().users == 2)
             #expect(try log.users(limit: 10) == known)
             #expect(try log.find(.externalID("cy")) == nil)
             #expect(try log.find(.brazeID(third)) == nil)

@@ -60,6 +60,20 @@ final class RawConnection: Sendable {
         return String(decoding: received, as: UTF8.self)
     }
 
+    /// All that comes, if the service then closes the connection; nil if it still has it open after 20 seconds of silence.
+    func readToEnd() -> String? {
+        var limit = timeval(tv_sec: 20, tv_usec: 0)
+        setsockopt(socket, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
+        var received: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 65_536)
+        while true {
+            let count = recv(socket, &buffer, buffer.count, 0)
+            if count < 0 { return nil }
+            if count == 0 { return String(decoding: received, as: UTF8.self) }
+            received += buffer[..<count]
+        }
+    }
+
     /// What comes until a piece of text has come so often.
     func read(until text: String, times: Int = 1) -> String {
         read { $0.components(separatedBy: text).count > times }

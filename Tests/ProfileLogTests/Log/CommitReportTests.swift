@@ -1,0 +1,75 @@
+import Synchronization
+import Testing
+
+@testable import ProfileLog
+
+@Suite("What a commit tells those who measure")
+struct CommitReportTests {
+    private final class Reports: Sendable {
+        private let all = Mutex<[CommitReport]>([])
+
+        func add(_ report: CommitReport) { all.withLock { $0.append(report) } }
+
+        func take() -> [CommitReport] {
+            all.withLock { all in
+                defer { all = [] }
+                return all
+            }
+        }
+    }
+
+    @Test("Each commit that stores something is told once, with all that it stored; others are not")
+    func told() throws {
+        let (folder, reports) = (TemporaryFolder(), Reports())
+        var options = LogOptions.small(TestClock())
+        options.onCommit = { reports.add($0) }
+        let log = try EventLog(path: folder.path, create: true, options: options)
+        #expect(reports.take().isEmpty)
+
+        func prepared(_ name: Name, key: String? = nil) throws -> PreparedAppend {
+            var builder = log.prepare()
+            try builder.add(.customEventLogged(CustomEvent(name: name)), .test, to: .externalID("ana"))
+            return try builder.finish(idempotencyKey: key)
+        }
+        _ = log.commit([try prepared("a", key: "k"), try prepared("b"), try prepared("b")])
+        let first = reports.take()
+        #expect(first.map(\.events) == [4])  // and the user
+        #expect(first.allSatisfy { $0.bytes > 4 * 20 && $0.duration > .zero })
+
+        // A repetition, a refusal, and nothing at all.
+        _ = log.commit([try prepared("a", key: "k")])
+        _ = log.commit([try prepared("b", key: "k")])
+        _ = log.commit([])
+        #expect(reports.take().isEmpty)
+
+        // A launch is several commits.
+        for _ in 0..<4 {
+            _ = try log.append(
+                [.customEventSaved(CustomEvent(name: "s"))], to: .externalID("ana"), context: .saved(on: "d"))
+        }
+        _ = reports.take()
+        let before = try log.lastPosition().rawValue
+        _ = try log.launch(device: "d")
+        let launch = reports.take()
+        #expect(launch.count > 1)
+        #expect(UInt64(launch.map(\.events).reduce(0, +)) == (try log.lastPosition().rawValue) - before)
+        try log.expectSound()
+    }
+
+    @Test("The extent is the cheap part of the statistics, whatever is in the caches")
+    func extent() throws {
+        let folder = TemporaryFolder()
+        let log = try EventLog(path: folder.path, create: true, options: .small(TestClock()))
+        for user in ["ana", "bo", "ana"] {
+            _ = try log.append([.customEventLogged(CustomEvent(name: "a"))], to: .externalID(user))
+            for _ in 0..<2 {
+                let extent = try log.extent()
+                #expect(try log.statistics().extent == extent)
+                #expect(extent.lastPosition == (try log.lastPosition()))
+                #expect(extent.users == (try log.userCount()))
+                try log.writeIndex()
+            }
+            #expect(try log.extent().indexed == log.lastPosition())
+        }
+    }
+}
