@@ -195,8 +195,8 @@ struct AppendField: Hashable, Sendable {
 
     func write(to writer: inout WireWriter) {
         let begin = writer.beginMessage(RecordField.append)
-        writer.field(1, bytes: key)
-        writer.field(2, bytes: content)
+        if !key.isEmpty { writer.field(1, bytes: key) }
+        if !content.isEmpty { writer.field(2, bytes: content) }
         writer.field(3, varint: count)
         if !note.isEmpty { writer.field(4, bytes: note) }
         if !keyHash.isEmpty { writer.field(5, bytes: keyHash) }

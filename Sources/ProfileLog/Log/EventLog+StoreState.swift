@@ -49,8 +49,8 @@ extension EventLog {
         }
     }
 
-    /// Writes the states of the projections over the whole store up to the log's end; for the writer of the index. One that has to take in more
-    /// events than nobody would wait for stays as it is.
+    /// Writes the states of the projections over the whole store up to the log's end, as far as they are not too far behind it; for the writer
+    /// of the index.
     func writeStoreStates(_ view: LogView, _ transaction: borrowing WriteTransaction) throws {
         for projection in projections where projection.scope == .store {
             try writeStoreState(projection, view, transaction)
