@@ -20,7 +20,7 @@ extension API {
         let filter = try query.filter()
         try query.end()
         guard from <= to else { throw APIProblem.invalid("from", "must not be greater than `to`") }
-        guard let user = try log.user(meantBy: id) else { throw APIProblem.unknownUser(id) }
+        guard let user = try log.user(meantBy: id) ?? log.findErased(id) else { throw APIProblem.unknownUser(id) }
         to = min(to, user.version.rawValue)
         var events = EventJSON(log: log)
         var count = 0

@@ -26,6 +26,10 @@ extension API {
                 json.value(user.version.rawValue)
                 json.key("created")
                 json.position(user.created)
+                if user.isErased {
+                    json.key("erased")
+                    json.value(true)
+                }
                 let survivor = try log.survivor(of: user.number)
                 if survivor != user.number {
                     json.key("merged_into")

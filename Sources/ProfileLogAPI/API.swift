@@ -1,3 +1,4 @@
+internal import Foundation
 public import ProfileLog
 
 /// The native JSON API as a function from requests to answers; docs/api.md describes it.
@@ -150,5 +151,20 @@ public struct API: Sendable {
         defer { activity.leave() }
         if let writer { return try await writer.perform(work) }
         return try work(log)
+    }
+
+    /// Runs work that takes long and lets others commit meanwhile, on a thread of its own if there is a writer.
+    func performBeside<Value: Sendable>(
+        _ work: @escaping @Sendable (EventLog) throws -> Value
+    ) async throws -> Value {
+        activity.enter()
+        defer { activity.leave() }
+        guard writer != nil else { return try work(log) }
+        let log = log
+        return try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Value, any Error>) in
+            let thread = Thread { continuation.resume(with: Result { try work(log) }) }
+            thread.name = "profilelog-erasure"
+            thread.start()
+        }
     }
 }

@@ -104,6 +104,33 @@ struct ImportTests {
         #expect(try cli.succeed("history", "jane", "--store", copy, "--format", "json").output.contains("+09:00"))
     }
 
+    @Test("An export of a store with erased persons is an import: what was erased is passed over and told")
+    func exportWithErased() throws {
+        let cli = try CLI()
+        try cli.succeed("log", "event", "jane", "a")
+        try cli.succeed("log", "event", "bo", "b")
+        try cli.succeed("log", "event", "jane", "c")
+        try cli.succeed("erase", "jane", "--reason", "asked to", "--yes")
+        try cli.succeed("log", "event", "bo", "d")
+        let exported = try cli.succeed("export").output
+        #expect(exported.components(separatedBy: #""erased":true"#).count == 4)
+        let copy = cli.folder.appending(path: "copy").path
+        for imported in ["2", "0"] {
+            let answer = try cli.run("import", "-", "--store", copy, "--format", "json", input: exported)
+            #expect(answer.status == 0, "\(answer.errors)")
+            let skipped = imported == "2" ? 0 : 2
+            #expect(answer.output.contains(#""imported":\#(imported),"skipped":\#(skipped),"erased":4"#))
+        }
+        let told = try cli.run("import", "-", "--store", copy, input: exported)
+        #expect(told.output.contains("passed over 4 lines of erased persons"), "\(told.output)")
+        #expect(try cli.succeed("users", "--store", copy, "--format", "json").lines.count == 1)
+        // An export of nobody else holds nothing to import.
+        try cli.succeed("erase", "bo", "--reason", "asked to", "--yes")
+        let nothing = try cli.run("import", "-", "--store", "none", input: cli.succeed("export").output)
+        #expect(nothing.status == 0 && nothing.output.contains("Imported 0 events"), "\(nothing.errors)")
+        #expect(nothing.output.contains("passed over 8 lines of erased persons"), "\(nothing.output)")
+    }
+
     @Test("The same file under another content is a conflict; a missing file makes no store")
     func conflictAndMissing() throws {
         let cli = try CLI()

@@ -136,12 +136,20 @@ struct AppendField: Hashable, Sendable {
     var content: [UInt8] = []
     var count: UInt64 = 0
     var note: [UInt8] = []
+    /// What stands for the key in a tombstone; empty in others.
+    var keyHash: [UInt8] = []
 
     init(key: [UInt8], content: [UInt8], count: UInt64, note: [UInt8]) {
         self.key = key
         self.content = content
         self.count = count
         self.note = note
+    }
+
+    /// What a tombstone keeps: that there was an append under this key, and how many events it had.
+    init(erasing field: AppendField) {
+        keyHash = field.hash ?? []
+        count = field.count
     }
 
     init?(_ bytes: UnsafeRawBufferPointer) {
@@ -152,6 +160,7 @@ struct AppendField: Hashable, Sendable {
             case (2, .bytes): content = Array(reader.bytes())
             case (3, .varint): count = reader.varint()
             case (4, .bytes): note = Array(reader.bytes())
+            case (5, .bytes): keyHash = Array(reader.bytes())
             default: reader.skip(field.type)
             }
         }
@@ -166,12 +175,31 @@ struct AppendField: Hashable, Sendable {
         return AppendField(reader.bytes())
     }
 
+    /// `body` without the field at its front.
+    static func skipped(in body: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
+        guard body.first == UInt8(RecordField.append << 3 | 2) else { return body }
+        var reader = WireReader(body)
+        _ = reader.field()
+        _ = reader.bytes()
+        return reader.rest
+    }
+
+    /// The hash of the key, under which table `keys` has the append; nil if the key was erased before hashes were kept.
+    var hash: [UInt8]? { key.isEmpty ? (keyHash.isEmpty ? nil : keyHash) : KeyCoding.hash(key) }
+
+    /// Whether the append was stored under the key with this hash, of which `key` is the text.
+    func isUnder(_ key: [UInt8], hash: [UInt8]) -> Bool { self.key.isEmpty ? keyHash == hash : self.key == key }
+
+    /// Whether the record is a tombstone: what the append remembered of its request is gone.
+    var isErased: Bool { key.isEmpty }
+
     func write(to writer: inout WireWriter) {
         let begin = writer.beginMessage(RecordField.append)
-        writer.field(1, bytes: key)
-        writer.field(2, bytes: content)
+        if !key.isEmpty { writer.field(1, bytes: key) }
+        if !content.isEmpty { writer.field(2, bytes: content) }
         writer.field(3, varint: count)
         if !note.isEmpty { writer.field(4, bytes: note) }
+        if !keyHash.isEmpty { writer.field(5, bytes: keyHash) }
         writer.endMessage(begin)
     }
 }

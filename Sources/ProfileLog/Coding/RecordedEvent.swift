@@ -44,7 +44,7 @@ extension RecordedEvent {
         self.init(
             position: position, user: UserNumber(rawValue: header.user), version: Version(rawValue: header.version),
             recordedAt: Timestamp(rawValue: header.recordedAt), context: context, event: event, isErased: body.erased,
-            idempotencyKey: body.append.map { String(decoding: $0.key, as: UTF8.self) })
+            idempotencyKey: body.append.flatMap { $0.isErased ? nil : String(decoding: $0.key, as: UTF8.self) })
     }
 
     private static func event(_ kind: EventKind?, _ body: RecordBody, _ names: NameMap) -> ProfileEvent? {

@@ -1,6 +1,7 @@
 /// What stays of an erased record: its place, and what other records count on.
 ///
-/// Kind, user, version and time stand; an append under a key keeps its number of events, and a merge the number of the user who went.
+/// Kind, user, version and time stand; an append under a key keeps its number of events and a hash of the key, so that a retry stays one,
+/// and a merge the number of the user who went.
 enum Tombstone {
     static func record(of header: RecordHeader) -> [UInt8]? {
         guard let body = RecordBody(header.body) else { return nil }
@@ -8,9 +9,7 @@ enum Tombstone {
         RecordHeader.write(
             kind: header.kindNumber, user: header.user, version: header.version, recordedAt: header.recordedAt,
             to: &writer)
-        if let append = body.append {
-            AppendField(key: [], content: [], count: append.count, note: []).write(to: &writer)
-        }
+        if let append = body.append { AppendField(erasing: append).write(to: &writer) }
         if header.kind == .usersMerged, let source = body.otherUser {
             writer.field(RecordField.otherUser, varint: source)
             writer.field(RecordField.otherVersion, varint: body.otherVersion)

@@ -50,7 +50,11 @@ struct Decider: ~Copyable {
         let recordsBefore = ends.count
         do {
             switch append.intent {
-            case .events: return try decideEvents(append, transaction)
+            case .events:
+                let receipt = try decideEvents(append, transaction)
+                // A retry may name what was erased since: it must not come back.
+                if receipt.isRepetition { names.truncate(to: namesBefore) }
+                return receipt
             case .device(let device, let intent, let context):
                 return try decideDevice(device, intent, context, transaction)
             case .identity(let change, let context):
@@ -311,7 +315,8 @@ struct Decider: ~Copyable {
         return KeyCoding.hash(content)
     }
 
-    /// The first answer to the append, if its key was used before for the same content.
+    /// The first answer to the append, if its key was used before for the same content. If something of that was erased, what is left of it
+    /// is compared.
     func earlierReceipt(
         _ append: PreparedAppend, _ content: [UInt8], _ transaction: borrowing some Reading & ~Copyable
     ) throws -> AppendReceipt? {
@@ -320,7 +325,7 @@ struct Decider: ~Copyable {
         guard let header = try header(at: position, transaction), let field = AppendField.first(in: header.body) else {
             throw StorageError.damaged(place: "the record at position \(position)")
         }
-        guard field.key == append.idempotencyKey, field.content == content else {
+        guard field.isUnder(append.idempotencyKey, hash: hash) else {
             throw AppendError.keyReused(position: Position(rawValue: position))
         }
         var places: [AppendReceipt.Place] = []
@@ -328,13 +333,16 @@ struct Decider: ~Copyable {
         guard !overflow, end <= nextPosition else {
             throw StorageError.damaged(place: "the record at position \(position)")
         }
+        guard try field.content == content || matches(append, whatRemainsAt: position..<end, transaction) else {
+            throw AppendError.keyReused(position: Position(rawValue: position))
+        }
         for next in position..<end {
             guard let header = try self.header(at: next, transaction) else {
                 throw StorageError.damaged(place: "the record at position \(next)")
             }
             places.append(.init(user: UserNumber(rawValue: header.user), version: Version(rawValue: header.version)))
         }
-        return AppendReceipt(first: Position(rawValue: position), places: places, isRepetition: true, note: field.note)
+        return AppendReceipt(repeating: field, at: position, places)
     }
 
     /// The header at a position of the log, or of this very commit.

@@ -26,14 +26,21 @@ extension EventLog {
         }
     }
 
-    /// Writes the caches up to the log's end: rows in key order, then the checkpoint, in one transaction.
+    /// Writes the caches up to the log's end: rows in key order, then the checkpoint, in one transaction; then the states over the whole
+    /// store, for which nobody who writes has to wait.
     ///
     /// Caches can lag without harm, so a failure here loses nothing: the next one catches up.
     public func writeIndex() throws {
         try writing.withLock { _ in try writeIndexAlone() }
+        for projection in projections where projection.scope == .store { try keepState(projection) }
     }
 
-    /// As `writeIndex()`, for a caller who holds `writing`.
+    /// Writes the caches up to where the log ends now, a slice at a time, so that no commit waits for more than a slice.
+    func writeIndexInSlices() throws {
+        repeat { try writeIndexSlice(takesOver: true) } while flush.withLock { $0 != nil }
+    }
+
+    /// Writes the caches up to the log's end, for a caller who holds `writing`.
     func writeIndexAlone() throws {
         flush.withLock { $0 = nil }
         try environment.withWriteTransaction { transaction in

@@ -2,11 +2,12 @@ extension EventLog {
     /// The append that was stored under `key`, whatever it holds; nil if there is none.
     ///
     /// For callers who know by other means than the events whether a request is the same: its bytes may mean other events
-    /// by now.
+    /// by now. Of an append whose first event was erased the receipt says so, and has no note.
     public func append(underKey key: String) throws -> AppendReceipt? {
         let key = Array(key.utf8)
         return try withView { view, transaction in
-            guard let position = try view.append(keyHash: KeyCoding.hash(key), transaction), position <= view.last
+            let hash = KeyCoding.hash(key)
+            guard let position = try view.append(keyHash: hash, transaction), position <= view.last
             else {
                 return nil
             }
@@ -14,7 +15,7 @@ extension EventLog {
                 guard let field = AppendField.first(in: try Self.keyedHeader(position, &log).body) else {
                     throw StorageError.damaged(place: "the record at position \(position)")
                 }
-                guard field.key == key else { return nil }
+                guard field.isUnder(key, hash: hash) else { return nil }
                 let (end, overflow) = position.addingReportingOverflow(field.count)
                 guard !overflow, end <= view.last + 1 else {
                     throw StorageError.damaged(place: "the record at position \(position)")
@@ -24,8 +25,7 @@ extension EventLog {
                     return AppendReceipt.Place(
                         user: UserNumber(rawValue: header.user), version: Version(rawValue: header.version))
                 }
-                return AppendReceipt(
-                    first: Position(rawValue: position), places: places, isRepetition: true, note: field.note)
+                return AppendReceipt(repeating: field, at: position, places)
             }
         }
     }

@@ -18,13 +18,25 @@ extension EventLog {
         }
     }
 
+    /// The erased user to whom the store gave this `braze_id`, which leads to nobody any more; nil for all other IDs.
+    public func findErased(_ user: UserID) throws -> UserInfo? {
+        guard case .brazeID(let text) = user, let number = braze.user(text), number > 0,
+            let info = try find(UserNumber(rawValue: number)), info.isErased
+        else { return nil }
+        return info
+    }
+
     func info(
         _ user: UInt64, _ view: LogView, _ transaction: borrowing ReadTransaction
     ) throws -> UserInfo {
         let row = try view.identities(of: user, transaction)
+        var isErased = row.isErased
+        if row.mergedInto != nil {
+            isErased = try view.identities(of: view.survivor(of: user, transaction), transaction).isErased
+        }
         return UserInfo(
             number: UserNumber(rawValue: user), version: Version(rawValue: try view.version(of: user, transaction)),
-            ids: row.identities, brazeID: braze.id(user), created: Position(rawValue: row.created))
+            ids: row.identities, brazeID: braze.id(user), created: Position(rawValue: row.created), isErased: isErased)
     }
 
     /// How many users there are.
@@ -236,6 +248,8 @@ public struct UserInfo: Hashable, Sendable {
     public var brazeID: String
     /// Position of their first event.
     public var created: Position
+    /// Whether the person was erased, on their own or with whom they were merged into.
+    public var isErased: Bool
 
     /// The ID by which they are best known: external ID, alias, e-mail, phone, device, or else the `braze_id`.
     public var id: UserID {

@@ -83,22 +83,44 @@ extension EventLog {
         }
     }
 
-    /// Folds the events at `positions` into `state`.
+    /// Folds the events at `positions` into `state`, at each merge after those of the user who was merged.
+    ///
+    /// A chain of merges may be as long as there are users, so the folds that wait for another user's do not stand on the thread's stack. It
+    /// takes memory for the positions of all of these users, and a state for each link of the chain.
     func fold<P: Projection>(
         _: P.Type, _ positions: [UInt64], into state: inout P.State, _ view: LogView,
         _ transaction: borrowing some Reading & ~Copyable
     ) throws {
-        for position in positions {
+        var waiting: [(positions: [UInt64], next: Int, state: P.State)] = []
+        var positions = positions
+        var next = 0
+        // Whether the user whom the event at `next` names was merged into `state`.
+        var isMerged = false
+        while true {
+            guard next < positions.count else {
+                guard var resumed = waiting.popLast() else { return }
+                P.merge(state, into: &resumed.state)
+                (positions, next, state) = (resumed.positions, resumed.next, resumed.state)
+                isMerged = true
+                continue
+            }
+            let position = positions[next]
             guard let record = try transaction.get(view.tables.log, position) else {
                 throw StorageError.damaged(place: "position \(position) of the log is missing")
             }
             guard RecordHeader.hasRightChecksum(record), let header = RecordHeader(record) else {
                 throw StorageError.damaged(place: "the record at position \(position) fails its checksum")
             }
-            if header.kindNumber == EventKind.usersMerged.rawValue {
-                try merge(P.self, header, position, into: &state, view, transaction)
+            if header.kindNumber == EventKind.usersMerged.rawValue, !isMerged,
+                let merged = try mergedPositions(header, position, view, transaction)
+            {
+                waiting.append((positions, next, state))
+                (positions, next, state) = (merged, 0, P.initial)
+                continue
             }
             P.apply(EventView(header: header, position: Position(rawValue: position), names: names), to: &state)
+            next += 1
+            isMerged = false
         }
     }
 
@@ -107,15 +129,23 @@ extension EventLog {
         _: P.Type, _ header: RecordHeader, _ position: UInt64, into state: inout P.State, _ view: LogView,
         _ transaction: borrowing some Reading & ~Copyable
     ) throws {
-        guard let body = RecordBody(header.body), !body.erased, let source = body.otherUser else { return }
+        guard let positions = try mergedPositions(header, position, view, transaction) else { return }
+        var merged = P.initial
+        try fold(P.self, positions, into: &merged, view, transaction)
+        P.merge(merged, into: &state)
+    }
+
+    /// The events that the `usersMerged` event at `position` takes over; nil if it was erased.
+    private func mergedPositions(
+        _ header: RecordHeader, _ position: UInt64, _ view: LogView, _ transaction: borrowing some Reading & ~Copyable
+    ) throws -> [UInt64]? {
+        guard let body = RecordBody(header.body), !body.erased, let source = body.otherUser else { return nil }
         let positions = try view.positions(of: source, from: 1, to: body.otherVersion, transaction)
         // Everything that is merged came before; so merges of merges end.
         guard positions.count == body.otherVersion, positions.last ?? 0 < position else {
             throw StorageError.damaged(place: "the merge at position \(position) names events that are not there")
         }
-        var merged = P.initial
-        try fold(P.self, positions, into: &merged, view, transaction)
-        P.merge(merged, into: &state)
+        return positions
     }
 
     /// The state of `user` after `version` of their events: nearest snapshot, and a fold of what follows.

@@ -5,6 +5,8 @@ struct LogChecker {
     private(set) var report = CheckReport()
     /// Versions by user number, as far as the log was read.
     private var versions: [UInt64] = []
+    /// The same, as far as the caches reach.
+    private var indexed: [UInt64] = []
     private var facts = IndexFacts()
 
     /// What the caches must hold up to the checkpoint, by the log.
@@ -133,7 +135,10 @@ struct LogChecker {
             drain(&chunk, nextBase: position)
             return
         }
-        while versions.count <= user { versions.append(0) }
+        while versions.count <= user {
+            versions.append(0)
+            indexed.append(0)
+        }
         if header.version != versions[user] + 1 {
             report.add(
                 place, "version \(versions[user] + 1) of user \(header.user) was expected, not \(header.version)")
@@ -142,7 +147,10 @@ struct LogChecker {
             report.add(place, "user \(header.user) is created a second time")
         }
         versions[user] = header.version
-        if isIndexed { chunk.add(header) }
+        if isIndexed {
+            indexed[user] = header.version
+            chunk.add(header)
+        }
     }
 
     /// Users are numbered without gaps. (Where a record is unreadable, nobody can tell.)
@@ -180,7 +188,7 @@ struct LogChecker {
     private mutating func checkStreams(_ checkpoint: UInt64, _ transaction: borrowing ReadTransaction) throws {
         var problems: [(String, String)] = []
         var entries: UInt64 = 0
-        let tables = tables
+        let (tables, indexed) = (tables, indexed)
         try transaction.withCursor(tables.streams) { cursor in
             var row = try cursor.first()
             while let found = row {
@@ -193,9 +201,11 @@ struct LogChecker {
                 let user = found.key.bigEndian64()
                 let first = found.key.bigEndian64(at: 8)
                 var wrong: UInt64?
+                var count: UInt64 = 0
                 StreamRow.forEach(positions) { index, position in
                     if position > checkpoint { return }
                     entries += 1
+                    count += 1
                     let header = (try? transaction.get(tables.log, position)).flatMap { $0 }.flatMap {
                         RecordHeader($0)
                     }
@@ -203,6 +213,11 @@ struct LogChecker {
                 }
                 if let wrong {
                     problems.append(("streams \(user), \(first)", "position \(wrong) is not of this user and version"))
+                }
+                let version = user < indexed.count ? indexed[Int(user)] : 0
+                let expected = version < first ? 0 : min(version - first + 1, UInt64(StreamRow.capacity))
+                if wrong == nil, count != expected {
+                    problems.append(("streams \(user), \(first)", "\(count) entries stand for \(expected) events"))
                 }
                 row = try cursor.next()
             }

@@ -81,8 +81,10 @@ public struct AppendReceipt: Hashable, Sendable {
     public var places: [Place]
     /// Whether the append was stored before, under the same idempotency key.
     public var isRepetition: Bool
-    /// What the first answer added, as given to the append.
+    /// What the first answer added, as given to the append; empty if that was erased.
     public var note: [UInt8]
+    /// Whether the append was stored before and its first event was erased since: nothing is left of what it remembered of its request.
+    public var isErased = false
 
     /// A user and one of their versions.
     public struct Place: Hashable, Sendable {
@@ -90,6 +92,19 @@ public struct AppendReceipt: Hashable, Sendable {
         public var user: UserNumber
         /// The version that the event got.
         public var version: Version
+    }
+
+    init(first: Position, places: [Place], isRepetition: Bool, note: [UInt8]) {
+        self.first = first
+        self.places = places
+        self.isRepetition = isRepetition
+        self.note = note
+    }
+
+    /// The answer to the append that stands at `position` with `field`, when it is sent again.
+    init(repeating field: AppendField, at position: UInt64, _ places: [Place]) {
+        self.init(first: Position(rawValue: position), places: places, isRepetition: true, note: field.note)
+        isErased = field.isErased
     }
 
     /// The last event's position; before `first` if there are no events.

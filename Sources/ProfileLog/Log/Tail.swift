@@ -75,9 +75,7 @@ struct Tail: ~Copyable {
         let position = last + 1
         addEntry(record)
         lastRecordedAt = max(lastRecordedAt, record.recordedAt)
-        if let append = AppendField.first(in: record.body), !append.key.isEmpty {
-            keys[KeyCoding.hash(append.key)] = position
-        }
+        if let hash = AppendField.first(in: record.body)?.hash { keys[hash] = position }
         switch record.kind {
         case .customEventLogged, .customAttributesChanged, .purchaseLogged: break
         case .userAttributesChanged: addContacts(record, position)

@@ -5,7 +5,7 @@ extension API {
     func deleteUsers(_ request: APIRequest) async -> APIAnswer {
         do {
             let request = try DeleteRequest(request)
-            let reasons = try await perform { log in try request.carryOut(log) }
+            let reasons = try await performBeside { log in try request.carryOut(log) }
             var json = JSONWriter()
             json.beginObject()
             json.key("deleted")

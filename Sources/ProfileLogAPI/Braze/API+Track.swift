@@ -82,8 +82,10 @@ extension API {
         return key
     }
 
-    /// The note of an append, which must be that of the request with this digest.
+    /// The note of an append, which must be that of the request with this digest. If it was erased with a person, the key alone says that the
+    /// request is the same, and that it succeeded is all that is known of the answer.
     func note(of receipt: AppendReceipt, _ digest: [UInt8]) throws -> RequestNote {
+        if receipt.isErased { return RequestNote(digest: digest, answer: RequestNote.success) }
         guard let note = RequestNote(receipt.note), note.digest == digest else {
             throw AppendError.keyReused(position: receipt.first)
         }

@@ -25,7 +25,7 @@ struct IdentityKey: Sendable {
     /// Whether `item` was done under this key. Throws if the key stands for another request.
     func wasDone(_ item: IdentityItem, _ log: EventLog) throws -> Bool {
         guard let earlier = try log.append(underKey: key(of: item)) else { return false }
-        guard earlier.note == note else { throw AppendError.keyReused(position: earlier.first) }
+        guard earlier.isErased || earlier.note == note else { throw AppendError.keyReused(position: earlier.first) }
         return true
     }
 

@@ -16,6 +16,9 @@ struct RequestNote {
         self.answer = answer
     }
 
+    /// The answer to a request of which nothing else is known any more.
+    static let success = Array(#"{"message":"success"}"#.utf8)
+
     /// Reads a stored note; nil if it is none of ours.
     init?(_ bytes: [UInt8]) {
         guard bytes.first == Self.form, bytes.count > Self.digestBytes else { return nil }

@@ -2,16 +2,22 @@ internal import ProfileLog
 
 /// Lines in the form of `profilecli export`.
 enum ExportedLine {
-    static func read(
-        _ kind: String, _ fields: ImportFields
-    ) throws(ImportLine.Refusal) -> (UserID, EventContext, ProfileEvent?) {
+    /// Whether the line is what an erasure left.
+    static func isErased(_ kind: String, _ fields: ImportFields) -> Bool {
+        kind == EventKind.userErased.name || fields["erased"] == .bool(true)
+    }
+
+    /// The fact of a line that was not erased; nil if it has none of its own.
+    static func read(_ kind: String, _ fields: ImportFields) throws(ImportLine.Refusal) -> ImportLine.Fact? {
         guard let kind = EventKind(name: kind) else { throw .init("its \"kind\" is none that can be imported") }
-        if fields["erased"] == .bool(true) { throw .init("its content was erased") }
         switch kind {
-        case .userCreated: return (try fields.user("user"), EventContext(source: .import), nil)
+        case .userCreated:
+            _ = try fields.user("user")
+            return nil
         case .customEventLogged, .customAttributesChanged, .userAttributesChanged, .purchaseLogged, .customEventSaved,
             .customAttributesSaved, .userAttributeSaved:
-            return (try fields.user("user"), try context(kind, fields), try event(kind, fields))
+            return ImportLine.Fact(
+                user: try fields.user("user"), context: try context(kind, fields), event: try event(kind, fields))
         default:
             throw .init(
                 "events of the kind \(kind.name) belong to their store and are not imported; "

@@ -7,12 +7,20 @@ package import ProfileLog
 ///     {"kind":"user_attribute","user":"u-1","time":"…","attribute":"email","value":"…"}
 ///     {"kind":"purchase","user":"u-1","time":"…","product_id":"p1","currency":"EUR","price":9.5,"quantity":1}
 package struct ImportLine {
-    /// Whose event it is.
-    package var user: UserID
-    /// The fact; nil for a line that carries none of its own, as `userCreated`, which the user's first event implies.
-    package var event: ProfileEvent?
-    /// When, from where.
-    package var context: EventContext
+    /// What is to be appended; nil for a line that carries no fact of its own, as `userCreated`, which the user's first event implies.
+    package var fact: Fact?
+    /// Whether the line is what an erasure left: a tombstone, or the erasure itself.
+    package var isErased = false
+
+    /// An event.
+    package struct Fact {
+        /// Whose it is.
+        package var user: UserID
+        /// When, from where.
+        package var context: EventContext
+        /// What happened.
+        package var event: ProfileEvent
+    }
 
     /// Why a line cannot be imported: a clause that names fields and never shows values.
     package struct Refusal: Error {
@@ -36,10 +44,14 @@ package struct ImportLine {
         switch kind {
         case "custom_event", "custom_attribute", "user_attribute", "purchase":
             try fields.refuseOthers(than: Self.shortFields)
-            (user, context) = try Self.shortContext(fields)
-            event = try Self.shortEvent(kind, fields)
+            let (user, context) = try Self.shortContext(fields)
+            fact = Fact(user: user, context: context, event: try Self.shortEvent(kind, fields))
         default:
-            (user, context, event) = try ExportedLine.read(kind, fields)
+            if ExportedLine.isErased(kind, fields) {
+                isErased = true
+            } else {
+                fact = try ExportedLine.read(kind, fields)
+            }
         }
     }
 

@@ -35,7 +35,8 @@ struct UsersCommand: AsyncParsableCommand {
                 let others = user["ids"].elements.map(\.cell).filter { $0 != user["id"].cell }
                 table.add(
                     user["number"].cell, user["id"].cell, user["version"].cell, user["created"].cell,
-                    user["braze_id"].cell, others.joined(separator: ", "), user["merged_into"].cell)
+                    user["braze_id"].cell, user["erased"].flag == true ? "erased" : others.joined(separator: ", "),
+                    user["merged_into"].cell)
             }
             return table
         }

@@ -7,8 +7,10 @@ struct ImportChunk: Sendable {
     var firstLine: Int
     /// Its events, encoded.
     var append: PreparedAppend
-    /// How many they are.
+    /// How many they are; 0 if all lines were passed over.
     var events: Int
+    /// Lines that an erasure left, and that were passed over.
+    var erased: Int
     /// Bytes of the file up to its end.
     var doneBytes: UInt64
 }
@@ -30,34 +32,39 @@ struct ImportChunker: ~Copyable {
         self.reader = reader
     }
 
-    /// The next chunk that holds an event; nil at the end of the input.
+    /// The next chunk of which there is something to store or to tell; nil at the end of the input.
     func next() throws -> ImportChunk? {
         while true {
             let firstLine = reader.lineNumber + 1
             let firstByte = reader.doneBytes
             var builder = log.prepare()
             var isAtEnd = false
+            var erased = 0
             while reader.lineNumber + 1 - firstLine < Self.linesPerChunk,
                 reader.doneBytes - firstByte < Self.bytesPerChunk
             {
-                isAtEnd = try !reader.withNextLine { try Self.add($0, reader.lineNumber, to: &builder) }
+                isAtEnd = try !reader.withNextLine { try Self.add($0, reader.lineNumber, to: &builder, &erased) }
                 if isAtEnd { break }
             }
             let count = builder.count
-            if count > 0 {
+            if count > 0 || erased > 0 {
                 let append = try builder.finish(idempotencyKey: "import:\(name):\(firstLine)")
-                return ImportChunk(firstLine: firstLine, append: append, events: count, doneBytes: reader.doneBytes)
+                return ImportChunk(
+                    firstLine: firstLine, append: append, events: count, erased: erased, doneBytes: reader.doneBytes)
             }
             if isAtEnd { return nil }
         }
     }
 
     @inline(__always)
-    private static func add(_ bytes: UnsafeRawBufferPointer, _ number: Int, to builder: inout AppendBuilder) throws {
+    private static func add(
+        _ bytes: UnsafeRawBufferPointer, _ number: Int, to builder: inout AppendBuilder, _ erased: inout Int
+    ) throws {
         if isBlank(bytes) { return }
         do {
             let line = try ImportLine(bytes)
-            if let event = line.event { try builder.add(event, line.context, to: line.user) }
+            if line.isErased { erased += 1 }
+            if let fact = line.fact { try builder.add(fact.event, fact.context, to: fact.user) }
         } catch let refusal as ImportLine.Refusal {
             throw ImportRefusal(line: number, reason: refusal.reason)
         } catch let AppendError.invalid(place, reason) {

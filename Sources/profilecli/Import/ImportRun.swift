@@ -9,6 +9,7 @@ struct ImportRun {
     private var bar = ProgressBar()
     private var stored: UInt64 = 0
     private var skipped: UInt64 = 0
+    private var erased: UInt64 = 0
     private var elapsed = Duration.zero
     private var totalBytes: UInt64 = 0
 
@@ -39,6 +40,8 @@ struct ImportRun {
 
     private mutating func commit(_ chunk: ImportChunk) throws {
         do {
+            erased += UInt64(chunk.erased)
+            if chunk.events == 0 { return }
             let receipt = try log.commit(chunk.append)
             if receipt.isRepetition { skipped += UInt64(chunk.events) } else { stored += UInt64(chunk.events) }
         } catch {
@@ -106,6 +109,7 @@ struct ImportRun {
         var line = "Imported \(Number.counted(stored, "event")) in \(DurationText.compact(elapsed)) "
         line += "(\(Number.grouped(rate)) events/s)"
         if skipped > 0 { line += "; skipped \(Number.grouped(skipped)) that were stored before" }
+        if erased > 0 { line += "; passed over \(Number.counted(erased, "line")) of erased persons" }
         return [line + ". Next: profilecli stats"]
     }
 
@@ -116,6 +120,8 @@ struct ImportRun {
         writer.value(stored)
         writer.key("skipped")
         writer.value(skipped)
+        writer.key("erased")
+        writer.value(erased)
         writer.key("seconds")
         writer.value(elapsed.inSeconds)
         writer.endObject()

@@ -52,7 +52,7 @@ struct Fixtures: Sendable {
         if line.allSatisfy({ [0x20, 0x09, 0x0D].contains($0) }) { return }
         do {
             let line = try line.withUnsafeBytes { try ImportLine($0) }
-            if let event = line.event { try builder.add(event, line.context, to: line.user) }
+            if let fact = line.fact { try builder.add(fact.event, fact.context, to: fact.user) }
         } catch let refusal as ImportLine.Refusal {
             throw failure(number, refusal.reason)
         } catch let AppendError.invalid(place, reason) {

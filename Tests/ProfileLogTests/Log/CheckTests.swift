@@ -73,6 +73,21 @@ struct CheckTests {
         try log.expectSound()
     }
 
+    @Test("A row of a stream that ends too early is named")
+    func shortStream() throws {
+        let log = try filled()
+        let (key, row) = try #require(try log.rows(.streams).max { $0.value.count < $1.value.count })
+        // Without the checksum and the last varint.
+        var positions = Array(row.dropLast(5))
+        while positions.last.map({ $0 & 0x80 != 0 }) == true { positions.removeLast() }
+        let checksum = positions.withUnsafeBytes { crc32c($0) }
+        let shorter = positions + withUnsafeBytes(of: checksum.littleEndian) { Array($0) }
+        try log.damage(.streams, key) { $0 = shorter }
+        let user = key.withUnsafeBytes { $0.bigEndian64() }
+        // Its snapshots are found too.
+        #expect(try places(log).prefix(2) == ["streams \(user), 1", "streams"])
+    }
+
     @Test("A damaged record is contained: its user is answered with the damage named, others are answered")
     func contained() throws {
         let log = try filled()

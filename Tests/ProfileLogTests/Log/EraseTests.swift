@@ -19,7 +19,7 @@ struct EraseTests {
     private func canary(_ text: String) -> AttributeValue { .string("canary-\(text)") }
 
     /// A person with a canary in every field, in two users who become one; half of it saved on a device and not flushed.
-    private func live(_ log: EventLog) throws {
+    private func live(_ log: EventLog, again: Bool = false) throws {
         let anonymous = UserID.alias(label: "canary-label", name: "canary-alias")
         let properties: [AttributeValue.Member] = [
             .init("canary-key", canary("value")), .init("nested", .object([.init("canary-member", canary("inner"))])),
@@ -45,7 +45,7 @@ struct EraseTests {
                     .purchaseLogged(
                         Purchase(product: "canary-product", currency: "EUR", price: 1, properties: properties)),
                 ], to: user, context: EventContext(source: .rest, app: "canary-app"),
-                idempotencyKey: "canary-idempotency-\(user)")
+                idempotencyKey: "canary-idempotency-\(user)-\(again)")
             _ = try log.append(
                 [.customEventSaved(event), .userAttributeSaved(UserAttributeChange(.phone, "+4917055501"))], to: user,
                 context: context)
@@ -117,7 +117,7 @@ struct EraseTests {
         let old = try #require(try log.find(ana))
         _ = try log.erase([ana], actor: "a test", reason: "asked to")
         #expect(try log.erase([ana, .brazeID(old.brazeID)], actor: "a test", reason: "again").unknown.count == 2)
-        try live(log)
+        try live(log, again: true)
         let new = try #require(try log.find(ana))
         #expect(new.number != old.number)
         #expect(try log.profileView(log.profile(of: new.number)).customEvents.first?.name == "canary-event")
@@ -232,6 +232,60 @@ struct EraseTests {
         let fresh = TemporaryFolder()
         #expect(try log.replay(into: fresh.path).isEqual)
         #expect(try rows(with: "canary", EventLog(path: fresh.path)).isEmpty)
+    }
+
+    @Test("Of persons who are erased at once, in two places, no name is left that they alone had", arguments: 0..<4)
+    func atOnce(round: Int) async throws {
+        let logs = try [open(indexLag: 5), open(indexLag: 5)]
+        // Each name belongs to two persons, and to nobody else.
+        for person in 0..<24 {
+            _ = try logs[0].append(
+                [.customEventLogged(CustomEvent(name: Name("canary-\(person / 2)")))],
+                to: .externalID("person-\(person)"))
+        }
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for (half, log) in logs.enumerated() {
+                group.addTask {
+                    for pair in 0..<12 {
+                        _ = try log.erase(
+                            [.externalID("person-\(2 * pair + half)")], actor: "a test", reason: "asked to")
+                    }
+                }
+                group.addTask {
+                    for _ in 0..<30 {
+                        _ = try log.append(
+                            [.customEventLogged(CustomEvent(name: "other"))], to: .externalID("bo"))
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+        for log in try logs + [open()] {
+            #expect(try rows(with: "canary", log).isEmpty)
+            try log.expectSound()
+            #expect(try log.replay(verify: true).isEqual)
+        }
+    }
+
+    @Test(
+        "An erased user is told from others, with whom they were merged into, and their tombstones are found by braze_id"
+    )
+    func told() throws {
+        let log = try open()
+        try others(log)
+        try live(log)
+        let person = try #require(try log.find(ana))
+        _ = try log.erase([ana], actor: "a test", reason: "asked to")
+        for _ in 0..<2 {
+            let erased = try log.users(limit: 9).filter(\.isErased)
+            #expect(erased.count == 2 && erased.contains { $0.number == person.number })
+            let other = try #require(try log.find(bo))
+            #expect(!other.isErased)
+            #expect(try log.findErased(.brazeID(person.brazeID))?.number == person.number)
+            #expect(try log.findErased(.brazeID(other.brazeID)) == nil)
+            #expect(try log.findErased(ana) == nil)
+            try log.rebuildCaches()
+        }
     }
 
     @Test("Random persons are erased between random appends", arguments: UInt64(0)..<40)

@@ -59,14 +59,56 @@ struct StoreStateTests {
         try log.expectSound()
     }
 
-    @Test("A checkpoint that is damaged is not used; one that is wrong is found")
+    private func stored(_ log: EventLog) throws -> [UInt8]? { try log.rows(.checkpoints)[Array("kinds".utf8)] }
+
+    @Test("After an erasure no flush folds the whole log; who reads the state writes it for the next one")
+    func erased() throws {
+        let options = LogOptions.small(clock, indexLag: 10)
+        let log = try EventLog(path: folder.path, create: true, options: options, projections: [KindsSeen.self])
+        func append(_ count: Int) throws {
+            for index in 0..<count {
+                _ = try log.append([.customEventLogged(CustomEvent(name: "a"))], to: .externalID("user \(index % 7)"))
+            }
+        }
+        try append(100)
+        try log.writeIndex()
+        #expect(try stored(log) != nil)
+        _ = try log.erase([.externalID("user 1")], actor: "a test", reason: "asked to")
+        #expect(try stored(log) == nil)
+        try append(60)
+        #expect(try log.statistics().indexed.rawValue > 150)
+        #expect(try stored(log) == nil)
+        let state = try log.state(overStore: KindsSeen.self).state
+        #expect(state == [.userCreated: 8, .customEventLogged: 160, .userErased: 1])
+        let row = try #require(try stored(log))
+        // From here on the flush carries it along.
+        try append(60)
+        #expect(try stored(log) != row)
+        try log.expectSound()
+    }
+
+    @Test("A state that was read before an erasure is not stored behind it")
+    func outrun() throws {
+        let log = try filled()
+        let before = try log.state(overStore: KindsSeen.self)
+        _ = try log.erase([.externalID("user 1")], actor: "a test", reason: "asked to")
+        try log.keep(KindsSeen.self, before.state, at: before.position.rawValue)
+        #expect(try stored(log) == nil)
+        let after = try log.state(overStore: KindsSeen.self)
+        try log.keep(KindsSeen.self, after.state, at: after.position.rawValue)
+        #expect(try stored(log) != nil)
+        try log.expectSound()
+    }
+
+    @Test("A checkpoint that is damaged is found, and not used, but written anew; one that is wrong is found")
     func damaged() throws {
         let log = try filled()
         try log.writeIndex()
         let key = Array("kinds".utf8)
         try log.damage(.checkpoints, key) { $0[14] ^= 1 }
-        #expect(try log.state(overStore: KindsSeen.self).state[.customEventLogged] == 100)
         #expect(try log.check().problems.map(\.place) == ["checkpoints kinds"])
+        #expect(try log.state(overStore: KindsSeen.self).state[.customEventLogged] == 100)
+        try log.expectSound()
         let forged = StoreStateRow.bytes(revision: 1, position: 50, state: KindsSeen.encode([.customEventLogged: 1]))
         try log.damage(.checkpoints, key) { $0 = forged }
         #expect(try log.check().problems.map(\.place) == ["checkpoints kinds"])

@@ -37,6 +37,38 @@ struct BrazeRetryTests {
         }
     }
 
+    @Test("A request of which a person was erased is not done again", arguments: ["a", "b"])
+    func erased(person: String) async throws {
+        try await withAPI { (api) async throws in
+            let body = #"{"attributes":[{"external_id":"a","x a":1},{"external_id":"b","x b":2}],"events":[{}]}"#
+            let first = await send(api, "/users/track", body, key: "k")
+            #expect(first.status == 201 && first.body.contains("errors"))
+            _ = await api.post("/users/delete", #"{"external_ids":["\#(person)"]}"#)
+            let last = try api.log.lastPosition()
+            let again = await send(api, "/users/track", body, key: "k")
+            // The answer is remembered with the first event.
+            #expect(again.status == 201)
+            #expect(again.body == (person == "a" ? #"{"message":"success"}"# : first.body))
+            #expect(try api.log.lastPosition() == last)
+            #expect(try api.log.find(.externalID(person)) == nil)
+        }
+    }
+
+    @Test("A merge of a person who was erased is not done again")
+    func erasedMerge() async throws {
+        try await withAPI { (api) async throws in
+            _ = await send(
+                api, "/users/track", #"{"attributes":[{"external_id":"a"},{"external_id":"b"}]}"#, key: nil)
+            let body =
+                #"{"merge_updates":[{"identifier_to_merge":{"external_id":"a"},"identifier_to_keep":{"external_id":"b"}}]}"#
+            #expect(await send(api, "/users/merge", body, key: "k").status == 202)
+            _ = await api.post("/users/delete", #"{"external_ids":["b"]}"#)
+            let last = try api.log.lastPosition()
+            #expect(await send(api, "/users/merge", body, key: "k").status == 202)
+            #expect(try api.log.lastPosition() == last)
+        }
+    }
+
     @Test("One key sent many times at once is stored once, whatever the time in it")
     func race() async throws {
         try await withAPI { api in

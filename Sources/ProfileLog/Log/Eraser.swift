@@ -1,0 +1,193 @@
+/// Takes persons out of the tables, inside one write transaction. The caches reach to the end of the log.
+struct Eraser {
+    let log: EventLog
+    let view: LogView
+    let recordedAt: Int64
+    /// What was looked at of the log before.
+    private var survey: ErasureSurvey?
+    private var traces = ErasureTraces()
+    /// Devices on which an erased user was, with who was there before them: nobody is there now.
+    private var vacated: [(device: Name, user: UInt64)] = []
+
+    init(log: EventLog, view: LogView, recordedAt: Int64, survey: ErasureSurvey?) {
+        self.log = log
+        self.view = view
+        self.recordedAt = recordedAt
+        self.survey = survey
+    }
+
+    /// Throws `ErasureSurvey.Outdated` if the survey that it was given does not hold any more.
+    mutating func erase(
+        _ ids: [UserID], _ event: ProfileEvent, _ context: EventContext, _ transaction: borrowing WriteTransaction
+    ) throws -> Erasure {
+        var erasure = Erasure()
+        for id in ids {
+            guard let user = try view.user(id, braze: log.braze, transaction) else {
+                erasure.unknown.append(id)
+                continue
+            }
+            let survivor = try view.survivor(of: user, transaction)
+            if erasure.users.contains(UserNumber(rawValue: survivor)) { continue }
+            erasure.users.append(UserNumber(rawValue: survivor))
+            try traces.follow(survivor, view, transaction)
+        }
+        if erasure.users.isEmpty { return erasure }
+        erasure.events = traces.positions.count
+        try readRest(transaction)
+        try bury(transaction)
+        try removeRows(transaction)
+        try removeSnapshots(transaction)
+        try writeRest(transaction)
+        var events = vacated.map { (user: $0.user, event: ProfileEvent.userLoggedOut, context: context.on($0.device)) }
+        events += erasure.users.map { ($0.rawValue, event, context) }
+        erasure.position = try append(events, transaction)
+        return erasure
+    }
+
+    // MARK: - Records
+
+    /// Makes tombstones of the records.
+    private func bury(_ transaction: borrowing WriteTransaction) throws {
+        for position in traces.positions {
+            guard let record = try transaction.get(view.tables.log, position), let header = RecordHeader(record),
+                let tombstone = Tombstone.record(of: header)
+            else { throw StorageError.damaged(place: "the record at position \(position) is unreadable") }
+            try withNumberKey(position) { key in
+                try tombstone.withUnsafeBytes { try transaction.put(view.tables.log, key, $0) }
+            }
+        }
+    }
+
+    private func append(
+        _ events: [(user: UInt64, event: ProfileEvent, context: EventContext)],
+        _ transaction: borrowing WriteTransaction
+    ) throws -> Position {
+        var writer = WireWriter()
+        var ends: [Int] = []
+        var names = NewNames(log.names)
+        var versions: [UInt64: UInt64] = [:]
+        for (user, event, context) in events {
+            let begin = writer.count
+            let version = try (versions[user] ?? view.version(of: user, transaction)) + 1
+            versions[user] = version
+            RecordHeader.write(
+                kind: event.kind.rawValue, user: user, version: version, recordedAt: recordedAt, to: &writer)
+            _ = EventEncoder.write(event, context, names: &names, to: &writer)
+            writer.littleEndian(crc32c(writer.bytes.slice(begin..<writer.count)))
+            ends.append(writer.count)
+        }
+        let batch = CommitBatch(
+            firstPosition: view.last + 1, firstName: names.firstNumber, names: [], bytes: Array(writer.bytes),
+            ends: ends)
+        try batch.apply(to: transaction, view.tables)
+        return Position(rawValue: view.last + UInt64(ends.count))
+    }
+
+    // MARK: - Caches
+
+    private func removeRows(_ transaction: borrowing WriteTransaction) throws {
+        for key in traces.identifiers {
+            guard let row = try transaction.get(view.tables.identifiers, key), row.count >= 8,
+                traces.users.contains(row.bigEndian64())
+            else { continue }
+            try transaction.delete(view.tables.identifiers, key)
+        }
+        for row in try contactRows(transaction) { try transaction.delete(view.tables.contacts, row) }
+        var writer = WireWriter()
+        for user in traces.users.sorted() {
+            var row = UserRow()
+            let before = try view.identities(of: user, transaction)
+            row.created = before.created
+            row.mergedInto = before.mergedInto
+            writer.removeAll()
+            row.write(to: &writer)
+            try withNumberKey(user) { try transaction.put(view.tables.users, $0, writer.bytes) }
+        }
+    }
+
+    /// The rows that lead from an address to one of the persons.
+    private func contactRows(_ transaction: borrowing WriteTransaction) throws -> [[UInt8]] {
+        var rows: [[UInt8]] = []
+        try transaction.withCursor(view.tables.contacts) { cursor in
+            for contact in traces.contacts {
+                var row = try cursor.seek(contact)
+                while let found = row, found.key.starts(with: contact), found.key.count == contact.count + 8 {
+                    if traces.users.contains(found.key.bigEndian64(at: contact.count)) { rows.append(Array(found.key)) }
+                    row = try cursor.next()
+                }
+            }
+        }
+        return rows
+    }
+
+    /// Snapshots by whatever projection, and all states over the whole store: they are folded anew.
+    private func removeSnapshots(_ transaction: borrowing WriteTransaction) throws {
+        var gone: [[UInt8]] = []
+        try transaction.withCursor(view.tables.snapshots) { cursor in
+            var row = try cursor.first()
+            while let found = row, let length = found.key.first.map(Int.init), found.key.count == length + 17 {
+                let projection = Array(found.key.slice(0..<(length + 1)))
+                for user in traces.users.sorted() {
+                    let prefix = ContactKey.key(projection, user: user)
+                    var snapshot = try cursor.seek(prefix)
+                    while let found = snapshot, found.key.starts(with: prefix) {
+                        gone.append(Array(found.key))
+                        snapshot = try cursor.next()
+                    }
+                }
+                row = try cursor.seek(ContactKey.key(projection, user: .max))
+                if let found = row, found.key.starts(with: projection) { row = try cursor.next() }
+            }
+        }
+        for key in gone { try transaction.delete(view.tables.snapshots, key) }
+        var states: [[UInt8]] = []
+        try transaction.withCursor(view.tables.checkpoints) { cursor in
+            var row = try cursor.first()
+            while let found = row {
+                let key = Array(found.key)
+                if key != IndexCheckpoint.key, key != IndexFlush.key { states.append(key) }
+                row = try cursor.next()
+            }
+        }
+        for key in states { try transaction.delete(view.tables.checkpoints, key) }
+    }
+
+    /// Looks at what the survey has not seen, all of the log if there was none.
+    private mutating func readRest(_ transaction: borrowing WriteTransaction) throws {
+        if let survey, !survey.covers(traces) { throw ErasureSurvey.Outdated() }
+        var rest = survey ?? ErasureSurvey(traces, beginning: view.last)
+        try rest.read(to: view.last, view.tables, transaction)
+        survey = rest
+    }
+
+    /// Names that nobody else uses go, devices are what others made of them.
+    private mutating func writeRest(_ transaction: borrowing WriteTransaction) throws {
+        guard let survey else { return }
+        for device in traces.devices.sorted() { try write(device, survey.devices[device], transaction) }
+        let unused = survey.unusedNames.intersection(traces.names)
+        if unused.isEmpty { return }
+        for number in unused { try transaction.put(view.tables.names, NameRow.key(number), NameRow.bytes("")) }
+        try NameErasures.raise(view.tables, transaction)
+    }
+
+    private mutating func write(
+        _ device: Name, _ state: DeviceState?, _ transaction: borrowing WriteTransaction
+    ) throws {
+        if let gone = try view.device(device, transaction).user, traces.users.contains(gone),
+            let before = state?.status.user
+        {
+            vacated.append((device, try view.survivor(of: before, transaction)))
+        }
+        for (position, item) in try view.storedItems(device, transaction) where state?.items[position] == nil {
+            try transaction.delete(
+                view.tables.pending,
+                KeyCoding.pending(device: device, storage: item.storage.rawValue, user: item.user, position: position))
+        }
+        if device.text.isEmpty { return }
+        let key = Array(device.text.utf8)
+        guard let state else { return try transaction.delete(view.tables.devices, key) }
+        var writer = WireWriter()
+        state.status.write(to: &writer)
+        try transaction.put(view.tables.devices, key, Array(writer.bytes))
+    }
+}
