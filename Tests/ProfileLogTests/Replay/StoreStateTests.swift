@@ -76,7 +76,7 @@ struct StoreStateTests {
         _ = try log.erase([.externalID("user 1")], actor: "a test", reason: "asked to")
         #expect(try stored(log) == nil)
         try append(60)
-        #expect(try log.statistics().indexed.rawValue > 150)
+        #expect(try log.statistics().extent.indexed.rawValue > 150)
         #expect(try stored(log) == nil)
         let state = try log.state(overStore: KindsSeen.self).state
         #expect(state == [.userCreated: 8, .customEventLogged: 160, .userErased: 1])
