@@ -161,7 +161,7 @@ TABLES = {
         ("a form", TRACK, "attributes[][external_id]=a", 400, refused("invalid_json", place=ANY),
          {"Content-Type": "application/x-www-form-urlencoded"}),
         ("not UTF-8", TRACK, b'{"attributes": [{"external_id": "\xff"}]}', 400, refused("invalid_json", place=ANY)),
-        ("attributes that are no array", TRACK, {"attributes": {"external_id": "a"}}, 400, refused("invalid", place=ANY)),
+        ("attributes that are no array", TRACK, {"attributes": "a"}, 400, refused("invalid", place=ANY)),
     ],
     "sync": [
         ("an attribute", SYNC, {"attributes": [{"external_id": "a", "level": 3, "mood": "good"}]},
@@ -204,7 +204,8 @@ TABLES = {
             "custom_attributes": {"level": 3, "pet": ANY, "tags": ["x", "y"]},
             "custom_events": [{"name": "order", "first": "2026-01-31T23:00:00.000Z", "last": AT_MS, "count": 2}],
             "purchases": [{"name": "book", "first": AT_MS, "last": AT_MS, "count": 3}], "total_revenue": 18.0,
-            "push_subscribe": "opted_in", "email_subscribe": "subscribed"}])),
+            "push_subscribe": "opted_in", "push_opted_in_at": "2026-02-02T12:00:00.000Z",
+            "email_subscribe": "subscribed"}])),
         ("some fields, one of them unknown", IDS,
          {"external_ids": ["a"], "fields_to_export": ["none", "email", "external_id"]}, 201,
          ok(users=[{"external_id": "a", "email": "ana@example.com"}])),

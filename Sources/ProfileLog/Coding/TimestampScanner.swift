@@ -97,7 +97,7 @@ extension TimestampScanner {
     private mutating func trailingZone() -> Int? {
         if isAtEnd { return 0 }
         _ = skip(" ")
-        return zone()
+        return word(of: "utcgmt") != nil ? 0 : zone()
     }
 
     /// The zone between time and year, behind a point or a space; without one, the space before the year stays.

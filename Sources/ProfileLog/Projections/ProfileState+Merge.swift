@@ -1,14 +1,21 @@
 extension ProfileState {
-    /// Takes `source` over by the rules of a merge (spec/rest-api 2.6): the target's attributes win and the source's fill the gaps; counts and
-    /// revenue add up; the earlier first and the later last time stand; what waits goes on waiting.
+    /// Takes `source` over by the rules of a merge (spec/rest-api 2.6): the target's attributes win and the source's fill the gaps, of push
+    /// tokens and subscription groups entry by entry; counts and revenue add up; the earlier first and the later last time stand; what waits
+    /// goes on waiting.
     mutating func merge(_ source: ProfileState) {
         if let first = source.firstSeen { see(first.rawValue) }
         if let last = source.lastSeen { see(last.rawValue) }
         launches.merge(source.launches)
         sessions.merge(source.sessions)
         flushes.merge(source.flushes)
-        for field in source.fields.fields where !fields.index(of: field.key).found {
-            source.fields.withBytes(field) { fields.set(field.key, $0, position: field.position, at: field.at) }
+        for field in source.fields.fields {
+            if let attribute = field.key.standard, let keys = Self.entryKeys[attribute],
+                fields.index(of: field.key).found
+            {
+                addEntries(of: source, field.key, whoseKeysAre: keys)
+            } else if !fields.index(of: field.key).found {
+                source.fields.withBytes(field) { fields.set(field.key, $0, position: field.position, at: field.at) }
+            }
         }
         for event in source.events {
             let index = events.firstIndex { $0.name >= event.name } ?? events.count
@@ -20,6 +27,25 @@ extension ProfileState {
         }
         for purchase in source.purchases { merge(purchase) }
         pending = (pending + source.pending).sorted { $0.position < $1.position }
+    }
+
+    /// What tells one entry from another in the attributes that are lists of things a user has.
+    private static let entryKeys: [StandardAttribute: [Name]] = [
+        .pushTokens: ["app_id", "token"], .subscriptionGroups: ["subscription_group_id"],
+    ]
+
+    /// Adds the entries of a list that only `source` has. The event that set the target's list stays the one that did.
+    private mutating func addEntries(of source: ProfileState, _ key: FieldKey, whoseKeysAre keys: [Name]) {
+        let (index, _) = fields.index(of: key)
+        guard case .array(let own)? = fields.value(key), case .array(let others)? = source.fields.value(key) else {
+            return
+        }
+        let added = others.filter { other in !own.contains { entry in keys.allSatisfy { entry[$0] == other[$0] } } }
+        if added.isEmpty { return }
+        var writer = WireWriter()
+        ValueCodec.write(.array(own + added), to: &writer)
+        let field = fields.fields[index]
+        fields.set(key, writer.bytes, position: field.position, at: field.at)
     }
 
     private mutating func merge(_ purchase: PurchaseSummary) {

@@ -4,8 +4,10 @@ internal import ProfileLog
 extension API {
     func addAliases(_ request: APIRequest) async -> APIAnswer {
         await changeAliases(request, "user_aliases") { object throws(TrackFault) in
-            let alias = try Self.alias(object, WireNames.aliasName)
-            guard let value = object.present(WireNames.externalID) else {
+            let alias = try Self.alias(Self.unwrapped(object), WireNames.aliasName)
+            let externalID =
+                Self.unwrapped(object).present(WireNames.externalID) ?? object.present(WireNames.externalID)
+            guard let value = externalID else {
                 return .fixed(.addAlias(alias: alias, user: nil))
             }
             guard let id = TrackTarget.externalID(value) else { throw .notValid("external_id") }
@@ -15,10 +17,10 @@ extension API {
 
     func renameAliases(_ request: APIRequest) async -> APIAnswer {
         await changeAliases(request, "alias_updates") { object throws(TrackFault) in
-            .fixed(
+            let names = Self.unwrapped(object)
+            return .fixed(
                 .renameAlias(
-                    alias: try Self.alias(object, "old_alias_name"), newAlias: try Self.alias(object, "new_alias_name"))
-            )
+                    alias: try Self.alias(names, "old_alias_name"), newAlias: try Self.alias(names, "new_alias_name")))
         }
     }
 
@@ -28,13 +30,17 @@ extension API {
     ) async -> APIAnswer {
         do {
             let list = try IdentityRequest(request, [list]) { (object, _) throws(TrackFault) in
-                // A client was recorded that wraps each entry once more.
-                try read(object.present(WireNames.userAlias) ?? object)
+                try read(object)
             }
             return list.answer(try await carryOut(list.items, of: request))
         } catch {
             return APIProblem(error).messageAnswer
         }
+    }
+
+    /// The entry itself: a client was recorded that wraps each once more.
+    private static func unwrapped(_ object: AttributeValue) -> AttributeValue {
+        object.present(WireNames.userAlias) ?? object
     }
 
     /// The alias that `object` tells by its label and the name under `nameKey`.

@@ -22,7 +22,7 @@ extension API {
             let users = try id.map { try log.users(sharing: $0) } ?? []
             if users.isEmpty { unknown.append(shown) }
             for user in users where seen.insert(user.number).inserted {
-                try ExportedProfile(user, log).write(request.fields, to: &json)
+                try ExportedProfile(user, self).write(request.fields, to: &json)
             }
         }
         json.endArray()

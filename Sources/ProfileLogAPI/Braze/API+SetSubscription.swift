@@ -24,27 +24,23 @@ extension API {
     }
 
     private func set(_ request: SubscriptionRequest, _ key: String?, _ digest: [UInt8]) async throws -> APIAnswer {
-        for attempt in 1... {
-            var builder = log.prepare()
-            let answer = try decide(request, &builder)
-            guard builder.count > 0 else { return answer }
-            let note = key == nil ? [] : RequestNote(digest: digest, answer: answer.body).bytes
-            do {
-                let receipt = try await commit(builder.finish(idempotencyKey: key, note: note))
-                if receipt.isRepetition {
+        do {
+            return try await settle {
+                var builder = log.prepare()
+                let answer = try decide(request, &builder)
+                guard builder.count > 0 else { return .answer(answer) }
+                let note = key == nil ? [] : RequestNote(digest: digest, answer: answer.body).bytes
+                return .store(try builder.finish(idempotencyKey: key, note: note)) { receipt in
+                    guard receipt.isRepetition else { return answer }
                     return APIAnswer(status: 201, body: try self.note(of: receipt, digest).answer)
                 }
-                return answer
-            } catch AppendError.versionConflict where attempt < Self.mostAttempts {
-                continue
-            } catch AppendError.keyReused(let position) {
-                guard let key, let earlier = try log.append(underKey: key) else {
-                    throw AppendError.keyReused(position: position)
-                }
-                return APIAnswer(status: 201, body: try self.note(of: earlier, digest).answer)
             }
+        } catch AppendError.keyReused(let position) {
+            guard let key, let earlier = try log.append(underKey: key) else {
+                throw AppendError.keyReused(position: position)
+            }
+            return APIAnswer(status: 201, body: try note(of: earlier, digest).answer)
         }
-        preconditionFailure("the last attempt ends the loop")
     }
 
     /// Adds to `builder` what is to be stored: one event for each user and group. The answer tells who was not found.

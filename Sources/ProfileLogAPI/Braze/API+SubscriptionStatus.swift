@@ -73,7 +73,7 @@ extension API {
     private static func status(_ isSubscribed: Bool) -> String { isSubscribed ? "Subscribed" : "Unsubscribed" }
 
     private func profile(_ user: UserInfo) throws -> (ExportedProfile, states: SubscriptionStates) {
-        let profile = try ExportedProfile(user, log)
+        let profile = try ExportedProfile(user, self)
         return (profile, SubscriptionStates(profile.value(.subscriptionGroups)))
     }
 

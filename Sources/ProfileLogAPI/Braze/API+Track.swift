@@ -28,8 +28,9 @@ extension API {
     ///   - stored: replaces `first` by what is known after the commit; the remembered answer stays `first`.
     func track(
         _ request: APIRequest, isBulk: Bool = false, check: (TrackBody) throws -> Void = { _ in },
-        first: (TrackDecision) -> APIAnswer, known: (AppendReceipt, RequestNote) throws -> APIAnswer,
-        stored: ((AppendReceipt?, TrackDecision) throws -> APIAnswer)? = nil
+        first: @escaping @Sendable (TrackDecision) -> APIAnswer,
+        known: @escaping @Sendable (AppendReceipt, RequestNote) throws -> APIAnswer,
+        stored: (@Sendable (AppendReceipt?, TrackDecision) throws -> APIAnswer)? = nil
     ) async throws -> APIAnswer {
         let key = try Self.key(of: request)
         let digest = key == nil ? [] : RequestNote.digest(request)
@@ -38,39 +39,31 @@ extension API {
         }
         let body = try isBulk ? TrackBody(bulk: request.body, trackLimits) : TrackBody(request.body, trackLimits)
         try check(body)
-        for attempt in 1... {
-            let claims = TypeClaims.Held(typeClaims)
-            defer { claims.release() }
-            let reader = TrackReader(workspace: workspace, now: log.options.now(), requestBytes: request.body.count)
-            var builder = log.prepare(capacity: body.count)
-            let decision = try TrackDecision(body, reader, self, claims, &builder)
-            if !decision.outdated.isEmpty, attempt < Self.mostAttempts {
-                for address in decision.outdated { _ = try await commit(.release(address)) }
-                continue
-            }
-            let answer = first(decision)
-            if decision.refusesAll { return answer }
-            guard builder.count > 0 else { return try stored?(nil, decision) ?? answer }
-            let note = key == nil ? [] : RequestNote(digest: digest, answer: answer.body).bytes
-            do {
-                let receipt = try await commit(builder.finish(idempotencyKey: key, note: note))
-                if receipt.isRepetition { return try known(receipt, try self.note(of: receipt, digest)) }
-                return try stored?(receipt, decision) ?? answer
-            } catch AppendError.versionConflict where attempt < Self.mostAttempts {
-                continue  // somebody else made a user, or changed one on whom the decision depends: decide again
-            } catch AppendError.keyReused(let position) {
-                // The same request came twice at once, and between the two its objects got another meaning.
-                guard let key, let earlier = try log.append(underKey: key) else {
-                    throw AppendError.keyReused(position: position)
+        do {
+            return try await settle {
+                let claims = TypeClaims.Held(typeClaims)
+                let reader = TrackReader(workspace: workspace, now: log.options.now(), request: request.body)
+                var builder = log.prepare(capacity: body.count)
+                let decision = try TrackDecision(body, reader, self, claims, &builder)
+                if !decision.outdated.isEmpty { return .outdated(decision.outdated) }
+                let answer = first(decision)
+                if decision.refusesAll { return .answer(answer) }
+                guard builder.count > 0 else { return .answer(try stored?(nil, decision) ?? answer) }
+                let note = key == nil ? [] : RequestNote(digest: digest, answer: answer.body).bytes
+                return .store(try builder.finish(idempotencyKey: key, note: note)) { receipt in
+                    claims.release()
+                    if receipt.isRepetition { return try known(receipt, try self.note(of: receipt, digest)) }
+                    return try stored?(receipt, decision) ?? answer
                 }
-                return try known(earlier, try self.note(of: earlier, digest))
             }
+        } catch AppendError.keyReused(let position) {
+            // The same request came twice at once, and between the two its objects got another meaning.
+            guard let key, let earlier = try log.append(underKey: key) else {
+                throw AppendError.keyReused(position: position)
+            }
+            return try known(earlier, try note(of: earlier, digest))
         }
-        preconditionFailure("the last attempt ends the loop")
     }
-
-    /// How often a request is decided that others come before.
-    static let mostAttempts = 16
 
     /// The request's idempotency key, if it has one.
     static func key(of request: APIRequest) throws -> String? {

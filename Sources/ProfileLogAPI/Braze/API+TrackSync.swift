@@ -9,11 +9,10 @@ extension API {
                 first: { $0.refusesAll ? TrackAnswer.answer($0) : Self.remembered($0) },
                 known: { receipt, note in
                     // The request is the one that was stored, so reading it again gives the same parts.
-                    let reader = TrackReader(
-                        workspace: workspace, now: .distantFuture, requestBytes: request.body.count)
+                    let reader = TrackReader(workspace: workspace, now: .distantFuture, request: request.body)
                     let body = try TrackBody(request.body, trackLimits)
                     let array = TrackArray.allCases.first { !body[$0].isEmpty } ?? .attributes
-                    let object = try reader.object(body[array][0], in: array)
+                    let object = try reader.object(body[array][0].get(), in: array, at: 0)
                     return try syncAnswer(object, receipt, remembered: note.answer)
                 },
                 stored: { receipt, decision in

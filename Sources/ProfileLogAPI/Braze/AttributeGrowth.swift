@@ -32,6 +32,9 @@ struct AttributeGrowth {
                 values[change.name] = .some(new)
                 guard let new, isTooLarge(new) else {
                     kept.append(change)
+                    if let reason = Self.reasonAgainst(change.operation, on: old) {
+                        object.dropped.append((change.name.text, reason))
+                    }
                     continue
                 }
                 if case .arrayAdd(let added) = change.operation, case .array(let elements) = new,
@@ -54,6 +57,15 @@ struct AttributeGrowth {
             if !kept.isEmpty { events.append(.customAttributesChanged(kept)) }
         }
         object.events = events
+    }
+
+    /// Why an `inc` changes nothing; nil if it does. It is stored all the same: the profile may be another one by then.
+    private static func reasonAgainst(_ operation: AttributeOperation, on old: AttributeValue?) -> String? {
+        guard case .increment(let number) = operation, let old, number != 0, operation.applied(to: old) == old else {
+            return nil
+        }
+        guard case .int = old else { return "is no integer, so 'inc' changes nothing" }
+        return "would need more than 64 bits, so 'inc' changes nothing"
     }
 
     private func isTooLarge(_ value: AttributeValue) -> Bool {
@@ -88,8 +100,8 @@ extension AttributeOperation {
     /// Whether the size of the outcome depends on what is there already.
     fileprivate var dependsOnProfile: Bool {
         switch self {
-        case .arrayAdd, .objectMerge, .objectsAdd, .objectsUpdate, .arrayRemove, .objectsRemove: true
-        case .set, .unset, .increment: false
+        case .arrayAdd, .objectMerge, .objectsAdd, .objectsUpdate, .arrayRemove, .objectsRemove, .increment: true
+        case .set, .unset: false
         }
     }
 

@@ -26,6 +26,7 @@ enum ExportField: String, CaseIterable {
     case totalRevenue = "total_revenue"
     case pushSubscribe = "push_subscribe"
     case emailSubscribe = "email_subscribe"
+    case pushTokens = "push_tokens"
 
     /// The attribute that is answered as the text that it holds; nil for fields that need more.
     var attribute: StandardAttribute? {

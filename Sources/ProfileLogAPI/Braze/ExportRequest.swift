@@ -4,14 +4,13 @@ internal import ProfileLog
 struct ExportRequest {
     /// Whom, in the order external IDs, aliases, then the single ones; with what an answer calls one who is unknown.
     private(set) var identifiers: [(id: UserID?, shown: String)] = []
-    /// Which fields; nil for all. Unknown names are ignored.
+    /// Which fields; nil for all, as for an empty list. Unknown names are ignored.
     let fields: Set<ExportField>?
 
     init(_ bytes: [UInt8], _ limits: TrackLimits) throws {
         let body = try BodyObject.read(bytes)
-        fields = try Self.array(body, "fields_to_export").map {
-            Set($0.compactMap { $0.asText.flatMap(ExportField.init) })
-        }
+        let names = try Self.array(body, "fields_to_export") ?? []
+        fields = names.isEmpty ? nil : Set(names.compactMap { $0.asText.flatMap(ExportField.init) })
         for value in try Self.list(body, "external_ids", limits) {
             guard let id = TrackTarget.externalID(value) else {
                 throw APIProblem.invalid("external_ids", "must be an array of texts")
@@ -71,7 +70,7 @@ struct ExportRequest {
 
     private static func text(_ body: AttributeValue, _ key: Name) throws -> String? {
         guard let value = body.present(key) else { return nil }
-        guard let text = value.asText, !text.isEmpty else { throw APIProblem.invalid(key.text, "must be text") }
-        return text
+        guard let text = value.asText else { throw APIProblem.invalid(key.text, "must be text") }
+        return text.isEmpty ? nil : text
     }
 }

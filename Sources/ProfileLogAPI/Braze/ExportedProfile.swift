@@ -1,17 +1,25 @@
 internal import ProfileLog
 
-/// One profile as an export shows it (spec/rest-api 3). The whole history counts, not 90 days of it.
+/// One profile as an export shows it (spec/rest-api 3). The whole history counts, unless the workspace has a window.
 struct ExportedProfile {
     let user: UserInfo
     let createdAt: Timestamp?
     private let view: ProfileView
     private let attributes: [Name: AttributeValue]
+    private let workspace: Workspace
+    /// Events and purchases that were last before it are left out; nil if none are.
+    private let windowStart: Timestamp?
 
-    init(_ user: UserInfo, _ log: EventLog) throws {
+    init(_ user: UserInfo, _ api: API) throws {
+        let log = api.log
         self.user = user
         createdAt = try log.event(at: user.created)?.recordedAt
         view = log.profileView(try log.profile(of: user.number, asOf: user.version))
         attributes = Dictionary(uniqueKeysWithValues: view.attributes.map { ($0.name, $0.value) })
+        workspace = api.workspace
+        windowStart = workspace.exportWindowDays.map { days in
+            Timestamp(rawValue: log.options.now().rawValue - Int64(days) * 86_400_000_000)
+        }
     }
 
     /// Writes an object with `fields`, or with all fields. What is empty is left out.
@@ -35,6 +43,8 @@ struct ExportedProfile {
     private func write(_ field: ExportField, to json: inout JSONWriter) {
         if let attribute = field.attribute {
             json.member(field.rawValue, text(attribute))
+            if field == .pushSubscribe { json.member("push_opted_in_at", optedIn(attribute)) }
+            if field == .emailSubscribe { json.member("email_opted_in_at", optedIn(attribute)) }
             return
         }
         switch field {
@@ -55,17 +65,19 @@ struct ExportedProfile {
         case .lastCoordinates: writeCoordinates(to: &json)
         case .customAttributes: write(view.customAttributes, to: &json)
         case .customEvents:
-            if view.customEvents.isEmpty { return }
+            let events = view.customEvents.filter { isInWindow($0.occurrences) }
+            if events.isEmpty { return }
             json.key(field.rawValue)
-            json.array(view.customEvents) { $0.counted("name", $1.name, $1.occurrences) }
+            json.array(events) { $0.counted("name", $1.name, $1.occurrences) }
         case .purchases:
-            if view.purchases.isEmpty { return }
+            let purchases = view.purchases.filter { isInWindow($0.occurrences) }
+            if purchases.isEmpty { return }
             json.key(field.rawValue)
-            json.array(view.purchases) { $0.counted("name", $1.product, $1.occurrences) }
+            json.array(purchases) { $0.counted("name", $1.product, $1.occurrences) }
         case .totalRevenue:
-            guard let revenue, revenue.isFinite else { return }
             json.key(field.rawValue)
             json.value(revenue)
+        case .pushTokens: writePushTokens(to: &json)
         default: break
         }
     }
@@ -122,11 +134,42 @@ struct ExportedProfile {
         return Int(hash % 10_000)
     }
 
-    /// What was paid; nil if it was in several currencies, which nothing here can add up.
-    private var revenue: Double? {
-        let revenues = view.purchases.flatMap(\.revenue)
-        guard Set(revenues.map(\.currency)).count <= 1 else { return nil }
-        return revenues.reduce(0) { $0 + $1.amount }
+    /// What was paid, in all currencies: nothing here converts one into another. Fractions of a binary number that no price has are
+    /// rounded away.
+    private var revenue: Double {
+        let sum = view.purchases.flatMap(\.revenue).reduce(0) { $0 + $1.amount }
+        guard sum.isFinite else { return 0 }
+        return abs(sum) < 1e9 ? (sum * 1e6).rounded() / 1e6 : sum
+    }
+
+    private func isInWindow(_ occurrences: ProfileState.Occurrences) -> Bool {
+        windowStart.map { occurrences.last >= $0 } ?? true
+    }
+
+    /// When the state that `attribute` has was given, if it is an opt-in.
+    private func optedIn(_ attribute: StandardAttribute) -> String? {
+        let field = view.attributes.first { $0.name.text == attribute.name }
+        return field?.value == .string("opted_in") ? field.map { TrackTime.text($0.setAt) } : nil
+    }
+
+    /// `[{app, platform, token, device_id, notifications_enabled}]`, each as far as it is known.
+    private func writePushTokens(to json: inout JSONWriter) {
+        guard let tokens = attributes[Name(StandardAttribute.pushTokens.name)]?.asArray, !tokens.isEmpty else { return }
+        json.key(ExportField.pushTokens.rawValue)
+        json.array(tokens) { json, token in
+            let id = token[WireNames.appID]?.asText
+            let app = workspace.apps.first { $0.id == id }
+            json.beginObject()
+            json.member("app", app?.name ?? id)
+            json.member("platform", app?.platform)
+            json.member("token", token["token"]?.asText)
+            json.member("device_id", token["device_id"]?.asText)
+            if let isEnabled = token["notifications_enabled"]?.asFlag {
+                json.key("notifications_enabled")
+                json.value(isEnabled)
+            }
+            json.endObject()
+        }
     }
 
     /// `[longitude, latitude]`.

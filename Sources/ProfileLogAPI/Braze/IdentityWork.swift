@@ -24,7 +24,7 @@ private struct IdentityWork {
     let log: EventLog
     let key: IdentityKey?
     private(set) var reasons: [String?] = []
-    private var gathered: [(item: Int, append: PreparedAppend)] = []
+    private var gathered: [(place: Int, item: IdentityItem, append: PreparedAppend)] = []
 
     init(log: EventLog, key: IdentityKey?) {
         self.log = log
@@ -36,17 +36,27 @@ private struct IdentityWork {
             reasons.append(nil)
             return
         }
-        // Whoever has the address has it after the items before this one.
-        if item.change.asksForAddress { try commit() }
         do {
-            let append = try PreparedAppend.identity(
-                item.change.resolved(log), context: EventContext(source: .rest), idempotencyKey: key?.key(of: item),
-                note: key?.note ?? [])
-            gathered.append((reasons.count, append))
-            reasons.append(nil)
+            if item.change.asksForAddress {
+                // Whoever has the address has it after the items before this one.
+                try commit()
+                let receipt = try untilItHolds { try log.commit(append(item)) }
+                reasons.append(Self.reason(receipt, item))
+            } else {
+                gathered.append((reasons.count, item, try append(item)))
+                reasons.append(nil)
+            }
         } catch let nobody as IdentityItem.NobodyMeant {
             reasons.append(nobody.reason)
+        } catch let error as AppendError {
+            reasons.append(try Self.reason(error))
         }
+    }
+
+    private func append(_ item: IdentityItem) throws -> PreparedAppend {
+        try PreparedAppend.identity(
+            item.change.resolved(log), context: EventContext(source: .rest), idempotencyKey: key?.key(of: item),
+            note: key?.note ?? [])
     }
 
     /// Commits what was taken. An item that the rules forbid gets its reason; what keeps the log from taking anything
@@ -54,10 +64,19 @@ private struct IdentityWork {
     mutating func commit() throws {
         if gathered.isEmpty { return }
         let answers = log.commit(gathered.map(\.append))
-        for (item, answer) in zip(gathered.map(\.item), answers) {
-            if case .failure(let error) = answer { reasons[item] = try Self.reason(error) }
+        for ((place, item, _), answer) in zip(gathered, answers) {
+            switch answer {
+            case .success(let receipt): reasons[place] = Self.reason(receipt, item)
+            case .failure(let error): reasons[place] = try Self.reason(error)
+            }
         }
         gathered = []
+    }
+
+    /// Of what changes nothing, only a merge is worth a word: it was no merge.
+    private static func reason(_ receipt: AppendReceipt, _ item: IdentityItem) -> String? {
+        guard case .merge = item.change, receipt.places.isEmpty else { return nil }
+        return "the two are the same user"
     }
 
     private static func reason(_ error: AppendError) throws -> String {

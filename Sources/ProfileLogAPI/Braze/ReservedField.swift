@@ -14,13 +14,18 @@ enum ReservedField {
         switch attribute {
         case .firstName, .lastName, .homeCity, .imageURL: return .string(try text(value))
         case .email:
+            if value == .string("") { throw .field("is empty") }
             guard let address = value.asText.flatMap(TrackTarget.email) else { throw TrackFault.invalidEmail }
             return .string(address)
         case .phone:
-            guard let number = TrackTarget.phone(try text(value)) else { throw .field("is no phone number") }
+            guard let number = TrackTarget.phone(try text(value)) else {
+                throw .field("is no phone number as in +14155552671")
+            }
             return .string(number)
         case .country: return CountryCodes.code(try text(value)).map(AttributeValue.string) ?? .null
-        case .language: return .string(try text(value, among: LanguageCodes.all, "is no code of ISO 639-1"))
+        case .language:
+            guard let code = LanguageCodes.code(try text(value)) else { throw .field("is no code of ISO 639-1") }
+            return .string(code)
         case .timeZone:
             let name = try text(value)
             guard TimeZoneNames.contains(name) else { throw .field("is no known time zone") }
@@ -39,9 +44,9 @@ enum ReservedField {
             guard value.asFlag != nil else { throw .field("is neither true nor false") }
             return value
         case .currentLocation: return try location(value)
-        case .facebook, .twitter:
-            guard case .object = value else { throw .field("is no object") }
-            return value
+        case .facebook: return try account(value, counts: ["num_friends"])
+        case .twitter:
+            return try account(value, counts: ["followers_count", "friends_count", "statuses_count"])
         case .pushTokens: return try list(value, keys: ["app_id", "token"])
         case .subscriptionGroups: return try groups(value)
         }
@@ -75,6 +80,24 @@ enum ReservedField {
             (-180...180).contains(longitude), (-90...90).contains(latitude)
         else { throw .field("needs 'longitude' from -180 to 180 and 'latitude' from -90 to 90") }
         return .object([.init("latitude", .double(latitude)), .init("longitude", .double(longitude))])
+    }
+
+    /// What is known of the user elsewhere: members that mean something must be what they are called, others may be anything.
+    private static func account(_ value: AttributeValue, counts: [Name]) throws(TrackFault) -> AttributeValue {
+        guard case .object = value else { throw .field("is no object") }
+        for key in counts {
+            if let count = value.present(key), count.asInteger == nil {
+                throw .field("has a '\(key)' that is no integer")
+            }
+        }
+        if let name = value.present("screen_name"), name.asText == nil {
+            throw .field("has a 'screen_name' that is no text")
+        }
+        if let likes = value.present("likes"), likes.asArray == nil { throw .field("has 'likes' that are no array") }
+        if let id = value.present("id"), id.asText == nil, id.asInteger == nil {
+            throw .field("has an 'id' that is neither text nor an integer")
+        }
+        return value
     }
 
     /// An array of objects that have text under each of `keys`.

@@ -1,18 +1,18 @@
 internal import ProfileLog
 
 /// What the body of `/subscription/status/set`, in either version, asks for (spec/rest-api 2.8).
-struct SubscriptionRequest {
+struct SubscriptionRequest: Sendable {
     private(set) var changes: [Change] = []
 
     /// One group, its new state, and for whom.
-    struct Change {
+    struct Change: Sendable {
         var group: String
         var isSubscribed: Bool
         var people: [Person]
     }
 
     /// One whom the request names.
-    struct Person {
+    struct Person: Sendable {
         /// The field that names them, as in `subscription_groups[0].emails[1]`.
         var place: String
         /// Nil if what stands there is no ID, address or number.

@@ -1,8 +1,11 @@
 internal import ProfileLog
 
 /// The body of a track request: its three arrays, and nothing yet of what is in their objects.
-struct TrackBody {
-    private var objects: [TrackArray: [AttributeValue]] = [:]
+struct TrackBody: Sendable {
+    /// An object, or why it cannot be read.
+    typealias Element = Result<AttributeValue, TrackFault>
+
+    private var objects: [TrackArray: [Element]] = [:]
 
     /// What Braze says about a request without a usable object.
     static let nothingValid =
@@ -21,7 +24,7 @@ struct TrackBody {
         try self.init(bytes, perArray: limits.objectsPerBulkRequest, perRequest: limits.objectsPerBulkRequest)
         var counts: [UserID: Int] = [:]
         for object in objects.values.joined() {
-            guard let user = try? TrackTarget(object).user else { continue }
+            guard let user = try? TrackTarget(object.get()).user else { continue }
             counts[user, default: 0] += 1
         }
         let most = counts.values.max() ?? 0
@@ -31,10 +34,7 @@ struct TrackBody {
     }
 
     private init(_ bytes: [UInt8], perArray: Int, perRequest: Int) throws {
-        let body = try BodyObject.read(bytes)
-        for array in TrackArray.allCases {
-            guard let value = body.present(Name(array.rawValue)) else { continue }
-            guard let values = value.asArray else { throw APIProblem.invalid(array.rawValue, "must be an array") }
+        for (array, values) in try Self.arrays(bytes) {
             guard values.count <= perArray else {
                 throw Self.tooMany("'\(array.rawValue)' has \(values.count) objects", limit: perArray)
             }
@@ -53,7 +53,25 @@ struct TrackBody {
     /// Objects in all arrays.
     var count: Int { objects.values.reduce(0) { $0 + $1.count } }
 
-    subscript(array: TrackArray) -> [AttributeValue] { objects[array] ?? [] }
+    subscript(array: TrackArray) -> [Element] { objects[array] ?? [] }
+
+    private static func arrays(_ bytes: [UInt8]) throws -> [(TrackArray, [Element])] {
+        do {
+            let body = try BodyObject.read(bytes)
+            return try TrackArray.allCases.compactMap { array in
+                guard let value = body.present(Name(array.rawValue)) else { return nil }
+                switch value {
+                case .array(let values): return (array, values.map { .success($0) })
+                case .object: return (array, [.success(value)])  // one, without an array around it
+                default: throw APIProblem.invalid(array.rawValue, "must be an array")
+                }
+            }
+        } catch let error as JSONError where error.isAboutAValue {
+            // One value that cannot be read refuses the object that has it, if it is in one.
+            guard let arrays = ObjectwiseReading(bytes, maxDepth: BodyObject.maxDepth)?.arrays else { throw error }
+            return arrays
+        }
+    }
 
     private static func tooMany(_ what: String, limit: Int) -> APIProblem {
         APIProblem(
@@ -65,7 +83,7 @@ struct TrackBody {
 /// The JSON object that every request of the REST API has for a body.
 enum BodyObject {
     /// Arrays and objects within each other: those of a value, and the ones around it.
-    private static let maxDepth = Limits.valueDepth + 4
+    static let maxDepth = Limits.valueDepth + 4
 
     static func read(_ bytes: [UInt8]) throws -> AttributeValue {
         let remedy = "Send a JSON object, in UTF-8, as application/json."

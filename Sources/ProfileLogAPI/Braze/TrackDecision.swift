@@ -25,7 +25,7 @@ struct TrackDecision {
         for array in TrackArray.allCases {
             for (index, value) in body[array].enumerated() {
                 do {
-                    let object = try reader.object(value, in: array)
+                    let object = try reader.object(value.get(), in: array, at: index)
                     try take(object, array, index, &builder)
                 } catch TrackFault.object(let type) {
                     errors.append(TrackError(type: type, array: array, index: index))

@@ -27,24 +27,25 @@ struct TrackReader {
     let workspace: Workspace
     /// What time it is: an event cannot be later.
     let now: Timestamp
-    /// Bytes of the request: an object cannot be larger, so most need no measuring.
-    let requestBytes: Int
+    /// The body of the request.
+    let request: [UInt8]
 
     var limits: TrackLimits { workspace.limits }
 
-    func object(_ value: AttributeValue, in array: TrackArray) throws(TrackFault) -> TrackObject {
+    /// - Parameter index: where `value` stands in `array`.
+    func object(_ value: AttributeValue, in array: TrackArray, at index: Int) throws(TrackFault) -> TrackObject {
         guard case .object(let members) = value else { throw .object("must be an object") }
         let target = try TrackTarget(value)
         return switch array {
         case .attributes: try attributes(value, members, target)
-        case .events: try event(value, target)
-        case .purchases: try purchase(value, target)
+        case .events: try event(value, target, index)
+        case .purchases: try purchase(value, target, index)
         }
     }
 
     /// Whether `value` takes more than `limit` bytes as JSON.
     func isLarger(_ value: AttributeValue, than limit: Int) -> Bool {
-        requestBytes > limit && value.jsonByteCount > limit
+        request.count > limit && value.jsonByteCount > limit  // most need no measuring
     }
 
     /// A name that an event, an app or a product may have.
@@ -63,7 +64,7 @@ struct TrackReader {
         var read = TrackObject(target: target, context: context, touched: touched)
         guard let app = object.present(WireNames.appID) else { return read }
         let id = try name(app, WireNames.appID)
-        if workspace.apps.isEmpty || workspace.apps.contains(where: { $0.id.utf8.elementsEqual(id.utf8) }) {
+        if workspace.knowsApp(id) {
             read.context.app = id
         } else {
             read.dropped.append((WireNames.appID.text, "is no app of the workspace"))

@@ -55,7 +55,8 @@ extension TrackReader {
     private func change(
         _ attribute: StandardAttribute, _ value: AttributeValue, _ read: inout TrackObject
     ) throws(TrackFault) -> UserAttributeChange {
-        let kept = try ReservedField.value(value, of: attribute)
+        var kept = try ReservedField.value(value, of: attribute)
+        if attribute == .pushTokens { kept = try pushTokens(kept, &read) }
         if attribute == .subscriptionGroups, !workspace.subscriptionGroups.isEmpty {
             for id in SubscriptionStates(kept).ids where workspace.subscriptionGroup(id) == nil {
                 throw .field("names a subscription group that the workspace does not have")
@@ -65,6 +66,28 @@ extension TrackReader {
             read.dropped.append((attribute.name, "is not known, so the field was cleared"))
         }
         return .init(attribute, kept)
+    }
+
+    /// Push tokens of apps that the workspace has, each with a device.
+    private func pushTokens(_ value: AttributeValue, _ read: inout TrackObject) throws(TrackFault) -> AttributeValue {
+        guard let tokens = value.asArray, !tokens.isEmpty else { return value }
+        let known = tokens.filter { workspace.knowsApp($0[WireNames.appID]?.asText ?? "") }
+        if known.isEmpty { throw .field("names no app of the workspace") }
+        if known.count < tokens.count {
+            read.dropped.append((StandardAttribute.pushTokens.name, "names an app that the workspace does not have"))
+        }
+        return .array(known.map(Self.withDevice))
+    }
+
+    /// A token that names no device gets one, made of itself: the same each time.
+    private static func withDevice(_ token: AttributeValue) -> AttributeValue {
+        guard case .object(let members) = token, (token.present(WireNames.deviceID) ?? .string("")) == .string(""),
+            let app = token[WireNames.appID]?.asText, let text = token["token"]?.asText
+        else { return token }
+        let hash = ContentHash.of(Array("\(app)\0\(text)".utf8)).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }
+        let others = members.filter { $0.key != WireNames.deviceID }
+        return .object(
+            (others + [.init(WireNames.deviceID, .string(hash.joined()))]).sorted { $0.key < $1.key })
     }
 
     /// A valid e-mail address makes its owner `subscribed`, unless the object says otherwise.

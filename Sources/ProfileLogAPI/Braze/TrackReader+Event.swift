@@ -2,18 +2,23 @@ internal import ProfileLog
 
 /// The objects of `events` and `purchases` (spec/rest-api 1.6, 1.7).
 extension TrackReader {
-    func event(_ object: AttributeValue, _ target: TrackTarget) throws(TrackFault) -> TrackObject {
+    func event(_ object: AttributeValue, _ target: TrackTarget, _ index: Int) throws(TrackFault) -> TrackObject {
         guard let value = object.present(WireNames.name) else { throw .required("name") }
         let name = Name(try name(value, WireNames.name))
         if name.text.utf8.first == UInt8(ascii: "$") { throw .notValid("name") }
         var read = try happening(object, target, .customEvent(name))
-        let properties = try properties(object, in: .events, &read)
+        let properties = try properties(object, in: .events, at: index, &read)
+        if let schema = EcommerceSchema.events[name],
+            let fault = schema.fault(in: object.present(WireNames.properties) ?? .object([]))
+        {
+            throw fault
+        }
         if workspace.blockedEvents.contains(name) { read.blocked = "the event is on the blocklist of the workspace" }
         read.events = [.customEventLogged(CustomEvent(name: name, properties: properties))]
         return read
     }
 
-    func purchase(_ object: AttributeValue, _ target: TrackTarget) throws(TrackFault) -> TrackObject {
+    func purchase(_ object: AttributeValue, _ target: TrackTarget, _ index: Int) throws(TrackFault) -> TrackObject {
         let product = Name(try product(object))
         let currency = try currency(object)
         guard let priceValue = object.present(WireNames.price) else { throw .required("price") }
@@ -24,7 +29,7 @@ extension TrackReader {
             quantity = UInt32(number)
         }
         var read = try happening(object, target, .product(product))
-        let properties = try properties(object, in: .purchases, &read)
+        let properties = try properties(object, in: .purchases, at: index, &read)
         read.events = [
             .purchaseLogged(
                 Purchase(
@@ -49,12 +54,13 @@ extension TrackReader {
 
     /// The properties, those that break a rule of their own left out; nil if there are none.
     private func properties(
-        _ object: AttributeValue, in array: TrackArray, _ read: inout TrackObject
+        _ object: AttributeValue, in array: TrackArray, at index: Int, _ read: inout TrackObject
     ) throws(TrackFault) -> [AttributeValue.Member]? {
         guard let value = object.present(WireNames.properties) else { return nil }
-        guard case .object(let members) = value, !isLarger(value, than: limits.bytesPerProperties) else {
+        guard case .object(var members) = value, !isLarger(value, than: limits.bytesPerProperties) else {
             throw TrackFault.invalidProperties
         }
+        if members.count > limits.properties { members = inSentOrder(members, array, index) }
         let reserved = WireNames.reservedProperties[array] ?? []
         var kept: [AttributeValue.Member] = []
         for member in members {
@@ -73,7 +79,23 @@ extension TrackReader {
                 read.dropped.append(("properties.\(Self.shown(member.key))", reason))
             }
         }
-        return kept
+        return members.count > limits.properties ? kept.sorted { $0.key < $1.key } : kept
+    }
+
+    /// The properties of an object in the order in which they were sent: the parser sorts them.
+    private func inSentOrder(
+        _ members: [AttributeValue.Member], _ array: TrackArray, _ index: Int
+    ) -> [AttributeValue.Member] {
+        let outline = JSONOutline(request)
+        func value(_ key: Name, of range: Range<Int>) -> Range<Int>? {
+            outline.members(of: range)?.first { $0.key == key }?.value
+        }
+        guard let objects = value(Name(array.rawValue), of: request.indices).flatMap(outline.objects),
+            index < objects.count, let properties = value(WireNames.properties, of: objects[index]),
+            let sent = outline.members(of: properties)
+        else { return members }
+        let places = Dictionary(sent.enumerated().map { ($1.key, $0) }, uniquingKeysWith: { first, _ in first })
+        return members.sorted { places[$0.key, default: 0] < places[$1.key, default: 0] }
     }
 
     private func property(_ value: AttributeValue) throws(TrackFault) -> AttributeValue {

@@ -21,7 +21,9 @@ struct TrackTarget {
 
     /// The strongest identifier of `object`; nil if it has none.
     private static func user(_ object: AttributeValue) throws(TrackFault) -> UserID? {
-        if let value = object.present(WireNames.externalID), value != .string("") {
+        /// Empty text names nobody.
+        func present(_ key: Name) -> AttributeValue? { object.present(key).flatMap { $0 == .string("") ? nil : $0 } }
+        if let value = present(WireNames.externalID) {
             guard let id = externalID(value) else { throw .notValid("external_id") }
             return .externalID(id)
         }
@@ -29,15 +31,15 @@ struct TrackTarget {
             guard let alias = alias(value) else { throw .notValid("user_alias") }
             return alias
         }
-        if let value = object.present(WireNames.brazeID) {
+        if let value = present(WireNames.brazeID) {
             guard let id = value.asText, fits(id) else { throw .notValid("braze_id") }
             return .brazeID(id)
         }
-        if let value = object.present(WireNames.email) {
+        if let value = present(WireNames.email) {
             guard let address = value.asText.flatMap(email) else { throw TrackFault.invalidEmail }
             return .email(address)
         }
-        if let value = object.present(WireNames.phone) {
+        if let value = present(WireNames.phone) {
             guard let number = value.asText.flatMap(phone) else { throw .notValid("phone") }
             return .phone(number)
         }
@@ -67,11 +69,17 @@ struct TrackTarget {
         ContactForm.isEmail(text) && fits(text) ? text.lowercased() : nil
     }
 
-    /// The number in the form of E.164; ten digits without a country are taken for American. Nil if it is none.
+    /// The number in the form of E.164: at most 15 digits, of which the first are a country's.
+    ///
+    /// Ten digits without `+` are taken for American, more of them for a number that only lacks the `+`. Nil if it is none.
     static func phone(_ text: String) -> String? {
         guard ContactForm.isPhone(text) else { return nil }
         let digits = String(text.filter { $0.isASCII && $0.isNumber })
-        return text.hasPrefix("+") || digits.utf8.count != 10 ? "+\(digits)" : "+1\(digits)"
+        if !text.hasPrefix("+") {
+            if digits.utf8.count < 10 { return nil }
+            if digits.utf8.count == 10 { return "+1\(digits)" }
+        }
+        return digits.utf8.count <= 15 && !digits.hasPrefix("0") ? "+\(digits)" : nil
     }
 
     /// Whether `text` can be an identifier, or a part of one.

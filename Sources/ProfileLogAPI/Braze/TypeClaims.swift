@@ -12,12 +12,14 @@ final class TypeClaims: Sendable {
         var holders = 0
     }
 
-    /// What one request holds, until it is stored or given up.
+    /// What one request holds, until it is stored, or nobody decides by it any more.
     final class Held {
         private let claims: TypeClaims
         private var names: Set<Name> = []
 
         init(_ claims: TypeClaims) { self.claims = claims }
+
+        deinit { release() }
 
         /// Claims `type` for `name`; gives the type for which it is claimed then, by whomever.
         func claim(_ name: Name, _ type: AttributeType) -> AttributeType {

@@ -17,6 +17,7 @@ enum WireNames {
     static let name: Name = "name"
     static let time: Name = "time"
     static let appID: Name = "app_id"
+    static let deviceID: Name = "device_id"
     static let properties: Name = "properties"
     static let productID: Name = "product_id"
     static let currency: Name = "currency"

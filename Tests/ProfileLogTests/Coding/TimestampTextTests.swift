@@ -14,6 +14,7 @@ struct TimestampParsingTests {
         arguments: [
             ("2026-01-31T23:59:59Z", lastSecond, 0), ("2026-01-31t23:59:59z", lastSecond, 0),
             ("2026-01-31T23:59:59", lastSecond, 0), ("2026-01-31 23:59:59", lastSecond, 0),
+            ("2026-01-31 23:59:59 UTC", lastSecond, 0), ("2026-01-31T23:59:59.5 GMT", lastSecond + 500_000, 0),
             ("2026-01-31 23:59:59 Z", lastSecond, 0), ("2026-01-31T23:59:59+00:00", lastSecond, 0),
             ("2026-01-31T23:59:59-00:00", lastSecond, 0), ("2026-02-01T00:59:59+01:00", lastSecond, 60),
             ("2026-02-01T05:29:59+0530", lastSecond, 330), ("2026-01-31T18:59:59-05", lastSecond, -300),

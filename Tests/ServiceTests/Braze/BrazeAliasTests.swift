@@ -15,6 +15,11 @@ struct BrazeAliasTests {
             #"201 {"aliases_processed":1,"message":"success"}"#
         ),
         (
+            "new", #"{"user_aliases":[{"external_id":"nobody","user_alias":{"alias_name":"n","alias_label":"l"}}]}"#,
+            #"201 {"aliases_processed":1,"message":"success","dropped":["#
+                + #"{"reason":"no such user exists","input_array":"user_aliases","index":0}]}"#
+        ),
+        (
             "new",
             #"{"user_aliases":[{"external_id":"nobody","alias_name":"n","alias_label":"l"},"#
                 + #"{"external_id":"b","alias_name":"1","alias_label":"crm"},"#

@@ -146,6 +146,11 @@ private struct RandomBodies {
         #"{"$update":[{"$identifier_key":"id","$identifier_value":1,"$new_object":{"z":[1]}}]}"#,
         #"{"$time":"2026-01-01"}"#, #"{"longitude":1,"latitude":2}"#, "[]", "{}",
     ]
+    /// JSON by its grammar, which no value of ours can hold.
+    private static let odd = [
+        "1e400", "-123456789012345678901", #""\ud800""#, #"{"k":1,"k":[]}"#,
+        String(repeating: "[", count: 80) + String(repeating: "]", count: 80),
+    ]
 
     private mutating func pick(_ from: [String]) -> String { from[random.next(below: from.count)] }
 
@@ -153,7 +158,7 @@ private struct RandomBodies {
         switch random.next(below: depth > 3 ? 6 : 9) {
         case 6: "[" + (0..<random.next(below: 4)).map { _ in value(depth: depth + 1) }.joined(separator: ",") + "]"
         case 7: object(depth: depth + 1, required: [])
-        default: pick(Self.scalars)
+        default: pick(random.next(below: 60) == 0 ? Self.odd : Self.scalars)
         }
     }
 

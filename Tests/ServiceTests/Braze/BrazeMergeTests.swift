@@ -80,8 +80,11 @@ struct BrazeMergeTests {
                 + #""input_array":"merge_updates","index":1}]}"#
             let unknown = #"{"email":"no@x.example","prioritization":["identified"]}"#
             #expect(await merge(Self.update(Self.a, b), Self.update(b, unknown)) == again)
+            let same = #"{"reason":"the two are the same user","input_array":"merge_updates","index":0}"#
+            #expect(await merge(Self.update(b, b)) == #"202 {"message":"success","dropped":[\#(same)]}"#)
             let byEmail = #"{"email":"C@x.example","prioritization":["most_recently_updated"]}"#
-            #expect(await merge(Self.update(byEmail, b), Self.update(b, byEmail)) == #"202 {"message":"success"}"#)
+            #expect(await merge(Self.update(byEmail, b)) == #"202 {"message":"success"}"#)
+            #expect(await merge(Self.update(b, byEmail)) == #"202 {"message":"success","dropped":[\#(same)]}"#)
             let kept = await api.export(#""external_ids":["a","b","c"]"#)
             #expect(kept.count == 1)
             #expect(kept.at("0.email") == "c@x.example")
@@ -116,6 +119,44 @@ struct BrazeMergeTests {
             #expect(kept.at("0.custom_events.0.first") == "2026-01-01T00:00:00.000Z")
             #expect(kept.at("0.custom_events.0.last") == "2026-02-01T00:00:00.000Z")
             #expect(kept.at("0.total_revenue") == .double(4))
+        }
+    }
+
+    @Test(
+        "Subscription groups and push tokens of both stay; where both have one, the kept user's",
+        arguments: ["merge", "identify"])
+    func lists(way: String) async throws {
+        try await withAPI { api in
+            func state(_ id: String, _ state: String) -> String {
+                #"{"subscription_group_id":"\#(id)","subscription_state":"\#(state)"}"#
+            }
+            func token(_ token: String, _ device: String) -> String {
+                #"{"app_id":"i","token":"\#(token)","device_id":"\#(device)"}"#
+            }
+            await api.track(
+                Wire.aliasOnly(
+                    "l", "n",
+                    #""subscription_groups":[\#(state("news", "unsubscribed")),\#(state("both", "unsubscribed"))],"#
+                        + #""push_tokens":[\#(token("t1", "old")),\#(token("t2", "d2"))]"#),
+                Wire.user(
+                    "b",
+                    #""subscription_groups":[\#(state("both", "subscribed"))],"push_tokens":[\#(token("t1", "d1"))]"#))
+            _ =
+                way == "merge"
+                ? await api.post(
+                    "/users/merge",
+                    #"{"merge_updates":[{"identifier_to_merge":{"user_alias":\#(Wire.alias("l", "n"))},"#
+                        + #""identifier_to_keep":{"external_id":"b"}}]}"#)
+                : await api.post(
+                    "/users/identify",
+                    #"{"aliases_to_identify":[{"external_id":"b","user_alias":\#(Wire.alias("l", "n"))}]}"#)
+            let kept = try #require(try api.log.find(.externalID("b")))
+            let view = api.log.profileView(try api.log.profile(of: kept.number, asOf: kept.version))
+            let values = Dictionary(uniqueKeysWithValues: view.attributes.map { ($0.name.text, $0.value) })
+            #expect(
+                values["subscription_groups"]
+                    == (try JSON.parse("[\(state("both", "subscribed")),\(state("news", "unsubscribed"))]")))
+            #expect(values["push_tokens"] == (try JSON.parse("[\(token("t1", "d1")),\(token("t2", "d2"))]")))
         }
     }
 

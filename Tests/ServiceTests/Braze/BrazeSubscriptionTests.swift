@@ -216,7 +216,7 @@ struct BrazeSubscriptionTests {
             await set(
                 #""subscription_groups":[{"subscription_group_id":"offers","subscription_state":"unsubscribed"}]"#)
             let other = try #require(try api.log.find(.email("ana@mail.example")))
-            let states = SubscriptionStates(try ExportedProfile(other, api.log).value(.subscriptionGroups))
+            let states = SubscriptionStates(try ExportedProfile(other, api).value(.subscriptionGroups))
             #expect(states["news"] == true)
             #expect(states["offers"] == false)
         }

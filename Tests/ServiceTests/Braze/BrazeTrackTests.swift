@@ -47,6 +47,22 @@ struct BrazeTrackTests {
     private static let who = #""external_id":"a""#
     private static let when = #""time":"2026-01-01T00:00:00Z""#
 
+    /// An event that differs from the schema by `properties`.
+    private static func viewed(_ properties: String) -> String {
+        let price = properties.contains(#""price""#) ? "" : #""price":9,"#
+        return #"{\#(who),\#(when),"name":"ecommerce.product_viewed","properties":{\#(price)"product_name":"P","#
+            + #""variant_id":"v","currency":"EUR","source":"web",\#(properties)}}"#
+    }
+
+    private static func ordered(_ product: String) -> String {
+        #"{\#(who),\#(when),"name":"ecommerce.order_placed","properties":{"order_id":"o","total_value":9,"#
+            + #""currency":"EUR","source":"web","products":[\#(product)]}}"#
+    }
+
+    private static func mismatch(_ place: String, _ type: String, _ expected: String) -> String {
+        "The property '#/\(place)' of type \(type) did not match the following type: \(expected)"
+    }
+
     /// An array, an object, and the `type` of its refusal.
     static let refusals: [(String, String, String)] = [
         ("attributes", "7", "must be an object"),
@@ -62,6 +78,25 @@ struct BrazeTrackTests {
         ("attributes", #"{\#(who),"_update_existing_only":"yes"}"#, "'_update_existing_only' is not valid"),
         ("attributes", #"{\#(who),"_merge_objects":1,"o":{}}"#, "'_merge_objects' is not valid"),
         ("attributes", #"{"push_token_import":true,"email":"a@b.example"}"#, "'push_token_import' is not supported"),
+        (
+            "events", #"{\#(who),\#(when),"name":"ecommerce.product_viewed"}"#,
+            "The property '#/' did not contain a required property of 'product_id'"
+        ),
+        ("events", viewed(#""product_id":7"#), mismatch("product_id", "integer", "string")),
+        ("events", viewed(#""product_id":"p","price":"9""#), mismatch("price", "string", "number")),
+        (
+            "events", viewed(#""product_id":"p","x":1"#),
+            #"The property '#/' contains additional properties ["x"] outside of the schema when none are allowed"#
+        ),
+        (
+            "events", ordered(#"{"product_id":"p","product_name":"P","variant_id":"v","quantity":1,"price":null}"#),
+            mismatch("products/0/price", "null", "number")
+        ),
+        (
+            "events", ordered(#"{"product_id":"p"}"#),
+            "The property '#/products/0' did not contain a required property of 'product_name'"
+        ),
+        ("events", ordered("7"), mismatch("products/0", "integer", "object")),
         ("events", #"{\#(who),\#(when)}"#, "'name' is required"),
         ("events", #"{\#(who),\#(when),"name":"$x"}"#, "'name' is not valid"),
         ("events", #"{\#(who),\#(when),"name":"\#(String(repeating: "n", count: 256))"}"#, "'name' is not valid"),
@@ -95,6 +130,17 @@ struct BrazeTrackTests {
         ),
     ]
 
+    @Test("A recommended event that fits its schema is stored")
+    func recommended() async throws {
+        try await withAPI { api in
+            let product =
+                #"{"product_id":"p","product_name":"P","variant_id":"v","quantity":1,"price":9.5,"metadata":{"x":1}}"#
+            for event in [Self.viewed(#""product_id":"p","type":["price_drop"]"#), Self.ordered(product)] {
+                #expect(await api.post("/users/track", #"{"events":[\#(event)]}"#).status == 201)
+            }
+        }
+    }
+
     @Test("A refused object is named by its place, and the good ones around it are stored", arguments: refusals)
     func refusal(array: String, object: String, type: String) async throws {
         try await withAPI { api in
@@ -124,16 +170,17 @@ struct BrazeTrackTests {
         (Array("[]".utf8), "The body is no JSON object."),
         (Array(#"{"attributes":[{"external_id":"a""#.utf8), "The JSON is invalid at byte"),
         (Array(#"{"attributes":[],}"#.utf8), "The JSON is invalid at byte"),
-        (Array(#"{"attributes":[{"external_id":"a","x":1,"x":2}]}"#.utf8), "The JSON is invalid at byte"),
+        (Array(#"{"attributes":[{"external_id":"a"}],"attributes":[]}"#.utf8), "The JSON is invalid at byte"),
+        (Array(#"{"attributes":[{"external_id":"a","x":1,"x":2}]}"#.utf8), "Valid data must be provided"),
         (Array(#"{"attributes":[{"external_id":"a","x":""#.utf8) + [0xFF, 0xFE] + Array(#""}]}"#.utf8), "The JSON is"),
         (
             Array(
-                (#"{"attributes":"# + String(repeating: "[", count: 5000) + String(repeating: "]", count: 5000) + "}")
+                (#"{"partner":"# + String(repeating: "[", count: 5000) + String(repeating: "]", count: 5000) + "}")
                     .utf8),
             "The JSON is invalid at byte"
         ),
         (Array("attributes[][external_id]=a&attributes[][x]=1".utf8), "The JSON is invalid at byte"),
-        (Array(#"{"attributes":{"external_id":"a"}}"#.utf8), "`attributes` must be an array"),
+        (Array(#"{"attributes":"a"}"#.utf8), "`attributes` must be an array"),
         (Array("{}".utf8), "Valid data must be provided"),
         (Array(#"{"attributes":[],"events":[],"purchases":[]}"#.utf8), "Valid data must be provided"),
     ]

@@ -154,7 +154,7 @@ struct NaiveProfiles {
 
     mutating func merge(_ source: Int?, into target: Int?) -> Bool {
         guard let source, let target, let lost = profiles[source] else { return false }
-        if source == target { return true }
+        if source == target { return false }
         change(target) { kept in
             if kept.externalIDs.isEmpty { kept.externalIDs = lost.externalIDs }
             kept.aliases.merge(lost.aliases) { kept, _ in kept }

@@ -88,7 +88,7 @@ extension API {
     /// The user's line; nil for one who is not of the segment, was merged into another one, or was erased and has no ID left.
     private func line(_ user: UserInfo, _ asked: SegmentExportRequest) throws -> [UInt8]? {
         guard !user.ids.isEmpty, try log.survivor(of: user.number) == user.number else { return nil }
-        let profile = try ExportedProfile(user, log)
+        let profile = try ExportedProfile(user, self)
         guard asked.segment.rule.takes(profile) else { return nil }
         var json = JSONWriter()
         profile.write(asked.fields, customAttributes: asked.customAttributes, to: &json)

@@ -14,7 +14,7 @@ extension Workspace {
         }
         guard let root = try WorkspaceNode(yaml: yaml) else { return }
         let fields = try root.fields([
-            "apps", "subscription_groups", "segments", "blocklist", "attribute_types", "limits",
+            "apps", "subscription_groups", "segments", "blocklist", "attribute_types", "limits", "export_window_days",
         ])
         for node in try fields.elements("apps") { apps.append(try Self.app(node)) }
         try Self.refuseTwice(fields.elements("apps"))
@@ -28,6 +28,7 @@ extension Workspace {
         }
         for (name, node) in try fields["attribute_types"]?.members() ?? [] { forcedTypes[name] = try Self.type(node) }
         if let node = fields["limits"] { limits = try TrackLimits(node) }
+        exportWindowDays = try fields["export_window_days"]?.integer(1...36_500)
     }
 
     private static func app(_ node: WorkspaceNode) throws(WorkspaceError) -> App {

@@ -16,6 +16,8 @@ public struct Workspace: Sendable {
     /// Types of custom attributes that do not depend on their first value.
     var forcedTypes: [Name: AttributeType] = [:]
     var limits = TrackLimits()
+    /// Days that exports look back for events and purchases; nil for the whole history.
+    var exportWindowDays: Int?
 
     /// An app of the workspace.
     struct App: Hashable {
@@ -41,6 +43,9 @@ public struct Workspace: Sendable {
 
     /// The workspace without a file.
     public init() {}
+
+    /// Whether requests may name the app `id`.
+    func knowsApp(_ id: String) -> Bool { apps.isEmpty || apps.contains { $0.id.utf8.elementsEqual(id.utf8) } }
 
     func subscriptionGroup(_ id: String) -> SubscriptionGroup? {
         subscriptionGroups.first { $0.id.utf8.elementsEqual(id.utf8) }

@@ -1,0 +1,78 @@
+import ProfileLog
+import Testing
+
+@testable import ProfileLogAPI
+
+@Suite("Requests that come between each other")
+struct BrazeContentionTests {
+    /// Runs `body` with the API as the service has it: many callers, one writer.
+    private func withWriter(_ body: (API) async throws -> Void) async throws {
+        try await withAPI { plain in
+            let workspace = try Workspace(yaml: "subscription_groups: [{id: news, name: N, channel: email}]")
+            try await body(API(writer: LogWriter(plain.log), workspace: workspace))
+        }
+    }
+
+    /// Sends all `bodies` at once; gives the answers that are none of success.
+    private func refusals(_ api: API, _ bodies: [(path: String, body: String)]) async -> [String] {
+        await withTaskGroup(of: String.self) { group in
+            for (path, body) in bodies { group.addTask { await api.say(path, body) } }
+            return await group.reduce(into: []) { if !$1.hasPrefix("201 "), !$1.hasPrefix("202 ") { $0.append($1) } }
+        }
+    }
+
+    @Test("Who is deleted meanwhile takes nobody else's data along", arguments: ["track", "track/sync"])
+    func deleted(path: String) async throws {
+        try await withWriter { api in
+            for _ in 0..<12 {
+                await api.track(Wire.user("a", #""email":"a@b.example""#))
+                let event = #""name":"e","time":"2026-01-01""#
+                let others = path == "track" ? #",{"external_id":"kept",\#(event)}"# : ""
+                var bodies = (0..<8).map { _ in
+                    (path: "/users/\(path)", body: #"{"events":[{"email":"a@b.example",\#(event)}\#(others)]}"#)
+                }
+                bodies.insert(("/users/delete", #"{"external_ids":["a"]}"#), at: 2)
+                #expect(await refusals(api, bodies) == [])
+            }
+            if path == "track" {
+                #expect(await api.export(#""external_ids":["kept"]"#).at("0.custom_events.0.count") == 96)
+            }
+        }
+    }
+
+    @Test("Nobody is refused because others came first", arguments: UInt64(0)..<3)
+    func contention(seed: UInt64) async throws {
+        try await withWriter { api in
+            var random = SeededGenerator(seed: seed)
+            for round in 0..<4 {
+                let person = #""email":"a@b.example","prioritization":["most_recently_updated"]"#
+                let state = #""subscription_group_id":"news","subscription_state":"subscribed""#
+                await api.track(Wire.user("a", #""email":"a@b.example""#))
+                var bodies: [(path: String, body: String)] = []
+                for number in 0..<24 {
+                    bodies += [
+                        (
+                            "/users/track",
+                            #"{"attributes":[{"external_id":"a","subscription_groups":[{\#(state)}]}]}"#
+                        ),
+                        ("/users/track", #"{"attributes":[{"email":"a@b.example","x":{"add":[\#(number)]}}]}"#),
+                        ("/subscription/status/set", #"{\#(state),"external_id":"a"}"#),
+                        (
+                            "/v2/subscription/status/set",
+                            #"{"subscription_groups":[{\#(state),"emails":["a@b.example"]}]}"#
+                        ),
+                    ]
+                }
+                bodies += [
+                    ("/users/delete", #"{"email_addresses":[{\#(person)}]}"#),
+                    ("/users/identify", #"{"emails_to_identify":[{"external_id":"i\#(round)",\#(person)}]}"#),
+                    (
+                        "/users/merge",
+                        #"{"merge_updates":[{"identifier_to_merge":{\#(person)},"identifier_to_keep":{"external_id":"b"}}]}"#
+                    ),
+                ]
+                #expect(await refusals(api, bodies.shuffled(using: &random)) == [])
+            }
+        }
+    }
+}
