@@ -77,10 +77,7 @@ public struct AppendBuilder: ~Copyable {
     public consuming func finish(idempotencyKey key: String? = nil, note: [UInt8] = []) throws(AppendError)
         -> PreparedAppend
     {
-        let key = Array((key ?? "").utf8)
-        guard key.count <= Limits.bytesPerKey else {
-            throw .invalid(place: "The idempotency key", reason: "must not be longer than \(Limits.bytesPerKey) bytes")
-        }
+        let key = try PreparedAppend.checked(key: key ?? "")
         append.bytes = Array(writer.bytes)
         append.names = names
         append.idempotencyKey = key
