@@ -69,6 +69,7 @@ let package = Package(
         .testTarget(name: "CLITests", dependencies: [], swiftSettings: settings),
         .testTarget(name: "CrashTests", dependencies: ["ProfileLog"], swiftSettings: settings),
         .testTarget(name: "ServiceTests", dependencies: ["ProfileLogAPI", "ProfileLog"], swiftSettings: settings),
+        .testTarget(name: "EmbeddingTests", dependencies: ["ProfileLog"], swiftSettings: settings),
         .testTarget(name: "ProfileLogTests", dependencies: ["ProfileLog"], swiftSettings: settings),
     ],
     swiftLanguageModes: [.v6]

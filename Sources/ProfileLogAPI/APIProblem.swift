@@ -135,12 +135,12 @@ extension APIProblem {
 
     private static func statusAndCode(_ error: StorageError) -> (Int, String) {
         switch error {
-        case .diskFull: (507, "disk_full")
+        case .diskFull, .copyFull: (507, "disk_full")
         case .mapFull: (507, "map_full")
         case .inUse: (409, "in_use")
         case .readersFull: (503, "readers_full")
         case .closedAfterFailure: (503, "closed_after_failure")
-        case .damaged: (500, "damaged")
+        case .damaged, .brokenPage: (500, "damaged")
         case .notWritable: (500, "not_writable")
         case .noStore, .notAStore, .newerFormat, .unreachable, .networkFileSystem, .truncated: (500, "store_unusable")
         case .system: (500, "system")

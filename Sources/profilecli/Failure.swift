@@ -10,7 +10,7 @@ internal import ProfileLog
 enum ExitStatus: Int32 {
     case done = 0
     case failed = 1
-    /// `check` found damage, `replay --verify` or `whatif --fail-on-difference` a difference.
+    /// The store is damaged, or `replay --verify` or `whatif --fail-on-difference` found a difference.
     case damaged = 2
     case usage = 64
     /// Another append came first, or the idempotency key has other content.
@@ -39,7 +39,8 @@ extension Failure {
         switch error {
         case let error as Failure: self = error
         case let error as AppendError: self.init(error.description, remedy: error.remedy, status: error.exitStatus)
-        case let error as StorageError: self.init(error.description, remedy: error.remedy)
+        case let error as StorageError:
+            self.init(error.description, remedy: error.remedy, status: error.isDamage ? .damaged : .failed)
         case let error as JSONError: self.init(error.description, remedy: "Correct it and run the command again.")
         default:
             self.init(
@@ -54,6 +55,7 @@ extension AppendError {
     var exitStatus: ExitStatus {
         switch self {
         case .versionConflict, .keyReused, .overloaded, .closed: .conflict
+        case .refused(let error) where error.isDamage: .damaged
         case .invalid, .unknownUser, .unknownDevice, .pendingFull, .tooLarge, .clockBehind, .refused, .outcomeUnknown:
             .failed
         }

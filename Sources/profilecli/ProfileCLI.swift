@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import ProfileLog
 
 #if canImport(Darwin)
     internal import Darwin
@@ -52,6 +53,10 @@ struct ProfileCLI: AsyncParsableCommand {
     static func main() async {
         signal(SIGPIPE, SIG_IGN)
         refuseForeignText()
+        BrokenPage.endProcess(
+            withStatus: ExitStatus.damaged.rawValue,
+            saying: "Error: A page of the store's file is broken.\n"
+                + StorageError.brokenPage(operation: "read").remedy + "\n")
         do {
             var command = try parseAsRoot()
             if var command = command as? any AsyncParsableCommand {

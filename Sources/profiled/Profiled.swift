@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import ProfileLog
 
 /// The service: the JSON API of one store, over HTTP.
 @main
@@ -19,4 +20,12 @@ struct Profiled: AsyncParsableCommand {
             """,
         subcommands: [ServeCommand.self, KeysCommand.self],
         defaultSubcommand: ServeCommand.self)
+
+    static func main() async {
+        BrokenPage.endProcess(
+            withStatus: 2,
+            saying: "profiled: A page of the store's file is broken.\n"
+                + StorageError.brokenPage(operation: "read").remedy + "\n")
+        await main(nil)
+    }
 }

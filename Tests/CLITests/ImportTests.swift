@@ -38,6 +38,37 @@ struct ImportTests {
         #expect(try cli.succeed("import", file, "--format", "json").output.contains(#""imported":1500,"skipped":1000"#))
     }
 
+    @Test("An import that ended inside a chunk goes on there when the file has grown")
+    func grown() throws {
+        let cli = try CLI()
+        var lines = try lines(3_300, cli)
+        // Lines without an event are counted too; and a device's first item makes an event beside its own.
+        lines.insert("", at: 100)
+        lines[3_050] = #"{"kind":"customEventSaved","user":"new","device":"d","storage":"group.app","name":"a"}"#
+        func run(_ count: Int) throws -> CLI.Outcome {
+            let input = lines.prefix(count).joined(separator: "\n") + "\n"
+            return try cli.run("import", "-", "--name", "n", "--format", "json", input: input)
+        }
+        #expect(try run(3_200).output.contains(#""imported":3199,"skipped":0"#))
+        #expect(try run(3_250).output.contains(#""imported":50,"skipped":3199"#))
+        for imported in [51, 0] {
+            let outcome = try run(3_301)
+            #expect(
+                outcome.output.contains("\"imported\":\(imported),\"skipped\":\(3_300 - imported)"), "\(outcome.errors)"
+            )
+        }
+        #expect(try cli.succeed("check").output.hasPrefix("Sound"))
+        // What was stored, changed: nothing is stored, and the advice does not store it twice.
+        let stats = try cli.succeed("stats").output
+        lines[3_100] = #"{"kind":"custom_event","user":"u","name":"other"}"#
+        lines.append(#"{"kind":"custom_event","user":"u","name":"more"}"#)
+        let changed = try run(3_302)
+        #expect(changed.status == 75)
+        #expect(changed.errors.contains("undo the change in the lines from 3001 on"), "\(changed.errors)")
+        #expect(changed.errors.contains("a second time"))
+        #expect(try cli.succeed("stats").output == stats)
+    }
+
     @Test(
         "What cannot be imported is refused with the line and the reason, and never a value",
         arguments: [

@@ -41,6 +41,22 @@ struct ReplayTests {
         #expect(try cli.run("replay", "--into", "x", "--verify").status == 64)
     }
 
+    @Test("The proof says how many users and devices it compared, and what it did not")
+    func proof() throws {
+        let cli = try CLI()
+        try cli.succeed("save", "event", "jane", "opened")
+        try cli.succeed("launch")
+        let whole = try cli.succeed("replay", "--verify").output
+        let sentence = "Equal: 1 user (3 profiles, now and after every launch) and 1 device compared with a fresh fold."
+        #expect(whole.contains(sentence), "\(whole)")
+        let part = try cli.succeed("replay", "--verify", "--until", "3").output
+        #expect(part.contains("Equal: 1 user (1 profile, now and after every launch) compared"), "\(part)")
+        #expect(part.contains("Not compared: what waits on devices"))
+        #expect(try cli.succeed("replay", "--verify", "--until", "1000").output.contains("and 1 device"))
+        let json = try cli.succeed("replay", "--verify", "--until", "3", "--format", "json").output
+        #expect(json.contains(#""compared":1,"devices_compared":null,"equal":true"#))
+    }
+
     @Test("A replay stops at a position")
     func until() throws {
         let cli = try filled()

@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 
 @Suite("Errors speak of what was typed, not of the API's fields")
@@ -109,11 +110,29 @@ struct TypedErrorTests {
         let refused = try cli.run("log", "event", "jane", "a", environment: clock.environment(seconds: -4_000))
         #expect(refused.status == 1)
         #expect(refused.output.isEmpty)
-        #expect(refused.errors.contains("This machine's clock is 39"), "\(refused.errors)")
+        #expect(refused.errors.contains("This machine's clock is 1 hour behind"), "\(refused.errors)")
         #expect(refused.errors.contains("Set the clock right"))
+        let days = try cli.run("log", "event", "jane", "a", environment: clock.environment(seconds: -89_999))
+        #expect(days.errors.contains("clock is 24 hours behind"), "\(days.errors)")
         // Less is no reason to refuse: the log's time stands still until the clock has caught up.
         #expect(try cli.run("log", "event", "jane", "a", environment: clock.environment(seconds: -3_000)).status == 0)
         #expect(try cli.run("profile", "jane", environment: clock.environment(seconds: -4_000)).status == 0)
         #expect(try cli.succeed("check").output.hasPrefix("Sound"))
+    }
+
+    @Test(
+        "A store whose last events were recorded by a clock that was ahead is left as the message says",
+        .enabled(if: ClockShim.canCompile))
+    func clockAhead() throws {
+        let clock = try ClockShim(cli)
+        let ahead = clock.environment(seconds: 90_000)
+        #expect(try cli.run("log", "event", "jane", "tomorrow", environment: ahead).status == 0)
+        let refused = try cli.run("log", "event", "jane", "a")
+        #expect(refused.errors.contains("`profilecli replay --until TIME --into FOLDER`"), "\(refused.errors)")
+        let now = Date.now.addingTimeInterval(60).ISO8601Format()
+        try cli.succeed("replay", "--until", now, "--into", "copy")
+        try cli.succeed("log", "event", "jane", "today", "--store", "copy")
+        let history = try cli.succeed("history", "jane", "--store", "copy").output
+        #expect(history.contains("today") && !history.contains("tomorrow"))
     }
 }

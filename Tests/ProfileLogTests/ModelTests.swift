@@ -3,7 +3,8 @@ import Testing
 
 @testable import ProfileLog
 
-/// Drives the log and a naive model with the same random operations, and compares everything.
+/// Drives the log and a naive model with the same random operations, and compares everything. Two instances in one process share the store;
+/// real processes do so in `SharedStoreTests`.
 @Suite("The log answers as a naive model does")
 struct ModelTests {
     static let runs = UInt64(ProcessInfo.processInfo.environment["PROFILELOG_MODEL_RUNS"] ?? "500") ?? 500
@@ -40,6 +41,7 @@ private struct ModelRun {
 
     mutating func step() throws {
         clock.advance(Int64(number(2_000_000)))
+        model.now = clock.now.rawValue
         if number(4) == 0 { swap(&log, &other) }
         switch number(100) {
         case 0..<40: try logEvents()
@@ -210,9 +212,28 @@ private struct ModelRun {
         actual.standard = Dictionary(uniqueKeysWithValues: view.attributes.map { ($0.name, $0.value) })
         actual.events = Dictionary(uniqueKeysWithValues: view.customEvents.map { ($0.name, Int($0.occurrences.count)) })
         actual.bought = Dictionary(uniqueKeysWithValues: view.purchases.map { ($0.product, Int($0.occurrences.count)) })
+        actual.times = Dictionary(
+            uniqueKeysWithValues: view.customEvents.map {
+                ($0.name, $0.occurrences.first.rawValue...$0.occurrences.last.rawValue)
+            })
+        actual.revenue = Dictionary(
+            uniqueKeysWithValues: view.purchases.map { ($0.product, $0.revenue.map(\.amount).reduce(0, +)) })
+        actual.setAt = Dictionary(
+            uniqueKeysWithValues: (view.customAttributes + view.attributes).map { ($0.name, Int($0.position.rawValue)) }
+        )
         actual.launches = Int(state.launches.count)
+        let filter = EventFilter(kinds: Self.kinds)
+        actual.history = try log.history(of: info.number, where: filter).map(\.event)
+        let backward = try log.history(of: info.number, direction: .backward, where: filter).map(\.event)
+        #expect(backward == actual.history.reversed())
         #expect(actual == expected, "\(user)")
     }
+
+    /// What is saved and logged.
+    private static let kinds: Set<EventKind> = [
+        .customEventSaved, .customAttributesSaved, .userAttributeSaved, .customEventLogged, .customAttributesChanged,
+        .userAttributesChanged, .purchaseLogged,
+    ]
 
     func expectReplayEqualsLive() throws {
         try log.expectSound()

@@ -81,10 +81,7 @@ public struct AppendBuilder: ~Copyable {
     public consuming func finish(idempotencyKey key: String? = nil, note: [UInt8] = []) throws(AppendError)
         -> PreparedAppend
     {
-        let key = Array((key ?? "").utf8)
-        guard key.count <= Limits.bytesPerKey else {
-            throw .invalid(place: "The idempotency key", reason: "must not be longer than \(Limits.bytesPerKey) bytes")
-        }
+        let key = try PreparedAppend.checked(key: key ?? "")
         var finished = PreparedAppend(.events)
         swap(&finished, &append)  // to return the field itself would copy it
         finished.bytes = Array(writer.bytes)

@@ -46,13 +46,20 @@ extension AppendError: CustomStringConvertible {
         case .pendingFull(let limit): "\(limit) items wait on this device already; nothing was stored."
         case .tooLarge(let limit): "The append is larger than \(limit); nothing was stored."
         case .clockBehind(let seconds):
-            "This machine's clock is \(seconds) s behind the last event of the log; nothing was stored."
+            "This machine's clock is \(Self.span(seconds)) behind the last event of the log; nothing was stored."
         case .overloaded(let waiting): "\(waiting) appends wait for the disk already; nothing was stored."
         case .closed: "The log is closing; nothing was stored."
         case .refused(let error): error.description
         case .outcomeUnknown(let code):
             "The disk failed during the commit (code \(code)): whether the events are stored is unknown."
         }
+    }
+
+    /// As whole days or hours, of which there is one at least: `25 hours`.
+    private static func span(_ seconds: Int64) -> String {
+        let hours = max(1, seconds / 3600)
+        if hours >= 72 { return "\(hours / 24) days" }
+        return hours == 1 ? "1 hour" : "\(hours) hours"
     }
 
     /// What the caller can do about it.
@@ -66,7 +73,9 @@ extension AppendError: CustomStringConvertible {
         case .pendingFull:
             "Launch the app on it (`profilecli launch`) or discard what waits (`profilecli pending discard`)."
         case .tooLarge: "Send it in several appends."
-        case .clockBehind: "Set the clock right; the log does not go back in time."
+        case .clockBehind:
+            "Set the clock right: the log does not go back in time. If it is right, the last events were recorded by one that was ahead: "
+                + "`profilecli replay --until TIME --into FOLDER` makes a store without them."
         case .overloaded, .closed: "Try again in a moment."
         case .refused(let error): error.remedy
         case .outcomeUnknown: "Restart, and try the same again with the same idempotency key."

@@ -10,6 +10,41 @@ extension EventLog {
     }
 }
 
+extension EventLog {
+    /// Reads every row of every table of the store in the folder `path`, and LMDB's list of free pages, whatever they hold, and tells
+    /// before each table, and every few rows, how far it came.
+    ///
+    /// For a process that a broken page may end (`BrokenPage`): what was told last says where the page is. In table `log` positions are told.
+    public static func readThrough(path: String, telling progress: (LogProgress) -> Void) throws {
+        let environment = try Environment.open(path: path, missing: .refuse)
+        try environment.withReadTransaction { transaction in
+            for name in Table.Name.allCases {
+                try readThrough(environment.tables[name], name.rawValue, transaction, progress)
+            }
+            // Each commit takes from it.
+            try readThrough(.freePages, "free pages", transaction, progress)
+        }
+    }
+
+    private static func readThrough(
+        _ table: Table, _ stage: String, _ transaction: borrowing ReadTransaction, _ progress: (LogProgress) -> Void
+    ) throws {
+        var rows: UInt64 = 0
+        progress(LogProgress(stage: stage, done: 0, total: 0, unit: "rows"))
+        try transaction.withCursor(table) { cursor in
+            var row = try cursor.first()
+            while let found = row {
+                rows += 1
+                if rows % 128 == 0 {
+                    let done = stage == Table.Name.log.rawValue ? found.key.number ?? rows : rows
+                    progress(LogProgress(stage: stage, done: done, total: 0, unit: "rows"))
+                }
+                row = try cursor.next()
+            }
+        }
+    }
+}
+
 /// What `check` found.
 public struct CheckReport: Hashable, Sendable {
     /// Events read.

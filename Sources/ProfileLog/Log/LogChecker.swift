@@ -28,20 +28,35 @@ struct LogChecker {
         // One transaction for all: what another process writes meanwhile is not seen.
         try log.withView(whateverIsDamaged: true) { view, transaction in
             let (last, checkpoint) = (view.last, view.checkpoint)
+            // Said before a table is read: a page of it may be the last thing that is.
+            func begin(_ table: Table.Name) {
+                progress(LogProgress(stage: table.rawValue, done: 0, total: 0, unit: "rows"))
+            }
+            begin(.names)
             try checkNames(transaction)
+            begin(.log)
             try checkLog(to: last, checkpoint, transaction, progress)
+            begin(.streams)
             try checkStreams(checkpoint, transaction)
+            begin(.identifiers)
             try checkIdentifiers(view, transaction)
+            begin(.contacts)
             try checkContacts(view, transaction)
+            begin(.users)
             try checkUsers(transaction)
+            begin(.devices)
             try checkDevices(transaction)
+            begin(.pending)
             try checkPending(transaction)
+            begin(.keys)
             try checkKeys(view, transaction)
             // With a name that is not what it was, a fold gives another state.
             if log.names.damage != nil { return }
+            begin(.snapshots)
             for projection in log.projections where projection.scope == .user {
                 try checkSnapshots(projection, view, transaction, progress)
             }
+            begin(.checkpoints)
             for projection in log.projections where projection.scope == .store {
                 try checkStoreState(projection, transaction)
             }
@@ -92,8 +107,8 @@ struct LogChecker {
                 }
                 checker.checkRecord(found.value, position, &recordedAt, &chunk, isIndexed: position <= checkpoint)
                 expected = position + 1
-                if position % 65_536 == 0 {
-                    checker.drain(&chunk, nextBase: position)
+                if position % 65_536 == 0 { checker.drain(&chunk, nextBase: position) }
+                if position % 1_024 == 0 {
                     progress(LogProgress(stage: "log", done: position, total: last))
                 }
                 row = try cursor.next()
@@ -371,7 +386,9 @@ struct LogChecker {
                         current = nil
                     }
                 }
-                if count % 4096 == 0 { progress(LogProgress(stage: "snapshots", done: UInt64(count), total: total)) }
+                if count % 4096 == 0 {
+                    progress(LogProgress(stage: "snapshots", done: UInt64(count), total: total, unit: "rows"))
+                }
                 row = try cursor.next()
             }
         }

@@ -48,6 +48,36 @@ public struct PreparedAppend: Sendable {
 
     init(_ intent: Intent) { self.intent = intent }
 
+    /// The append in two: its first `count` events under its own key, and the others under `restKey`, in which nothing is expected of
+    /// their users. The first part is the same append as one that was prepared from those events alone.
+    public func split(
+        at count: Int, restKey: String
+    ) throws(AppendError) -> (beginning: PreparedAppend, rest: PreparedAppend) {
+        var (beginning, rest) = (self, self)
+        beginning.items = Array(items[..<count])
+        beginning.deferred = deferred.filter { $0.key < count }
+        beginning.devices = devices.filter { $0.key < count }
+        func moved<Value>(_ values: [Int: Value]) -> [Int: Value] {
+            Dictionary(uniqueKeysWithValues: values.filter { $0.key >= count }.map { ($0.key - count, $0.value) })
+        }
+        rest.items = Array(items[count...])
+        rest.deferred = moved(deferred)
+        rest.devices = moved(devices)
+        rest.expectations = []
+        rest.note = []
+        rest.idempotencyKey = try Self.checked(key: restKey)
+        return (beginning, rest)
+    }
+
+    /// The bytes of an idempotency key, which may not be too long.
+    static func checked(key: String) throws(AppendError) -> [UInt8] {
+        let key = Array(key.utf8)
+        guard key.count <= Limits.bytesPerKey else {
+            throw .invalid(place: "The idempotency key", reason: "must not be longer than \(Limits.bytesPerKey) bytes")
+        }
+        return key
+    }
+
     /// `intent` happens to `device`.
     static func device(
         _ device: String, _ intent: DeviceIntent, _ context: EventContext

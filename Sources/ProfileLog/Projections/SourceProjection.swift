@@ -1,4 +1,4 @@
-/// Counts a user's events by the door through which they came: an example of a projection, whole in one file.
+/// Counts a user's events by the door through which they came: an example of a projection, whole in one file and of nothing but public parts.
 ///
 /// Hand it to the log (`EventLog(path:projections: [ProfileProjection.self, SourceProjection.self])`) and it is kept as snapshots, read
 /// with `log.state(SourceProjection.self, of: user)` as of any version, replayed by `Replayer` and compared by `check`.
@@ -31,7 +31,7 @@ public enum SourceProjection: Projection {
         var bytes: [UInt8] = []
         for (source, count) in state.counts.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
             bytes.append(source.rawValue)
-            bytes.appendBigEndian(count)
+            withUnsafeBytes(of: count.bigEndian) { bytes.append(contentsOf: $0) }
         }
         return bytes
     }
@@ -42,7 +42,7 @@ public enum SourceProjection: Projection {
         var state = State()
         for offset in stride(from: 0, to: bytes.count, by: 9) {
             guard let source = EventSource(rawValue: bytes[offset]) else { return nil }
-            state.counts[source] = bytes.bigEndian64(at: offset + 1)
+            state.counts[source] = UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: offset + 1, as: UInt64.self))
         }
         return state
     }

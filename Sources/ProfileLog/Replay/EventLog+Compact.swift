@@ -19,7 +19,7 @@ extension EventLog {
             let folder = path + "/compact"
             try? FileManager.default.removeItem(atPath: folder)
             defer { try? FileManager.default.removeItem(atPath: folder) }
-            guard let after = try log.rewritten(in: folder, progress) else {
+            guard let after = try copying(into: path, { try log.rewritten(in: folder, progress) }) else {
                 return Compaction(bytesBefore: before, bytesAfter: before, isComplete: false)
             }
             try replace(folder + "/data.mdb")

@@ -11,14 +11,15 @@ extension EventLog {
         let clock = ContinuousClock()
         let begin = clock.now
         let end = try min(lastPosition(), until ?? Position(rawValue: .max)).rawValue
-        let target = try EventLog(
-            path: path, create: true, options: options, projections: projections, storeID: storeID)
+        let target = try Self.copying(into: path) {
+            try EventLog(path: path, create: true, options: options, projections: projections, storeID: storeID)
+        }
         guard target.environment !== environment else {
             throw AppendError.invalid(place: "The target", reason: "is the store itself; name another folder")
         }
         try refuseForeign(target, upTo: end)
         let beginning = try lastPosition()
-        let isComplete = try copy(to: end, into: target, progress)
+        let isComplete = try Self.copying(into: path) { try copy(to: end, into: target, progress) }
         try refuseErasures(behind: beginning)
         let elapsed = clock.now - begin
         var report = try target.replay(verify: isComplete)
@@ -39,6 +40,20 @@ extension EventLog {
             }
             if page.scanned >= page.last { return }
             next = page.scanned.next
+        }
+    }
+
+    /// Runs `body`, which writes a copy into `folder`: nobody waits for the answer to an append, so its failures are those of the copy.
+    static func copying<Result>(into folder: String, _ body: () throws -> Result) throws -> Result {
+        do {
+            return try body()
+        } catch StorageError.diskFull, CommitFailure.refused(.diskFull) {
+            throw StorageError.copyFull(path: folder)
+        } catch CommitFailure.refused(let error) {
+            throw error
+        } catch CommitFailure.unknown(let code) {
+            if code == StorageError.noSpaceCode { throw StorageError.copyFull(path: folder) }
+            throw StorageError.system(operation: "copy", code: code)
         }
     }
 

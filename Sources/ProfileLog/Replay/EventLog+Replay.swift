@@ -3,7 +3,7 @@ extension EventLog {
     ///
     /// With `verify`, proves that what is live is what the log says: each user's profile as it is read (snapshot and tail) must have the
     /// same bytes as the fresh fold, now and after each of their launches, and what waits on each device must be what the fresh
-    /// profiles hold as pending. `progress` may stop the work by answering false; the report then covers what was done.
+    /// profiles hold as pending. The latter is known for the log's end alone: it is left out if `until` is before that. `progress` may stop the work by answering false; the report then covers what was done.
     public func replay(
         threads: Int = 1, until: Position? = nil, verify: Bool = false,
         progress: (LogProgress) -> Bool = { _ in true }
@@ -27,7 +27,7 @@ extension EventLog {
             isComplete: isComplete)
         replayer.forEachUser { _, _, _ in report.users += 1 }
         if verify, isComplete {
-            try LiveProof(log: self, replayer: replayer).run(into: &report, progress)
+            try LiveProof(log: self, replayer: replayer, until: until).run(into: &report, progress)
         }
         return report
     }
@@ -45,8 +45,10 @@ public struct ReplayReport: Hashable, Sendable {
     public var digest: String
     /// Whether the replay came to its end.
     public var isComplete: Bool
-    /// Profiles that were compared with the live ones, launches included.
+    /// Comparisons of a profile that is read live with a fresh fold: one for each user, and one for each of their launches and flushes.
     public var compared = 0
+    /// Devices of which that was compared what waits on them; nil if it was not.
+    public var devices: Int?
     /// Where live and replayed state differ, one line each, the first hundred.
     public var differences: [String] = []
 
@@ -58,6 +60,7 @@ public struct ReplayReport: Hashable, Sendable {
 private struct LiveProof<P: Projection> {
     let log: EventLog
     let replayer: Replayer<P>
+    let until: Position?
 
     func run(into report: inout ReplayReport, _ progress: (LogProgress) -> Bool) throws {
         var done: UInt64 = 0
@@ -77,7 +80,7 @@ private struct LiveProof<P: Projection> {
             }
             done += 1
             if done % 1024 == 0 || done == total {
-                isStopped = !progress(LogProgress(stage: "proof", done: done, total: total))
+                isStopped = !progress(LogProgress(stage: "proof", done: done, total: total, unit: "users"))
             }
         }
         report.isComplete = !isStopped
@@ -87,18 +90,24 @@ private struct LiveProof<P: Projection> {
 
     /// What tables `devices` and `pending` and the tail say of each device must be what its events say.
     private func compareDevices(_ report: inout ReplayReport) throws {
-        let devices = Replayer<PendingProjection>(log)
-        try devices.run(to: replayer.position)
-        guard try log.lastPosition() == replayer.position else { return }
-        let fresh = devices.devices
-        let known = try Set(log.devices().map(\.device)).union(fresh.keys)
-        for device in known.sorted() {
-            report.compared += 1
-            let live = try PendingProjection.encode(log.deviceState(device))
-            if live != PendingProjection.encode(fresh[device] ?? PendingProjection.initial) {
-                report.note("what a device of \(fresh[device]?.items.count ?? 0) items holds")
+        // One view of all devices: others may write meanwhile.
+        let (live, end) = try log.withView { view, transaction in
+            var states: [String: [UInt8]] = [:]
+            for device in try view.devices(transaction) {
+                states[device.text] = PendingProjection.encode(try view.deviceState(device, transaction))
             }
+            return (states, Position(rawValue: view.last))
         }
+        if let until, until < end { return }
+        let replayer = Replayer<PendingProjection>(log)
+        try replayer.run(to: end)
+        let fresh = replayer.devices
+        let known = Set(live.keys).union(fresh.keys)
+        let none = PendingProjection.encode(PendingProjection.initial)
+        for device in known.sorted() where live[device] ?? none != fresh[device].map(PendingProjection.encode) ?? none {
+            report.note("what a device of \(fresh[device]?.items.count ?? 0) items holds")
+        }
+        report.devices = known.count
     }
 
     /// Folds the user's events one by one, and after each launch and each flush compares with the state as it is read for that version.

@@ -2,15 +2,18 @@
 public struct LogProgress: Hashable, Sendable {
     /// What is being done, in a word or two.
     public var stage: String
-    /// Events (or rows) done in this stage.
+    /// How much is done of this stage, in `unit`.
     public var done: UInt64
     /// Of how many.
     public var total: UInt64
+    /// What is counted.
+    public var unit: String
 
     /// Makes a note of progress.
-    public init(stage: String, done: UInt64, total: UInt64) {
+    public init(stage: String, done: UInt64, total: UInt64, unit: String = "events") {
         self.stage = stage
         self.done = done
         self.total = total
+        self.unit = unit
     }
 }

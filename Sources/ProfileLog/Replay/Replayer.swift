@@ -26,9 +26,9 @@ public final class Replayer<P: Projection> {
         lanes = (0..<max(1, threads)).map { _ in Guarded(Lane()) }
     }
 
-    /// How many records one read transaction sees at most: long ones would keep pages from being used again. Half a second's work: at the
-    /// end of each slice the threads wait for the slowest of them.
-    static var sliceLength: UInt64 { 1 << 20 }
+    /// How many records one read transaction sees at most: long ones would keep pages from being used again, and Ctrl-C is asked for behind
+    /// each. Some tenths of a second's work: at the end of each slice the threads wait for the slowest of them.
+    static var sliceLength: UInt64 { 1 << 18 }
 
     /// Folds up to `target` (or the end of the log). `progress` is asked after each slice, and stops the replay with false.
     ///

@@ -14,7 +14,9 @@ public struct SimulationRunner {
         for (index, step) in history.steps.enumerated() {
             try play(step)
             let done = UInt64(index) + 1
-            if done % 64 == 0 || done == total, !progress(LogProgress(stage: "simulate", done: done, total: total)) {
+            if done % 64 == 0 || done == total,
+                !progress(LogProgress(stage: "simulate", done: done, total: total, unit: "steps"))
+            {
                 return done == total
             }
         }

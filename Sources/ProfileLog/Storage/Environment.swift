@@ -65,6 +65,7 @@ final class Environment: @unchecked Sendable {
         guard let handle else { throw .system(operation: "open", code: 0) }
         var opened = false
         defer { if !opened { mdb_env_close(handle) } }
+        BrokenPage.watch(handle)
         try StorageError.check(mdb_env_set_mapsize(handle, mapSizeBytes), "open")
         try StorageError.check(mdb_env_set_maxdbs(handle, 32), "open")
         try StorageError.check(mdb_env_set_maxreaders(handle, maxReaders), "open")

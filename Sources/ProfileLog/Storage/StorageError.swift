@@ -19,6 +19,8 @@ public enum StorageError: Error, Hashable, Sendable {
     case truncated(path: String, bytes: UInt64, neededBytes: UInt64)
     /// No space is left on the disk. Nothing was written.
     case diskFull
+    /// No space is left where a copy of a store is written. The store itself is as it was.
+    case copyFull(path: String)
     /// The reserved map of `bytes` is full. Nothing was written.
     case mapFull(bytes: Int)
     /// Somebody else has the store open.
@@ -29,6 +31,8 @@ public enum StorageError: Error, Hashable, Sendable {
     case closedAfterFailure
     /// Something stored does not hold what it must.
     case damaged(place: String)
+    /// A page of the store's file does not hold what LMDB put there; it was met during `operation`.
+    case brokenPage(operation: String)
     /// LMDB or the system answered `code`.
     case system(operation: String, code: Int32)
 
@@ -44,7 +48,9 @@ public enum StorageError: Error, Hashable, Sendable {
         case MDB_MAP_FULL: .mapFull(bytes: Environment.mapSizeBytes)
         case MDB_READERS_FULL: .readersFull
         case MDB_PANIC: .closedAfterFailure
-        case MDB_CORRUPTED, MDB_PAGE_NOTFOUND: .damaged(place: "a page of the B-tree (\(operation))")
+        // Once a broken page was met, the transaction answers everything with `MDB_BAD_TXN`; a page that leads back to itself fills the
+        // cursor's stack.
+        case MDB_CORRUPTED, MDB_PAGE_NOTFOUND, MDB_BAD_TXN, MDB_CURSOR_FULL: .brokenPage(operation: "\(operation)")
         default: .system(operation: "\(operation)", code: code)
         }
     }
@@ -58,18 +64,21 @@ extension StorageError: CustomStringConvertible {
         case .notAStore(let path): "The files in \(path) are not a ProfileLog store."
         case .newerFormat(let needed, let known):
             "The store is of format \(needed); this program knows formats up to \(known)."
-        case .notWritable(let path): "You may not write in \(path)."
+        case .notWritable(let path):
+            "You may not write in \(path), and even who only reads a store takes a lock in its lock.mdb."
         case .unreachable(let path, let code): "The folder \(path) cannot be used: \(Self.text(code))."
         case .networkFileSystem(let path): "The folder \(path) is on a network file system, where a store would break."
         case .truncated(let path, let bytes, let neededBytes):
             "The store's file in \(path) has \(bytes) bytes and needs \(neededBytes): its end is missing."
         case .diskFull: "The disk is full; nothing of this append was stored."
+        case .copyFull(let path): "The disk of \(path) is full: the copy that is written there is not complete."
         case .mapFull(let bytes):
             "The store has reached its reserved size of \(bytes) bytes; nothing of this append was stored."
         case .inUse(let path): "Another program has the store in \(path) open."
         case .readersFull: "Too many programs read this store at once."
         case .closedAfterFailure: "The disk failed earlier, so the store takes nothing more until it is opened again."
         case .damaged(let place): "The store is damaged: \(place)."
+        case .brokenPage(let operation): "A page of the store's file is broken; it was met during a \(operation)."
         case .system(let operation, let code): "The store's \(operation) failed: \(Self.text(code))."
         }
     }
@@ -80,18 +89,31 @@ extension StorageError: CustomStringConvertible {
         case .noStore: "Check --store or PROFILELOG_STORE; the first `save`, `log` or `import` makes a store."
         case .notAStore: "Name another folder with --store; nothing was changed in this one."
         case .newerFormat: "Install the ProfileLog that wrote it, or a later one."
-        case .notWritable: "Change the folder's permissions, or run as the user who owns the store."
+        case .notWritable:
+            "Change the folder's permissions, or run as the user who owns the store. To read what is on a read-only disk, copy data.mdb "
+                + "into an empty folder of your own and name that with --store."
         case .unreachable: "Check that the path exists and that you may enter it."
         case .networkFileSystem: "Keep the store on a local disk."
         case .truncated: "Restore the file from a backup; do not write to it."
         case .diskFull: "Free some space and try the same again, with the same idempotency key if it had one."
+        case .copyFull: "Free some space there and run the same command again; the store itself is as it was."
         case .mapFull: "Start a new store, and tell us how you filled this one."
         case .inUse: "Stop it (`profiled`, another `profilecli`) and try again."
         case .readersFull: "Stop some of them and try again."
         case .closedAfterFailure: "Check the disk, then restart the program."
         case .damaged:
             "Run `profilecli check` to see everything that is damaged, and restore those parts from a backup."
+        case .brokenPage:
+            "Run `profilecli check` to see which part of the store it belongs to, and restore data.mdb from a backup."
         case .system: "Check the disk and the folder's permissions, then try again."
+        }
+    }
+
+    /// Whether it says that what is stored is not what was stored.
+    public var isDamage: Bool {
+        switch self {
+        case .damaged, .brokenPage, .truncated: true
+        default: false
         }
     }
 

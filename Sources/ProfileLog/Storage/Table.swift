@@ -4,6 +4,9 @@ internal import CLMDB
 struct Table: Sendable {
     let handle: UInt32
 
+    /// LMDB's own list of free pages, by the transaction that freed them (`FREE_DBI`).
+    static let freePages = Table(handle: 0)
+
     /// Every table of a store, in the order in which they are made (docs/decisions/0001).
     enum Name: String, CaseIterable, Sendable {
         case meta, log, names

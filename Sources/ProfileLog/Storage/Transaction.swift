@@ -182,6 +182,8 @@ extension Environment {
         case .system(_, StorageError.shortWriteCode) where !isPanicked && Environment.isDiskFull(path):
             // LMDB calls a write that was cut short an I/O error; the meta page was not reached, so nothing was stored.
             return .refused(.diskFull)
+        // Met before the meta page was written.
+        case .brokenPage: return .refused(error)
         case .system(_, let code):
             markFailed()
             return .unknown(code: code)

@@ -18,10 +18,46 @@ struct CheckCommand: ParsableCommand {
     @OptionGroup var store: StoreOnlyOption
     @OptionGroup var output: FormatOption
 
+    @Option(name: .long, help: .hidden)
+    var progressTo: Int32?
+
     func run() throws {
-        let log = try store.open()
-        var bar = ProgressBar(unit: "rows")
-        let report = try log.check { bar.update($0) }
+        if let progressTo { return try read(tellingTo: progressTo) }
+        let ending = try CheckProcess.run([
+            "check", "--store", store.path, "--format", output.isJSON ? "json" : "table",
+        ])
+        switch ending {
+        case .exited(let status): throw ExitCode(status)
+        case .brokenPage(let progress):
+            if Terminal.isError { try? Output.write(Array("\r\u{1B}[K".utf8), to: 2) }
+            try Output.print(
+                output.isJSON
+                    ? Self.json(brokenPage: progress)
+                    : ["\(Style.red("Damaged")): a page of \(store.path)/data.mdb is broken, \(Self.place(progress))."])
+            Output.message("Stop writing to the store, and restore data.mdb from a backup.")
+            throw ExitCode(ExitStatus.damaged.rawValue)
+        }
+    }
+
+    /// Checks the store, in the process that a broken page may end.
+    private func read(tellingTo parent: Int32) throws {
+        BrokenPage.endProcess(withStatus: CheckProcess.brokenPageStatus, saying: "")
+        do {
+            try read { CheckProcess.tell($0, to: parent) }
+        } catch StorageError.brokenPage {
+            throw ExitCode(CheckProcess.brokenPageStatus)
+        }
+    }
+
+    private func read(_ progress: (LogProgress) -> Void) throws {
+        var bar = ProgressBar()
+        let tell: (LogProgress) -> Void = {
+            progress($0)
+            bar.update($0)
+        }
+        // Before the store is opened, which reads some of everything.
+        if try StoreFolder(path: store.path) == .store { try EventLog.readThrough(path: store.path, telling: tell) }
+        let report = try store.open().check(progress: tell)
         bar.clear()
         try Output.print(output.isJSON ? Self.json(report) : Self.lines(report, store.path))
         guard report.isSound else {
@@ -40,6 +76,34 @@ struct CheckCommand: ParsableCommand {
         var table = Table("PLACE", "WHAT IS WRONG")
         for problem in report.problems { table.add(problem.place, problem.what) }
         return ["\(Style.red("Damaged")): \(path) holds \(counts)."] + table.lines()
+    }
+
+    /// Where a page is broken that was met behind `progress`.
+    private static func place(_ progress: LogProgress?) -> String {
+        guard let progress else { return "which is read when the store is opened" }
+        switch progress.stage {
+        case "free pages": return "in the list of free pages"
+        case "log" where progress.done > 0: return "in table log behind position \(Number.grouped(progress.done))"
+        default: return "in table \(progress.stage)"
+        }
+    }
+
+    private static func json(brokenPage progress: LogProgress?) -> [String] {
+        var problem = JSONWriter()
+        problem.beginObject()
+        problem.key("place")
+        problem.value("data.mdb")
+        problem.key("what")
+        problem.value("a page is broken, \(place(progress))")
+        problem.endObject()
+        var end = JSONWriter()
+        end.beginObject()
+        end.key("sound")
+        end.value(false)
+        end.key("problems")
+        end.value(UInt64(1))
+        end.endObject()
+        return [problem.text, end.text]
     }
 
     /// One object for each problem, and the counts at the end.

@@ -88,9 +88,15 @@ struct ReplayCommand: ParsableCommand {
         ]
         if let into { lines.append("The rebuilt store is in \(into).") }
         if verify || into != nil {
-            let compared = "\(Number.counted(UInt64(report.compared), "profile")) compared"
             let verdict = report.isEqual ? Style.green("Equal") : Style.red("Different")
-            lines.append("\(verdict): \(compared) with a fresh fold, now and after every launch.")
+            var compared = Number.counted(UInt64(report.users), "user")
+            compared += " (\(Number.counted(UInt64(report.compared), "profile")), now and after every launch)"
+            if let devices = report.devices { compared += " and \(Number.counted(UInt64(devices), "device"))" }
+            lines.append("\(verdict): \(compared) compared with a fresh fold.")
+            if report.devices == nil {
+                lines.append(
+                    "Not compared: what waits on devices, which is known for the log's end alone. Leave out --until.")
+            }
             lines += report.differences.map { "  differs: \($0)" }
         }
         return lines + ["Digest \(report.digest)"]
@@ -109,6 +115,8 @@ struct ReplayCommand: ParsableCommand {
         writer.value(report.digest)
         writer.key("compared")
         writer.value(report.compared)
+        writer.key("devices_compared")
+        if let devices = report.devices { writer.value(devices) } else { writer.null() }
         writer.key("equal")
         writer.value(report.isEqual)
         writer.key("differences")

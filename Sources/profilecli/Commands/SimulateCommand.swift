@@ -44,7 +44,7 @@ struct SimulateCommand: ParsableCommand {
         // From 2026-01-05, a Monday.
         let start = Timestamp(rawValue: 1_767_571_200_000_000)
         let history = DeviceHistory(seed: seed, devices: devices, days: days, start: start)
-        var bar = ProgressBar(unit: "steps")
+        var bar = ProgressBar()
         let isComplete = try SimulationRunner(log).run(history) { progress in
             bar.update(progress)
             return !Interrupt.isRequested

@@ -3,16 +3,45 @@ internal import ProfileLogAPI
 
 /// Some lines of an import that are stored whole or not at all, under a key that makes a rerun skip them.
 struct ImportChunk: Sendable {
-    /// The number of its first line.
-    var firstLine: Int
+    /// What the import is called.
+    let name: String
+    /// The number of its first line, which is part of its key.
+    private(set) var firstLine: Int
     /// Its events, encoded.
-    var append: PreparedAppend
-    /// How many they are; 0 if all lines were passed over.
-    var events: Int
+    private(set) var append: PreparedAppend
+    /// The number of each event's line.
+    private var lines: ArraySlice<Int>
     /// Lines that an erasure left, and that were passed over.
-    var erased: Int
+    let erased: Int
     /// Bytes of the file up to its end.
-    var doneBytes: UInt64
+    let doneBytes: UInt64
+
+    /// How many events it holds.
+    var events: Int { lines.count }
+    var key: String { Self.key(name, firstLine) }
+
+    init(
+        name: String, firstLine: Int, _ builder: consuming AppendBuilder, lines: [Int], erased: Int,
+        doneBytes: UInt64
+    ) throws {
+        self.name = name
+        self.firstLine = firstLine
+        self.lines = lines[...]
+        self.erased = erased
+        self.doneBytes = doneBytes
+        append = try builder.finish(idempotencyKey: Self.key(name, firstLine))
+    }
+
+    private static func key(_ name: String, _ line: Int) -> String { "import:\(name):\(line)" }
+
+    /// Takes the first `count` events out of the chunk, which begins with the line of the next one from now on.
+    mutating func removeFirst(_ count: Int) throws -> PreparedAppend {
+        lines = lines.dropFirst(count)
+        firstLine = lines.first ?? firstLine
+        let (beginning, rest) = try append.split(at: count, restKey: key)
+        append = rest
+        return beginning
+    }
 }
 
 /// Cuts lines into chunks: a new one begins after 1,000 lines, or 8 MiB.
@@ -38,19 +67,20 @@ struct ImportChunker: ~Copyable {
             let firstLine = reader.lineNumber + 1
             let firstByte = reader.doneBytes
             var builder = log.prepare()
+            var lines: [Int] = []
             var isAtEnd = false
             var erased = 0
             while reader.lineNumber + 1 - firstLine < Self.linesPerChunk,
                 reader.doneBytes - firstByte < Self.bytesPerChunk
             {
                 isAtEnd = try !reader.withNextLine { try Self.add($0, reader.lineNumber, to: &builder, &erased) }
+                if builder.count > lines.count { lines.append(reader.lineNumber) }
                 if isAtEnd { break }
             }
-            let count = builder.count
-            if count > 0 || erased > 0 {
-                let append = try builder.finish(idempotencyKey: "import:\(name):\(firstLine)")
-                return ImportChunk(
-                    firstLine: firstLine, append: append, events: count, erased: erased, doneBytes: reader.doneBytes)
+            if builder.count > 0 || erased > 0 {
+                return try ImportChunk(
+                    name: name, firstLine: firstLine, builder, lines: lines, erased: erased,
+                    doneBytes: reader.doneBytes)
             }
             if isAtEnd { return nil }
         }

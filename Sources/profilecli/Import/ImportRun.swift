@@ -39,16 +39,42 @@ struct ImportRun {
     }
 
     private mutating func commit(_ chunk: ImportChunk) throws {
+        var chunk = chunk
         do {
             erased += UInt64(chunk.erased)
             if chunk.events == 0 { return }
-            let receipt = try log.commit(chunk.append)
-            if receipt.isRepetition { skipped += UInt64(chunk.events) } else { stored += UInt64(chunk.events) }
-        } catch {
+            while let rest = try commitOrSkip(chunk) { chunk = rest }
+        } catch let error as AppendError {
             bar.clear()
             throw explained(error, chunk)
         }
         bar.update(progress(chunk.doneBytes))
+    }
+
+    /// Stores the chunk unless it is stored. Where the file had ended inside it when it was imported last, its beginning is stored, and
+    /// the rest is the answer.
+    private mutating func commitOrSkip(_ chunk: ImportChunk) throws -> ImportChunk? {
+        do {
+            let receipt = try log.commit(chunk.append)
+            if receipt.isRepetition { skipped += UInt64(chunk.events) } else { stored += UInt64(chunk.events) }
+            return nil
+        } catch {
+            guard case .keyReused = error else { throw error }
+            let count = try storedEvents(chunk.key)
+            guard 0 < count, count < chunk.events else { throw error }
+            var rest = chunk
+            // Under a key that is taken nothing is stored: this throws unless the stored lines are these.
+            _ = try log.commit(rest.removeFirst(count))
+            skipped += UInt64(count)
+            return rest
+        }
+    }
+
+    /// How many lines were stored under `key`: an event each, beside those of new users and of devices that got their first.
+    private func storedEvents(_ key: String) throws -> Int {
+        guard let receipt = try log.append(underKey: key), !receipt.places.isEmpty else { return 0 }
+        let page = try log.events(from: receipt.first, limit: receipt.places.count)
+        return page.events.count { $0.event.kind != .userCreated && $0.event.kind != .userChanged }
     }
 
     /// Counts events; how many there will be is estimated from the bytes that are left.
@@ -96,8 +122,9 @@ struct ImportRun {
         switch error {
         case .keyReused:
             failure.remedy =
-                "An import named \(name) stored other lines there. Undo the change in the lines from \(chunk.firstLine) on, or give "
-                + "this one its own name with --name."
+                "An import named \(name) stored other lines there. If this is another file, give it a name of its own with --name. If it "
+                + "is the same one, undo the change in the lines from \(chunk.firstLine) on: under another name, what is stored would be "
+                + "stored a second time."
         default: failure.remedy += " Then \(again): what is stored is skipped."
         }
         return failure

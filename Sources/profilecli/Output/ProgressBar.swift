@@ -4,15 +4,12 @@ internal import ProfileLog
 struct ProgressBar {
     private let clock = ContinuousClock()
     private let isShown: Bool
-    private let unit: String
     private var stage = ""
     private var begin: ContinuousClock.Instant
     private var lastDrawn: ContinuousClock.Instant?
     private var hasLine = false
 
-    /// A bar that counts in `unit`, as in `events`.
-    init(unit: String = "events", isShown: Bool = Terminal.isError) {
-        self.unit = unit
+    init(isShown: Bool = Terminal.isError) {
         self.isShown = isShown
         begin = clock.now
     }
@@ -28,7 +25,7 @@ struct ProgressBar {
             return
         }
         lastDrawn = now
-        draw(Self.line(progress, unit, elapsed: now - begin, width: Terminal.errorWidth ?? 80))
+        draw(Self.line(progress, elapsed: now - begin, width: Terminal.errorWidth ?? 80))
     }
 
     /// Takes the bar away, so that messages and results begin on a clean line.
@@ -44,11 +41,11 @@ struct ProgressBar {
     }
 
     /// The bar as text: `import  [█████·····]  52 %  520,000 events  412,000/s  1 s left`.
-    static func line(_ progress: LogProgress, _ unit: String, elapsed: Duration, width: Int) -> String {
+    static func line(_ progress: LogProgress, elapsed: Duration, width: Int) -> String {
         let seconds = elapsed.inSeconds
         let rate = seconds > 0.05 ? Double(progress.done) / seconds : 0
         var parts = [progress.stage]
-        var tail = ["\(Number.grouped(progress.done)) \(unit)"]
+        var tail = ["\(Number.grouped(progress.done)) \(progress.unit)"]
         if rate > 0 { tail.append("\(Number.grouped(UInt64(rate)))/s") }
         guard progress.total > 0 else { return (parts + tail).joined(separator: "  ") }
         let share = min(1, Double(progress.done) / Double(progress.total))

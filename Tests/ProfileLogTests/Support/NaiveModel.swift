@@ -7,8 +7,15 @@ struct NaiveModel {
         var attributes: [Name: AttributeValue] = [:]
         var standard: [Name: AttributeValue] = [:]
         var events: [Name: Int] = [:]
+        /// When each event happened first and last.
+        var times: [Name: ClosedRange<Int64>] = [:]
         var bought: [Name: Int] = [:]
+        var revenue: [Name: Double] = [:]
         var launches = 0
+        /// Positions of the events that set the attributes, of both sorts.
+        var setAt: [Name: Int] = [:]
+        /// What was saved and logged, in order.
+        var history: [ProfileEvent] = []
     }
 
     struct Item: Equatable {
@@ -16,6 +23,7 @@ struct NaiveModel {
         let kind: PendingKind
         let event: ProfileEvent
         let order: Int
+        let time: Int64
         let isVisible: Bool
     }
 
@@ -30,6 +38,8 @@ struct NaiveModel {
     var merged: [Name: Name] = [:]
     var pending: [String: [Item]] = [:]
     var events = 0
+    /// The time of what is done now.
+    var now: Int64 = 0
 
     mutating func user(_ id: Name) {
         guard profiles[id] == nil else { return }
@@ -41,7 +51,8 @@ struct NaiveModel {
     mutating func log(_ event: ProfileEvent, _ id: Name) {
         user(id)
         bump(id)
-        take(event, id)
+        profiles[id]?.history.append(event)
+        take(event, id, position: events, time: now)
     }
 
     private mutating func bump(_ id: Name) {
@@ -49,40 +60,51 @@ struct NaiveModel {
         events += 1
     }
 
-    private mutating func take(_ event: ProfileEvent, _ id: Name) {
+    private mutating func take(_ event: ProfileEvent, _ id: Name, position: Int, time: Int64) {
         var profile = profiles[id] ?? Profile()
+        func set(_ name: Name, _ value: AttributeValue) {
+            profile.standard[name] = value == .null ? nil : value
+            profile.setAt[name] = value == .null ? nil : position
+        }
         switch event {
-        case .customEventLogged(let event), .customEventSaved(let event): profile.events[event.name, default: 0] += 1
-        case .purchaseLogged(let purchase): profile.bought[purchase.product, default: 0] += Int(purchase.quantity)
+        case .customEventLogged(let event), .customEventSaved(let event):
+            profile.events[event.name, default: 0] += 1
+            let known = profile.times[event.name] ?? time...time
+            profile.times[event.name] = min(known.lowerBound, time)...max(known.upperBound, time)
+        case .purchaseLogged(let purchase):
+            profile.bought[purchase.product, default: 0] += Int(purchase.quantity)
+            profile.revenue[purchase.product, default: 0] += purchase.price * Double(purchase.quantity)
         case .userAttributesChanged(let changes):
-            for change in changes {
-                profile.standard[Name(change.attribute.name)] = change.value == .null ? nil : change.value
-            }
-        case .userAttributeSaved(let change):
-            profile.standard[Name(change.attribute.name)] = change.value == .null ? nil : change.value
+            for change in changes { set(Name(change.attribute.name), change.value) }
+        case .userAttributeSaved(let change): set(Name(change.attribute.name), change.value)
         case .customAttributesChanged(let changes), .customAttributesSaved(let changes):
-            for change in changes { Self.change(&profile.attributes[change.name], change.operation) }
+            for change in changes {
+                let isTaken = Self.change(&profile.attributes[change.name], change.operation)
+                let isThere = profile.attributes[change.name] != nil
+                if !isThere {
+                    profile.setAt[change.name] = nil
+                } else if isTaken {
+                    profile.setAt[change.name] = position
+                }
+            }
         default: break
         }
         profiles[id] = profile
     }
 
-    private static func change(_ value: inout AttributeValue?, _ operation: AttributeOperation) {
-        switch operation {
-        case .set(.null), .unset: value = nil
-        case .set(let new): value = new
-        case .increment(let number):
-            if value == nil { value = .int(number) } else if case .int(let old)? = value { value = .int(old &+ number) }
-        case .arrayAdd(let new):
-            if value == nil {
-                value = .array(new)
-            } else if case .array(let old)? = value {
-                value = .array(old.filter { !new.contains($0) } + new)
-            }
-        case .arrayRemove(let gone):
-            if case .array(let old)? = value { value = .array(old.filter { !gone.contains($0) }) }
-        default: break
+    /// Answers whether the operation has a meaning for a value of this type.
+    private static func change(_ value: inout AttributeValue?, _ operation: AttributeOperation) -> Bool {
+        switch (operation, value) {
+        case (.set(.null), _), (.unset, _): value = nil
+        case (.set(let new), _): value = new
+        case (.increment(let number), nil): value = .int(number)
+        case (.increment(let number), .int(let old)?): value = .int(old &+ number)
+        case (.arrayAdd(let new), nil): value = .array(new)
+        case (.arrayAdd(let new), .array(let old)?): value = .array(old.filter { !new.contains($0) } + new)
+        case (.arrayRemove(let gone), .array(let old)?): value = .array(old.filter { !gone.contains($0) })
+        default: return false
         }
+        return true
     }
 
     mutating func save(_ event: ProfileEvent, _ id: Name?, device: String, isVisible: Bool) {
@@ -98,10 +120,11 @@ struct NaiveModel {
             owner = currentUser(device)
         }
         bump(owner)
+        profiles[owner]?.history.append(event)
         pending[device, default: []].append(
             Item(
                 user: owner, kind: PendingKind(event.kind) ?? .customEvents, event: event, order: events,
-                isVisible: isVisible))
+                time: now, isVisible: isVisible))
     }
 
     private mutating func currentUser(_ device: String) -> Name {
@@ -124,7 +147,7 @@ struct NaiveModel {
         pending[device] = pending[device, default: []].filter { !$0.isVisible }
         for user in users {
             let items = due.filter { $0.user == user }.sorted { ($0.kind, $0.order) < ($1.kind, $1.order) }
-            for item in items { take(item.event, survivor(user)) }
+            for item in items { take(item.event, survivor(user), position: item.order, time: item.time) }
             for _ in 0..<(items.count + chunk - 1) / chunk { bump(survivor(user)) }
         }
     }
@@ -160,7 +183,10 @@ struct NaiveModel {
         guard let old = profiles[source], var new = profiles[target] else { return }
         new.attributes.merge(old.attributes) { target, _ in target }
         new.standard.merge(old.standard) { target, _ in target }
+        new.setAt.merge(old.setAt) { target, _ in target }
         new.events.merge(old.events, uniquingKeysWith: +)
+        new.times.merge(old.times) { min($0.lowerBound, $1.lowerBound)...max($0.upperBound, $1.upperBound) }
+        new.revenue.merge(old.revenue, uniquingKeysWith: +)
         new.bought.merge(old.bought, uniquingKeysWith: +)
         new.launches += old.launches
         profiles[target] = new
@@ -175,7 +201,9 @@ struct NaiveModel {
         for (device, items) in pending {
             pending[device] = items.map {
                 $0.user == old
-                    ? Item(user: id, kind: $0.kind, event: $0.event, order: $0.order, isVisible: $0.isVisible) : $0
+                    ? Item(
+                        user: id, kind: $0.kind, event: $0.event, order: $0.order, time: $0.time,
+                        isVisible: $0.isVisible) : $0
             }
         }
     }

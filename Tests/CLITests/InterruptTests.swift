@@ -1,0 +1,53 @@
+import Foundation
+import Testing
+
+/// Long work that Ctrl-C stops at a good place. Each script waits until the work has begun: a file of it is there.
+@Suite("Ctrl-C")
+struct InterruptTests {
+    private let cli: CLI
+
+    init() throws { cli = try CLI() }
+
+    private func fill() throws {
+        try cli.succeed("generate", "--events", "60000", "--users", "500", "-o", "events.jsonl")
+        try cli.succeed("import", "events.jsonl")
+    }
+
+    /// Runs `profilecli` with `arguments`, and presses Ctrl-C when `file` is there.
+    private func interrupt(_ arguments: [String], when file: String) throws -> CLI.Outcome {
+        let script = """
+            "$0" "$@" & until [ -s \(file) ] || ! kill -0 $!; do sleep 0.01; done; kill -INT $!; wait $!
+            """
+        return try cli.run(
+            ["-c", script, CLI.program().path] + arguments, command: URL(filePath: "/bin/bash"))
+    }
+
+    @Test("A copy is stopped, and the same command goes on with it")
+    func copy() throws {
+        try fill()
+        let stopped = try interrupt(["replay", "--into", "copy"], when: "copy/data.mdb")
+        #expect(stopped.status == 130, "\(stopped.errors)")
+        #expect(stopped.errors.contains("the copy goes on where it stopped"))
+        try cli.succeed("replay", "--into", "copy")
+        #expect(try cli.succeed("export", "--store", "copy").output == cli.succeed("export").output)
+    }
+
+    @Test("A compaction is stopped, and the store is as it was")
+    func compact() throws {
+        try fill()
+        let stopped = try interrupt(["compact"], when: "store/compact/data.mdb")
+        #expect(stopped.status == 130, "\(stopped.errors)")
+        #expect(stopped.errors.contains("it is as it was"))
+        let files = try FileManager.default.contentsOfDirectory(atPath: cli.store)
+        #expect(Set(files) == ["data.mdb", "lock.mdb"])
+        #expect(try cli.succeed("check").output.hasPrefix("Sound"))
+    }
+
+    @Test("A simulation is stopped, and the store holds what happened until then")
+    func simulate() throws {
+        let stopped = try interrupt(["simulate", "--devices", "300", "--days", "60"], when: "store/data.mdb")
+        #expect(stopped.status == 130, "\(stopped.errors)")
+        #expect(stopped.errors.contains("stopped by Ctrl-C"))
+        #expect(try cli.succeed("check").output.hasPrefix("Sound"))
+    }
+}
