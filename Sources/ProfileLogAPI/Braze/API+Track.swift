@@ -50,9 +50,13 @@ extension API {
             }
             let answer = first(decision)
             if decision.refusesAll { return answer }
-            guard builder.count > 0 else { return try stored?(nil, decision) ?? answer }
             let note = key == nil ? [] : RequestNote(digest: digest, answer: answer.body).bytes
             do {
+                if builder.count == 0 {
+                    // Nothing is stored but what is left out; without the key, so that a retry is decided again.
+                    if !builder.isEmpty { _ = try await commit(builder.finish()) }
+                    return try stored?(nil, decision) ?? answer
+                }
                 let receipt = try await commit(builder.finish(idempotencyKey: key, note: note))
                 if receipt.isRepetition { return try known(receipt, try self.note(of: receipt, digest)) }
                 return try stored?(receipt, decision) ?? answer

@@ -9,6 +9,8 @@ enum ExportedLine {
         if fields["erased"] == .bool(true) { throw .init("its content was erased") }
         switch kind {
         case .userCreated: return (try fields.user("user"), EventContext(source: .import), nil)
+        // About a request to that store; nothing that anybody has.
+        case .objectsLeftOut: return (UserID(try fields.text("user") ?? "nobody"), EventContext(source: .import), nil)
         case .customEventLogged, .customAttributesChanged, .userAttributesChanged, .purchaseLogged, .customEventSaved,
             .customAttributesSaved, .userAttributeSaved:
             return (try fields.user("user"), try context(kind, fields), try event(kind, fields))

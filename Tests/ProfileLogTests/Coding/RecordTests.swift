@@ -73,6 +73,10 @@ struct RecordTests {
             _ = try log.append([event], to: .externalID("ana"), context: context, idempotencyKey: "key \(index)")
         }
         _ = try log.launch(device: "device")
+        var builder = log.prepare()
+        try builder.leaveOut([LeftOut(list: "events", index: 300, field: "f", reason: "r")], of: .externalID("ana"))
+        try builder.leaveOut([LeftOut(list: "attributes", index: 0, reason: "r")], of: nil)
+        _ = try log.commit(builder.finish())
         let coding = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent().deletingLastPathComponent().appendingPathComponent("Sources/ProfileLog/Coding")
             .path
