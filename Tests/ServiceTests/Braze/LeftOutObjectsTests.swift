@@ -93,6 +93,20 @@ struct LeftOutObjectsTests {
         }
     }
 
+    @Test("What is refused about somebody does not make them the one who was updated last")
+    func update() async throws {
+        try await withAPI { (api) async throws in
+            await api.track(
+                #"{"external_id":"a","email":"x@example.com"}"#, #"{"external_id":"b","email":"x@example.com"}"#)
+            for _ in 0..<2 {
+                _ = await api.post(
+                    "/users/track", #"{"attributes":[{"external_id":"c"}],"events":[{"external_id":"a"}]}"#)
+            }
+            await api.track(#"{"email":"x@example.com","hit":true}"#)
+            #expect(await api.export(#""external_ids":["b"]"#).at("0.custom_attributes.hit") == true)
+        }
+    }
+
     @Test("Pages neither skip nor repeat, one user's are theirs alone, and erasure takes them")
     func pages() async throws {
         try await withAPI { (api) async throws in
