@@ -87,7 +87,10 @@ struct RecordTests {
             // A string where the schema has a number or an unknown field would show as a bare number.
             #expect(!text.isEmpty, "\(key)")
             let again = try run(protoc, ["--proto_path=\(coding)", "--encode=profilelog.Record", "record.proto"], text)
-            #expect(again == message, "\(String(decoding: text, as: UTF8.self))")
+            // protoc leaves out zeros everywhere; a header has its four fields always.
+            var short = message
+            if short[2...3] == [0x10, 0] { short.removeSubrange(2...3) }
+            #expect(again == short, "\(String(decoding: text, as: UTF8.self))")
         }
     }
 
