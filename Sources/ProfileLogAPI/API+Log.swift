@@ -22,7 +22,7 @@ extension API {
         try await log(request, Self.purchaseFields) { [.purchaseLogged(try Self.purchase($0))] }
     }
 
-    private static func purchase(_ fields: Fields) throws -> Purchase {
+    static func purchase(_ fields: Fields) throws -> Purchase {
         let product = Name(try fields.requiredText("product"))
         let currency = try fields.requiredText("currency")
         guard let price = try fields.number("price") else { throw APIProblem.invalid("price", "is missing") }
@@ -33,25 +33,31 @@ extension API {
             product: product, currency: currency, price: price, quantity: quantity, properties: try properties(fields))
     }
 
-    private static let purchaseFields: Set<Name> = ["product", "currency", "price", "quantity", "properties"]
-    private static let logFields: Set<Name> = ["user", "device", "process", "source", "time"]
+    static let purchaseFields: Set<Name> = ["product", "currency", "price", "quantity", "properties"]
+    static let logFields: Set<Name> = ["user", "device", "process", "source", "time"]
 
     private func log(
         _ request: APIRequest, _ content: Set<Name>, _ events: (Fields) throws -> [ProfileEvent]
     ) async throws -> APIAnswer {
         let fields = try Fields(request.body, Self.conditionFields.union(Self.logFields).union(content))
         let (expected, key) = try Self.conditions(fields, request)
+        return try await commit(Self.logging(fields, expected, key, events))
+    }
+
+    /// What the fields of a logging say.
+    static func logging(
+        _ fields: Fields, _ expected: ExpectedVersion, _ key: String?, _ events: (Fields) throws -> [ProfileEvent]
+    ) throws -> Write {
         let device = try fields.text("device").map { try Identifiers.device($0) }
         guard let user = try fields.text("user").map({ try Identifiers.user($0) }) ?? device.map({ .device($0) }) else {
             throw APIProblem.invalid(
                 "user", "is missing", remedy: "Send `user`, or `device` for whoever is on that device.")
         }
         let context = EventContext(
-            source: try Self.source(fields), occurredAt: try fields.time("time"),
+            source: try source(fields), occurredAt: try fields.time("time"),
             process: try fields.text("process").map { Name($0) } ?? DeviceStorage.app, device: device)
         let events = try events(fields)
-        return try await commit(
-            Write(user: user, context: context, events: events, expected: expected, key: key, savedOn: nil))
+        return Write(user: user, context: context, events: events, expected: expected, key: key, savedOn: nil)
     }
 
     private static func source(_ fields: Fields) throws -> EventSource {

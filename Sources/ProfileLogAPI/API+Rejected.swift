@@ -8,31 +8,72 @@ extension API {
         var query = Query(request)
         let id = try query.text("user").map { try Identifiers.user($0) }
         let withRepaired = try query.flag("repaired")
+        let after = try query.number("after", 0...UInt64.max, standard: 0)
         let limit = try query.limit(standard: 1_000, most: Self.mostRejected)
         try query.end()
-        var items = try log.rejected(isOpen: !withRepaired)
-        if let id {
+        let number = try id.map { id in
             guard let user = try log.user(meantBy: id) else { throw APIProblem.unknownUser(id) }
-            items = try items.filter { try log.survivor(of: $0.item.user) == user.number }
+            return user.number
         }
+        let saved = try log.rejected(of: number, isOpen: !withRepaired).map(Refused.item)
+        let leftOut = try log.leftOut(of: number).map(Refused.object)
+        let all = (saved + leftOut).enumerated().filter { $1.position.rawValue > after }
+            .sorted { ($0.element.position, $0.offset) < ($1.element.position, $1.offset) }.map(\.element)
+        // What one event of the log says stays on one page.
+        let cut = all.dropFirst(limit).firstIndex { $0.position != all[limit - 1].position } ?? all.count
         var events = EventJSON(log: log)
         return try APIAnswer.ok { json in
             json.key("rejected")
-            try json.array(items.prefix(limit)) { json, rejected in
+            try json.array(all[..<cut]) { json, refused in
                 json.beginObject()
-                try Self.write(rejected.item, &events, to: &json)
-                json.member("device", rejected.item.context.device)
-                json.key("reason")
-                json.value(rejected.reason)
-                json.key("flush")
-                json.value(rejected.flush.rawValue)
-                json.key("repaired_by")
-                json.position(rejected.repairedBy ?? .start)
+                switch refused {
+                case .item(let item): try Self.write(item, &events, to: &json)
+                case .object(let object): try Self.write(object, &events, to: &json)
+                }
                 json.endObject()
             }
             json.key("total")
-            json.value(items.count)
+            json.value(saved.count + leftOut.count)
+            json.key("last")
+            json.value(cut == 0 ? after : all[cut - 1].position.rawValue)
+            json.key("more")
+            json.value(cut < all.count)
         }
+    }
+
+    /// Something that was not taken, at the position of the event that says so.
+    private enum Refused {
+        case item(RejectedItem)
+        case object(LeftOutObject)
+
+        var position: Position {
+            switch self {
+            case .item(let item): item.flush
+            case .object(let object): object.position
+            }
+        }
+    }
+
+    private static func write(_ rejected: RejectedItem, _ events: inout EventJSON, to json: inout JSONWriter) throws {
+        try write(rejected.item, &events, to: &json)
+        json.member("device", rejected.item.context.device)
+        json.key("reason")
+        json.value(rejected.reason)
+        json.key("flush")
+        json.value(rejected.flush.rawValue)
+        json.key("repaired_by")
+        json.position(rejected.repairedBy ?? .start)
+    }
+
+    private static func write(_ object: LeftOutObject, _ events: inout EventJSON, to json: inout JSONWriter) throws {
+        json.key("position")
+        json.value(object.position.rawValue)
+        json.member("kind", EventKind.objectsLeftOut.name)
+        json.key("user")
+        if let id = try events.id(of: object.user) { json.value(id) } else { json.null() }
+        json.key("recorded_at")
+        json.value(object.recordedAt)
+        json.leftOut(object.what)
     }
 
     func retry(_ request: APIRequest) async throws -> APIAnswer {

@@ -18,7 +18,7 @@ extension API {
         }
     }
 
-    private static let saveFields: Set<Name> = [
+    static let saveFields: Set<Name> = [
         "user", "device", "process", "app_group", "private", "time", "item", "imported",
     ]
 
@@ -27,14 +27,21 @@ extension API {
     ) async throws -> APIAnswer {
         let fields = try Fields(request.body, Self.conditionFields.union(Self.saveFields).union(content))
         let (expected, key) = try Self.conditions(fields, request)
-        let device = try fields.text("device").map { try Identifiers.device($0) } ?? Self.defaultDevice
+        return try await commit(Self.saving(fields, expected, key, events))
+    }
+
+    /// What the fields of a save say.
+    static func saving(
+        _ fields: Fields, _ expected: ExpectedVersion, _ key: String?, _ events: (Fields) throws -> [ProfileEvent]
+    ) throws -> Write {
+        let device = try fields.text("device").map { try Identifiers.device($0) } ?? defaultDevice
         let user = try fields.text("user").map { try Identifiers.user($0) } ?? .device(device)
         let process = try fields.text("process").map { Name($0) } ?? DeviceStorage.app
         let appGroup = try fields.text("app_group").map { Name($0) }
         let isPrivate = try fields.flag("private")
         if isPrivate, appGroup != nil { throw APIProblem.invalid("private", "and `app_group` exclude each other") }
         let storage: DeviceStorage =
-            isPrivate ? .privateTo(process: process) : .appGroup(appGroup ?? Self.defaultAppGroup)
+            isPrivate ? .privateTo(process: process) : .appGroup(appGroup ?? defaultAppGroup)
         // What a real device had saved is stored as it is: its launch decides whether the SDK takes it.
         let source: EventSource =
             try fields.flag("imported") ? .import : process == DeviceStorage.app ? .app : .extension
@@ -42,9 +49,7 @@ extension API {
             source: source, occurredAt: try fields.time("time"),
             process: process, device: device, storage: storage, item: try fields.text("item"))
         let events = try events(fields)
-        return try await commit(
-            Write(
-                user: user, context: context, events: events, expected: expected, key: key, savedOn: device))
+        return Write(user: user, context: context, events: events, expected: expected, key: key, savedOn: device)
     }
 }
 

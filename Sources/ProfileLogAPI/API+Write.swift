@@ -141,7 +141,7 @@ extension API {
         return (expected ?? match ?? .any, key ?? request.idempotencyKey)
     }
 
-    private static func expectation(_ value: AttributeValue?) throws -> ExpectedVersion? {
+    static func expectation(_ value: AttributeValue?) throws -> ExpectedVersion? {
         switch value {
         case nil, .null: return nil
         case .string("none"): return .noUser

@@ -51,6 +51,9 @@ extension API {
             try await $0.logUserAttribute($1)
         },
         Endpoint(.post, "/v1/log/purchase", "log a purchase, effective at once") { try await $0.logPurchase($1) },
+        Endpoint(.post, "/v1/batch", "save and log many things at once, with a result for each") {
+            try await $0.batch($1)
+        },
         Endpoint(.post, "/v1/launch", "start the app on a device, which flushes what waits there") {
             try await $0.launch($1)
         },
@@ -81,7 +84,9 @@ extension API {
         Endpoint(.post, "/v1/pending/retry", "save a rejected item once more, corrected or as it is") {
             try await $0.retry($1)
         },
-        Endpoint(.get, "/v1/rejected", "saved items that the SDK refused, with the reason") { try $0.rejected($1) },
+        Endpoint(.get, "/v1/rejected", "what was refused, by the SDK or of a request, with the reason") {
+            try $0.rejected($1)
+        },
         Endpoint(.get, "/v1/profile", "a user's profile, now or at any past position or time") { try $0.profile($1) },
         Endpoint(.get, "/v1/history", "one user's events") { try $0.history($1) },
         Endpoint(.get, "/v1/events", "the whole log, with a wait for news") { try await $0.events($1) },

@@ -74,7 +74,7 @@ extension Endpoint {
     // MARK: - By endpoint
 
     private static let declared: [String: [EndpointInput]] = writes.merging(devices) { $1 }.merging(reads) { $1 }
-        .merging(others) { $1 }.merging(brazeReads) { $1 }
+        .merging(others) { $1 }.merging(brazeReads) { $1 }.merging(brazeWrites) { $1 }
 
     private static let writes: [String: [EndpointInput]] = [
         "POST /v1/save/event": save + event,
@@ -87,6 +87,9 @@ extension Endpoint {
             EndpointInput("product", isRequired: true), EndpointInput("currency", isRequired: true),
             EndpointInput("price", .number, isRequired: true), EndpointInput("quantity", .integer),
             EndpointInput("properties", .object),
+        ],
+        "POST /v1/batch": [
+            EndpointInput("items", .array, isRequired: true), EndpointInput("atomic", .boolean), EndpointInput("key"),
         ],
         "POST /v1/pending/discard": [
             EndpointInput("reason", isRequired: true), EndpointInput("device"), EndpointInput("actor"),
@@ -127,7 +130,7 @@ extension Endpoint {
         "GET /v1/devices": [EndpointInput("after"), limit],
         "GET /v1/devices/{device}": [],
         "GET /v1/pending": [EndpointInput("device"), user, EndpointInput("storage"), limit],
-        "GET /v1/rejected": [user, EndpointInput("repaired", .boolean), limit],
+        "GET /v1/rejected": page + [user, EndpointInput("repaired", .boolean)],
         "GET /v1/profile": [
             EndpointInput("user", isRequired: true), EndpointInput("as_of"), EndpointInput("include_pending", .boolean),
         ],

@@ -116,6 +116,13 @@ public struct EventJSON {
         case .queued(let event): writeContent(event, to: &json)
         case .pendingFlushed, .pendingDiscarded, .dataSent, .deviceChanged, .sessionEnded, .usersMerged:
             writeDeviceContent(event, to: &json)
+        case .objectsLeftOut(let items):
+            json.key("left_out")
+            json.array(items) { json, item in
+                json.beginObject()
+                json.leftOut(item)
+                json.endObject()
+            }
         case .appLeft, .sessionStarted, .userLoggedOut, .other: break
         }
     }
@@ -158,6 +165,15 @@ public struct EventJSON {
 }
 
 extension JSONWriter {
+    /// Writes what was left out, as members.
+    mutating func leftOut(_ item: LeftOut) {
+        member("input_array", item.list)
+        key("index")
+        value(item.index)
+        member("field", item.field)
+        member("reason", item.reason)
+    }
+
     /// Writes a text member, unless there is none.
     mutating func member(_ key: String, _ text: String?) {
         guard let text else { return }

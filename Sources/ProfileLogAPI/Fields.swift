@@ -9,7 +9,6 @@ struct Fields {
     private static let maxDepth = Limits.valueDepth + 4
 
     init(_ body: [UInt8], _ known: Set<Name>) throws {
-        self.known = known
         guard !body.isEmpty else {
             throw APIProblem(
                 status: 400, code: "invalid_json", error: "The body is empty.", remedy: "Send a JSON object.",
@@ -20,6 +19,11 @@ struct Fields {
                 status: 400, code: "invalid_json", error: "The body is no JSON object.", remedy: "Send a JSON object.",
                 place: "body")
         }
+        try self.init(members, known)
+    }
+
+    init(_ members: [AttributeValue.Member], _ known: Set<Name>) throws {
+        self.known = known
         for member in members { self.members[member.key] = member.value }
         guard let unknown = members.map(\.key).filter({ !known.contains($0) }).min() else { return }
         let names = known.sorted().map(\.text).joined(separator: ", ")

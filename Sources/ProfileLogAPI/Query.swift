@@ -17,6 +17,15 @@ struct Query {
         return values.removeValue(forKey: name) ?? []
     }
 
+    /// The values of `name[0]`, `name[1]`, … in the order of their numbers.
+    mutating func numbered(_ name: String) -> [String] {
+        let keys = values.keys.compactMap { key -> (number: UInt32, key: String)? in
+            guard key.hasPrefix(name + "["), key.hasSuffix("]") else { return nil }
+            return UInt32(key.dropFirst(name.count + 1).dropLast()).map { ($0, key) }
+        }
+        return keys.sorted { $0.number < $1.number }.flatMap { values.removeValue(forKey: $0.key) ?? [] }
+    }
+
     mutating func text(_ name: String) throws -> String? {
         let all = all(name)
         guard all.count <= 1 else { throw APIProblem.invalid(name, "stands twice") }

@@ -186,4 +186,16 @@ struct ImportTests {
         try cli.succeed("generate", "--events", "10", "-o", "e.jsonl")
         #expect(try cli.run("generate", "--users", "0").status == 64)
     }
+
+    @Test("What another store's requests left out is passed over")
+    func leftOut() throws {
+        let cli = try CLI()
+        let line =
+            #"{"position":1,"user":null,"user_number":0,"version":1,"kind":"objectsLeftOut","source":"rest","#
+            + #""left_out":[{"input_array":"events","index":0,"reason":"r"}]}"#
+        let good = #"{"kind":"custom_event","user":"u","name":"e"}"#
+        let outcome = try cli.run("import", "-", input: "\(line)\n\(good)\n")
+        #expect(outcome.status == 0, "\(outcome.errors)")
+        #expect(try cli.run("stats", "--format", "json").output.contains(#""events":2"#))
+    }
 }

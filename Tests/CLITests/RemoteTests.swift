@@ -1,6 +1,10 @@
 import Foundation
 import Testing
 
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
 @Suite("With --url")
 struct RemoteTests {
     /// A `profiled` on a free port, ended with this.
@@ -32,6 +36,32 @@ struct RemoteTests {
         }
 
         deinit { if process.isRunning { process.terminate() } }
+    }
+
+    @Test("What a 201 left out is listed, from the service as from the store")
+    func leftOut() async throws {
+        let cli = try CLI()
+        let service = try Service(cli)
+        let url = ["PROFILELOG_URL": service.url, "PROFILELOG_STORE": ""]
+        var request = URLRequest(url: try #require(URL(string: service.url + "/users/track")))
+        request.httpMethod = "POST"
+        request.httpBody = Data(
+            #"{"attributes":[{"external_id":"ana","shoe":38,"gender":"X"}],"events":[{"external_id":"ana","name":"e"}]}"#
+                .utf8)
+        let (_, response) = try await URLSession.shared.data(for: request)
+        #expect((response as? HTTPURLResponse)?.statusCode == 201)
+        let table = try cli.run(["rejected"], environment: url)
+        #expect(table.status == 0, "\(table.errors)")
+        for piece in ["INPUT ARRAY", "events", "'time' is required", "gender", "2 parts of requests left out."] {
+            #expect(table.output.contains(piece), "\(piece) is missing in \(table.output)")
+        }
+        let lines = try cli.run(["rejected", "--user", "ana", "--format", "json"], environment: url).output
+        #expect(lines.split(separator: "\n").count == 2)
+        #expect(lines.contains(#""field":"gender""#))
+        #expect(service.end() == 0)
+        #expect(try cli.run(["rejected"]).output.contains("'time' is required"))
+        #expect(try cli.run(["rejected", "--user", "ana", "--format", "json"]).output == lines)
+        #expect(try cli.run(["history", "ana"]).output.contains("events[0]: 'time' is required"))
     }
 
     @Test("The service answers as the store does, refusals and exit statuses included")

@@ -158,7 +158,7 @@ TABLES = {
         ("a key twice", TRACK, '{"events": [], "events": []}', 400, refused("invalid_json", place=ANY)),
         ("an array", TRACK, "[]", 400, refused("invalid_json", place="body")),
         ("nothing", TRACK, "", 400, refused("invalid_json", place="body")),
-        ("a form", TRACK, "attributes[][external_id]=a", 400, refused("invalid_json", place=ANY),
+        ("a form", TRACK, "attributes[][external_id]=a", 415, refused("unsupported_type"),
          {"Content-Type": "application/x-www-form-urlencoded"}),
         ("not UTF-8", TRACK, b'{"attributes": [{"external_id": "\xff"}]}', 400, refused("invalid_json", place=ANY)),
         ("attributes that are no array", TRACK, {"attributes": "a"}, 400, refused("invalid", place=ANY)),

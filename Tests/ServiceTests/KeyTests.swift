@@ -24,6 +24,20 @@ struct KeyTests {
 
     private func bearer(_ key: String) -> [String: String] { ["Authorization": "Bearer \(key)"] }
 
+    @Test("Where there are rate limits, their headers are on a 401 too, and empty")
+    func limitsWithoutKey() async throws {
+        try await withFolder { folder in
+            _ = try await add("all", in: folder)
+            let service = try await Service(in: folder, arguments: ["--rate-limit", "9/3600"])
+            let answer = try await service.post("/users/track", Self.track, headers: bearer("wrong"))
+            #expect(answer.status == 401)
+            for name in ["limit", "remaining", "reset"] { #expect(answer.headers["x-ratelimit-\(name)"] == "") }
+            let other = try await service.post("/users/track/sync", Self.track, headers: bearer("wrong"))
+            #expect(other.headers["x-ratelimit-limit"] == nil)
+            #expect(try await service.stop() == 0)
+        }
+    }
+
     @Test("A key does what it is allowed to, an unknown one nothing, and neither is ever repeated")
     func permissions() async throws {
         try await withFolder { folder in

@@ -39,6 +39,40 @@ struct LimitTests {
         }
     }
 
+    @Test("All limits of a path hold at once, and the headers show the one that is the closest to its end")
+    func several() async throws {
+        let limits = ["--rate-limit", "3/3600", "--rate-limit", "100/3600", "--rate-limit", "2/1"]
+        try await withService(arguments: limits) { service in
+            let first = try await service.post("/users/track", Self.track)
+            #expect(first.headers["x-ratelimit-limit"] == "2")
+            var stored = 1
+            for _ in 0..<400 where stored < 3 {
+                let answer = try await service.post("/users/track", Self.track)
+                if answer.status == 201 { stored += 1 }
+                if answer.status == 429 { #expect(answer.headers["x-ratelimit-limit"] == "2") }
+                try await Task.sleep(for: .milliseconds(20))
+            }
+            #expect(stored == 3)
+            try await Task.sleep(for: .milliseconds(1_100))
+            let over = try await service.post("/users/track", Self.track)
+            #expect(over.status == 429)
+            #expect(over.headers["x-ratelimit-limit"] == "3")
+        }
+    }
+
+    @Test("Endpoints share a limit that names them")
+    func shared() async throws {
+        try await withService(arguments: ["--rate-limit", "/events/list,/events=2/3600"]) { service in
+            for (path, remaining) in [("/events/list", "1"), ("/events", "0")] {
+                let answer = try await service.get(path)
+                #expect(answer.status == 200)
+                #expect(answer.headers["x-ratelimit-remaining"] == remaining)
+            }
+            for path in ["/events/list", "/events"] { #expect(try await service.get(path).status == 429) }
+            #expect(try await service.get("/custom_attributes").status == 200)
+        }
+    }
+
     @Test("The window ends, and then there is room again")
     func window() async throws {
         try await withService(arguments: ["--rate-limit", "1/1"]) { service in
@@ -56,7 +90,8 @@ struct LimitTests {
         "Wrong limits end with exit code 64",
         arguments: [
             ["--rate-limit", "3"], ["--rate-limit", "0/3"], ["--rate-limit", "3/0"], ["--rate-limit", "/nothing=1/1"],
-            ["--rate-limit", "x/y"], ["--max-streams", "0"], ["--heartbeat", "0"], ["--body-timeout", "-1"],
+            ["--rate-limit", "x/y"], ["--rate-limit", "/events,=1/1"], ["--max-streams", "0"], ["--heartbeat", "0"],
+            ["--body-timeout", "-1"],
             ["--idle-timeout", "0"], ["--log-format", "xml"],
         ])
     func wrong(arguments: [String]) async throws {

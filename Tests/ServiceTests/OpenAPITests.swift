@@ -41,6 +41,38 @@ struct OpenAPITests {
         }
     }
 
+    /// Endpoints that remember what they did under a key, or need not.
+    private static let keyed: Set<String> = [
+        "/users/track", "/users/track/sync", "/users/track/bulk", "/users/alias/new", "/users/alias/update",
+        "/users/identify", "/users/merge", "/users/external_ids/rename", "/users/external_ids/remove", "/users/delete",
+        "/subscription/status/set", "/v2/subscription/status/set", "/v1/save/event", "/v1/save/attributes",
+        "/v1/save/user-attribute", "/v1/log/event", "/v1/log/attributes", "/v1/log/user-attribute", "/v1/log/purchase",
+        "/v1/batch",
+    ]
+
+    @Test("Every POST tells the members of its body and whether it takes a key, every answer its type")
+    func bodies() async throws {
+        try await withService { service in
+            let paths = try await service.get("/openapi.json").json.at("paths")
+            for endpoint in API.endpoints {
+                guard case .object(let all)? = paths[Name(endpoint.path)] else { continue }
+                let method = endpoint.method.rawValue.lowercased()
+                let operation = all.first { $0.key.text == method }?.value ?? .null
+                if endpoint.method == .post {
+                    let schema = operation.at("requestBody.content")[Name("application/json")]?.at("schema")
+                    #expect((schema?.at("properties").count ?? 0) > 0, "\(endpoint.path)")
+                }
+                let headers = values(operation.at("parameters")).filter { $0.at("in") == "header" }
+                let takesKey = headers.contains { $0.at("name") == "Idempotency-Key" }
+                #expect(takesKey == Self.keyed.contains(endpoint.path), "\(endpoint.path)")
+                let answer = members(operation.at("responses"))[0].value.at("content")
+                let isFile = endpoint.path.hasPrefix("/exports/")
+                #expect((answer[Name(isFile ? "application/zip" : "application/json")] ?? .null) != .null)
+                if isFile { #expect(answer[Name("application/json")] == nil) }
+            }
+        }
+    }
+
     @Test("A native endpoint takes what is declared, and refuses all else by name")
     func inputs() async throws {
         try await withService(arguments: ["--ephemeral"]) { service in

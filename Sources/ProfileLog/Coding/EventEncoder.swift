@@ -49,6 +49,10 @@ enum EventEncoder {
         default: break
         }
         for identity in event.released { IdentityCodec.write(identity, field: RecordField.released, to: &writer) }
+        switch event {
+        case .objectsLeftOut(let items): for item in items { LeftOutCodec.write(item, to: &writer) }
+        default: break
+        }
         return true
     }
 

@@ -32,6 +32,7 @@ struct RecordBody {
     var flushed: [Position] = []
     var rejected: [Flush.Rejection] = []
     var discarded: [Position] = []
+    var leftOut: [LeftOut] = []
 
     /// Reads `bytes`, which must outlive the body; nil if they are no message.
     init?(_ bytes: UnsafeRawBufferPointer) {
@@ -96,6 +97,9 @@ struct RecordBody {
         case RecordField.released:
             guard let identity = IdentityCodec.read(reader.bytes()) else { return false }
             released.append(identity)
+        case RecordField.leftOut:
+            guard let item = LeftOutCodec.read(reader.bytes()) else { return false }
+            leftOut.append(item)
         case RecordField.settings:
             guard let read = SettingsCodec.read(reader.bytes()) else { return false }
             settings = read

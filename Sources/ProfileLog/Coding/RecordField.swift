@@ -34,6 +34,7 @@ enum RecordField {
     static let replaces: UInt32 = 36
     static let skippedLists: UInt32 = 37
     static let released: UInt32 = 38
+    static let leftOut: UInt32 = 39
 
     enum Value {
         static let name: UInt32 = 1

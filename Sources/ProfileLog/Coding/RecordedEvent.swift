@@ -99,6 +99,7 @@ extension RecordedEvent {
                     rejected: body.rejected, isQueued: body.isQueued))
         case .pendingDiscarded:
             return .pendingDiscarded(Discard(positions: body.discarded, actor: body.actor, reason: body.reason))
+        case .objectsLeftOut: return .objectsLeftOut(body.leftOut)
         default: return .other(kind)
         }
     }

@@ -14,6 +14,8 @@ public struct AppendBuilder: ~Copyable {
 
     /// How many events were added.
     public var count: Int { append.items.count }
+    /// Whether there is nothing to store, not even that something was left out.
+    public var isEmpty: Bool { count == 0 && append.leftOut.isEmpty }
     /// Bytes that they take.
     public var byteCount: Int { writer.count + append.extraBytes }
 
@@ -70,6 +72,22 @@ public struct AppendBuilder: ~Copyable {
     private mutating func addUncommonKey(_ user: UserID) {
         if let key = KeyCoding.identifier(user) { key.withUnsafeBytes { writer.raw($0) } }
         append.extraBytes += user.parts.reduce(0) { $0 + $1.utf8.count }
+    }
+
+    /// Adds that a request left out `items`: an event of `user`, or of the system if there is no such user when it is stored.
+    ///
+    /// It makes no user. Its fields' names are kept only with a user, with whom they can be erased.
+    public mutating func leaveOut(_ items: [LeftOut], of user: UserID?) throws(AppendError) {
+        if let user { try Validation.check(user) }
+        let size = items.reduce(0) { $0 + 24 + $1.list.utf8.count + $1.reason.utf8.count + ($1.field ?? "").utf8.count }
+        guard size <= Limits.bytesPerEvent else {
+            throw .invalid(place: "The event", reason: "must not be larger than \(Limits.bytesPerEvent) bytes")
+        }
+        guard byteCount + size <= Limits.bytesPerAppend else {
+            throw .tooLarge(limit: "\(Limits.bytesPerAppend) bytes")
+        }
+        append.leftOut.append((user, items))
+        append.extraBytes += size
     }
 
     /// Has the append refused unless `user` is at `version`.

@@ -140,7 +140,7 @@ struct Decider: ~Copyable {
         var key = key
         // The key's field stands in the first record and counts all of them, also those of users who are made on the way.
         let promised = key.map { _ in
-            append.items.count + extraEvents(append, users, plans)
+            append.items.count + append.leftOut.count + extraEvents(append, users, plans)
         }
         if let promised { key?.count = UInt64(promised) }
         for index in append.items.indices {
@@ -160,6 +160,12 @@ struct Decider: ~Copyable {
             } else {
                 try record(item.kind, user, &key, body: bytes.slice(item.body), &places, transaction)
             }
+        }
+        for (id, items) in append.leftOut {
+            let user = try id.flatMap { try view.user($0, braze: braze, transaction) }
+            try event(
+                .objectsLeftOut(user == nil ? items.map(\.anonymous) : items), EventContext(source: .rest), user ?? 0,
+                &key, &places, transaction)
         }
         precondition(promised == nil || promised == places.count, "A key counts other events than its append stored.")
         return AppendReceipt(

@@ -16,7 +16,7 @@ extension EventLog {
                 let version = try view.version(of: user, transaction)
                 let info = try info(user, view, transaction)
                 guard try has(contact, info, version, view, transaction) else { continue }
-                found.append((info, try view.positions(of: user, from: version, to: version, transaction).last ?? 0))
+                found.append((info, try view.lastUpdate(of: user, version, transaction)))
             }
             return found.sorted {
                 let (left, right) = (
@@ -24,6 +24,14 @@ extension EventLog {
                 )
                 return left == right ? $0.last > $1.last : left
             }.map(\.user)
+        }
+    }
+
+    /// The position of the user's latest event that says something of them: what a request left out does not.
+    public func lastUpdate(of user: UserInfo) throws -> Position {
+        try withView { view, transaction in
+            let position = try view.lastUpdate(of: user.number.rawValue, user.version.rawValue, transaction)
+            return Position(rawValue: position)
         }
     }
 
@@ -41,6 +49,18 @@ extension EventLog {
 }
 
 extension LogView {
+    /// The position of the latest of the user's events up to `version` that says something of them; 0 if there is none.
+    func lastUpdate(
+        of user: UInt64, _ version: UInt64, _ transaction: borrowing some Reading & ~Copyable
+    ) throws -> UInt64 {
+        for version in stride(from: version, to: 0, by: -1) {
+            let position = try positions(of: user, from: version, to: version, transaction).last ?? 0
+            let header = try transaction.get(tables.log, position).flatMap { RecordHeader($0) }
+            if header?.kind != .objectsLeftOut { return position }
+        }
+        return 0
+    }
+
     /// Who was ever given the address with this key in table `contacts`.
     func users(contact prefix: [UInt8], _ transaction: borrowing some Reading & ~Copyable) throws -> [UInt64] {
         try refuseDamage()

@@ -35,6 +35,8 @@ public struct PreparedAppend: Sendable {
     var deferred: [Int: Deferred] = [:]
     /// Devices on which the items are saved or logged, by item, as far as they are.
     var devices: [Int: Name] = [:]
+    /// What the request left out, behind all items: in the stream of the user, if there is one by then.
+    var leftOut: [(user: UserID?, items: [LeftOut])] = []
     var expectations: [(user: UserID, version: ExpectedVersion)] = []
     var idempotencyKey: [UInt8] = []
     var note: [UInt8] = []
@@ -43,7 +45,8 @@ public struct PreparedAppend: Sendable {
 
     /// Bytes that the append takes in a commit, at most: each event and each new user has a header and a checksum.
     var byteCount: Int {
-        bytes.count + extraBytes + 64 * (items.count + targets.count) + idempotencyKey.count + note.count
+        bytes.count + extraBytes + 64 * (items.count + targets.count + leftOut.count) + idempotencyKey.count
+            + note.count
     }
 
     init(_ intent: Intent) { self.intent = intent }

@@ -37,6 +37,7 @@ public enum EventKind: UInt8, Sendable, CaseIterable {
     case eventUnvoided = 41
 
     case appendRefused = 50
+    case objectsLeftOut = 51
 
     case externalIDRemoved = 60
 

@@ -44,6 +44,9 @@ public enum ProfileEvent: Hashable, Sendable {
     case dataSent([Position])
     case deviceChanged(DeviceSettings)
 
+    /// What a request left out; about nothing that the user has.
+    case objectsLeftOut([LeftOut])
+
     /// A kind that this program stores and counts, and whose content no fold of this version reads.
     case other(EventKind)
 
@@ -76,6 +79,7 @@ public enum ProfileEvent: Hashable, Sendable {
         case .pendingDiscarded: .pendingDiscarded
         case .dataSent: .dataSent
         case .deviceChanged: .deviceChanged
+        case .objectsLeftOut: .objectsLeftOut
         case .other(let kind): kind
         }
     }

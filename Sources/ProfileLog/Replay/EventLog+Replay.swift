@@ -25,7 +25,7 @@ extension EventLog {
         var report = ReplayReport(
             events: replayer.position.rawValue, users: 0, elapsed: elapsed, digest: replayer.digest(),
             isComplete: isComplete)
-        replayer.forEachUser { _, _, _ in report.users += 1 }
+        replayer.forEachUser { user, _, _ in if user != .system { report.users += 1 } }
         if verify, isComplete {
             try LiveProof(log: self, replayer: replayer, until: until).run(into: &report, progress)
         }
@@ -78,7 +78,7 @@ private struct LiveProof<P: Projection> {
             if profile.map({ $0.launches.count > 0 || $0.flushes.count > 0 }) ?? true {
                 try compareLaunches(of: user, to: version, &report)
             }
-            done += 1
+            if user != .system { done += 1 }
             if done % 1024 == 0 || done == total {
                 isStopped = !progress(LogProgress(stage: "proof", done: done, total: total, unit: "users"))
             }

@@ -40,7 +40,8 @@ private struct DeleteRequest: Sendable {
     ]
 
     init(_ request: APIRequest) throws {
-        try API.refuseConditions(request)
+        // A deletion is the same done twice, so a key needs no remembering.
+        _ = try API.key(of: request)
         let body = try BodyObject.read(request.body)
         for list in Self.lists {
             guard let value = body.present(list) else { continue }
@@ -78,9 +79,11 @@ private struct DeleteRequest: Sendable {
                 isEmail ? TrackTarget.email($0).map(UserID.email) : TrackTarget.phone($0).map(UserID.phone)
             }
             guard let contact else { return nil }
-            do {
+            do throws(TrackFault) {
                 return .contact(
-                    contact, value.asText == nil ? try Prioritization(value.present("prioritization")) : .none)
+                    contact,
+                    value.asText == nil
+                        ? try Prioritization(value.present("prioritization"), without: .leastRecentlyUpdated) : .none)
             } catch {
                 throw APIProblem.invalid("\(list.text)[\(index)]", "needs a valid 'prioritization'")
             }

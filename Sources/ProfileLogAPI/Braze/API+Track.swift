@@ -48,7 +48,14 @@ extension API {
                 if !decision.outdated.isEmpty { return .outdated(decision.outdated) }
                 let answer = first(decision)
                 if decision.refusesAll { return .answer(answer) }
-                guard builder.count > 0 else { return .answer(try stored?(nil, decision) ?? answer) }
+                if builder.count == 0 {
+                    if builder.isEmpty { return .answer(try stored?(nil, decision) ?? answer) }
+                    // Nothing is stored but what is left out; without the key, so that a retry is decided again.
+                    return .store(try builder.finish()) { _ in
+                        claims.release()
+                        return try stored?(nil, decision) ?? answer
+                    }
+                }
                 let note = key == nil ? [] : RequestNote(digest: digest, answer: answer.body).bytes
                 return .store(try builder.finish(idempotencyKey: key, note: note)) { receipt in
                     claims.release()

@@ -58,8 +58,7 @@ extension IdentityItem.Person {
         case .id(let id): return id
         case .contact(let contact, let prioritization):
             let candidates = try log.users(sharing: contact).map { user in
-                let last = try log.history(of: user.number, from: user.version, limit: 1).last
-                return Prioritization.Candidate(user: user, updated: last?.position ?? .start)
+                Prioritization.Candidate(user: user, updated: try log.lastUpdate(of: user))
             }
             if candidates.isEmpty { throw IdentityItem.NobodyMeant(reason: "\(label)no user has this address") }
             let left = prioritization.left(of: candidates)

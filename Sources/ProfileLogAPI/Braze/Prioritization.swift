@@ -16,11 +16,14 @@ struct Prioritization: Hashable, Sendable {
 
     private init() { filters = [] }
 
-    init(_ value: AttributeValue?) throws(TrackFault) {
+    /// - Parameter excluded: a filter that the endpoint does not know.
+    init(_ value: AttributeValue?, without excluded: Filter? = nil) throws(TrackFault) {
         guard let value, value != .array([]) else { throw .required("prioritization") }
         guard let values = value.asArray else { throw .notValid("prioritization") }
         let filters = values.compactMap { $0.asText.flatMap(Filter.init) }
-        guard filters.count == values.count, !(filters.contains(.identified) && filters.contains(.unidentified)) else {
+        guard filters.count == values.count, !filters.contains(where: { $0 == excluded }),
+            !(filters.contains(.identified) && filters.contains(.unidentified))
+        else {
             throw .notValid("prioritization")
         }
         self.filters = filters

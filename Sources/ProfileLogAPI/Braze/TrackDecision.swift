@@ -7,6 +7,7 @@ struct TrackDecision {
     private(set) var dropped: [TrackDrop] = []
     /// The objects that were in order, in the order in which they take effect.
     private(set) var objects: [TrackObject] = []
+    private var leftOut = LeftOutObjects()
     private let api: API
     private var profiles: TrackProfiles
     private var typing: AttributeTyping
@@ -28,12 +29,15 @@ struct TrackDecision {
                     let object = try reader.object(value.get(), in: array, at: index)
                     try take(object, array, index, &builder)
                 } catch TrackFault.object(let type) {
-                    errors.append(TrackError(type: type, array: array, index: index))
+                    try refuse(value, type, array, index)
                 } catch TrackFault.field(let reason) {
-                    errors.append(TrackError(type: reason, array: array, index: index))
+                    try refuse(value, reason, array, index)
+                } catch let fault as RefusedByLog {
+                    try refuse(value, "\(fault.place) \(fault.reason)", array, index, kept: fault.reason)
                 }
             }
         }
+        try leftOut.add(to: &builder)
         for (user, version) in profiles.pins { builder.expect(user, at: version) }
     }
 
@@ -51,7 +55,7 @@ struct TrackDecision {
         if let reason = try object.blocked ?? reasonAgainstCreation(object.target) {
             object.target = named
             accept(object, array)
-            dropped.append(TrackDrop(reason: reason, array: array, index: index))
+            drop(TrackDrop(reason: reason, array: array, index: index), of: user)
             return
         }
         try typing.fit(&object)
@@ -75,8 +79,23 @@ struct TrackDecision {
         object.target = named
         accept(object, array)
         for (field, reason) in object.dropped {
-            dropped.append(TrackDrop(reason: reason, array: array, index: index, field: field))
+            drop(TrackDrop(reason: reason, array: array, index: index, field: field), of: user)
         }
+    }
+
+    /// - Parameter kept: the reason as the log keeps it, if `type` says more than it may.
+    private mutating func refuse(
+        _ value: AttributeValue, _ type: String, _ array: TrackArray, _ index: Int, kept: String? = nil
+    ) throws {
+        errors.append(TrackError(type: type, array: array, index: index))
+        let user = try (try? TrackTarget(value)).map { try storedUser($0.user) }
+        leftOut.take(LeftOut(list: array.rawValue, index: index, reason: kept ?? type), of: user)
+    }
+
+    private mutating func drop(_ drop: TrackDrop, of user: UserID) {
+        dropped.append(drop)
+        leftOut.take(
+            LeftOut(list: drop.array.rawValue, index: drop.index, field: drop.field, reason: drop.reason), of: user)
     }
 
     private mutating func reasonAgainstCreation(_ target: TrackTarget) throws -> String? {
@@ -141,7 +160,7 @@ struct TrackDecision {
     /// has against a later one ends the request.
     private static func fault(_ error: AppendError, isFirst: Bool) -> any Error {
         guard isFirst, case .invalid(let place, let reason) = error else { return error }
-        return TrackFault.object("\(place) \(reason)")
+        return RefusedByLog(place: place, reason: reason)
     }
 
     private mutating func accept(_ object: TrackObject, _ array: TrackArray) {

@@ -14,6 +14,12 @@ enum TrackFault: Error {
     static func notValid(_ field: String) -> TrackFault { .object("'\(field)' is not valid") }
 }
 
+/// The log refuses an object. The place may name an attribute.
+struct RefusedByLog: Error {
+    var place: String
+    var reason: String
+}
+
 /// An object that was refused, as it stands in `errors`.
 struct TrackError: Hashable {
     var type: String

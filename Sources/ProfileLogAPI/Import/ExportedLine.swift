@@ -14,6 +14,8 @@ enum ExportedLine {
         case .userCreated:
             _ = try fields.user("user")
             return nil
+        // About a request to that store; nothing that anybody has.
+        case .objectsLeftOut: return nil
         case .customEventLogged, .customAttributesChanged, .userAttributesChanged, .purchaseLogged, .customEventSaved,
             .customAttributesSaved, .userAttributeSaved:
             return ImportLine.Fact(

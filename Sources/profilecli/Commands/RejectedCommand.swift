@@ -5,8 +5,12 @@ internal import ProfileLog
 struct RejectedCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "rejected",
-        abstract: "Saved items that the SDK refused at a launch, of all users, with the reason.",
+        abstract: "What was refused, of all users, with the reason.",
         discussion: """
+            Saved items that the SDK refused at a launch, which can be saved once more, corrected or as they are; and what requests in \
+            Braze's format said and the service left out although it answered 201: whole objects, or single fields. A request of which \
+            everything was refused (400) is not listed.
+
             EXAMPLES
               profilecli rejected
               profilecli rejected --user jane --format json
@@ -23,21 +27,31 @@ struct RejectedCommand: AsyncParsableCommand {
     @OptionGroup var place: PlaceOptions
 
     func run() async throws {
+        let connection = try place.connect()
         var query = [(name: "limit", value: "10000"), (name: "repaired", value: "\(repaired)")]
         if let user { query.append(("user", user)) }
-        let answer = try await place.connect().get("/v1/rejected", query)
-        let items = answer.objects("rejected")
-        let total = Int(answer["total"].integer ?? 0)
-        if total > items.count {
-            Output.message("\(total - items.count) more are rejected; ask for one user with --user.")
+        var items: [JSONObject] = []
+        var leftOut = Pages(isJSON: place.isJSON, Self.leftOutTable)
+        var after: String? = "0"
+        while let next = after {
+            let answer = try await connection.get("/v1/rejected", query + [("after", next)])
+            let page = answer.objects("rejected")
+            if place.isJSON {
+                for item in page { try Output.print(item.line) }
+            } else {
+                items += page.filter { !Self.isLeftOut($0) }
+                try leftOut.print(page.filter(Self.isLeftOut))
+            }
+            after = answer["more"].flag == true ? answer["last"].cell : nil
         }
-        if place.isJSON {
-            for item in items { try Output.print(item.line) }
-            return
-        }
+        if place.isJSON { return }
         guard let last = items.last(where: { $0["repaired_by"] == .null }) ?? items.last else {
-            return try Output.print("Nothing is rejected. Next: profilecli pending\(place.repeated)")
+            let beginning =
+                leftOut.count == 0
+                ? "Nothing is rejected." : "\(Number.counted(UInt64(leftOut.count), "part")) of requests left out."
+            return try Output.print("\(beginning) Next: profilecli pending\(place.repeated)")
         }
+        if leftOut.count > 0 { try Output.print("") }
         var table = Table("#SAVED@", "DEVICE", "USER", "LIST", "WHAT", "REASON", "#REPAIRED BY@")
         for item in items {
             table.add(
@@ -49,6 +63,18 @@ struct RejectedCommand: AsyncParsableCommand {
             open == 0 ? "profilecli pending" : "profilecli pending retry \(last["position"].cell)\(Self.form(last))"
         try Output.print(
             table.lines() + ["\(Number.counted(open, "item")) to be repaired. Next: \(next)\(place.repeated)"])
+    }
+
+    private static func isLeftOut(_ item: JSONObject) -> Bool { item["kind"].text == EventKind.objectsLeftOut.name }
+
+    private static func leftOutTable(_ items: [JSONObject]) -> Table {
+        var table = Table("#POSITION", "WHEN!", "USER", "INPUT ARRAY", "#INDEX", "FIELD", "REASON")
+        for item in items {
+            table.add(
+                item["position"].cell, Phrase.time(item["recorded_at"]), item["user"].cell, item["input_array"].cell,
+                item["index"].cell, item["field"].cell, item["reason"].cell)
+        }
+        return table
     }
 
     /// What a correction of the item looks like.

@@ -63,6 +63,7 @@ enum Phrase {
         case "appLeft": "app left"
         case "dataSent": "data sent"
         case "deviceChanged": "device set up"
+        case "objectsLeftOut": "left out"
         case let other: other
         }
     }
@@ -96,6 +97,10 @@ enum Phrase {
         if let session = event["started"].integer { parts.append("begun @\(session)") }
         if let merged = event["merged_user_number"].integer {
             parts.append("took over user \(merged) up to version \(event["merged_version"].cell)")
+        }
+        for item in event["left_out"].elements.map(JSONObject.init) {
+            let field = item["field"].text.map { " \($0)" } ?? ""
+            parts.append("\(item["input_array"].cell)[\(item["index"].cell)]\(field): \(item["reason"].cell)")
         }
         if event["settings"] != .null { parts.append(settings(event.object("settings"))) }
         if let replaced = event["replaces"].integer { parts.append("(repairs @\(replaced))") }

@@ -29,7 +29,7 @@ struct ServiceOptions: ParsableArguments, Sendable {
     @Option(
         name: .customLong("rate-limit"),
         help: ArgumentHelp(
-            "For /users/track, or with PATH= in front for any other endpoint; several.",
+            "For /users/track, or for others with PATH= or PATH,PATH= in front, which then share it; several, all of which hold.",
             valueName: "requests/seconds"))
     var rateLimits: [RateLimit] = []
 
@@ -91,8 +91,8 @@ struct ServiceOptions: ParsableArguments, Sendable {
         ] where !(1...86_400).contains(number) {
             throw ValidationError("--\(name) must be from 1 to 86400.")
         }
-        for limit in rateLimits where !API.endpoints.contains(where: { $0.path == limit.path }) {
-            throw ValidationError("--rate-limit names \(limit.path), which is no endpoint; GET / lists them.")
+        for path in rateLimits.flatMap(\.paths) where !API.endpoints.contains(where: { $0.path == path }) {
+            throw ValidationError("--rate-limit names \(path), which is no endpoint; GET / lists them.")
         }
     }
 }

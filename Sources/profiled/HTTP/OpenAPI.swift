@@ -58,7 +58,12 @@ enum OpenAPI {
                 json.object(endpoint.isNative ? "200" : "2XX") { json in
                     json.member("description", "done")
                     json.object("content") { json in
-                        json.object("application/json") { $0.object("schema") { $0.member("type", "object") } }
+                        for type in endpoint.mediaTypes {
+                            let isJSON = type == "application/json"
+                            json.object(type) {
+                                $0.object("schema") { $0.member("type", isJSON ? "object" : "string") }
+                            }
+                        }
                         if endpoint.path == EventStreams.path {
                             json.object("text/event-stream") { $0.object("schema") { $0.member("type", "string") } }
                         }
@@ -77,7 +82,7 @@ enum OpenAPI {
             parameter(EndpointInput(String(part.dropFirst().dropLast()), isRequired: true), in: "path", &json)
         }
         if endpoint.method == .get { for input in inputs { parameter(input, in: "query", &json) } }
-        if inputs.contains(where: { $0.name == "key" }) || endpoint.path.hasPrefix("/users/track") {
+        if endpoint.takesIdempotencyKey {
             parameter(EndpointInput("Idempotency-Key"), in: "header", &json)
         }
         if inputs.contains(where: { $0.name == "expect" }) {

@@ -2,8 +2,13 @@ internal import ProfileLog
 internal import ProfileLogAPI
 internal import Synchronization
 
-/// Counts requests by endpoint, all clients together, in windows that begin with the first request behind the last one's end.
+/// Counts requests by limit, all clients together, in windows that begin with the first request behind the last one's end.
 final class RateLimiter: Sendable {
+    private static let headers = ["X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset"]
+
+    /// The headers for who has no valid key: there, and empty (spec/rest-api 1.1).
+    static let emptyHeaders = headers.map { (name: $0, value: "") }
+
     /// How a limited endpoint stands.
     struct Standing: Sendable {
         var limit: Int
@@ -17,10 +22,7 @@ final class RateLimiter: Sendable {
 
         /// Those of Braze.
         var headers: [(name: String, value: String)] {
-            [
-                ("X-RateLimit-Limit", "\(limit)"), ("X-RateLimit-Remaining", "\(remaining)"),
-                ("X-RateLimit-Reset", "\(reset)"),
-            ]
+            Array(zip(RateLimiter.headers, ["\(limit)", "\(remaining)", "\(reset)"]))
         }
 
         /// What a request beyond the limit is answered with.
@@ -47,29 +49,51 @@ final class RateLimiter: Sendable {
         }
     }
 
-    private let limits: [String: RateLimit]
-    private let windows = Mutex<[String: Window]>([:])
+    private let limits: [RateLimit]
+    /// The limits of each path, by their places in `limits`.
+    private let places: [String: [Int]]
+    private let windows: Mutex<[Window?]>
 
-    /// The last limit for a path counts.
+    /// All limits for a path hold at once.
     init(_ limits: [RateLimit]) {
-        self.limits = Dictionary(limits.map { ($0.path, $0) }, uniquingKeysWith: { $1 })
+        self.limits = limits
+        var places: [String: [Int]] = [:]
+        for (place, limit) in limits.enumerated() {
+            for path in Set(limit.paths) { places[path, default: []].append(place) }
+        }
+        self.places = places
+        windows = Mutex(Array(repeating: nil, count: limits.count))
     }
 
-    /// Counts a request; nil if its endpoint has no limit.
+    /// Whether the endpoint has a limit.
+    func limits(_ endpoint: Endpoint) -> Bool { places[endpoint.path] != nil }
+
+    /// Counts a request, unless it is one too many for one of the endpoint's limits; nil if it has none.
+    ///
+    /// - Returns: how the limit stands that is the closest to its end.
     func take(_ endpoint: Endpoint) -> Standing? {
-        guard let limit = limits[endpoint.path] else { return nil }
+        guard let places = places[endpoint.path] else { return nil }
         let now = ContinuousClock.now
         return windows.withLock { windows in
-            var window = windows[limit.path] ?? Window(of: limit.seconds, from: now)
-            if now >= window.end { window = Window(of: limit.seconds, from: now) }
-            let isOver = window.count >= limit.requests
-            if !isOver { window.count += 1 }
-            windows[limit.path] = window
-            let rest = (window.end - now).components
-            return Standing(
-                limit: limit.requests, remaining: limit.requests - window.count,
-                seconds: max(1, Int(rest.seconds) + (rest.attoseconds > 0 ? 1 : 0)), reset: window.reset,
-                isOver: isOver)
+            for place in places where windows[place].map({ now >= $0.end }) ?? true {
+                windows[place] = Window(of: limits[place].seconds, from: now)
+            }
+            let isOver = places.contains { (windows[$0]?.count ?? 0) >= limits[$0].requests }
+            if !isOver { for place in places { windows[place]?.count += 1 } }
+            let standings = places.compactMap { place in
+                windows[place].map { Standing(limits[place], $0.count, reset: $0.reset, $0.end - now, isOver: isOver) }
+            }
+            // Of two that are used up, the one that lasts longer.
+            return standings.min { ($0.remaining, -$0.seconds) < ($1.remaining, -$1.seconds) }
         }
+    }
+}
+
+extension RateLimiter.Standing {
+    fileprivate init(_ limit: RateLimit, _ count: Int, reset: Int64, _ rest: Duration, isOver: Bool) {
+        let rest = rest.components
+        self.init(
+            limit: limit.requests, remaining: limit.requests - count,
+            seconds: max(1, Int(rest.seconds) + (rest.attoseconds > 0 ? 1 : 0)), reset: reset, isOver: isOver)
     }
 }

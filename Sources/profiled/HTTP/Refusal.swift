@@ -28,6 +28,15 @@ struct Refusal {
 }
 
 extension Refusal {
+    /// The answer to another method than GET on a path of the service itself.
+    static var wrongMethod: ServiceAnswer {
+        var answer = Refusal(
+            status: 405, code: "wrong_method", error: "This path does not know this method.", remedy: "Send GET."
+        ).answer(isNative: true)
+        answer.headers = [("Allow", ServiceAnswer.withHead("GET"))]
+        return answer
+    }
+
     static let tooManyValues = Refusal(
         status: 413, code: "too_large",
         error: "The body has more than \(ValueCount.most) values; nothing was stored.", remedy: "Send less at once.")

@@ -49,6 +49,9 @@ final class RequestAdaptor: Sendable {
         /// Headers of the response that are known before there is an answer.
         var headers: [(name: String, value: String)]
 
+        /// Whether the client says that it sends in bulk (`X-Braze-Bulk`).
+        var isBulk: Bool { header("x-braze-bulk")?.lowercased() == "true" }
+
         /// The header that has no name of its own in HTTPTypes.
         func header(_ name: String) -> String? {
             request.headers.first { $0.name.canonicalName == name }?.value
@@ -68,9 +71,12 @@ final class RequestAdaptor: Sendable {
             exchange.route.isBrief
             ? try await self.outcome(&exchange)
             : try await withTaskExecutorPreference(globalConcurrentExecutor) { try await self.outcome(&exchange) }
-        let response: Response
+        var response: Response
         let code: String?
         switch outcome {
+        case .answer(let answer) where answer.status >= 400 && connection.isAskedFirst(request):
+            response = answer.lastResponse(exchange.headers, on: connection)
+            code = answer.code
         case .answer(let answer):
             response = answer.response(exchange.headers)
             code = answer.code
@@ -84,6 +90,7 @@ final class RequestAdaptor: Sendable {
             response = file
             code = nil
         }
+        if request.method == .head { response = response.createHeadResponse() }
         let (status, took) = (response.status.code, ContinuousClock.now - begin)
         metrics.record(
             method: request.method.rawValue, template: exchange.route.template, status: status, took: took)
@@ -93,8 +100,16 @@ final class RequestAdaptor: Sendable {
                 "id": "\(id)", "method": "\(request.method.rawValue)", "path": "\(exchange.route.template)",
                 "status": .stringConvertible(status), "bytes": .stringConvertible(response.body.contentLength ?? 0),
                 "ms": .stringConvertible(took / .milliseconds(1)),
-            ].merging(code.map { ["code": "\($0)"] } ?? [:]) { $1 })
+            ].merging(Self.remarks(code, exchange)) { $1 })
         return response
+    }
+
+    /// What a log line has only if there is something to say.
+    private static func remarks(_ code: String?, _ exchange: Exchange) -> Logger.Metadata {
+        var remarks: Logger.Metadata = [:]
+        if let code { remarks["code"] = "\(code)" }
+        if exchange.isBulk { remarks["bulk"] = "true" }
+        return remarks
     }
 
     // MARK: - From HTTP
@@ -105,10 +120,13 @@ final class RequestAdaptor: Sendable {
         case .endpoint(let endpoint): return try await outcome(of: endpoint, &exchange)
         case .otherMethod, .unknown:
             let path = exchange.request.uri.path
-            guard let method = APIRequest.Method(rawValue: exchange.request.method.rawValue) else {
+            let method = exchange.request.method
+            guard let known = APIRequest.Method(rawValue: method == .head ? "GET" : method.rawValue) else {
                 return .answer(ServiceAnswer(API.answerToWrongMethod(path: path)))
             }
-            return .answer(ServiceAnswer(await store.api.answer(APIRequest(method, path))))
+            return .answer(ServiceAnswer(await store.api.answer(APIRequest(known, path))))
+        case .otherMethodOfOwn: return .answer(Refusal.wrongMethod)
+        case .options(let methods, _): return .answer(ServiceAnswer(allowing: methods))
         }
     }
 
@@ -147,8 +165,15 @@ final class RequestAdaptor: Sendable {
         call.baseURL = Self.baseURL(of: request)
         if endpoint.method == .post {
             if let refusal = Self.refusal(ofOrigin: request) { return .answer(ServiceAnswer(refusal)) }
+            if let refusal = BodyForm.refusal(ofEncoding: request.headers[.contentEncoding]) {
+                return .answer(refusal.answer(isNative: endpoint.isNative))
+            }
             switch await bodies.read(request, exchange.connection) {
-            case .whole(let body): call.body = body
+            case .whole(let body):
+                if let refusal = BodyForm.refusal(of: body, request.headers[.contentType]) {
+                    return .answer(refusal.answer(isNative: endpoint.isNative))
+                }
+                call.body = BodyForm.withoutMark(body)
             case .tooLarge: return .answer(ServiceAnswer(API.answerToLargeBody(path: request.uri.path)))
             case .tooManyValues: return .answer(Refusal.tooManyValues.answer(isNative: endpoint.isNative))
             case .tooSlow: return .answer(Refusal.tooSlow.answer(isNative: endpoint.isNative))
@@ -162,7 +187,7 @@ final class RequestAdaptor: Sendable {
         if keyMayBeInBody, let refusal = refusal(Access.key(inBody: call.body), endpoint, &exchange) {
             return .answer(refusal)
         }
-        if endpoint.path == EventStreams.path, Self.accepts("text/event-stream", request) {
+        if endpoint.path == EventStreams.path, request.method == .get, Self.accepts("text/event-stream", request) {
             return stream(call, lastEventID: exchange.header("last-event-id"))
         }
         let answer = await answer(call)
@@ -186,6 +211,7 @@ final class RequestAdaptor: Sendable {
     /// What to answer if the request has no key for the endpoint, or is one too many; only one that has a key counts.
     private func refusal(_ olderKey: String?, _ endpoint: Endpoint, _ exchange: inout Exchange) -> ServiceAnswer? {
         if let refusal = access.refusal(exchange.request.headers[.authorization], olderKey: olderKey, endpoint) {
+            if refusal.status == 401, limiter.limits(endpoint) { exchange.headers += RateLimiter.emptyHeaders }
             return refusal
         }
         guard let standing = limiter.take(endpoint) else { return nil }

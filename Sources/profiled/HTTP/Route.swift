@@ -6,17 +6,28 @@ enum Route {
     case own(OwnPath)
     /// The API.
     case endpoint(Endpoint)
+    /// A path of the service itself, with another method.
+    case otherMethodOfOwn(OwnPath)
     /// A path that the API knows, with another method.
     case otherMethod(template: String)
+    /// Which methods a path knows.
+    case options(methods: String, template: String)
     case unknown
 
     init(method: String, path: String) {
-        if method == "GET", let own = OwnPath(rawValue: path) {
-            self = .own(own)
-        } else if let method = APIRequest.Method(rawValue: method), let endpoint = API.endpoint(method, path) {
+        // HEAD asks for the headers that GET would have.
+        let asked = method == "HEAD" ? "GET" : method
+        if let own = OwnPath(rawValue: path) {
+            self = asked == "GET" ? .own(own) : .otherMethodOfOwn(own)
+            if asked == "OPTIONS" { self = .options(methods: "GET", template: own.rawValue) }
+        } else if let method = APIRequest.Method(rawValue: asked), let endpoint = API.endpoint(method, path) {
             self = .endpoint(endpoint)
         } else if let template = API.template(of: path) {
             self = .otherMethod(template: template)
+            if asked == "OPTIONS" {
+                let methods = API.endpoints.filter { $0.path == template }.map(\.method.rawValue)
+                self = .options(methods: methods.joined(separator: ", "), template: template)
+            }
         } else {
             self = .unknown
         }
@@ -28,9 +39,9 @@ enum Route {
     /// The path without what people put into it, for logs and metrics.
     var template: String {
         switch self {
-        case .own(let own): own.rawValue
+        case .own(let own), .otherMethodOfOwn(let own): own.rawValue
         case .endpoint(let endpoint): endpoint.path
-        case .otherMethod(let template): template
+        case .otherMethod(let template), .options(_, let template): template
         case .unknown: "unknown"
         }
     }

@@ -23,9 +23,20 @@ struct ServiceAnswer: Sendable {
         body = answer.body
         code = answer.code
         if let etag = answer.etag { headers.append(("ETag", etag)) }
-        if let allow = answer.allow { headers.append(("Allow", allow)) }
+        if let allow = answer.allow { headers.append(("Allow", Self.withHead(allow))) }
         if let link = answer.link { headers.append(("Link", link)) }
         if answer.status == 429 { headers.append(("Retry-After", "1")) }
+    }
+
+    /// The answer to `OPTIONS`: the methods, and no body.
+    init(allowing methods: String) {
+        self.init(status: 204, body: [])
+        headers.append(("Allow", "\(Self.withHead(methods)), OPTIONS"))
+    }
+
+    /// What answers GET answers HEAD too.
+    static func withHead(_ methods: String) -> String {
+        methods.split(separator: ", ").map { $0 == "GET" ? "GET, HEAD" : $0 }.joined(separator: ", ")
     }
 
     /// The response, with `more` headers.

@@ -73,6 +73,10 @@ struct RecordTests {
             _ = try log.append([event], to: .externalID("ana"), context: context, idempotencyKey: "key \(index)")
         }
         _ = try log.launch(device: "device")
+        var builder = log.prepare()
+        try builder.leaveOut([LeftOut(list: "events", index: 300, field: "f", reason: "r")], of: .externalID("ana"))
+        try builder.leaveOut([LeftOut(list: "attributes", index: 0, reason: "r")], of: nil)
+        _ = try log.commit(builder.finish())
         let coding = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent().deletingLastPathComponent().appendingPathComponent("Sources/ProfileLog/Coding")
             .path
@@ -87,7 +91,10 @@ struct RecordTests {
             // A string where the schema has a number or an unknown field would show as a bare number.
             #expect(!text.isEmpty, "\(key)")
             let again = try run(protoc, ["--proto_path=\(coding)", "--encode=profilelog.Record", "record.proto"], text)
-            #expect(again == message, "\(String(decoding: text, as: UTF8.self))")
+            // protoc leaves out zeros everywhere; a header has its four fields always.
+            var short = message
+            if short[2...3] == [0x10, 0] { short.removeSubrange(2...3) }
+            #expect(again == short, "\(String(decoding: text, as: UTF8.self))")
         }
     }
 

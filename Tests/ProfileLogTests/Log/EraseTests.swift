@@ -50,6 +50,11 @@ struct EraseTests {
                 [.customEventSaved(event), .userAttributeSaved(UserAttributeChange(.phone, "+4917055501"))], to: user,
                 context: context)
         }
+        var builder = log.prepare()
+        let leftOut = LeftOut(list: "attributes", index: 0, field: "canary-field", reason: "too long")
+        try builder.leaveOut([leftOut], of: ana)
+        try builder.leaveOut([leftOut], of: .externalID("canary-nobody"))
+        _ = try log.commit(builder.finish())
         _ = try log.launch(device: "canary-device", flushing: [.customEvents])
         _ = try log.commit(.identity(.merge(source: anonymous, target: ana), context: .test))
         _ = try log.append([.customEventSaved(event)], to: ana, context: context)

@@ -198,6 +198,9 @@ struct BrazeSubscriptionTests {
             let (_, users) = await api.get("/subscription/user/status", [("phone[]", "+49 30 1234567")])
             #expect(users.at("users.0.phone") == "+49301234567")
             #expect(users.at("users.0.subscription_groups.0.status") == "Unsubscribed")
+            let (status, numbered) = await api.get(
+                "/subscription/user/status", [("phone[1]", "+49 30 1234567"), ("phone[0]", "+1 555 000 0000")])
+            #expect(status == 200 && numbered.at("users.0.phone") == "+49301234567")
         }
     }
 

@@ -59,11 +59,31 @@ struct DeleteUsersTests {
         }
     }
 
+    @Test("A repeated deletion under a key answers as any second one does")
+    func key() async throws {
+        try await withAPI { (api) async throws in
+            await track(api, three)
+            for reason in [false, true] {
+                let answer = await api.answer(
+                    APIRequest(
+                        .post, "/users/delete", idempotencyKey: "k", body: Array(#"{"external_ids":["a"]}"#.utf8)))
+                #expect(answer.status == 201)
+                let body = String(decoding: answer.body, as: UTF8.self)
+                #expect(body.hasPrefix(#"{"deleted":1,"message":"success""#))
+                #expect(body.contains("no such user exists") == reason)
+            }
+        }
+    }
+
     static let refusals: [(String, String)] = [
         (#"{}"#, "names no user"), (#"{"external_ids":[]}"#, "names no user"),
         (#"{"external_ids":"a"}"#, "must be an array"),
         (#"{"external_ids":[{}]}"#, "external_ids[0]"), (#"{"email_addresses":["nowhere"]}"#, "email_addresses[0]"),
         (#"{"email_addresses":[{"email":"x@example.com"}]}"#, "prioritization"),
+        (
+            #"{"email_addresses":[{"email":"x@example.com","prioritization":["least_recently_updated"]}]}"#,
+            "prioritization"
+        ),
         (#"{"external_ids":[\#((0...50).map(String.init).joined(separator: ","))]}"#, "of at most 50"),
     ]
 

@@ -1,0 +1,235 @@
+internal import ProfileLog
+
+/// `POST /v1/batch`: many saves and loggings in one append, with a result for each.
+extension API {
+    private static let mostItems = 1_000
+
+    func batch(_ request: APIRequest) async throws -> APIAnswer {
+        let fields = try Fields(request.body, ["items", "atomic", "key"])
+        guard let values = try fields.array("items") else { throw APIProblem.invalid("items", "is missing") }
+        guard (1...Self.mostItems).contains(values.count) else {
+            throw APIProblem.invalid("items", "must have 1 to \(Self.mostItems) elements")
+        }
+        let isAtomic = try fields.flag("atomic")
+        let key = try Self.batchKey(fields, request)
+        let digest = key == nil ? [] : RequestNote.digest(request)
+        if let key, let earlier = try log.append(underKey: key) {
+            return try answer(to: earlier, note: try note(of: earlier, digest))
+        }
+        let items = values.map(BatchItem.init)
+        for case .write(let write) in items where try log.isOutdated(write.user) {
+            _ = try await commit(.release(write.user))
+        }
+        var builder = log.prepare(capacity: items.count)
+        var results: [BatchResult] = []
+        for item in items { results.append(try add(item, to: &builder)) }
+        let refused = results.count { $0.problem != nil }
+        if refused == results.count || isAtomic && refused > 0 {
+            return BatchResult.answer(results, status: 400, code: "nothing_valid") { result, json in
+                if result.problem == nil { json.member("code", "not_stored") }
+            }
+        }
+        let note = RequestNote(digest: digest, answer: BatchResult.text(results))
+        do {
+            let receipt = try await commit(builder.finish(idempotencyKey: key, note: key == nil ? [] : note.bytes))
+            return try answer(to: receipt, note: receipt.isRepetition ? try self.note(of: receipt, digest) : note)
+        } catch AppendError.keyReused(let position) {
+            // The same request came twice at once, and between the two an address got another meaning.
+            guard let key, let earlier = try log.append(underKey: key) else {
+                throw AppendError.keyReused(position: position)
+            }
+            return try answer(to: earlier, note: try self.note(of: earlier, digest))
+        }
+    }
+
+    private static func batchKey(_ fields: Fields, _ request: APIRequest) throws -> String? {
+        if request.ifMatch != nil {
+            throw APIProblem.invalid("If-Match", "has no meaning here", remedy: "Send `expect` in the items.")
+        }
+        let members = try fields.text("key").map { [AttributeValue.Member("key", .string($0))] } ?? []
+        return try conditions(Fields(members, conditionFields), request).key
+    }
+
+    /// Adds what an item says, all of it or nothing.
+    private func add(_ item: BatchItem, to builder: inout AppendBuilder) throws -> BatchResult {
+        switch item {
+        case .refused(let problem): return BatchResult(events: 0, problem: problem)
+        case .write(let write):
+            let user = try log.writtenID(write.user)
+            do throws(AppendError) {
+                // Several events of an item are tried first: one that is refused takes the others with it.
+                if write.events.count > 1 {
+                    var trial = log.prepare()
+                    for event in write.events { try trial.add(event, write.context, to: user) }
+                }
+                for event in write.events { try builder.add(event, write.context, to: user) }
+                builder.expect(user, at: write.expected)
+                return BatchResult(events: write.events.count, problem: nil)
+            } catch {
+                guard case .invalid = error else { throw error }
+                return BatchResult(events: 0, problem: APIProblem(error))
+            }
+        }
+    }
+
+    /// Where each item went, by the receipt; `note` says which were refused, and how many events the others are.
+    private func answer(to receipt: AppendReceipt, note: RequestNote) throws -> APIAnswer {
+        let results = BatchResult.results(try JSON.parse(note.answer))
+        var json = JSONWriter()
+        json.beginObject()
+        json.key("position")
+        json.value(receipt.last.rawValue)
+        json.key("events")
+        json.value(receipt.places.count)
+        json.key("repeated")
+        json.value(receipt.isRepetition)
+        json.key("stored")
+        json.value(results.count { $0.refusal == nil })
+        json.key("refused")
+        json.value(results.count { $0.refusal != nil })
+        json.key("results")
+        var offset = 0
+        try json.array(results.enumerated()) { json, element in
+            json.beginObject()
+            json.key("index")
+            json.value(element.offset)
+            if let refusal = element.element.refusal {
+                for member in refusal {
+                    json.key(member.key)
+                    json.value(member.value)
+                }
+            } else {
+                offset = try self.offset(behind: element.element.events, from: offset, receipt)
+                let place = receipt.places[offset - 1]
+                json.key("position")
+                json.value(receipt.first.rawValue + UInt64(offset) - 1)
+                json.key("version")
+                json.value(place.version.rawValue)
+                json.key("user")
+                json.user(try log.find(place.user))
+            }
+            json.endObject()
+        }
+        json.endObject()
+        return APIAnswer(status: 200, body: json.bytes)
+    }
+
+    /// The place in the receipt behind the next `count` events that an item says; others are those of new users and devices.
+    private func offset(behind count: Int, from offset: Int, _ receipt: AppendReceipt) throws -> Int {
+        var (offset, rest) = (offset, count)
+        while rest > 0, offset < receipt.places.count {
+            let event = try log.event(at: Position(rawValue: receipt.first.rawValue + UInt64(offset)))
+            if event.map({ $0.event.kind != .userCreated && $0.event.kind != .userChanged }) ?? true { rest -= 1 }
+            offset += 1
+        }
+        return offset
+    }
+}
+
+/// One item of a batch, read.
+private enum BatchItem {
+    case write(Write)
+    case refused(APIProblem)
+
+    init(_ value: AttributeValue) {
+        do { self = .write(try Self.write(value)) } catch { self = .refused(APIProblem(error)) }
+    }
+
+    private typealias Kind = (fields: Set<Name>, isSaved: Bool, events: @Sendable (Fields) throws -> [ProfileEvent])
+
+    /// By the endpoint that takes the same fields.
+    private static let kinds: [String: Kind] = [
+        "save/event": (API.eventFields, true, { [.customEventSaved(try API.customEvent($0))] }),
+        "save/attributes": (
+            API.attributesFields, true, { try API.attributeChanges($0).map { .customAttributesSaved($0) } }
+        ),
+        "save/user-attribute": (
+            API.userAttributeFields, true, { [.userAttributeSaved(try API.userAttributeChange($0))] }
+        ),
+        "log/event": (API.eventFields, false, { [.customEventLogged(try API.customEvent($0))] }),
+        "log/attributes": (
+            API.attributesFields, false, { try API.attributeChanges($0).map { .customAttributesChanged($0) } }
+        ),
+        "log/user-attribute": (
+            API.userAttributeFields, false, { [.userAttributesChanged([try API.userAttributeChange($0)])] }
+        ),
+        "log/purchase": (API.purchaseFields, false, { [.purchaseLogged(try API.purchase($0))] }),
+    ]
+
+    private static func write(_ value: AttributeValue) throws -> Write {
+        guard case .object(let members) = value else { throw APIProblem.invalid("items", "must be objects") }
+        guard let kind = value["kind"]?.asText.flatMap({ kinds[$0] }) else {
+            let names = kinds.keys.sorted().joined(separator: ", ")
+            throw APIProblem.invalid("kind", "is missing or unknown", remedy: "The kinds are \(names).")
+        }
+        let known = (kind.isSaved ? API.saveFields : API.logFields).union(kind.fields).union(["kind", "expect"])
+        let fields = try Fields(members, known)
+        let expected = try API.expectation(fields.value("expect")) ?? .any
+        return kind.isSaved
+            ? try API.saving(fields, expected, nil, kind.events) : try API.logging(fields, expected, nil, kind.events)
+    }
+}
+
+/// What became of an item of a batch, before it has a place.
+private struct BatchResult {
+    /// How many events it is.
+    var events: Int
+    /// Why it is refused.
+    var problem: APIProblem?
+
+    /// What an append remembers of its items: a number of events, or the members of a refusal.
+    static func text(_ results: [BatchResult]) -> [UInt8] {
+        var json = JSONWriter()
+        json.array(results) { json, result in
+            if let problem = result.problem { json.problem(problem) } else { json.value(result.events) }
+        }
+        return json.bytes
+    }
+
+    /// What `text` wrote.
+    static func results(_ text: AttributeValue) -> [(events: Int, refusal: [AttributeValue.Member]?)] {
+        (text.asArray ?? []).map { value in
+            if case .object(let members) = value { (0, members) } else { (Int(value.asInteger ?? 0), nil) }
+        }
+    }
+
+    /// The answer to a batch of which nothing was stored.
+    static func answer(
+        _ results: [BatchResult], status: Int, code: String, _ more: (BatchResult, inout JSONWriter) -> Void
+    ) -> APIAnswer {
+        var json = JSONWriter()
+        json.beginObject()
+        let refused = results.count { $0.problem != nil }
+        json.member("error", "\(refused) of \(results.count) items are refused; nothing was stored.")
+        json.member("remedy", "Correct the items that `results` names, and send the batch again.")
+        json.member("code", code)
+        json.member("place", "items")
+        json.key("results")
+        json.array(results.enumerated()) { json, element in
+            json.beginObject()
+            json.key("index")
+            json.value(element.offset)
+            if let problem = element.element.problem { json.members(of: problem) }
+            more(element.element, &json)
+            json.endObject()
+        }
+        json.endObject()
+        return APIAnswer(status: status, body: json.bytes, code: code)
+    }
+}
+
+extension JSONWriter {
+    fileprivate mutating func problem(_ problem: APIProblem) {
+        beginObject()
+        members(of: problem)
+        endObject()
+    }
+
+    fileprivate mutating func members(of problem: APIProblem) {
+        member("error", problem.error)
+        member("remedy", problem.remedy)
+        member("code", problem.code)
+        member("place", problem.place)
+        member("reason", problem.reason)
+    }
+}

@@ -1,0 +1,93 @@
+import ProfileLog
+import ProfileLogAPI
+import Testing
+
+@Suite("POST /v1/batch")
+struct BatchTests {
+    private let mixed = #"""
+        {"items":[{"kind":"log/event","user":"a","name":"e"},{"kind":"log/event","user":"a","name":""},
+        {"kind":"log/attributes","user":"b","attributes":{"n":{"add":[1],"remove":[2]}}},{"kind":"dance"},
+        {"kind":"save/user-attribute","user":"c","device":"d","attribute":"gender","value":"F"},7,
+        {"kind":"log/purchase","user":"a","product":"p","currency":"EUR","price":1,"quantity":"two"}]}
+        """#
+
+    private func send(_ api: API, _ body: String, key: String? = nil) async -> (status: Int, json: AttributeValue) {
+        let answer = await api.answer(APIRequest(.post, "/v1/batch", idempotencyKey: key, body: Array(body.utf8)))
+        return (answer.status, (try? JSON.parse(answer.body)) ?? .null)
+    }
+
+    @Test("What is in order is stored in one append, and every item has its result")
+    func results() async throws {
+        try await withAPI { (api) async throws in
+            let (status, json) = await send(api, mixed)
+            #expect(status == 200)
+            #expect(json.at("stored") == 3 && json.at("refused") == 4)
+            #expect(json.at("results").count == 7)
+            #expect(json.at("results.0.user.id") == "a" && json.at("results.0.version") == 2)
+            #expect(json.at("results.1.code") == "invalid" && json.at("results.1.index") == 1)
+            #expect(json.at("results.2.user.id") == "b")
+            #expect(json.at("results.3.place") == "kind")
+            #expect(json.at("results.4.user.id") == "c")
+            #expect(json.at("results.6.place") == "quantity")
+            let last = try api.log.lastPosition().rawValue
+            #expect(json.at("position") == .int(Int64(last)))
+            #expect(json.at("results.4.position") == .int(Int64(last)))
+            #expect(await api.get("/v1/profile", [("user", "b")]).json.at("custom_attributes.n.0") == 1)
+            #expect(await api.get("/v1/pending").json.at("total") == 1)
+        }
+    }
+
+    @Test("With `atomic` one item at fault keeps all from being stored, and so does a batch of nothing else")
+    func atomic() async throws {
+        try await withAPI { (api) async throws in
+            let (status, json) = await send(api, String(mixed.dropLast()) + #","atomic":true}"#)
+            #expect(status == 400)
+            #expect(json.at("results").count == 7)
+            #expect(json.at("results.0.code") == "not_stored")
+            #expect(json.at("results.1.code") == "invalid")
+            #expect(await send(api, #"{"items":[{"kind":"log/event"}]}"#).status == 400)
+            #expect(try api.log.lastPosition() == .start)
+        }
+    }
+
+    @Test("A repetition under the key stores nothing and answers as at first, refused items included")
+    func retry() async throws {
+        try await withAPI { (api) async throws in
+            let first = await send(api, mixed, key: "k")
+            let last = try api.log.lastPosition()
+            let second = await send(api, mixed, key: "k")
+            #expect(try api.log.lastPosition() == last)
+            #expect(second.json.at("repeated") == true)
+            #expect(second.json.at("results") == first.json.at("results"))
+            #expect(await send(api, #"{"items":[{"kind":"log/event","user":"a","name":"x"}]}"#, key: "k").status == 409)
+            #expect(
+                await send(api, #"{"key":"k2","items":[{"kind":"log/event","user":"a","name":"x"}]}"#).status == 200)
+        }
+    }
+
+    @Test("An expected version that is not the user's keeps the batch from being stored")
+    func expected() async throws {
+        try await withAPI { (api) async throws in
+            let item = #"{"kind":"log/event","user":"a","name":"e","expect":"none"}"#
+            #expect(await send(api, #"{"items":[\#(item),{"kind":"log/event","user":"a","name":"f"}]}"#).status == 200)
+            let last = try api.log.lastPosition()
+            let again = await send(api, #"{"items":[{"kind":"log/event","user":"b","name":"e"},\#(item)]}"#)
+            #expect(again.status == 412 && again.json.at("actual") == 3)
+            #expect(try api.log.lastPosition() == last)
+        }
+    }
+
+    @Test("More than 1,000 items, none, or none at all are refused")
+    func limits() async throws {
+        try await withAPI { (api) async throws in
+            let item = #"{"kind":"log/event","user":"a","name":"e"}"#
+            func items(_ count: Int) -> String {
+                #"{"items":[\#(Array(repeating: item, count: count).joined(separator: ","))]}"#
+            }
+            #expect(await send(api, items(1_001)).json.at("place") == "items")
+            #expect(await send(api, items(0)).json.at("place") == "items")
+            #expect(await send(api, "{}").json.at("place") == "items")
+            #expect(await send(api, items(1_000)).json.at("stored") == 1_000)
+        }
+    }
+}
