@@ -1,7 +1,13 @@
-internal import ProfileLog
+package import ProfileLog
 
 /// Lines in the form of `profilecli export`.
-enum ExportedLine {
+package enum ExportedLine {
+    /// The kinds of events that can be imported.
+    package static let kinds: [EventKind] = [
+        .customEventLogged, .customAttributesChanged, .userAttributesChanged, .purchaseLogged, .customEventSaved,
+        .customAttributesSaved, .userAttributeSaved,
+    ]
+
     static func read(
         _ kind: String, _ fields: ImportFields
     ) throws(ImportLine.Refusal) -> (UserID, EventContext, ProfileEvent?) {
@@ -13,9 +19,10 @@ enum ExportedLine {
             .customAttributesSaved, .userAttributeSaved:
             return (try fields.user("user"), try context(kind, fields), try event(kind, fields))
         default:
-            throw .init(
-                "events of the kind \(kind.name) belong to their store and are not imported; "
-                    + "`profilecli replay --into FOLDER` copies a whole store")
+            var refusal = ImportLine.Refusal(
+                "events of the kind \(kind.name) are made by the log alone and are not imported")
+            refusal.isMadeByLog = true
+            throw refusal
         }
     }
 

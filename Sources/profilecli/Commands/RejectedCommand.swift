@@ -36,7 +36,7 @@ struct RejectedCommand: AsyncParsableCommand {
             return
         }
         guard let last = items.last(where: { $0["repaired_by"] == .null }) ?? items.last else {
-            return try Output.print("Nothing is rejected. Next: profilecli pending\(place.repeated)")
+            return try Output.print("Nothing is rejected. \(Suggestion.next("pending"))")
         }
         var table = Table("#SAVED@", "DEVICE", "USER", "LIST", "WHAT", "REASON", "#REPAIRED BY@")
         for item in items {
@@ -46,9 +46,9 @@ struct RejectedCommand: AsyncParsableCommand {
         }
         let open = UInt64(items.count { $0["repaired_by"] == .null })
         let next =
-            open == 0 ? "profilecli pending" : "profilecli pending retry \(last["position"].cell)\(Self.form(last))"
+            open == 0 ? "pending" : "pending retry \(last["position"].cell)\(Self.form(last))"
         try Output.print(
-            table.lines() + ["\(Number.counted(open, "item")) to be repaired. Next: \(next)\(place.repeated)"])
+            table.lines() + ["\(Number.counted(open, "item")) to be repaired. \(Suggestion.next(next))"])
     }
 
     /// What a correction of the item looks like.

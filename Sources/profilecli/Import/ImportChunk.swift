@@ -20,12 +20,12 @@ struct ImportChunker: ~Copyable {
     static let linesPerChunk = 1_000
     static let bytesPerChunk: UInt64 = 8 << 20
 
-    private let log: EventLog
+    private let target: ImportTarget
     private let name: String
     private let reader: LineReader
 
-    init(_ reader: LineReader, name: String, into log: EventLog) {
-        self.log = log
+    init(_ reader: LineReader, name: String, into target: ImportTarget) {
+        self.target = target
         self.name = name
         self.reader = reader
     }
@@ -35,7 +35,7 @@ struct ImportChunker: ~Copyable {
         while true {
             let firstLine = reader.lineNumber + 1
             let firstByte = reader.doneBytes
-            var builder = log.prepare()
+            var builder = target.prepare()
             var isAtEnd = false
             while reader.lineNumber + 1 - firstLine < Self.linesPerChunk,
                 reader.doneBytes - firstByte < Self.bytesPerChunk
@@ -59,7 +59,7 @@ struct ImportChunker: ~Copyable {
             let line = try ImportLine(bytes)
             if let event = line.event { try builder.add(event, line.context, to: line.user) }
         } catch let refusal as ImportLine.Refusal {
-            throw ImportRefusal(line: number, reason: refusal.reason)
+            throw ImportRefusal(line: number, reason: refusal.reason, isMadeByLog: refusal.isMadeByLog)
         } catch let AppendError.invalid(place, reason) {
             throw ImportRefusal(line: number, reason: "\(place.prefix(1).lowercased())\(place.dropFirst()) \(reason)")
         }
@@ -74,4 +74,6 @@ struct ImportChunker: ~Copyable {
 struct ImportRefusal: Error {
     var line: Int
     var reason: String
+    /// Whether no correction of the line helps.
+    var isMadeByLog = false
 }

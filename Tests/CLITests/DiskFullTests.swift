@@ -1,0 +1,40 @@
+import Foundation
+import Testing
+
+@Suite(
+    "A full disk",
+    .enabled(if: SmallDisk.canMount, "no tmpfs can be mounted here: a full disk is not tried"))
+struct DiskFullTests {
+    @Test("What does not fit is refused with the reason, and what was stored stays")
+    func write() throws {
+        let cli = try CLI()
+        let folder = cli.folder.appending(path: "small").path
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        let text = String(repeating: "x", count: 60_000)
+        let outcome = try cli.run(
+            [
+                "-m", "sh", "-c",
+                """
+                mount -t tmpfs -o size=2m none small
+                i=0
+                while [ $i -lt 200 ]; do
+                    "$0" log attribute jane text=\(text) --store small/store > last 2> errors
+                    status=$?
+                    [ $status = 0 ] || break
+                    i=$((i + 1))
+                done
+                cat errors >&2
+                "$0" check --store small/store
+                "$0" history jane --store small/store --kind customAttributesChanged --format json | wc -l
+                echo $i
+                exit $status
+                """, CLI.program().path,
+            ], command: SmallDisk.unshare)
+        #expect(outcome.status == 1, "\(outcome.errors)")
+        #expect(outcome.errors.contains("Error: The disk is full"), "\(outcome.errors)")
+        #expect(outcome.errors.contains("Free some space and run the same command again"), "\(outcome.errors)")
+        #expect(outcome.lines.first?.hasPrefix("Sound") == true, "\(outcome.output)")
+        #expect(outcome.lines.count == 3 && outcome.lines[1] == outcome.lines[2], "\(outcome.output)")
+        #expect(Int(outcome.lines.last ?? "").map { $0 > 0 } == true)
+    }
+}
