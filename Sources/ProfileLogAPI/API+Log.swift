@@ -54,10 +54,21 @@ extension API {
                 "user", "is missing", remedy: "Send `user`, or `device` for whoever is on that device.")
         }
         let context = EventContext(
-            source: try source(fields), occurredAt: try fields.time("time"),
+            source: try source(fields), occurredAt: try time(fields),
             process: try fields.text("process").map { Name($0) } ?? DeviceStorage.app, device: device)
         let events = try events(fields)
         return Write(user: user, context: context, events: events, expected: expected, key: key, savedOn: nil)
+    }
+
+    /// When it happened: what no device's clock may say is refused here too, from whatever source.
+    private func time(_ fields: Fields) throws -> OccurredAt? {
+        guard let time = try fields.time("time") else { return nil }
+        let last = try log.event(at: log.lastPosition())?.recordedAt.rawValue ?? 0
+        let now = max(log.options.now().rawValue, last)
+        if let reason = SDKRules.reasonAgainstClock(time.timestamp.rawValue, now: now) {
+            throw APIProblem.invalid("time", reason)
+        }
+        return time
     }
 
     private static func source(_ fields: Fields) throws -> EventSource {

@@ -26,7 +26,36 @@ extension API {
             if write.savedOn != nil { return }
             json.key("queued")
             json.value(isQueued)
+            if !isQueued { try writeNoEffect(of: write, receipt, to: &json) }
         }
+    }
+
+    /// Writes `no_effect`, if an operation of `write` changed nothing of what its user had before it.
+    private func writeNoEffect(of write: Write, _ receipt: AppendReceipt, to json: inout JSONWriter) throws {
+        let changes = write.events.flatMap { event in
+            if case .customAttributesChanged(let changes) = event { changes } else { [AttributeChange]() }
+        }
+        guard let first = receipt.places.first, changes.contains(where: \.operation.isRelative) else { return }
+        let before = try log.profileView(
+            log.profile(of: first.user, asOf: Version(rawValue: first.version.rawValue - 1)))
+        var values: [Name: AttributeValue] = [:]
+        for field in before.customAttributes { values[field.name] = field.value }
+        var reasons: [(name: Name, reason: String)] = []
+        for change in changes {
+            let old = values[change.name]
+            if let reason = change.operation.reasonWithoutEffect(on: old) { reasons.append((change.name, reason)) }
+            values[change.name] = change.operation.applied(to: old)
+        }
+        if reasons.isEmpty { return }
+        json.key("no_effect")
+        try json.array(reasons) { json, entry in
+            json.beginObject()
+            json.member("attribute", entry.name.text)
+            json.member("reason", entry.reason)
+            json.endObject()
+        }
+        json.key("all_without_effect")
+        json.value(reasons.count == changes.count)
     }
 
     /// Commits `write`; an address sends it to one who has it.

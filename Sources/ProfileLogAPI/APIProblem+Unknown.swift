@@ -11,7 +11,10 @@ extension APIProblem {
             case .phone: "phone number"
             default: ""
             }
-        guard !kind.isEmpty else { return problem }
+        guard !kind.isEmpty else {
+            problem.error = "No user is known as \(shown(id.description))."
+            return problem
+        }
         problem.error = "No user has this \(kind)."
         problem.remedy = "Name the user by external ID; `profilecli users` lists all of them."
         return problem

@@ -1,11 +1,11 @@
 /// Names in the order in which a mistyped one may have meant them: the close ones, nearest first, then the others as they were.
-struct NearestNames {
+package struct NearestNames {
     /// Those that are a few letters away.
-    let close: [String]
+    package let close: [String]
     /// All of them, the close ones first.
-    let all: [String]
+    package let all: [String]
 
-    init(to typed: String, among names: [String]) {
+    package init(to typed: String, among names: [String]) {
         // More letters than the longest name has are no slip, and would only cost time.
         let typed = Array(typed.lowercased().unicodeScalars.prefix(40))
         let limit = max(1, typed.count / 3)

@@ -13,9 +13,13 @@ enum ExitStatus: Int32 {
     /// The store is damaged, or `replay --verify` or `whatif --fail-on-difference` found a difference.
     case damaged = 2
     case usage = 64
+    /// What the command did or read could not be told: the output cannot be written.
+    case unwritable = 74
     /// Another append came first, or the idempotency key has other content.
     case conflict = 75
     case interrupted = 130
+    /// By SIGTERM.
+    case terminated = 143
 }
 
 /// Why a command did not do its work: one sentence, the next step, and the exit status.
@@ -38,6 +42,9 @@ extension Failure {
     init(_ error: any Error) {
         switch error {
         case let error as Failure: self = error
+        case let error as Output.CannotWrite:
+            self.init(
+                "The output cannot be written: \(error.reason).", remedy: error.remedy, status: .unwritable)
         case let error as AppendError: self.init(error.description, remedy: error.remedy, status: error.exitStatus)
         case let error as StorageError:
             self.init(error.description, remedy: error.remedy, status: error.isDamage ? .damaged : .failed)

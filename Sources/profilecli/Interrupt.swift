@@ -6,12 +6,18 @@ internal import Synchronization
     internal import Glibc
 #endif
 
-/// Ctrl-C, for work that stops at a good place: the first asks it to, the second ends the program.
+/// Ctrl-C or SIGTERM, for work that stops at a good place: the first asks it to, the second ends the program.
 enum Interrupt {
-    private static let flag = Atomic<Bool>(false)
+    private static let number = Atomic<Int32>(0)
 
-    /// Whether Ctrl-C was pressed.
-    static var isRequested: Bool { flag.load(ordering: .relaxed) }
+    /// Whether one came.
+    static var isRequested: Bool { number.load(ordering: .relaxed) != 0 }
+
+    /// Which one came.
+    static var name: String { number.load(ordering: .relaxed) == SIGTERM ? "SIGTERM" : "Ctrl-C" }
+
+    /// The exit status that tells a shell so.
+    static var status: ExitStatus { number.load(ordering: .relaxed) == SIGTERM ? .terminated : .interrupted }
 
     /// From now on the first Ctrl-C (or SIGTERM) is noted, no more.
     static func watch() {
@@ -22,12 +28,12 @@ enum Interrupt {
         for number in [SIGINT, SIGTERM] {
             sigaddset(&numbers, number)
             signal(number) { number in
-                Interrupt.note()
+                Interrupt.note(number)
                 signal(number, SIG_DFL)
             }
         }
         pthread_sigmask(SIG_UNBLOCK, &numbers, nil)
     }
 
-    private static func note() { flag.store(true, ordering: .relaxed) }
+    private static func note(_ number: Int32) { Self.number.store(number, ordering: .relaxed) }
 }

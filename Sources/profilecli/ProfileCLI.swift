@@ -39,7 +39,8 @@ struct ProfileCLI: AsyncParsableCommand {
 
             EXIT STATUS
               0 done, 1 failed, 2 damage or a difference found, 64 wrong usage,
-              75 conflict, 130 stopped by Ctrl-C
+              74 the output cannot be written, 75 conflict, 130 stopped by Ctrl-C,
+              143 stopped by SIGTERM
             """,
         version: "0.1.0",
         subcommands: [
@@ -51,6 +52,7 @@ struct ProfileCLI: AsyncParsableCommand {
         ])
 
     static func main() async {
+        Output.holdStandardDescriptors()
         signal(SIGPIPE, SIG_IGN)
         refuseForeignText()
         BrokenPage.endProcess(
@@ -58,6 +60,7 @@ struct ProfileCLI: AsyncParsableCommand {
             saying: "Error: A page of the store's file is broken.\n"
                 + StorageError.brokenPage(operation: "read").remedy + "\n")
         do {
+            try Subcommands.check(CommandLine.arguments.dropFirst())
             var command = try parseAsRoot()
             if var command = command as? any AsyncParsableCommand {
                 try await command.run()
@@ -69,7 +72,10 @@ struct ProfileCLI: AsyncParsableCommand {
         } catch let error as ExitCode {
             endProcess(error.rawValue)
         } catch  where isParserError(error) {
-            exit(withError: error)
+            let status = exitCode(for: error)
+            if status.isSuccess { exit(withError: error) }
+            Output.message(UnknownOption.corrected(fullMessage(for: error)))
+            endProcess(status.rawValue)
         } catch {
             let failure = Failure(error)
             report(failure)
@@ -85,8 +91,9 @@ struct ProfileCLI: AsyncParsableCommand {
 
     private static func report(_ failure: Failure) {
         let isStyled = Terminal.hasErrorColours
-        Output.message(Style.red("Error: ", if: isStyled) + DisplayWidth.oneLine(failure.message))
-        if !failure.remedy.isEmpty { Output.message(DisplayWidth.oneLine(failure.remedy)) }
+        let (message, remedy) = (TypedPlace.completing(in: failure.message), TypedPlace.completing(in: failure.remedy))
+        Output.message(Style.red("Error: ", if: isStyled) + DisplayWidth.oneLine(message))
+        if !remedy.isEmpty { Output.message(DisplayWidth.oneLine(remedy)) }
     }
 
     /// Swift repairs arguments that are not UTF-8; another name than the one meant would be stored.

@@ -11,13 +11,15 @@ struct Profiled: AsyncParsableCommand {
             `profiled` alone, or with options, is `profiled serve`.
 
             EXAMPLES
-              profiled                            ./profilelog on port 8080
+              profiled                        ./profilelog on port 8080
               profiled --store profiles --port 9000
               profiled --ephemeral --port 0 --port-file port
-                                                  an empty store for tests, on any free port, named in the file
-              profiled keys add --name app        a key; from then on every request needs one
-              curl http://127.0.0.1:8080/         what is where
+                                              an empty store for tests, on any
+                                              free port, named in the file
+              profiled keys add --name app    a key; from then on all need one
+              curl http://127.0.0.1:8080/     what is where
             """,
+        version: "0.1.0",
         subcommands: [ServeCommand.self, KeysCommand.self],
         defaultSubcommand: ServeCommand.self)
 

@@ -6,7 +6,7 @@ struct BadInputTests {
     @Test(
         "Wrong usage is 64",
         arguments: [
-            (["frobnicate"], "Unexpected argument"),
+            (["frobnicate"], "There is no command profilecli frobnicate."),
             (["save", "event", "jane"], "Missing expected argument"),
             (["log", "event", "jane", "a", "-p", "novalue"], "no equals sign"),
             (["log", "event", "jane", "a", "-p", "=1"], "no key"),
@@ -107,7 +107,7 @@ struct BadInputTests {
             (["log", "event", "jane", "a", "--key", String(repeating: "k", count: 1_001)], "1000 bytes"),
             (["log", "user-attribute", "jane", "shoe_size", "42"], "is no user attribute"),
             (["log", "purchase", "jane", "p", "--price", "1", "--currency", "euro"], "three capital letters"),
-            (["profile", "nobody"], "No user has this ID."),
+            (["profile", "nobody"], "No user is known as nobody."),
             (["profile", "jane", "--as-of", "999"], "beyond the log's last position"),
             (["log", "event", "braze:000000000000000000000000", "a"], "No user has this ID."),
         ]

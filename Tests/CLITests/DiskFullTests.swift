@@ -2,47 +2,39 @@ import Foundation
 import Testing
 
 @Suite(
-    "A disk that is full while a copy of a store is written",
-    .enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/cc"), "There is no C compiler (cc)."))
+    "A full disk",
+    .enabled(if: SmallDisk.canMount, "no tmpfs can be mounted here: a full disk is not tried"))
 struct DiskFullTests {
-    private let cli: CLI
-    private let library: String
-
-    init() throws {
-        cli = try CLI()
-        library = cli.folder.appending(path: "fault.so").path
-        let source = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .appending(path: "faults/fault.c").path
-        let made = try cli.run(
-            ["-shared", "-fPIC", "-o", library, source, "-ldl"], command: URL(filePath: "/usr/bin/cc"))
-        #expect(made.status == 0, "\(made.errors)")
-        let lines = try cli.succeed("generate", "--events", "1000", "--users", "20").output
-        #expect(try cli.run("import", "-", input: lines).status == 0)
-    }
-
-    @Test(
-        "The folder and the next step are named, the store is as it was, and with space the same command does it",
-        arguments: [["replay", "--into", "copy"], ["compact"]])
-    func copy(command: [String]) throws {
-        let events = try cli.succeed("export").output
-        var refused = 0
-        // The copy meets the full disk at its making, in the middle, or not at all.
-        for call in stride(from: 1, through: 25, by: 4) {
-            let outcome = try cli.run(
-                command, environment: ["LD_PRELOAD": library, "FAULT": "enospc-from:\(call)"])
-            if outcome.status == 0 { continue }
-            refused += 1
-            #expect(outcome.status == 1)
-            let folder = command.count > 1 ? "copy" : cli.store
-            #expect(outcome.errors.contains("The disk of \(folder) is full"), "call \(call): \(outcome.errors)")
-            #expect(outcome.errors.contains("Free some space there and run the same command again"))
-            #expect(!outcome.errors.contains("append"), "\(outcome.errors)")
-            #expect(try cli.succeed("export").output == events)
-        }
-        #expect(refused > 1)
-        let done = try cli.run(command)
-        #expect(done.status == 0, "\(done.errors)")
-        #expect(try cli.succeed("export").output == events)
-        #expect(try cli.succeed("check").output.hasPrefix("Sound"))
+    @Test("What does not fit is refused with the reason, and what was stored stays")
+    func write() throws {
+        let cli = try CLI()
+        let folder = cli.folder.appending(path: "small").path
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        let text = String(repeating: "x", count: 60_000)
+        let outcome = try cli.run(
+            [
+                "-m", "sh", "-c",
+                """
+                mount -t tmpfs -o size=2m none small
+                i=0
+                while [ $i -lt 200 ]; do
+                    "$0" log attribute jane text=\(text) --store small/store > last 2> errors
+                    status=$?
+                    [ $status = 0 ] || break
+                    i=$((i + 1))
+                done
+                cat errors >&2
+                "$0" check --store small/store
+                "$0" history jane --store small/store --kind customAttributesChanged --format json | wc -l
+                echo $i
+                exit $status
+                """, CLI.program().path,
+            ], command: SmallDisk.unshare)
+        #expect(outcome.status == 1, "\(outcome.errors)")
+        #expect(outcome.errors.contains("Error: The disk is full"), "\(outcome.errors)")
+        #expect(outcome.errors.contains("Free some space and run the same command again"), "\(outcome.errors)")
+        #expect(outcome.lines.first?.hasPrefix("Sound") == true, "\(outcome.output)")
+        #expect(outcome.lines.count == 3 && outcome.lines[1] == outcome.lines[2], "\(outcome.output)")
+        #expect(Int(outcome.lines.last ?? "").map { $0 > 0 } == true)
     }
 }

@@ -121,25 +121,6 @@ struct OutputTests {
         #expect(try cli.succeed("replay", "--verify").errors.isEmpty)
     }
 
-    @Test("Help has examples, for the program and for each subcommand")
-    func help() throws {
-        let cli = try CLI()
-        let commands = [
-            "", "save", "save event", "save attribute", "save user-attribute", "log", "log event", "log attribute",
-            "log user-attribute", "log purchase", "launch", "device", "device list", "device show", "device settings",
-            "device leave", "device send", "device log-out", "device wipe", "pending", "pending list",
-            "pending discard", "pending retry", "rejected", "profile", "history", "tail", "users", "change-user",
-            "replay", "import", "export", "check", "stats", "generate",
-        ]
-        for command in commands {
-            let outcome = try cli.run(command.split(separator: " ").map(String.init) + ["--help"])
-            #expect(outcome.status == 0)
-            #expect(outcome.output.contains("EXAMPLES"), "\(command)")
-            for line in outcome.lines where !line.hasPrefix("USAGE: ") { #expect(line.count <= 80, "\(line)") }
-        }
-        #expect(try cli.run("--generate-completion-script", "bash").output.contains("profilecli"))
-    }
-
     @Test("The help has every form of a USER, and every kind of line that can be imported")
     func forms() throws {
         let cli = try CLI()

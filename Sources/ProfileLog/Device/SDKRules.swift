@@ -1,5 +1,5 @@
 /// What the SDK takes, beyond what the log can store (spec/device 4; spec/rest-api 1.2).
-enum SDKRules {
+package enum SDKRules {
     /// Bytes of one event's encoded properties.
     static let propertyBytes = 50 << 10
     /// Bytes of a nested attribute.
@@ -8,6 +8,12 @@ enum SDKRules {
     static let stringCharacters = 255
     /// Microseconds that a device's clock may be ahead of the log's.
     static let furthestAhead: Int64 = 366 * 86_400 * 1_000_000
+
+    /// Why no device's clock may say `time`: a clause; nil if one may. Both in microseconds since 1970, `now` by the log's clock.
+    package static func reasonAgainstClock(_ time: Int64, now: Int64) -> String? {
+        if time < 0 { return "must not be before 1970" }
+        return time - furthestAhead > now ? "is more than a year ahead of the log's clock" : nil
+    }
 
     /// What the SDK has against `event`: where, and why; nil if it takes it.
     static func refusal(of event: ProfileEvent) -> (place: String, reason: String)? {

@@ -5,6 +5,9 @@ public struct AppendBuilder: ~Copyable {
     private var append = PreparedAppend(.events)
     private var writer = WireWriter()
 
+    /// Makes one for a log that is not open yet; of names that it knows, the commit finds the numbers.
+    package init() { self.init(names: NameTable(), capacity: 1) }
+
     init(names: NameTable, capacity: Int) {
         self.names = names.current
         append.items.reserveCapacity(capacity)

@@ -83,9 +83,8 @@ extension Decider {
 
     /// Refuses a device's clock that cannot be right.
     func checkClock(_ time: Int64) throws {
-        if time < 0 { throw AppendError.invalid(place: "The time", reason: "must not be before 1970") }
-        if time - SDKRules.furthestAhead > recordedAt {
-            throw AppendError.invalid(place: "The time", reason: "is more than a year ahead of the log's clock")
+        if let reason = SDKRules.reasonAgainstClock(time, now: recordedAt) {
+            throw AppendError.invalid(place: "The time", reason: reason)
         }
     }
 

@@ -86,7 +86,8 @@ extension StorageError: CustomStringConvertible {
     /// What the reader can do about it.
     public var remedy: String {
         switch self {
-        case .noStore: "Check --store or PROFILELOG_STORE; the first `save`, `log` or `import` makes a store."
+        case .noStore:
+            "Check --store or PROFILELOG_STORE; the first `save`, `log`, `import` or `simulate` makes a store."
         case .notAStore: "Name another folder with --store; nothing was changed in this one."
         case .newerFormat: "Install the ProfileLog that wrote it, or a later one."
         case .notWritable:

@@ -1,7 +1,13 @@
-internal import ProfileLog
+package import ProfileLog
 
 /// Lines in the form of `profilecli export`.
-enum ExportedLine {
+package enum ExportedLine {
+    /// The kinds of events that can be imported.
+    package static let kinds: [EventKind] = [
+        .customEventLogged, .customAttributesChanged, .userAttributesChanged, .purchaseLogged, .customEventSaved,
+        .customAttributesSaved, .userAttributeSaved,
+    ]
+
     /// Whether the line is what an erasure left.
     static func isErased(_ kind: String, _ fields: ImportFields) -> Bool {
         kind == EventKind.userErased.name || fields["erased"] == .bool(true)
@@ -21,9 +27,10 @@ enum ExportedLine {
             return ImportLine.Fact(
                 user: try fields.user("user"), context: try context(kind, fields), event: try event(kind, fields))
         default:
-            throw .init(
-                "events of the kind \(kind.name) belong to their store and are not imported; "
-                    + "`profilecli replay --into FOLDER` copies a whole store")
+            var refusal = ImportLine.Refusal(
+                "events of the kind \(kind.name) are made by the log alone and are not imported")
+            refusal.isMadeByLog = true
+            throw refusal
         }
     }
 

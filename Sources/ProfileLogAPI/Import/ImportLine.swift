@@ -26,6 +26,8 @@ package struct ImportLine {
     package struct Refusal: Error {
         /// The clause.
         package var reason: String
+        /// Whether no correction of the line helps: the log alone makes events of its kind.
+        package var isMadeByLog = false
 
         init(_ reason: String) { self.reason = reason }
     }

@@ -24,13 +24,18 @@ struct ChangeUserCommand: AsyncParsableCommand {
     @OptionGroup var clock: ClockOption
     @OptionGroup var place: PlaceOptions
 
+    mutating func validate() throws {
+        try Blank.refuse(user, "USER")
+        if let device { try Blank.refuse(device, "--device") }
+    }
+
     func run() async throws {
         let path = DevicePath.of(device ?? DefaultDevice.name, "change-user")
-        let answer = try await place.connect(create: true).post(path) { json in
+        let answer = try await place.connect().post(path) { json in
             json.member("user", user)
             clock.write(to: &json)
         }
-        if place.isJSON { return try Output.print(answer.line) }
+        if place.isJSON { return try Output.answer(answer.line, to: answer) }
         let shown = DisplayWidth.oneLine(answer["device"].cell)
         let id = answer.object("user")["id"].text ?? user
         let waiting = UInt64(max(0, answer["waiting"].integer ?? 0))
@@ -41,8 +46,7 @@ struct ChangeUserCommand: AsyncParsableCommand {
             answer["changed"].flag == true
             ? "Changed the user of \(shown) at \(Phrase.spot(answer))\(merged)\(before)"
             : "\(shown) is on \(DisplayWidth.oneLine(id)) already; nothing was stored"
-        try Output.print(
-            "\(what); \(Phrase.waiting(waiting)) there. Next: profilecli launch "
-                + "\(Shell.quoted(answer["device"].cell))\(place.repeated)")
+        let next = Suggestion.next("launch \(Shell.quoted(answer["device"].cell))")
+        try Output.answer("\(what); \(Phrase.waiting(waiting)) there. \(next)", to: answer)
     }
 }

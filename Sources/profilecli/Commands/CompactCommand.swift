@@ -29,7 +29,7 @@ struct CompactCommand: ParsableCommand {
         guard compaction.isComplete else {
             throw Failure(
                 "The store was not compacted; it is as it was.", remedy: "Run the same command again.",
-                status: .interrupted)
+                status: Interrupt.status)
         }
         if output.isJSON {
             var json = JSONWriter()
@@ -39,10 +39,9 @@ struct CompactCommand: ParsableCommand {
             json.key("bytes_after")
             json.value(compaction.bytesAfter)
             json.endObject()
-            return try Output.print(json.text)
+            return try Output.print([json.text], after: "The store is compacted")
         }
-        try Output.print(
-            "Compacted: \(Number.grouped(compaction.bytesBefore)) bytes are \(Number.grouped(compaction.bytesAfter)) now."
-        )
+        let (before, after) = (Number.grouped(compaction.bytesBefore), Number.grouped(compaction.bytesAfter))
+        try Output.print(["Compacted: \(before) bytes are \(after) now."], after: "The store is compacted")
     }
 }

@@ -20,16 +20,16 @@ struct DeviceLeave: AsyncParsableCommand {
 
     func run() async throws {
         let answer = try await place.connect().post(device.path("leave")) { clock.write(to: &$0) }
-        if place.isJSON { return try Output.print(answer.line) }
+        if place.isJSON { return try Output.answer(answer.line, to: answer) }
         let name = DisplayWidth.oneLine(device.device)
         let what =
             answer["left"].flag == true
             ? "The app left the foreground of \(name) at position \(answer["position"].cell)"
             : "The app is away from the foreground of \(name) already; nothing was stored"
         let timeout = Phrase.span(answer["session_timeout_s"])
-        try Output.print(
-            "\(what). Its session goes on if it comes back within \(timeout). "
-                + "Next: profilecli launch \(Shell.quoted(device.device)) --kind return\(place.repeated)")
+        let next = Suggestion.next("launch \(Shell.quoted(device.device)) --kind return")
+        try Output.answer(
+            "\(what). Its session goes on if it comes back within \(timeout). \(next)", to: answer)
     }
 }
 
@@ -61,13 +61,13 @@ struct DeviceSend: AsyncParsableCommand {
             json.value(!ifDue)
             clock.write(to: &json)
         }
-        if place.isJSON { return try Output.print(answer.line) }
+        if place.isJSON { return try Output.answer(answer.line, to: answer) }
         let name = DisplayWidth.oneLine(device.device)
         let user = answer.objects("sent").last?["user"].text
         let queued = answer["queued"].integer ?? 0
         let after = Suggestion.afterQueueing(answer["why"].text, device.device)
-        let next = queued == 0 ? user.map { "profilecli profile \(Shell.quoted($0))" } ?? after : after
-        try Output.print("\(name): \(Phrase.queue(answer)). Next: \(next)\(place.repeated)")
+        let next = queued == 0 ? user.map { "profile \(Shell.quoted($0))" } ?? after : after
+        try Output.answer("\(name): \(Phrase.queue(answer)). \(Suggestion.next(next))", to: answer)
     }
 }
 
@@ -120,7 +120,7 @@ private struct Forgetting {
 
     func run(_ action: String) async throws {
         let answer = try await place.connect().post(device.path(action)) { clock.write(to: &$0) }
-        if place.isJSON { return try Output.print(answer.line) }
+        if place.isJSON { return try Output.answer(answer.line, to: answer) }
         let name = DisplayWidth.oneLine(device.device)
         let shell = Shell.quoted(device.device)
         let user = DisplayWidth.oneLine(answer.object("previous")["id"].text ?? "nobody")
@@ -134,9 +134,8 @@ private struct Forgetting {
             : "Nobody is on \(name); nothing was stored"
         let next =
             answer["sdk_enabled"].flag == true
-            ? "profilecli launch \(shell)" : "profilecli device settings \(shell) --enable-sdk"
-        try Output.print(
-            "\(what); \(Phrase.waiting(UInt64(max(0, answer["waiting"].integer ?? 0)))). Next: \(next)\(place.repeated)"
-        )
+            ? "launch \(shell)" : "device settings \(shell) --enable-sdk"
+        let waiting = Phrase.waiting(UInt64(max(0, answer["waiting"].integer ?? 0)))
+        try Output.answer("\(what); \(waiting). \(Suggestion.next(next))", to: answer)
     }
 }

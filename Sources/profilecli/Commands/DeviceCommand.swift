@@ -53,7 +53,7 @@ struct DeviceList: AsyncParsableCommand {
             query = [("limit", "1000"), ("after", last)]
         }
         if pages.count == 0 {
-            Output.message("There are no devices. Next: profilecli save event jane opened\(place.repeated)")
+            Output.message("There are no devices. \(Suggestion.next("save event jane opened"))")
         }
     }
 }
@@ -100,7 +100,7 @@ struct DeviceShow: AsyncParsableCommand {
             : Suggestion.launching(device.device, isSDKEnabled: isEnabled)
         return table.lines() + [
             "\(Phrase.waiting(UInt64(max(0, answer["waiting"].integer ?? 0)))) on \(name), \(queued) queued. "
-                + "Next: \(next)\(place.repeated)"
+                + Suggestion.next(next)
         ]
     }
 
@@ -131,11 +131,11 @@ struct DeviceChange: AsyncParsableCommand {
 
     func run() async throws {
         if settings.isEmpty { return try await show() }
-        let answer = try await place.connect(create: true).post(device.path("settings")) { json in
+        let answer = try await place.connect().post(device.path("settings")) { json in
             try settings.write(to: &json)
             clock.write(to: &json)
         }
-        if place.isJSON { return try Output.print(answer.line) }
+        if place.isJSON { return try Output.answer(answer.line, to: answer) }
         let name = DisplayWidth.oneLine(device.device)
         let words = Phrase.settings(answer.object("settings"))
         let what =
@@ -147,7 +147,7 @@ struct DeviceChange: AsyncParsableCommand {
             isEnabled == false
             ? Suggestion.launching(device.device, isSDKEnabled: false)
             : Suggestion.afterQueueing(answer["why"].text, device.device)
-        try Output.print("\(what); \(Phrase.queue(answer)). Next: \(next)\(place.repeated)")
+        try Output.answer("\(what); \(Phrase.queue(answer)). \(Suggestion.next(next))", to: answer)
     }
 
     private func show() async throws {

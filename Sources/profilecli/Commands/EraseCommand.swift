@@ -44,10 +44,11 @@ struct EraseCommand: AsyncParsableCommand {
             json.member("reason", reason)
             json.member("actor", by ?? Terminal.environment("USER") ?? "profilecli")
         }
-        if place.isJSON { return try Output.print(answer.line) }
+        if place.isJSON { return try Output.answer(answer.line, to: answer) }
         let events = UInt64(max(0, answer["events"].integer ?? 0))
-        try Output.print(
+        try Output.answer(
             "Erased \(Number.counted(events, "event")) of user \(answer["user_number"].cell) at position "
-                + "\(answer["position"].cell). Next: profilecli compact, to clear the file's free pages as well")
+                + "\(answer["position"].cell); free pages of the file may still hold copies. \(Suggestion.next("compact"))",
+            to: answer)
     }
 }

@@ -12,8 +12,8 @@ struct ExportCommand: AsyncParsableCommand {
             EXAMPLES
               profilecli export > log.jsonl
               profilecli export -o log.jsonl
-              profilecli export --kind customEventLogged --kind purchaseLogged | profilecli import - --store other
-              profilecli export --user-defaults group.com.company.app.plist --device phone-1
+              profilecli export --kind customEventLogged --kind purchaseLogged -o b.jsonl
+              profilecli export --user-defaults group.com.example.app.plist
             """)
 
     @Option(

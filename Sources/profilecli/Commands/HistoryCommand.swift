@@ -10,7 +10,8 @@ struct HistoryCommand: AsyncParsableCommand {
             EXAMPLES
               profilecli history jane
               profilecli history jane --reverse --limit 10
-              profilecli history jane --kind customAttributesChanged --name level --format json
+              profilecli history jane --kind customAttributesChanged --name level
+              profilecli history jane --since 2026-01-01T00:00:00Z --format json
               profilecli history jane --from 5 --to 9
             """)
 

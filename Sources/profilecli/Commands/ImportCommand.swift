@@ -27,7 +27,7 @@ struct ImportCommand: AsyncParsableCommand {
               profilecli import events.jsonl
               profilecli generate --events 1000 | profilecli import - --name sample-1
               zcat events.jsonl.gz | profilecli import - --name events
-              profilecli import --user-defaults group.com.company.app.plist --device phone-1
+              profilecli import --user-defaults group.com.example.app.plist
             """)
 
     @OptionGroup var store: StoreOrService
@@ -58,16 +58,16 @@ struct ImportCommand: AsyncParsableCommand {
         }
         guard let file else { return }
         Interrupt.watch()
-        let log = try openAfterFile(file)
+        let target = try openAfterFile(file)
         let name = self.name ?? (file == "-" ? "stdin" : file.split(separator: "/").last.map(String.init) ?? file)
-        var work = ImportRun(log: log, file: file, name: name)
+        var work = ImportRun(target: target, file: file, name: name)
         try work.run()
-        try Output.print(output.isJSON ? work.json() : work.summary())
+        try Output.print(output.isJSON ? work.json() : work.summary(), after: work.done)
     }
 
     /// A missing file must not leave an empty store behind.
-    private func openAfterFile(_ file: String) throws -> EventLog {
+    private func openAfterFile(_ file: String) throws -> ImportTarget {
         if file != "-" { _ = try LineReader(path: file, blockBytes: 1) }
-        return try store.place.open(create: true)
+        return try ImportTarget(store.place)
     }
 }

@@ -54,7 +54,7 @@ struct LaunchCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let connection = try place.connect(create: true)
+        let connection = try place.connect()
         let answer = try await connection.post(device.path("launch")) { json in
             json.member("kind", kind)
             json.member("die_after", dieAfter)
@@ -65,7 +65,7 @@ struct LaunchCommand: AsyncParsableCommand {
             for list in lists { json.value(list) }
             json.endArray()
         }
-        try Output.print(place.isJSON ? [answer.line] : lines(answer))
+        try Output.answer(place.isJSON ? [answer.line] : lines(answer), to: answer)
         if answer["new_device"].flag == true { try await hint(answer["device"].cell, connection) }
     }
 
@@ -79,7 +79,7 @@ struct LaunchCommand: AsyncParsableCommand {
         let more = others.count > Self.mostHinted ? " and \(others.count - Self.mostHinted) more" : ""
         let waiting =
             others.isEmpty
-            ? "Nothing waits on any other; `profilecli device` lists those that are known"
+            ? "Nothing waits on any other; `profilecli \(TypedPlace.completing("device"))` lists those that are known"
             : "Something waits on \(named)\(more)"
         Output.message(
             "Nothing was known of the device \(DisplayWidth.oneLine(device)) before this launch. \(waiting).")
@@ -101,7 +101,7 @@ struct LaunchCommand: AsyncParsableCommand {
         if !sent.isEmpty { summary += ", \(sent.count) sent from the queue" }
         if let first = queued.first { summary += ", \(queued.count) queued (\(first["reason"].cell))" }
         if let dieAfter { summary += "; then the app died (\(dieAfter))" }
-        summary += ". Next: \(next(user, queued.first ?? disabled, rejected))\(place.repeated)"
+        summary += ". \(Suggestion.next(next(user, queued.first ?? disabled, rejected)))"
         guard !(sent + flushed + queued + left).isEmpty else { return [summary] }
         var table = Table("OUTCOME!", "#SAVED@", "USER", "LIST", "WHAT", "WAITED!", "REASON")
         for item in sent + taken + queued + left {
@@ -115,8 +115,8 @@ struct LaunchCommand: AsyncParsableCommand {
     private func next(_ user: String?, _ queued: JSONObject?, _ rejected: Int) -> String {
         if let queued { return Suggestion.afterQueueing(queued["why"].text, device.device) }
         if dieAfter != nil { return Suggestion.afterQueueing(nil, device.device) }
-        if rejected > 0 { return "profilecli rejected" }
-        return user.map { "profilecli profile \(Shell.quoted($0))" } ?? "profilecli users"
+        if rejected > 0 { return "rejected" }
+        return user.map { "profile \(Shell.quoted($0))" } ?? "users"
     }
 }
 

@@ -94,13 +94,23 @@ struct LoggingOptions: ParsableArguments {
             json.member("source", EventSource.cli.name)
             try what.write(to: &json)
         }
-        if place.isJSON { return try Output.print(answer.line) }
+        for remark in what.remarks { Output.message(DisplayWidth.oneLine(remark)) }
+        if place.isJSON { return try Output.answer(answer.line, to: answer) }
         let done = answer["repeated"].flag == true ? "Already logged, under the same key," : "Logged"
         let id = answer.object("user")["id"].text ?? what.user
         let isQueued = answer["queued"].flag == true
-        let effect = isQueued ? "queued by the SDK, and effective when it is sent" : "effective at once"
+        let effect = isQueued ? "queued by the SDK, and effective when it is sent" : Self.effect(answer)
         let device = Shell.quoted(write.device(of: what.user) ?? DefaultDevice.name)
         let next = isQueued ? "device show \(device)" : "profile \(Shell.quoted(id))"
-        try Output.print("\(done) at \(Phrase.spot(answer)); \(effect). Next: profilecli \(next)\(place.repeated)")
+        try Output.answer("\(done) at \(Phrase.spot(answer)); \(effect). \(Suggestion.next(next))", to: answer)
+    }
+
+    /// `effective at once`, or which operations change nothing and why.
+    private static func effect(_ answer: JSONObject) -> String {
+        let without = answer.objects("no_effect").map { "\($0["attribute"].cell) \($0["reason"].cell)" }
+        if without.isEmpty { return "effective at once" }
+        let list = DisplayWidth.oneLine(without.joined(separator: "; "))
+        return answer["all_without_effect"].flag == true
+            ? "without effect: \(list)" : "effective at once, but for this: \(list)"
     }
 }

@@ -80,7 +80,7 @@ struct PendingList: AsyncParsableCommand {
 
     private func lines(_ items: [JSONObject], _ answer: JSONObject) -> [String] {
         guard let first = items.first else {
-            return ["Nothing waits. Next: profilecli save event jane opened\(place.repeated)"]
+            return ["Nothing waits. \(Suggestion.next("save event jane opened"))"]
         }
         var table = Table("DEVICE", "STORAGE", "LIST", "#SAVED@", "USER", "WHAT", "AGE!")
         for item in items {
@@ -103,16 +103,16 @@ struct PendingList: AsyncParsableCommand {
             let isEnabled = device?["sdk_enabled"].flag
             next =
                 isEnabled == false
-                ? Suggestion.launching(name, isSDKEnabled: false) : "profilecli launch \(Shell.quoted(name))"
+                ? Suggestion.launching(name, isSDKEnabled: false) : "launch \(Shell.quoted(name))"
         } else if let queued {
             next = Suggestion.afterQueueing(queued["why"].text, queued["device"].cell)
         } else {
             // No launch flushes it.
             let (device, storage) = (Shell.quoted(first["device"].cell), Shell.quoted(first["storage"].cell))
-            next = "profilecli pending discard --device \(device) --storage \(storage) --reason TEXT"
+            next = "pending discard --device \(device) --storage \(storage) --reason TEXT"
         }
         return table.lines() + Self.hidden(answer) + WaitingTable(answer.object("waiting_s"), least: 2).lines()
-            + ["\(summary). Next: \(next)\(place.repeated)"]
+            + ["\(summary). \(Suggestion.next(next))"]
     }
 
     /// The storages that no launch flushes, with the reason.

@@ -8,8 +8,9 @@ struct PendingDiscard: AsyncParsableCommand {
         discussion: """
             EXAMPLES
               profilecli pending discard --reason "test data"
-              profilecli pending discard --device phone-1 --position 12 --position 13 --reason "saved twice"
-              profilecli pending discard --storage private:PushContent --reason "the app cannot see it"
+              profilecli pending discard --position 12 --position 13 --reason "twice"
+              profilecli pending discard --device phone-1 --reason "a broken phone"
+              profilecli pending discard --storage private:Push --reason "not seen"
             """)
 
     @Option(name: .long, help: ArgumentHelp("The device (default: phone).", valueName: "id"))
@@ -50,7 +51,7 @@ struct PendingDiscard: AsyncParsableCommand {
             for position in position { json.value(position) }
             json.endArray()
         }
-        if place.isJSON { return try Output.print(answer.line) }
+        if place.isJSON { return try Output.answer(answer.line, to: answer) }
         let count = UInt64(answer["discarded"].elements.count)
         let waiting = UInt64(max(0, answer["waiting"].integer ?? 0))
         let shown = DisplayWidth.oneLine(answer["device"].cell)
@@ -58,7 +59,7 @@ struct PendingDiscard: AsyncParsableCommand {
             count == 0
             ? "Nothing was discarded"
             : "Discarded \(Number.counted(count, "item")) at position \(answer["position"].cell)"
-        try Output.print(
-            "\(what); \(Phrase.waiting(waiting)) on \(shown). Next: profilecli pending\(place.repeated)")
+        try Output.answer(
+            "\(what); \(Phrase.waiting(waiting)) on \(shown). \(Suggestion.next("pending"))", to: answer)
     }
 }

@@ -52,13 +52,16 @@ struct PendingRetry: AsyncParsableCommand {
             default: break
             }
         }
-        if place.isJSON { return try Output.print(answer.line) }
+        for remark in ValueArguments.remarks(properties + (kind == .customAttributesSaved ? correction : [])) {
+            Output.message(DisplayWidth.oneLine(remark))
+        }
+        if place.isJSON { return try Output.answer(answer.line, to: answer) }
         let device = answer["device"].cell
         let done = answer["repeated"].flag == true ? "was saved again already," : "is saved again"
         let waiting = Phrase.waiting(UInt64(max(0, answer["waiting"].integer ?? 0)))
-        try Output.print(
+        try Output.answer(
             "The item at position \(position) \(done) at \(Phrase.spot(answer)); \(waiting) on \(DisplayWidth.oneLine(device)). "
-                + "Next: profilecli launch \(Shell.quoted(device))\(place.repeated)")
+                + Suggestion.next("launch \(Shell.quoted(device))"), to: answer)
     }
 
     /// What kind of item it is, which tells the form of its correction; nil for what is none, which the API then refuses.

@@ -11,7 +11,8 @@ struct ProfileCommand: AsyncParsableCommand {
               profilecli profile jane
               profilecli profile jane --include-pending
               profilecli profile jane --as-of 1200
-              profilecli profile alias:crm:4711 --as-of 2026-01-31T14:03:00+01:00 --format json
+              profilecli profile alias:crm:4711 --as-of 2026-01-31T14:03:00+01:00
+              profilecli profile jane --as-of version:7 --format json
             """)
 
     @Argument(help: .user)

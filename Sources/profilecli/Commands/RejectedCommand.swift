@@ -49,7 +49,7 @@ struct RejectedCommand: AsyncParsableCommand {
             let beginning =
                 leftOut.count == 0
                 ? "Nothing is rejected." : "\(Number.counted(UInt64(leftOut.count), "part")) of requests left out."
-            return try Output.print("\(beginning) Next: profilecli pending\(place.repeated)")
+            return try Output.print("\(beginning) \(Suggestion.next("pending"))")
         }
         if leftOut.count > 0 { try Output.print("") }
         var table = Table("#SAVED@", "DEVICE", "USER", "LIST", "WHAT", "REASON", "#REPAIRED BY@")
@@ -60,9 +60,9 @@ struct RejectedCommand: AsyncParsableCommand {
         }
         let open = UInt64(items.count { $0["repaired_by"] == .null })
         let next =
-            open == 0 ? "profilecli pending" : "profilecli pending retry \(last["position"].cell)\(Self.form(last))"
+            open == 0 ? "pending" : "pending retry \(last["position"].cell)\(Self.form(last))"
         try Output.print(
-            table.lines() + ["\(Number.counted(open, "item")) to be repaired. Next: \(next)\(place.repeated)"])
+            table.lines() + ["\(Number.counted(open, "item")) to be repaired. \(Suggestion.next(next))"])
     }
 
     private static func isLeftOut(_ item: JSONObject) -> Bool { item["kind"].text == EventKind.objectsLeftOut.name }

@@ -50,7 +50,11 @@ struct ReplayCommand: ParsableCommand {
 
     func run() throws {
         Interrupt.watch()
-        if let into, try StoreFolder(path: into) == .foreign { throw StorageError.notAStore(path: into) }
+        if let into, try StoreFolder(path: into) == .foreign {
+            throw Failure(
+                StorageError.notAStore(path: into).description,
+                remedy: "Name an empty or a new folder with --into; nothing was changed in this one.")
+        }
         let log = try store.open()
         let until = try self.until.flatMap(PositionOrTime.init).map { try $0.position(in: log) }
         var bar = ProgressBar()
@@ -69,12 +73,14 @@ struct ReplayCommand: ParsableCommand {
             Output.message("Stopped after \(Number.counted(report.events, "event")).")
             let hint = into == nil ? "." : ": the copy goes on where it stopped."
             throw Failure(
-                "The replay did not come to its end.", remedy: "Run the same command again\(hint)", status: .interrupted
-            )
+                "The replay did not come to its end.", remedy: "Run the same command again\(hint)",
+                status: Interrupt.status)
         }
         try Output.print(output.isJSON ? Self.json(report) : lines(report))
         guard report.isEqual else {
-            Output.message("Live and replayed profiles differ. Run `profilecli check` to see what is damaged.")
+            Output.message(
+                TypedPlace.completing(
+                    in: "Live and replayed profiles differ. Run `profilecli check` to see what is damaged."))
             throw ExitCode(ExitStatus.damaged.rawValue)
         }
     }

@@ -80,25 +80,25 @@ struct SaveOptions: ParsableArguments {
             storage.write(to: &json)
             try what.write(to: &json)
         }
-        if place.isJSON { return try Output.print(answer.line) }
+        for remark in what.remarks { Output.message(DisplayWidth.oneLine(remark)) }
+        if place.isJSON { return try Output.answer(answer.line, to: answer) }
         let done = answer["repeated"].flag == true ? "Already saved, under the same key," : "Saved"
         let waiting = UInt64(max(0, answer["waiting"].integer ?? 0))
-        let launch = device == DefaultDevice.name ? "profilecli launch" : "profilecli launch \(Shell.quoted(device))"
         // No launch flushes what an extension keeps for itself, so that is not suggested.
         let isHidden = storage.isHiddenFromApp || answer["note"] != .null
-        let next = (isHidden ? "profilecli pending" : launch) + place.repeated
+        let next = Suggestion.next(isHidden ? "pending" : Suggestion.launching(device))
         let (user, present) = (answer.object("user"), answer.object("on_device"))
         let arrived =
             answer["arrived"].flag == true ? " \(DisplayWidth.oneLine(present["id"].cell)) is on it now." : ""
         let note = answer["note"].text.map { " \(DisplayWidth.oneLine($0))." } ?? ""
-        try Output.print(
-            "\(done) at \(Phrase.spot(answer)); \(Phrase.waiting(waiting)) on \(DisplayWidth.oneLine(device)).\(arrived)\(note) Next: \(next)"
-        )
+        let wait = "\(Phrase.waiting(waiting)) on \(DisplayWidth.oneLine(device))."
+        try Output.answer("\(done) at \(Phrase.spot(answer)); \(wait)\(arrived)\(note) \(next)", to: answer)
         if user["number"] == present["number"] { return }
         let (name, there) = (user["id"].cell, present["id"].text ?? "nobody")
+        let change = "change-user \(Shell.quoted(name)) --device \(Shell.quoted(device))"
         Output.message(
-            DisplayWidth.oneLine("\(name) is not on \(device) (\(there) is): log in with `profilecli change-user ")
-                + "\(Shell.quoted(name)) --device \(Shell.quoted(device))\(place.repeated)`")
+            DisplayWidth.oneLine("\(name) is not on \(device) (\(there) is): log in with `profilecli ")
+                + "\(TypedPlace.completing(change))`")
     }
 }
 

@@ -52,8 +52,8 @@ struct SimulateCommand: ParsableCommand {
         bar.clear()
         guard isComplete else {
             throw Failure(
-                "The simulation was stopped by Ctrl-C; what happened until then is in the store.",
-                remedy: "Run it again with another folder.", status: .interrupted)
+                "The simulation was stopped by \(Interrupt.name); what happened until then is in the store.",
+                remedy: "Run it again with another folder.", status: Interrupt.status)
         }
         try log.writeIndex()
         let extent = try log.extent()
@@ -61,7 +61,7 @@ struct SimulateCommand: ParsableCommand {
             "Simulated \(Number.counted(UInt64(history.steps.count), "step")) on "
                 + "\(Number.counted(UInt64(devices), "device")) over \(Number.counted(UInt64(days), "day")): "
                 + "\(Number.counted(extent.lastPosition.rawValue, "event")), "
-                + "\(Number.counted(extent.users, "user")). Next: profilecli whatif"
+                + "\(Number.counted(extent.users, "user")). \(Suggestion.next("whatif"))"
         ])
     }
 }

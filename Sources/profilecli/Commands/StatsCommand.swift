@@ -27,7 +27,9 @@ struct StatsCommand: AsyncParsableCommand {
         table.add("rejected and repaired", Self.number(answer.object("rejected")["repaired"]))
         table.add("indexed up to position", Self.number(answer["indexed_position"]))
         table.add("size", Number.bytes(UInt64(max(0, answer["file_bytes"].integer ?? 0))))
-        for row in answer.object("rows").value.members { table.add("rows of \(row.key.text)", Self.number(row.value)) }
+        for row in answer.object("rows").value.members {
+            table.add("rows in table \(row.key.text)", Self.number(row.value))
+        }
         let times = WaitingTable(pending.object("waiting_s"), least: 1).lines()
         try Output.print(table.lines() + times + ["store \(answer["store"].cell)"])
     }

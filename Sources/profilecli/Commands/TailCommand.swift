@@ -35,6 +35,7 @@ struct TailCommand: AsyncParsableCommand {
 
     func run() async throws {
         let connection = try place.connect()
+        if follow { Reader.endProcessWhenGone() }
         var pages = Pages.events(isJSON: place.isJSON, withUser: true)
         var after = after ?? 0
         if self.after == nil {

@@ -51,7 +51,7 @@ struct UsersCommand: AsyncParsableCommand {
             after = UInt64(max(0, last))
         }
         if pages.count == 0 {
-            Output.message("There are no users. Next: profilecli log event jane hello\(place.repeated)")
+            Output.message("There are no users. \(Suggestion.next("log event jane hello"))")
         }
     }
 }

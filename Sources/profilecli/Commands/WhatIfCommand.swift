@@ -19,7 +19,7 @@ struct WhatIfCommand: AsyncParsableCommand {
               profilecli whatif
               profilecli whatif --fault newest --fault 23 --flush-ms 500
               profilecli whatif --language PushContent=objc --user jane
-              profilecli whatif --fault 7 --since 2026-01-01T00:00:00Z --items 1000 --format json
+              profilecli whatif --fault 7 --since 2026-01-01T00:00:00Z --format json
               profilecli whatif --fail-on-difference
 
             EXIT STATUS
@@ -68,7 +68,7 @@ struct WhatIfCommand: AsyncParsableCommand {
         if let stranded = answer["stranded"].integer, stranded > 0 {
             Self.warn(
                 "\(Number.counted(UInt64(stranded), "item")) \(stranded == 1 ? "lies" : "lie") where the app never looks, so that "
-                    + "no launch flushes \(stranded == 1 ? "it" : "them"). Next: profilecli pending\(place.repeated)")
+                    + "no launch flushes \(stranded == 1 ? "it" : "them"). \(Suggestion.next("pending"))")
         }
         if answer["affected"] != .int(0) { throw ExitCode(ExitStatus.damaged.rawValue) }
     }

@@ -51,12 +51,12 @@ struct ImportChunker: ~Copyable {
     static let linesPerChunk = 1_000
     static let bytesPerChunk: UInt64 = 8 << 20
 
-    private let log: EventLog
+    private let target: ImportTarget
     private let name: String
     private let reader: LineReader
 
-    init(_ reader: LineReader, name: String, into log: EventLog) {
-        self.log = log
+    init(_ reader: LineReader, name: String, into target: ImportTarget) {
+        self.target = target
         self.name = name
         self.reader = reader
     }
@@ -66,7 +66,7 @@ struct ImportChunker: ~Copyable {
         while true {
             let firstLine = reader.lineNumber + 1
             let firstByte = reader.doneBytes
-            var builder = log.prepare()
+            var builder = target.prepare()
             var lines: [Int] = []
             var isAtEnd = false
             var erased = 0
@@ -96,7 +96,7 @@ struct ImportChunker: ~Copyable {
             if line.isErased { erased += 1 }
             if let fact = line.fact { try builder.add(fact.event, fact.context, to: fact.user) }
         } catch let refusal as ImportLine.Refusal {
-            throw ImportRefusal(line: number, reason: refusal.reason)
+            throw ImportRefusal(line: number, reason: refusal.reason, isMadeByLog: refusal.isMadeByLog)
         } catch let AppendError.invalid(place, reason) {
             throw ImportRefusal(line: number, reason: "\(place.prefix(1).lowercased())\(place.dropFirst()) \(reason)")
         }
@@ -111,4 +111,6 @@ struct ImportChunker: ~Copyable {
 struct ImportRefusal: Error {
     var line: Int
     var reason: String
+    /// Whether no correction of the line helps.
+    var isMadeByLog = false
 }

@@ -1,8 +1,9 @@
 internal import ProfileLog
+internal import ProfileLogAPI
 
 /// One import: commits the chunks that the pipeline makes, in order, until the end, an error, or Ctrl-C.
 struct ImportRun {
-    private let log: EventLog
+    private let target: ImportTarget
     private let file: String
     private let name: String
     private let clock = ContinuousClock()
@@ -13,8 +14,8 @@ struct ImportRun {
     private var elapsed = Duration.zero
     private var totalBytes: UInt64 = 0
 
-    init(log: EventLog, file: String, name: String) {
-        self.log = log
+    init(target: ImportTarget, file: String, name: String) {
+        self.target = target
         self.file = file
         self.name = name
     }
@@ -22,9 +23,9 @@ struct ImportRun {
     mutating func run() throws {
         let begin = clock.now
         defer { elapsed = clock.now - begin }
-        let (log, file, name) = (log, file, name)
+        let (target, file, name) = (target, file, name)
         totalBytes = try LineReader.fileBytes(path: file)
-        let pipeline = ImportPipeline { ImportChunker(try LineReader(path: file), name: name, into: log) }
+        let pipeline = ImportPipeline { ImportChunker(try LineReader(path: file), name: name, into: target) }
         while true {
             if Interrupt.isRequested { throw interrupted() }
             switch pipeline.next() {
@@ -54,13 +55,14 @@ struct ImportRun {
     /// Stores the chunk unless it is stored. Where the file had ended inside it when it was imported last, its beginning is stored, and
     /// the rest is the answer.
     private mutating func commitOrSkip(_ chunk: ImportChunk) throws -> ImportChunk? {
+        let log = try target.log()
         do {
             let receipt = try log.commit(chunk.append)
             if receipt.isRepetition { skipped += UInt64(chunk.events) } else { stored += UInt64(chunk.events) }
             return nil
         } catch {
             guard case .keyReused = error else { throw error }
-            let count = try storedEvents(chunk.key)
+            let count = try Self.storedEvents(chunk.key, log)
             guard 0 < count, count < chunk.events else { throw error }
             var rest = chunk
             // Under a key that is taken nothing is stored: this throws unless the stored lines are these.
@@ -71,7 +73,7 @@ struct ImportRun {
     }
 
     /// How many lines were stored under `key`: an event each, beside those of new users and of devices that got their first.
-    private func storedEvents(_ key: String) throws -> Int {
+    private static func storedEvents(_ key: String, _ log: EventLog) throws -> Int {
         guard let receipt = try log.append(underKey: key), !receipt.places.isEmpty else { return 0 }
         let page = try log.events(from: receipt.first, limit: receipt.places.count)
         return page.events.count { $0.event.kind != .userCreated && $0.event.kind != .userChanged }
@@ -102,8 +104,8 @@ struct ImportRun {
         bar.clear()
         let count = stored + skipped
         return Failure(
-            "Stopped by Ctrl-C; \(Number.counted(count, "event")) of \(source) \(count == 1 ? "is" : "are") stored.",
-            remedy: "To go on where it stopped, \(again).", status: .interrupted)
+            "Stopped by \(Interrupt.name); \(Number.counted(count, "event")) of \(source) \(count == 1 ? "is" : "are") stored.",
+            remedy: "To go on where it stopped, \(again).", status: Interrupt.status)
     }
 
     private var source: String { file == "-" ? "standard input" : file }
@@ -113,7 +115,15 @@ struct ImportRun {
         return Failure(
             "Line \(refusal.line) of \(source) cannot be imported: \(refusal.reason). Its chunk of up to "
                 + "\(Number.grouped(ImportChunker.linesPerChunk)) lines was not stored; \(state).",
-            remedy: "Correct line \(refusal.line) and \(again): what is stored is skipped.")
+            remedy: (refusal.isMadeByLog ? Self.takeOut(refusal.line) : "Correct line \(refusal.line)")
+                + " and \(again): what is stored is skipped.")
+    }
+
+    /// What to do with a line that the log alone can make. The lines before it keep their numbers, by which a rerun knows them.
+    private static func takeOut(_ line: Int) -> String {
+        let kinds = ExportedLine.kinds.map { "--kind \($0.name)" }.joined(separator: " ")
+        return "A whole store is copied by replay --into FOLDER, and an export with \(kinds) has no such lines. "
+            + "Or take out line \(line) and all of such kinds behind it,"
     }
 
     private func explained(_ error: AppendError, _ chunk: ImportChunk) -> Failure {
@@ -130,6 +140,11 @@ struct ImportRun {
         return failure
     }
 
+    /// What a failure to tell of it says; nil if nothing was stored.
+    var done: String? {
+        stored == 0 ? nil : "\(Number.counted(stored, "event")) \(stored == 1 ? "is" : "are") stored"
+    }
+
     func summary() -> [String] {
         let seconds = elapsed.inSeconds
         let rate = seconds > 0 ? UInt64(Double(stored + skipped) / seconds) : 0
@@ -137,7 +152,7 @@ struct ImportRun {
         line += "(\(Number.grouped(rate)) events/s)"
         if skipped > 0 { line += "; skipped \(Number.grouped(skipped)) that were stored before" }
         if erased > 0 { line += "; passed over \(Number.counted(erased, "line")) of erased persons" }
-        return [line + ". Next: profilecli stats"]
+        return [line + ". \(Suggestion.next("stats"))"]
     }
 
     func json() -> [String] {

@@ -12,6 +12,10 @@ struct DeviceArgument: ParsableArguments {
 
     mutating func validate() throws {
         if device.isEmpty { throw ValidationError("DEVICE must not be empty. Name one, or leave it out for phone.") }
+        try Blank.refuse(device, "DEVICE")
+        guard device.utf8.count <= Limits.bytesPerDevice else {
+            throw ValidationError("DEVICE must have 1 to \(Limits.bytesPerDevice) bytes.")
+        }
         if name != nil, option != nil { throw ValidationError("The device is named twice. Name it once.") }
     }
 

@@ -13,6 +13,7 @@ struct StoreOrService: ParsableArguments {
         if url != nil, place.store != nil {
             throw ValidationError("--store and --url exclude each other. Leave out one of them.")
         }
+        if let url { TypedPlace.note(.service(url: url)) }
     }
 
     /// The service's address, if one is meant.
@@ -27,13 +28,6 @@ struct StoreOrService: ParsableArguments {
         if let address { return try RemoteAPI(url: address, key: Terminal.environment("PROFILELOG_KEY")) }
         return LocalAPI(try place.open(create: create))
     }
-
-    /// The options that name the place again, for a suggested command: ` --store x`, or nothing.
-    var repeated: String {
-        if let url { return " --url \(Shell.quoted(url))" }
-        if let store = place.store { return " --store \(Shell.quoted(store))" }
-        return ""
-    }
 }
 
 /// Which store or service a command talks to, and how it prints the answer.
@@ -42,7 +36,6 @@ struct PlaceOptions: ParsableArguments {
     @OptionGroup var output: FormatOption
 
     var isJSON: Bool { output.isJSON }
-    var repeated: String { place.repeated }
 
     /// Connects to the service or opens the store; a missing store is made if `create` is true.
     func connect(create: Bool = false) throws -> any Connection { try place.connect(create: create) }

@@ -9,6 +9,12 @@ struct StoreOption: ParsableArguments {
         completion: .directory)
     var store: String?
 
+    mutating func validate() throws {
+        guard let store else { return }
+        if store.isEmpty { throw ValidationError("--store must not be empty. Name a folder, or leave it out.") }
+        TypedPlace.note(.store(store))
+    }
+
     /// The folder, by option, environment or default.
     var path: String {
         store ?? Terminal.environment("PROFILELOG_STORE").flatMap { $0.isEmpty ? nil : $0 } ?? "profilelog"

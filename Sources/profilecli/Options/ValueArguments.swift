@@ -45,6 +45,26 @@ enum ValueArguments {
         }
     }
 
+    /// A remark for each of `pairs` whose value was meant to be JSON, as it seems, and is stored as text because it is none.
+    static func remarks(_ pairs: [String]) -> [String] {
+        pairs.compactMap { pair -> String? in
+            guard let (key, text) = try? split(pair, .attribute), looksLikeJSON(text) else { return nil }
+            do throws(JSONError) {
+                _ = try JSON.parse(text)
+                return nil
+            } catch {
+                let fault = "\(error.kind) at byte \(error.offset)"
+                return "\(key) is stored as text, since its value is no valid JSON (\(fault))."
+            }
+        }
+    }
+
+    private static func looksLikeJSON(_ text: String) -> Bool {
+        let words = ["nan", "infinity", "inf"]
+        let word = text.lowercased().drop { $0 == "-" || $0 == "+" }
+        return ["{", "["].contains(text.first { !$0.isWhitespace }) || words.contains(String(word))
+    }
+
     private static func split(_ pair: String, _ kind: Kind) throws(ValidationError) -> (key: Name, text: String) {
         // By bytes: as a character, "=" with a combining mark behind it is another one.
         guard let sign = pair.utf8.firstIndex(of: UInt8(ascii: "=")) else {
@@ -72,6 +92,8 @@ struct PropertyOptions: ParsableArguments {
     var strings: [String] = []
 
     mutating func validate() throws { _ = try members() }
+
+    var remarks: [String] { ValueArguments.remarks(properties) }
 
     /// Writes the member `properties`, if there are any.
     func write(to json: inout JSONWriter) throws {

@@ -5,6 +5,9 @@ internal import ProfileLog
 protocol WhatArguments: ParsableArguments {
     var user: String { get }
 
+    /// What to know about the values beside what became of them.
+    var remarks: [String] { get }
+
     /// Writes all but the user as members of a request's body.
     func write(to json: inout JSONWriter) throws
 }
@@ -18,6 +21,13 @@ struct EventArguments: WhatArguments {
     var name: String
 
     @OptionGroup var properties: PropertyOptions
+
+    var remarks: [String] { properties.remarks }
+
+    mutating func validate() throws {
+        try Blank.refuse(user, "USER")
+        try Blank.refuse(name, "NAME")
+    }
 
     func write(to json: inout JSONWriter) throws {
         json.member("name", name)
@@ -41,7 +51,10 @@ struct AttributeArguments: WhatArguments {
         help: ArgumentHelp("An attribute whose VALUE is text, whatever it looks like.", valueName: "key=value"))
     var strings: [String] = []
 
+    var remarks: [String] { ValueArguments.remarks(attributes) }
+
     mutating func validate() throws {
+        try Blank.refuse(user, "USER")
         guard !attributes.isEmpty || !strings.isEmpty else {
             throw ValidationError("There is no attribute. Write at least one KEY=VALUE, as in level=7.")
         }
@@ -73,6 +86,10 @@ struct UserAttributeArguments: WhatArguments {
 
     @Flag(name: .customLong("string"), help: "VALUE is text, even if it is null, true or an object.")
     var isText = false
+
+    var remarks: [String] { [] }
+
+    mutating func validate() throws { try Blank.refuse(user, "USER") }
 
     func write(to json: inout JSONWriter) throws {
         json.member("attribute", attribute)
@@ -109,7 +126,11 @@ struct PurchaseArguments: WhatArguments {
 
     @OptionGroup var properties: PropertyOptions
 
+    var remarks: [String] { properties.remarks }
+
     mutating func validate() throws {
+        try Blank.refuse(user, "USER")
+        try Blank.refuse(product, "PRODUCT")
         guard price.isFinite else { throw ValidationError("--price must be a finite number, as in 9.50.") }
     }
 

@@ -22,6 +22,7 @@ struct WriteOptions: ParsableArguments {
     var expect: String?
 
     mutating func validate() throws {
+        if let device { try Blank.refuse(device, "--device") }
         if let at, OccurredAt(iso8601: at) == nil {
             throw ValidationError("--at must be a time as in 2026-01-31T23:59:59Z.")
         }
@@ -42,11 +43,13 @@ struct WriteOptions: ParsableArguments {
         if let version = Int64(expect) { json.value(version) } else { json.value(expect) }
     }
 
-    /// `--device`, or that of a USER of the form `device:ID`.
+    /// `--device`, or that of a USER of the form `device:ID`; an ID that none can have is an error of the USER.
     func device(of user: String) -> String? {
         if let device { return device }
-        if case .device(let device) = UserID(user) { return device }
-        return nil
+        guard case .device(let device) = UserID(user), (1...Limits.bytesPerDevice).contains(device.utf8.count) else {
+            return nil
+        }
+        return device
     }
 }
 

@@ -1,3 +1,5 @@
+internal import ProfileLog
+
 #if canImport(Darwin)
     internal import Darwin
 #else
@@ -9,6 +11,30 @@ enum Output {
     /// The reader of standard output has closed it: there is nobody left to work for.
     struct ReaderHasGone: Error {}
 
+    /// Bytes of the output, or of a file in its place, could not be written.
+    struct CannotWrite: Error {
+        /// The system's code.
+        let code: Int32
+
+        /// The system's words for it.
+        var reason: String { code == EBADF ? "it is closed" : String(cString: strerror(code)) }
+
+        var remedy: String {
+            [ENOSPC, EDQUOT, EFBIG].contains(code)
+                ? "Free some space or write elsewhere, and run the same command again."
+                : "Write elsewhere, and run the same command again."
+        }
+    }
+
+    /// Opens what a parent closed of the three standard descriptors, so that no file of ours becomes one of them: a store's file in
+    /// the place of standard output would be written to. What was closed refuses reading and writing as before.
+    static func holdStandardDescriptors() {
+        for (descriptor, mode) in [(STDIN_FILENO, O_WRONLY), (STDOUT_FILENO, O_RDONLY), (STDERR_FILENO, O_RDONLY)]
+        where fcntl(descriptor, F_GETFD) < 0 {
+            _ = open("/dev/null", mode)  // takes the lowest number that is free: this one
+        }
+    }
+
     /// Writes `line` and a line feed.
     static func print(_ line: String) throws { try write(Array((line + "\n").utf8)) }
 
@@ -17,6 +43,30 @@ enum Output {
         if lines.isEmpty { return }
         try print(lines.joined(separator: "\n"))
     }
+
+    /// Prints `lines`, which say what became of a write. If they cannot be written, the failure says that the write was done all the
+    /// same: run again, the command would store a second time.
+    ///
+    /// - Parameter done: what was done, as in `Stored at position 7`; nil if nothing was.
+    static func print(_ lines: [String], after done: String?) throws {
+        do {
+            try print(lines)
+        } catch let error as CannotWrite {
+            guard let done else { throw error }
+            throw Failure(
+                "\(done); only the answer could not be written (\(error.reason)).",
+                remedy: "Do not run it again: `profilecli tail` shows what is stored.", status: .unwritable)
+        }
+    }
+
+    /// As `print`, for the API's answer to a write.
+    static func answer(_ lines: [String], to answer: JSONObject) throws {
+        let isNews = answer["repeated"].flag != true && answer["changed"].flag != false && answer["left"].flag != false
+        try print(lines, after: isNews ? answer["position"].integer.map { "Stored at position \($0)" } : nil)
+    }
+
+    /// As `print`, for the API's answer to a write.
+    static func answer(_ line: String, to answer: JSONObject) throws { try self.answer([line], to: answer) }
 
     /// Writes `bytes` to `descriptor`.
     static func write(_ bytes: [UInt8], to descriptor: Int32 = STDOUT_FILENO) throws {
@@ -33,9 +83,7 @@ enum Output {
                     let code = errno
                     if code == EINTR { continue }
                     if code == EPIPE { throw ReaderHasGone() }
-                    throw Failure(
-                        "The output cannot be written: \(String(cString: strerror(code))).",
-                        remedy: "Free some space or write elsewhere, and run the same command again.")
+                    throw CannotWrite(code: code)
                 }
                 written += count
             }

@@ -23,9 +23,11 @@ struct OutputFile {
         }
         var status = stat()
         let isOrdinary = stat(path, &status) != 0 || status.st_mode & S_IFMT == S_IFREG
-        unfinished = isOrdinary ? "\(target ?? path).\(getpid()).unfinished" : nil
+        if isOrdinary { Self.removeLeft(of: target ?? path) }
+        unfinished = isOrdinary ? "\(target ?? path).\(getpid())\(Self.suffix)" : nil
         descriptor = open(unfinished ?? path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
         guard descriptor >= 0 else { throw Self.unwritable(path) }
+        if isOrdinary { flock(descriptor, LOCK_EX | LOCK_NB) }
         // Who may not write the file itself may not replace it either.
         if isOrdinary, target != nil, access(path, W_OK) != 0 {
             let failure = Self.unwritable(path)
@@ -33,6 +35,26 @@ struct OutputFile {
             throw failure
         }
         if isOrdinary, target != nil { fchmod(descriptor, status.st_mode & 0o7777) }
+    }
+
+    private static let suffix = ".unfinished"
+
+    /// Removes what programs that were killed have left of `target`: files of processes that are no more, and that nobody holds.
+    private static func removeLeft(of target: String) {
+        let url = URL(filePath: target)
+        let folder = url.deletingLastPathComponent()
+        let begin = url.lastPathComponent + "."
+        for name in (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
+        where name.hasPrefix(begin) && name.hasSuffix(suffix) {
+            guard let process = pid_t(name.dropFirst(begin.count).dropLast(suffix.count)), process > 0,
+                kill(process, 0) != 0, errno == ESRCH
+            else { continue }
+            let path = folder.appending(path: name).path
+            let left = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
+            guard left >= 0 else { continue }
+            if flock(left, LOCK_EX | LOCK_NB) == 0 { unlink(path) }
+            close(left)
+        }
     }
 
     private static func unwritable(_ path: String) -> Failure {
@@ -53,14 +75,14 @@ struct OutputFile {
     }
 
     private static var stopped: Failure {
-        Failure("Stopped by Ctrl-C; no file was written.", remedy: "Run it again.", status: .interrupted)
+        Failure("Stopped by \(Interrupt.name); no file was written.", remedy: "Run it again.", status: Interrupt.status)
     }
 
     private func finish() throws {
         guard let path else { return }
         guard close(descriptor) == 0 else { throw Self.unwritable(path) }
         guard let unfinished else { return }
-        let target = String(unfinished.dropLast(".\(getpid()).unfinished".count))
+        let target = String(unfinished.dropLast(".\(getpid())\(Self.suffix)".count))
         guard rename(unfinished, target) == 0 else { throw Self.unwritable(path) }
     }
 

@@ -35,11 +35,15 @@ struct Pages {
         Pages(isJSON: isJSON) { page in
             var table =
                 withUser
-                ? Table("#POSITION", "USER", "HAPPENED!", "KIND", "WHAT", "FROM")
-                : Table("#VERSION", "#POSITION", "HAPPENED!", "KIND", "WHAT", "FROM")
+                ? Table("#POS", "USER", "HAPPENED!", "KIND!", "WHAT", "FROM")
+                : Table("#VER", "#POS", "HAPPENED!", "KIND!", "WHAT", "FROM")
+            let width = Terminal.outputWidth
+            let times = ShortTimes(page.map { $0["occurred_at"] }, width: width)
+            // An empty column is left out; what happened needs the room more than where it came from.
+            let hasOrigin = width.map { $0 >= 70 } ?? true
             for event in page {
-                let (time, kind) = (Phrase.time(event["occurred_at"]), Phrase.kind(event))
-                let (what, from) = (Phrase.content(event), Phrase.origin(event))
+                let (time, kind) = (times.text(event["occurred_at"]), Phrase.kind(event))
+                let (what, from) = (Phrase.content(event), hasOrigin ? Phrase.origin(event) : "")
                 if withUser {
                     table.add(event["position"].cell, event["user"].cell, time, kind, what, from)
                 } else {

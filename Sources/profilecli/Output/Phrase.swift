@@ -21,12 +21,12 @@ enum Phrase {
         return "\(text.prefix(10)) \(text.dropFirst(11).prefix(8))\(zone)"
     }
 
-    /// A span in seconds: `3 min`.
+    /// A span in seconds: `3 min`. Where clocks disagree it is negative, and no time for people.
     static func span(_ value: AttributeValue) -> String {
         switch value {
-        case .int(let seconds): DurationText.compact(.seconds(seconds))
+        case .int(let seconds): DurationText.compact(.seconds(max(0, seconds)))
         case .double(let seconds) where seconds.magnitude < 1e12:
-            DurationText.compact(.milliseconds(Int64(seconds * 1000)))
+            DurationText.compact(.milliseconds(Int64(max(0, seconds) * 1000)))
         default: ""
         }
     }

@@ -7,7 +7,7 @@ struct WhatIfTable {
     init(_ answer: JSONObject) { self.answer = answer }
 
     var lines: [String] {
-        if count("items") == 0 { return ["Nothing was saved. Next: profilecli save event jane opened"] }
+        if count("items") == 0 { return ["Nothing was saved. \(Suggestion.next("save event jane opened"))"] }
         var lines: [String] = []
         if count("affected") > 0 { lines += faults + [""] + items + [""] }
         return lines + totals

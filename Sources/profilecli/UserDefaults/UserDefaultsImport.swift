@@ -32,7 +32,8 @@ struct UserDefaultsImport {
         if !lists.items.isEmpty { try await save(to: try place.connect(create: true)) }
         sortRefusals()
         tellRefusals()
-        try Output.print(isJSON ? json() : summary(place.repeated))
+        try Output.print(
+            [isJSON ? json() : summary()], after: savedCount > 0 ? "\(Self.items(savedCount)) stored" : nil)
         if refusals.isEmpty { return }
         throw Failure(
             "\(Self.items(UInt64(refusals.count))) of \(shownFile) could not be saved.",
@@ -135,25 +136,21 @@ struct UserDefaultsImport {
 
     private var savedCount: UInt64 { saved.values.reduce(0, +) }
 
-    private func summary(_ place: String) -> String {
+    private func summary() -> String {
         let device = DisplayWidth.oneLine(self.device)
         let wait = waiting.map { "; \(Phrase.waiting($0)) on \(device)" } ?? ""
         let refused = refusals.isEmpty ? "" : ", refused \(refusals.count)"
         if savedCount > 0 {
             let before =
                 repeated == 0 ? "" : ", \(Number.grouped(repeated)) \(repeated == 1 ? "was" : "were") saved before"
-            let launch = self.device == DefaultDevice.name ? "" : " \(Shell.quoted(self.device))"
             return "Saved \(Self.items(savedCount)) of \(shownFile) (\(kinds))\(before)\(refused)\(wait). "
-                + "Next: profilecli launch\(launch)\(place)"
+                + Suggestion.next(Suggestion.launching(self.device))
         }
-        if repeated > 0 {
-            return
-                "\(shownFile) was imported before: nothing was saved\(refused)\(wait). Next: profilecli pending\(place)"
-        }
-        let next = "profilecli pending\(place)"
+        let next = Suggestion.next("pending")
+        if repeated > 0 { return "\(shownFile) was imported before: nothing was saved\(refused)\(wait). \(next)" }
         return refusals.isEmpty
-            ? "Nothing waits in \(shownFile). Next: \(next)"
-            : "Nothing of \(shownFile) was saved\(refused). Next: \(next)"
+            ? "Nothing waits in \(shownFile). \(next)"
+            : "Nothing of \(shownFile) was saved\(refused). \(next)"
     }
 
     private var kinds: String {

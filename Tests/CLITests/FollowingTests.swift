@@ -1,0 +1,71 @@
+import Foundation
+import Testing
+
+@Suite("Following, stopping and what is left behind")
+struct FollowingTests {
+    private let cli: CLI
+
+    init() throws {
+        cli = try CLI()
+        try cli.succeed("log", "event", "jane", "first")
+    }
+
+    /// Runs a shell script in which `$0` is the program.
+    private func shell(_ script: String) throws -> CLI.Outcome {
+        try cli.run(["-c", script, CLI.program().path], command: URL(filePath: "/bin/bash"))
+    }
+
+    @Test("tail prints what another process stores", arguments: ["", "--format json"])
+    func follow(format: String) throws {
+        let outcome = try shell(
+            """
+            "$0" tail \(format) > seen & tail=$!
+            until grep -q first seen; do sleep 0.05; done
+            "$0" log event jane second > other && "$0" save event bob third > other
+            until grep -q third seen; do sleep 0.05; done
+            kill $tail; wait $tail 2> other
+            cat seen
+            """)
+        let names = outcome.lines.compactMap { $0.firstMatch(of: /first|second|third/)?.output }
+        #expect(names == ["first", "second", "third"], "\(outcome.output)")
+    }
+
+    @Test("tail ends when its reader has gone, and waits for no event to notice")
+    func readerGone() throws {
+        // Were it to wait, the time limit would end it with another status.
+        let outcome = try shell(
+            "timeout 15 \"$0\" tail -n 100 | head -n 1; status=(${PIPESTATUS[@]}); exit ${status[0]}")
+        #expect(outcome.status == 0)
+        #expect(outcome.lines.count == 1 && outcome.errors.isEmpty)
+    }
+
+    @Test("Work that SIGTERM stops says so")
+    func terminated() throws {
+        let outcome = try shell(
+            """
+            "$0" generate --events 100000000 -o sample.jsonl & child=$!
+            until ls | grep -q unfinished; do sleep 0.05; done
+            kill -TERM $child; wait $child
+            """)
+        #expect(outcome.status == 143)
+        #expect(outcome.errors.contains("Stopped by SIGTERM; no file was written."), "\(outcome.errors)")
+    }
+
+    @Test("What a killed export has left is removed by the next, and nothing else")
+    func left() throws {
+        let killed = try shell(
+            """
+            "$0" generate --events 100000000 -o out.jsonl & child=$!
+            until ls | grep -q unfinished; do sleep 0.05; done
+            kill -KILL $child; wait $child; ls | grep -c unfinished
+            """)
+        #expect(killed.output == "1\n")
+        // Another program's, one of a process that lives, and one for another file.
+        let kept = ["out.jsonl.x.unfinished", "out.jsonl.1.unfinished", "other.jsonl.999999999.unfinished"]
+        for name in kept { _ = try cli.write("", as: name) }
+        try cli.succeed("export", "-o", "out.jsonl")
+        let names = try FileManager.default.contentsOfDirectory(atPath: cli.folder.path)
+        #expect(Set(names.filter { $0.hasSuffix(".unfinished") }) == Set(kept))
+        #expect(names.contains("out.jsonl"))
+    }
+}

@@ -1,0 +1,80 @@
+import Foundation
+import Testing
+
+@Suite("Help")
+struct HelpTests {
+    /// All commands below `program`, as the program itself lists them.
+    private func commands(_ cli: CLI, _ path: [String] = [], program: URL? = nil) throws -> [[String]] {
+        let help = try cli.run(path + ["--help"], command: program).output
+        guard let list = help.components(separatedBy: "SUBCOMMANDS:\n").dropFirst().first else { return [path] }
+        let names = list.split(separator: "\n").filter { $0.contains(/^  [a-z]/) }
+            .compactMap { $0.split(separator: " ").first.map(String.init) }
+        return try [path] + names.flatMap { try commands(cli, path + [$0], program: program) }
+    }
+
+    @Test("Every subcommand has examples, each on one line of 80 columns", arguments: ["profilecli", "profiled"])
+    func examples(name: String) throws {
+        let cli = try CLI()
+        let program = try CLI.program().deletingLastPathComponent().appending(path: name)
+        let commands = try commands(cli, program: program)
+        #expect(commands.count >= (name == "profilecli" ? 36 : 5), "\(commands)")
+        if name == "profilecli" {
+            for command in ["erase", "compact", "whatif", "simulate"] { #expect(commands.contains([command])) }
+        }
+        for command in commands {
+            let help = try cli.run(command + ["--help"], command: program).output
+            // A line that is too long for 80 columns is broken there, and whole where there are more.
+            let wide = try cli.run(command + ["--help"], environment: ["COLUMNS": "500"], command: program).output
+            let parts = wide.components(separatedBy: "EXAMPLES\n")
+            #expect(parts.count == 2, "\(command)")
+            guard parts.count == 2 else { continue }
+            let lines = parts[1].components(separatedBy: "\n\n")[0].split(separator: "\n")
+            #expect(!lines.isEmpty)
+            for line in lines {
+                #expect(line.hasPrefix("  ") && line.count <= 80, "\(line)")
+                #expect(help.contains("\n\(line)\n"), "\(line)")
+            }
+            for line in help.split(separator: "\n") where !line.hasPrefix("USAGE: ") {
+                #expect(line.count <= 80, "\(line)")
+            }
+        }
+    }
+
+    @Test("Completions know the subcommands", arguments: ["bash", "zsh", "fish"])
+    func completions(shell: String) throws {
+        let cli = try CLI()
+        let script = try cli.succeed("--generate-completion-script", shell).output
+        for command in try commands(cli).compactMap(\.last) { #expect(script.contains(command), "\(command)") }
+    }
+
+    @Test("Both programs tell their version", arguments: ["profilecli", "profiled"])
+    func version(name: String) throws {
+        let program = try CLI.program().deletingLastPathComponent().appending(path: name)
+        let outcome = try CLI().run(["--version"], command: program)
+        #expect(outcome.status == 0 && outcome.output.contains(/^[0-9]+\.[0-9]+\.[0-9]+\n$/), "\(outcome.output)")
+    }
+
+    @Test(
+        "A command that does not exist is told, with those that may be meant",
+        arguments: [
+            (["histroy", "jane"], "There is no command profilecli histroy.", "Did you mean history?"),
+            (["save", "evnt", "jane", "a"], "There is no command profilecli save evnt.", "Did you mean event?"),
+            (["device", "setings"], "There is no command profilecli device setings.", "Did you mean settings?"),
+            (["frobnicate"], "There is no command profilecli frobnicate.", "See `profilecli --help` for all."),
+        ])
+    func unknown(arguments: [String], message: String, remedy: String) throws {
+        let outcome = try CLI().run(arguments)
+        #expect(outcome.status == 64)
+        #expect(outcome.errors.contains(message) && outcome.errors.contains(remedy), "\(outcome.errors)")
+    }
+
+    @Test("An option is suggested only for a slip of it")
+    func options() throws {
+        let cli = try CLI()
+        let slip = try cli.run("stats", "--fromat", "json")
+        #expect(slip.status == 64 && slip.errors.contains("Did you mean '--format'?"), "\(slip.errors)")
+        let other = try cli.run("stats", "--sort", "x")
+        #expect(other.status == 64 && other.errors.contains("Unknown option '--sort'"), "\(other.errors)")
+        #expect(!other.errors.contains("Did you mean"), "\(other.errors)")
+    }
+}

@@ -1,0 +1,46 @@
+import Foundation
+import Testing
+
+@Suite("On a terminal", .enabled(if: PseudoTerminal.canOpen, "script(1) is not installed: no terminal is tried"))
+struct TerminalTests {
+    private let cli: CLI
+
+    init() throws {
+        cli = try CLI()
+        try cli.succeed("log", "event", "jane", "a")
+    }
+
+    private func shown(_ command: String, _ environment: [String: String] = [:]) throws -> String {
+        try PseudoTerminal.output(of: command, cli, environment)
+    }
+
+    @Test("Headings and errors have colours, unless NO_COLOR or the terminal says no")
+    func colours() throws {
+        let bold = "\u{1B}[1m", red = "\u{1B}[31m"
+        #expect(try shown("history jane").contains("\(bold)VER"))
+        #expect(try shown("profile nobody").contains("\(red)Error: "))
+        for plain in [["NO_COLOR": "1"], ["TERM": "dumb"]] {
+            for command in ["history jane", "profile nobody"] {
+                let output = try shown(command, plain)
+                #expect(!output.isEmpty && !output.contains("\u{1B}"), "\(output)")
+            }
+        }
+        #expect(try shown("history jane", ["NO_COLOR": ""]).contains(bold), "an empty NO_COLOR says nothing")
+        #expect(try shown("history jane | cat").contains("VER") && !shown("history jane | cat").contains(bold))
+    }
+
+    @Test("Long work has a bar with a share, a rate and what is left, and takes it away at the end")
+    func bar() throws {
+        try cli.succeed("generate", "--events", "60000", "--users", "100", "-o", "events.jsonl")
+        let output = try shown("import events.jsonl")
+        let bar = #/\rimport  \[█*·*\]  [0-9]+ %  [0-9,]+ events  [0-9,]+/s  [0-9a-z ]+ left/#
+        #expect(output.contains(bar), "\(output)")
+        let end = try #require(output.components(separatedBy: "\r\u{1B}[K").last)
+        #expect(end.hasPrefix("Imported 60,000 events"), "\(end)")
+        for frame in output.split(separator: "\r") where frame.hasPrefix("import  ") {
+            #expect(frame.replacing("\u{1B}[K", with: "").count < 80, "\(frame)")
+        }
+        #expect(try !shown("export > /dev/null 2> errors").contains("export  "))
+        #expect(try shown("export > /dev/null").contains("\rexport  "))
+    }
+}
