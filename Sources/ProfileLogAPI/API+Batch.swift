@@ -16,7 +16,7 @@ extension API {
         if let key, let earlier = try log.append(underKey: key) {
             return try answer(to: earlier, note: try note(of: earlier, digest))
         }
-        let items = values.map(BatchItem.init)
+        let items = values.map { BatchItem($0, self) }
         for case .write(let write) in items where try log.isOutdated(write.user) {
             _ = try await commit(.release(write.user))
         }
@@ -131,8 +131,8 @@ private enum BatchItem {
     case write(Write)
     case refused(APIProblem)
 
-    init(_ value: AttributeValue) {
-        do { self = .write(try Self.write(value)) } catch { self = .refused(APIProblem(error)) }
+    init(_ value: AttributeValue, _ api: API) {
+        do { self = .write(try Self.write(value, api)) } catch { self = .refused(APIProblem(error)) }
     }
 
     private typealias Kind = (fields: Set<Name>, isSaved: Bool, events: @Sendable (Fields) throws -> [ProfileEvent])
@@ -156,7 +156,7 @@ private enum BatchItem {
         "log/purchase": (API.purchaseFields, false, { [.purchaseLogged(try API.purchase($0))] }),
     ]
 
-    private static func write(_ value: AttributeValue) throws -> Write {
+    private static func write(_ value: AttributeValue, _ api: API) throws -> Write {
         guard case .object(let members) = value else { throw APIProblem.invalid("items", "must be objects") }
         guard let kind = value["kind"]?.asText.flatMap({ kinds[$0] }) else {
             let names = kinds.keys.sorted().joined(separator: ", ")
@@ -166,7 +166,7 @@ private enum BatchItem {
         let fields = try Fields(members, known)
         let expected = try API.expectation(fields.value("expect")) ?? .any
         return kind.isSaved
-            ? try API.saving(fields, expected, nil, kind.events) : try API.logging(fields, expected, nil, kind.events)
+            ? try API.saving(fields, expected, nil, kind.events) : try api.logging(fields, expected, nil, kind.events)
     }
 }
 

@@ -41,11 +41,11 @@ extension API {
     ) async throws -> APIAnswer {
         let fields = try Fields(request.body, Self.conditionFields.union(Self.logFields).union(content))
         let (expected, key) = try Self.conditions(fields, request)
-        return try await commit(Self.logging(fields, expected, key, events))
+        return try await commit(logging(fields, expected, key, events))
     }
 
     /// What the fields of a logging say.
-    static func logging(
+    func logging(
         _ fields: Fields, _ expected: ExpectedVersion, _ key: String?, _ events: (Fields) throws -> [ProfileEvent]
     ) throws -> Write {
         let device = try fields.text("device").map { try Identifiers.device($0) }
@@ -54,7 +54,7 @@ extension API {
                 "user", "is missing", remedy: "Send `user`, or `device` for whoever is on that device.")
         }
         let context = EventContext(
-            source: try source(fields), occurredAt: try time(fields),
+            source: try Self.source(fields), occurredAt: try time(fields),
             process: try fields.text("process").map { Name($0) } ?? DeviceStorage.app, device: device)
         let events = try events(fields)
         return Write(user: user, context: context, events: events, expected: expected, key: key, savedOn: nil)

@@ -29,11 +29,11 @@ struct TrackDecision {
                     let object = try reader.object(value.get(), in: array, at: index)
                     try take(object, array, index, &builder)
                 } catch TrackFault.object(let type) {
-                    try refuse(value, type, array, index)
+                    try refuse(try? value.get(), type, array, index)
                 } catch TrackFault.field(let reason) {
-                    try refuse(value, reason, array, index)
+                    try refuse(try? value.get(), reason, array, index)
                 } catch let fault as RefusedByLog {
-                    try refuse(value, "\(fault.place) \(fault.reason)", array, index, kept: fault.reason)
+                    try refuse(try? value.get(), "\(fault.place) \(fault.reason)", array, index, kept: fault.reason)
                 }
             }
         }
@@ -85,10 +85,10 @@ struct TrackDecision {
 
     /// - Parameter kept: the reason as the log keeps it, if `type` says more than it may.
     private mutating func refuse(
-        _ value: AttributeValue, _ type: String, _ array: TrackArray, _ index: Int, kept: String? = nil
+        _ value: AttributeValue?, _ type: String, _ array: TrackArray, _ index: Int, kept: String? = nil
     ) throws {
         errors.append(TrackError(type: type, array: array, index: index))
-        let user = try (try? TrackTarget(value)).map { try storedUser($0.user) }
+        let user = try value.flatMap { try? TrackTarget($0) }.map { try storedUser($0.user) }
         leftOut.take(LeftOut(list: array.rawValue, index: index, reason: kept ?? type), of: user)
     }
 
