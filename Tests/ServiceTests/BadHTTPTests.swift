@@ -164,8 +164,8 @@ struct BadHTTPTests {
             Array(#"{"user":"u","user":"v","name":"x"}"#.utf8), Array(#"{"events":[],"events":[]}"#.utf8),
             Array(deep.utf8), Array(#"{"properties":\#(deep)"#.utf8), Array("{\"a\":1}\u{0}".utf8),
             Array(#"{"user":"\ud800","name":"x"}"#.utf8), Array("{\"user\":\"u\u{1}\",\"name\":\"x\"}".utf8),
-            Array("\u{FEFF}\(Self.event)".utf8), Array(#"{"user":"u","name":"x",}"#.utf8),
-            Array(#"{"user":"u","name":1e999}"#.utf8), Array("user=u&name=x".utf8),
+            Array("\u{FEFF}\u{FEFF}\(Self.event)".utf8), Array(#"{"user":"u","name":"x",}"#.utf8),
+            Array(#"{"user":"u","name":1e999}"#.utf8), Array("user u=x".utf8),
         ]
         try await withService { service in
             for path in ["/v1/log/event", "/users/track", "/users/track/sync", "/users/export/ids"] {
@@ -177,7 +177,7 @@ struct BadHTTPTests {
             let types = ["text/plain", "application/x-www-form-urlencoded", "nonsense", "multipart/form-data"]
             for type in types {
                 let answer = try await service.post("/v1/log/event", "user=u", headers: ["Content-Type": type])
-                #expect(answer.status == 400)
+                #expect(answer.status == (type.hasSuffix("urlencoded") ? 415 : 400), "\(type)")
             }
             try await expectWell(service, events: 0)
         }
