@@ -136,6 +136,7 @@ struct WhatIfTests {
     @Test("What lies where the app never looks is stranded, and a check in CI says so")
     func stranded() throws {
         let cli = try CLI()
+        try cli.succeed("log", "event", "ana", "a")
         try cli.succeed("device", "settings", "d", "--without-app-group", "Push:group.app")
         try cli.succeed("save", "event", "ana", "a", "--device", "d", "--process", "Push")
         try cli.succeed("launch", "d")
