@@ -38,7 +38,7 @@ struct LeftOutTests {
         let again = try log.append(underKey: "k")
         #expect(again?.places == receipt.places)
         #expect(try log.find(.externalID("nobody")) == nil)
-        #expect(try log.statistics().users == 1)
+        #expect(try log.statistics().extent.users == 1)
         try log.expectSound()
     }
 
