@@ -4,7 +4,7 @@ internal import ProfileLog
 struct Pages {
     private let isJSON: Bool
     private let makeTable: ([JSONObject]) -> Table
-    private var hasHeading = false
+    private var form: Table.Form?
     /// Rows printed so far.
     private(set) var count = 0
 
@@ -26,8 +26,7 @@ struct Pages {
             }
             return try Output.write(writer.bytes)
         }
-        try Output.print(makeTable(page).lines(isContinued: hasHeading))
-        hasHeading = true
+        try Output.print(makeTable(page).lines(continuing: &form))
     }
 
     /// The table of events that `history` and `tail` print.

@@ -17,6 +17,12 @@ struct Table {
         var isFlexible = true
     }
 
+    /// How rows stand.
+    enum Form {
+        case columns
+        case blocks
+    }
+
     private let columns: [Column]
     private(set) var rows: [[String]] = []
 
@@ -36,20 +42,29 @@ struct Table {
     /// The lines of the table, without the columns in which nothing stands: none is wider than `width`, and where that is nil, no
     /// cell is wider than `widestCell`.
     ///
-    /// - Parameter isContinued: whether rows of the same table stand above: then there is no heading.
+    /// - Parameter form: how rows of the same table stand above: theirs is kept, and there is no second heading. Then how these stand.
     func lines(
-        width: Int? = Terminal.outputWidth, isStyled: Bool = Terminal.hasColours, isContinued: Bool = false
+        width: Int? = Terminal.outputWidth, isStyled: Bool = Terminal.hasColours, continuing form: inout Form?
     ) -> [String] {
         let shown = columns.indices.filter { column in column == 0 || self.rows.contains { !$0[column].isEmpty } }
         let rows = self.rows.map { row in row.map { DisplayWidth.cut($0, to: width ?? Self.widestCell) } }
-        guard let widths = fit(rows, width, shown) else {
+        let isContinued = form != nil
+        guard form != .blocks, let widths = fit(rows, width, shown) else {
+            form = .blocks
             let blocks = rows.map { block($0, width ?? .max, isStyled) }.joined(separator: [""])
             return isContinued ? [""] + blocks : Array(blocks)
         }
+        form = .columns
         let lines = ([columns.map(\.title)] + rows).map { cells in
             DisplayWidth.cut(line(cells, widths, shown), to: width ?? .max)
         }
         return (isContinued ? [] : [Style.bold(lines[0], if: isStyled)]) + lines.dropFirst()
+    }
+
+    /// As the other one, for a table of one page.
+    func lines(width: Int? = Terminal.outputWidth, isStyled: Bool = Terminal.hasColours) -> [String] {
+        var form: Form?
+        return lines(width: width, isStyled: isStyled, continuing: &form)
     }
 
     /// A row as lines of its own, each a title and a cell.
