@@ -144,8 +144,8 @@ class ClientTests(unittest.TestCase):
 
     def test_an_object_in_place_of_an_array(self):
         # The client's documentation allows "dict or list"; Braze's only arrays.
-        with self.assertRaises(braze.BrazeClientError):
-            self.client.user_track(attributes={"external_id": "a"})
+        self.client.user_track(attributes={"external_id": "a", "level": 1})
+        self.assertEqual(self.attributes(), {"level": 1})
 
     def test_many_requests_on_one_connection(self):
         for _ in range(100):
