@@ -40,51 +40,31 @@ final class NameTable: Sendable {
 
 /// Names by number and numbers by name. Copies share what they hold until one of them changes: every append takes one along.
 struct NameMap: Sendable {
-    /// `@unchecked Sendable`: it is changed only while one map has it alone.
-    private final class Content: @unchecked Sendable {
-        // Without the check of exclusive access, which each look-up would pay for.
-        @exclusivity(unchecked) var table = ByteStringTable()
-        @exclusivity(unchecked) var names: [Name] = []
-        @exclusivity(unchecked) var damage: StorageError?
-        @exclusivity(unchecked) var erasures: UInt32 = 0
-
-        init() {}
-
-        init(copying other: Content) {
-            table = other.table
-            names = other.names
-            damage = other.damage
-            erasures = other.erasures
-        }
+    private struct Content: Sendable {
+        var table = ByteStringTable()
+        var names: [Name] = []
+        var damage: StorageError?
+        var erasures: UInt32 = 0
     }
 
-    private var content = Content()
+    private var content = Shared(Content())
 
-    /// What the map may change: its own.
-    private var own: Content {
-        mutating get {
-            if !isKnownUniquelyReferenced(&content) { content = Content(copying: content) }
-            return content
-        }
-    }
-
-    var count: UInt32 { UInt32(content.names.count) }
+    var count: UInt32 { UInt32(content.value.names.count) }
 
     /// The first row that was damaged or missing.
-    var damage: StorageError? { content.damage }
+    var damage: StorageError? { content.value.damage }
 
     /// How many erasures of names the map has seen.
     var erasures: UInt32 {
-        get { content.erasures }
-        set { own.erasures = newValue }
+        get { content.value.erasures }
+        set { content.value.erasures = newValue }
     }
 
     mutating func add(_ bytes: UnsafeRawBufferPointer) { add(bytes, Name(String(decoding: bytes, as: UTF8.self))) }
 
     private mutating func add(_ bytes: UnsafeRawBufferPointer, _ name: Name) {
-        let own = own
-        own.table.add(bytes)
-        own.names.append(name)
+        content.value.table.add(bytes)
+        content.value.names.append(name)
     }
 
     /// Adds the next row of table `names`.
@@ -115,15 +95,15 @@ struct NameMap: Sendable {
     mutating func addPlaceholder() { Array("?\(count + 1)".utf8).withUnsafeBytes { add($0) } }
 
     /// Takes down a damaged place, if it is the first.
-    mutating func note(_ place: String) { if damage == nil { own.damage = .damaged(place: place) } }
+    mutating func note(_ place: String) { if damage == nil { content.value.damage = .damaged(place: place) } }
 
     func name(_ number: UInt32) -> Name? {
-        number > 0 && number <= content.names.count ? content.names[Int(number) - 1] : nil
+        number > 0 && number <= content.value.names.count ? content.value.names[Int(number) - 1] : nil
     }
 
     @inline(__always)
     func number(_ name: borrowing Name) -> UInt32? {
-        name.text.withRawUTF8 { content.table.find($0) }.map { UInt32($0) + 1 }
+        name.text.withRawUTF8 { content.value.table.find($0) }.map { UInt32($0) + 1 }
     }
 }
 
