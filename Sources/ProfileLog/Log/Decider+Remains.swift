@@ -37,7 +37,7 @@ extension EventKind {
     /// Whether an append stores events of this kind that are none of its items.
     fileprivate func isMadeBeside(_ intent: PreparedAppend.Intent) -> Bool {
         switch intent {
-        case .events: self == .userCreated || self == .userChanged
+        case .events: self == .userCreated || self == .userChanged || self == .objectsLeftOut
         case .identity: isIdentity
         default: false
         }

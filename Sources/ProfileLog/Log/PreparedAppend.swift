@@ -63,6 +63,7 @@ public struct PreparedAppend: Sendable {
         func moved<Value>(_ values: [Int: Value]) -> [Int: Value] {
             Dictionary(uniqueKeysWithValues: values.filter { $0.key >= count }.map { ($0.key - count, $0.value) })
         }
+        beginning.leftOut = []
         rest.items = Array(items[count...])
         rest.deferred = moved(deferred)
         rest.devices = moved(devices)
