@@ -15,9 +15,7 @@ demo: build
 	@scripts/demo.sh
 
 test: setup
-	swift build --build-tests
-	swift test --skip-build
-	@Tests/Compatibility/run --if-possible
+	@scripts/test.sh
 
 compatibility:
 	@Tests/Compatibility/run
