@@ -66,11 +66,13 @@ let package = Package(
         .executableTarget(
             name: "profilelog-crashchild", dependencies: ["ProfileLog"], path: "Sources/crashchild",
             swiftSettings: settings),
-        .testTarget(name: "CLITests", dependencies: [], swiftSettings: settings),
-        .testTarget(name: "CrashTests", dependencies: ["ProfileLog"], swiftSettings: settings),
-        .testTarget(name: "ServiceTests", dependencies: ["ProfileLogAPI", "ProfileLog"], swiftSettings: settings),
+        .target(name: "TestSupport", path: "Tests/Support", swiftSettings: settings),
+        .testTarget(name: "CLITests", dependencies: ["TestSupport"], swiftSettings: settings),
+        .testTarget(name: "CrashTests", dependencies: ["ProfileLog", "TestSupport"], swiftSettings: settings),
+        .testTarget(
+            name: "ServiceTests", dependencies: ["ProfileLogAPI", "ProfileLog", "TestSupport"], swiftSettings: settings),
         .testTarget(name: "EmbeddingTests", dependencies: ["ProfileLog"], swiftSettings: settings),
-        .testTarget(name: "ProfileLogTests", dependencies: ["ProfileLog"], swiftSettings: settings),
+        .testTarget(name: "ProfileLogTests", dependencies: ["ProfileLog", "TestSupport"], swiftSettings: settings),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -3,6 +3,8 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
+# All tests run at once, with some hundred services.
+ulimit -n "$(ulimit -Hn)"
 swift build --build-tests
 output=$(mktemp)
 trap 'rm -f "$output"' EXIT

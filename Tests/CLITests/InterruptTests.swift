@@ -9,7 +9,7 @@ struct InterruptTests {
     init() throws { cli = try CLI() }
 
     private func fill() throws {
-        try cli.succeed("generate", "--events", "60000", "--users", "500", "-o", "events.jsonl")
+        try cli.succeed("generate", "--events", "400000", "--users", "500", "-o", "events.jsonl")
         try cli.succeed("import", "events.jsonl")
     }
 

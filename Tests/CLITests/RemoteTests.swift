@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 #if canImport(FoundationNetworking)
@@ -20,22 +21,21 @@ struct RemoteTests {
             process.standardError = FileHandle.nullDevice
             try process.run()
             var port = ""
-            for _ in 0..<400 where port.isEmpty {
+            while port.isEmpty, process.end == nil {
+                usleep(25_000)
                 port = (try? String(contentsOf: portFile, encoding: .utf8))?.filter(\.isNumber) ?? ""
-                if port.isEmpty { usleep(25_000) }
             }
-            try #require(!port.isEmpty, "profiled told no port within 10 s")
+            try #require(!port.isEmpty, "profiled did not start")
             url = "http://127.0.0.1:\(port)"
         }
 
         /// Asks the service to end, and gives its exit status.
         func end() -> Int32 {
             process.terminate()
-            process.waitUntilExit()
-            return process.terminationStatus
+            return process.waitForEnd()
         }
 
-        deinit { if process.isRunning { process.terminate() } }
+        deinit { if process.end == nil { process.terminate() } }
     }
 
     @Test("What a 201 left out is listed, from the service as from the store")

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Another process may drop and rebuild the caches at any time")
 struct DroppedCachesTests {
-    @Test("Reads and appends go on", .timeLimit(.minutes(1)), arguments: [false, true])
+    @Test("Reads and appends go on", .timeLimit(.minutes(15)), arguments: [false, true])
     func dropped(rebuilt: Bool) async throws {
         let versions = try await onOwnThread {
             let scratch = try Scratch()

@@ -79,12 +79,10 @@ struct MethodTests {
                 let connection = try RawConnection(service)
                 connection.send("\(line)\r\n\(asks)")
                 connection.send("GET /health/live HTTP/1.1\r\nHost: x\r\n\r\n")
-                let begin = ContinuousClock.now
-                let answers = connection.read()
+                let answers = try #require(connection.readToEnd(), "\(line)")
                 #expect(answers.hasPrefix("HTTP/1.1 \(status) "), "\(line)")
                 #expect(answers.lowercased().contains("connection: close\r\n"))
                 #expect(answers.components(separatedBy: "HTTP/1.1 ").count == 2)
-                #expect(ContinuousClock.now - begin < .seconds(20))
             }
         }
     }

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// Runs the built `profilecli` as a process, on a store in a temporary folder of its own.
@@ -75,9 +76,8 @@ final class CLI: Sendable {
         if let input { try Data(input.utf8).write(to: inputFile) }
         process.standardInput = try FileHandle(forReadingFrom: inputFile)
         try process.run()
-        process.waitUntilExit()
         return Outcome(
-            status: process.terminationStatus, output: try String(contentsOf: output, encoding: .utf8),
+            status: process.waitForEnd(), output: try String(contentsOf: output, encoding: .utf8),
             errors: try String(contentsOf: errors, encoding: .utf8))
     }
 

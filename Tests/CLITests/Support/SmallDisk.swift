@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 
 /// A file system of 2 MB, mounted in a name space that ends with the program that looks at it.
 enum SmallDisk {
@@ -11,7 +12,6 @@ enum SmallDisk {
         process.arguments = ["-m", "sh", "-c", "mount -t tmpfs -o size=64k none /mnt"]
         process.standardError = FileHandle.nullDevice
         guard (try? process.run()) != nil else { return false }
-        process.waitUntilExit()
-        return process.terminationStatus == 0
+        return process.waitForEnd() == 0
     }()
 }

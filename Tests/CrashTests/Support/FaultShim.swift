@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import TestSupport
 
 /// `Tests/faults/fault.c`, compiled: the preloaded library that lets a counted system call fail.
 struct FaultShim: Sendable {
@@ -17,8 +18,7 @@ struct FaultShim: Sendable {
         process.executableURL = URL(filePath: compiler)
         process.arguments = ["-O1", "-shared", "-fPIC", "-o", library, source, "-ldl"]
         try process.run()
-        process.waitUntilExit()
-        if process.terminationStatus != 0 { throw CannotCompile() }
+        if process.waitForEnd() != 0 { throw CannotCompile() }
         return FaultShim(library: library, scratch: scratch)
     }
 

@@ -44,7 +44,7 @@ struct CheckpointTests {
         try log.expectSound()
     }
 
-    @Test("A checkpoint of another revision, written while the log is open", .timeLimit(.minutes(1)))
+    @Test("A checkpoint of another revision, written while the log is open", .timeLimit(.minutes(15)))
     func otherRevision() throws {
         let log = try open()
         try fill(log)

@@ -48,7 +48,7 @@ struct GroupSizeTests {
         }
     }
 
-    @Test("The writer refuses what would make more wait than it may hold, and goes on", .timeLimit(.minutes(1)))
+    @Test("The writer refuses what would make more wait than it may hold, and goes on", .timeLimit(.minutes(15)))
     func boundedBytes() async throws {
         let log = try EventLog(path: folder.path, create: true)
         let writer = LogWriter(log, capacityBytes: 5 << 20)
@@ -78,7 +78,7 @@ struct GroupSizeTests {
         try log.expectSound()
     }
 
-    @Test("The writer stores more than a commit holds", .timeLimit(.minutes(1)))
+    @Test("The writer stores more than a commit holds", .timeLimit(.minutes(15)))
     func writer() async throws {
         let log = try EventLog(path: folder.path, create: true)
         let writer = LogWriter(log)

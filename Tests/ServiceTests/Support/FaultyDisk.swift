@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// `Tests/faults/fault.c`, compiled, so that a service may meet a disk that fails.
@@ -20,8 +21,7 @@ struct FaultyDisk: Sendable {
         process.executableURL = URL(fileURLWithPath: try #require(Self.compiler))
         process.arguments = ["-O1", "-shared", "-fPIC", "-o", library.path, source.path, "-ldl"]
         try process.run()
-        process.waitUntilExit()
-        try #require(process.terminationStatus == 0, "Tests/faults/fault.c does not compile.")
+        try #require(process.waitForEnd() == 0, "Tests/faults/fault.c does not compile.")
     }
 
     /// The variables under which a process meets `fault`.

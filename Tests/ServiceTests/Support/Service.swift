@@ -1,6 +1,7 @@
 import Foundation
 import ProfileLog
 import ProfileLogAPI
+import TestSupport
 import Testing
 
 #if canImport(FoundationNetworking)
@@ -35,6 +36,8 @@ final class Service: @unchecked Sendable {
     init(in folder: URL, arguments: [String] = [], environment: [String: String] = [:]) async throws {
         self.folder = folder
         let portFile = folder.appendingPathComponent("port")
+        // One that was killed has left it.
+        try? FileManager.default.removeItem(at: portFile)
         let store =
             arguments.contains("--ephemeral") ? [] : ["--store", folder.appendingPathComponent("store").path]
         process = try Self.launch(
@@ -43,16 +46,16 @@ final class Service: @unchecked Sendable {
         configuration.httpMaximumConnectionsPerHost = 64
         session = URLSession(configuration: configuration)
         var found: Int?
-        for _ in 0..<1000 where found == nil {
+        for _ in 0..<5000 where found == nil {
             try await Task.sleep(for: .milliseconds(20))
-            if !process.isRunning { break }
+            if process.end != nil { break }
             found = (try? String(contentsOf: portFile, encoding: .utf8)).flatMap { Int($0.dropLast()) }
         }
         port = try #require(found, "profiled does not start")
     }
 
     deinit {
-        if process.isRunning { kill(process.processIdentifier, SIGKILL) }
+        if process.end == nil { kill(process.processIdentifier, SIGKILL) }
         try? FileManager.default.removeItem(at: folder.appendingPathComponent("port"))
     }
 
@@ -63,26 +66,35 @@ final class Service: @unchecked Sendable {
         process.arguments = arguments
         process.currentDirectoryURL = folder
         process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
-        for (name, set) in [("stdout", \Process.standardOutput), ("stderr", \Process.standardError)] {
+        let outputs = try ["stdout", "stderr"].map { name in
             let file = folder.appendingPathComponent(name)
             _ = FileManager.default.createFile(atPath: file.path, contents: nil)
-            process[keyPath: set] = try FileHandle(forWritingTo: file)
+            return try FileHandle(forWritingTo: file)
         }
+        (process.standardOutput, process.standardError) = (outputs[0], outputs[1])
         try process.run()
+        for output in outputs { try output.close() }
         return process
     }
 
     /// Waits for the end of a process without holding a thread; its exit code, or nil if it does not end.
-    static func exitCode(of process: Process, within limit: Duration = .seconds(30)) async throws -> Int32? {
+    static func exitCode(of process: Process, within limit: Duration = .seconds(120)) async throws -> Int32? {
         let deadline = ContinuousClock.now + limit
-        while process.isRunning {
+        while true {
+            if let end = process.end { return end }
             if ContinuousClock.now > deadline {
                 kill(process.processIdentifier, SIGKILL)
                 return nil
             }
             try await Task.sleep(for: .milliseconds(10))
         }
-        return process.terminationReason == .exit ? process.terminationStatus : -process.terminationStatus
+    }
+
+    /// How long the service took for its first request for `path`, as its own log tells: it runs at the level `info`.
+    func milliseconds(of path: String) throws -> Double {
+        let line = try #require(messages.split(separator: "\n").first { $0.contains("path=\(path) ") })
+        let field = line.split(separator: " ").first { $0.hasPrefix("ms=") }
+        return try #require(field.flatMap { Double($0.dropFirst(3)) })
     }
 
     /// Sends a signal.
