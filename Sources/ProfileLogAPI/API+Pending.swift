@@ -64,7 +64,7 @@ extension API {
         on device: DeviceInfo, _ user: UserNumber?, _ storage: DeviceStorage?, now: Timestamp,
         _ times: inout WaitingTimes
     ) throws -> Waiting {
-        let isWanted = { (event: RecordedEvent) in
+        func isWanted(_ event: RecordedEvent) throws -> Bool {
             try user.map { try log.survivor(of: event.user) == $0 } ?? true
                 && storage.map { $0 == event.context.storage } ?? true
         }

@@ -48,7 +48,7 @@ extension API {
         }
         if reasons.isEmpty { return }
         json.key("no_effect")
-        try json.array(reasons) { json, entry in
+        json.array(reasons) { json, entry in
             json.beginObject()
             json.member("attribute", entry.name.text)
             json.member("reason", entry.reason)

@@ -4,7 +4,7 @@ public import ProfileLog
 /// The native JSON API as a function from requests to answers; docs/api.md describes it.
 ///
 /// The service puts it behind HTTP and the command line calls it in its own process, so both answer the same.
-public struct API: Sendable {
+public final class API: Sendable {
     /// The log that it reads and writes.
     public let log: EventLog
     /// What has been asked of it and stored so far.

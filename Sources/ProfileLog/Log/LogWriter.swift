@@ -3,7 +3,8 @@ internal import Synchronization
 
 /// Commits for many concurrent callers: a thread of its own takes all appends that wait, and they share one sync.
 ///
-/// No timer and no minimum: while one commit is on its way to the disk, the next batch gathers by itself.
+/// No timer and no minimum: while one commit is on its way to the disk, the next batch gathers by itself. If several callers came last
+/// time, those who are about to come are let go first.
 public final class LogWriter: Sendable {
     /// The log that it writes.
     public let log: EventLog
@@ -79,6 +80,8 @@ private final class WriterQueue: Sendable {
         var hasEnded = false
         var whenEnded: [@Sendable () -> Void] = []
         var isIdle = false
+        /// Whether the last batch had several callers.
+        var isShared = false
 
         /// Takes the first appends of together at most `limit` bytes, one at least, and all other work.
         mutating func take(_ limit: Int) -> Batch {
@@ -142,14 +145,16 @@ private final class WriterQueue: Sendable {
     /// What waits, as much as one commit holds; sleeps while there is nothing. Nil when the queue is closed and empty.
     func next() -> Batch? {
         while true {
-            let (batch, isClosed) = state.withLock { state -> (Batch, Bool) in
+            let (batch, isClosed, isShared) = state.withLock { state -> (Batch, Bool, Bool) in
                 let taken = state.take(Limits.bytesPerCommit)
                 state.isIdle = taken.isEmpty && !state.isClosed
-                return (taken, state.isClosed)
+                if !taken.isEmpty { state.isShared = taken.appends.count > 1 }
+                return (taken, state.isClosed, state.isShared)
             }
             if !batch.isEmpty { return batch }
             if isClosed { return nil }
             wake.wait()
+            if isShared { sched_yield() }
         }
     }
 

@@ -25,7 +25,7 @@ extension API {
 
     private func set(_ request: SubscriptionRequest, _ key: String?, _ digest: [UInt8]) async throws -> APIAnswer {
         do {
-            return try await settle {
+            return try await settle { [self] in
                 var builder = log.prepare()
                 let answer = try decide(request, &builder)
                 guard builder.count > 0 else { return .answer(answer) }

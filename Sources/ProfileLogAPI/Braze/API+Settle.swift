@@ -25,7 +25,7 @@ extension API {
                 }
             } catch let error as AppendError where error.isOutrun {}
         }
-        return try await perform { log in
+        return try await perform { [self] log in
             try untilItHolds {
                 switch try decide() {
                 case .answer(let answer): return answer

@@ -40,7 +40,7 @@ extension API {
         let body = try isBulk ? TrackBody(bulk: request.body, trackLimits) : TrackBody(request.body, trackLimits)
         try check(body)
         do {
-            return try await settle {
+            return try await settle { [self] in
                 let claims = TypeClaims.Held(typeClaims)
                 let reader = TrackReader(workspace: workspace, now: log.options.now(), request: request.body)
                 var builder = log.prepare(capacity: body.count)

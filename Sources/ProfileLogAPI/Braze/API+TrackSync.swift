@@ -7,7 +7,7 @@ extension API {
             return try await track(
                 request, check: Self.checkIsOne,
                 first: { $0.refusesAll ? TrackAnswer.answer($0) : Self.remembered($0) },
-                known: { receipt, note in
+                known: { [self] receipt, note in
                     // The request is the one that was stored, so reading it again gives the same parts.
                     let reader = TrackReader(workspace: workspace, now: .distantFuture, request: request.body)
                     let body = try TrackBody(request.body, trackLimits)
@@ -15,7 +15,7 @@ extension API {
                     let object = try reader.object(body[array][0].get(), in: array, at: 0)
                     return try syncAnswer(object, receipt, remembered: note.answer)
                 },
-                stored: { receipt, decision in
+                stored: { [self] receipt, decision in
                     try syncAnswer(decision.objects[0], receipt, remembered: Self.remembered(decision).body)
                 })
         } catch {

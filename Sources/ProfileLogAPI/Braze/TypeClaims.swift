@@ -36,6 +36,7 @@ final class TypeClaims: Sendable {
 
         /// Gives everything back: what was stored is in the catalogue by now.
         func release() {
+            if names.isEmpty { return }
             claims.claims.withLock { claims in
                 for name in names {
                     claims[name]?.holders -= 1

@@ -34,10 +34,10 @@ final class BodyReader: Sendable {
     }
 
     /// The body of `request`; refused by its length, if that is told, before a byte of it is read.
-    func read(_ request: Request, _ connection: ConnectionContext) async -> Outcome {
-        let length = request.headers[.contentLength].flatMap { Int($0) }
+    func read(_ request: Request, _ asked: RequestHeaders, _ connection: ConnectionContext) async -> Outcome {
+        let length = asked.contentLength.flatMap { Int($0) }
         if let length, length > API.maxBodyBytes { return .tooLarge }
-        await connection.inviteBody(of: request)
+        if asked.asksFirst { await connection.inviteBody() }
         let outcome = await deadlines.watch(connection) { await collect(request.body) }
         guard case .whole(let bytes) = outcome else { return outcome }
         if let length, bytes.count < length { return .cutOff }

@@ -16,16 +16,12 @@ struct ConnectionContext: RequestContext {
     /// Has whoever reads the request's body fail with `BodyTooSlow`. A response can still be written.
     func giveUpBody() { channel.pipeline.fireErrorCaught(BodyTooSlow()) }
 
-    /// Whether the client waits for a word before it sends the body.
-    func isAskedFirst(_ request: Request) -> Bool { request.headers[.expect]?.lowercased() == "100-continue" }
-
     /// Sends nothing more. The connection is gone when the client has seen that.
     func endOutput() async { try? await channel.close(mode: .output).get() }
 
     /// Tells a client that asks first (`Expect: 100-continue`, as curl does with a large body) that its body is wanted; else it would
     /// wait a second.
-    func inviteBody(of request: Request) async {
-        guard isAskedFirst(request) else { return }
+    func inviteBody() async {
         try? await channel.writeAndFlush(HTTPResponsePart.head(HTTPResponse(status: .continue))).get()
     }
 }

@@ -44,6 +44,7 @@ struct EventStreams: Sendable {
             status: .ok, headers: ServiceAnswer.fields(type: "text/event-stream", headers), body: body)
     }
 
+    @concurrent
     private func tell(
         _ feed: EventFeed, to writer: inout any ResponseBodyWriter, while isAllowed: () -> Bool
     ) async throws {

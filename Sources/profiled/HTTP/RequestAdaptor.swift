@@ -44,26 +44,20 @@ final class RequestAdaptor: Sendable {
     /// A request on its way.
     private struct Exchange {
         let request: Request
+        let asked: RequestHeaders
         let connection: ConnectionContext
         let route: Route
         /// Headers of the response that are known before there is an answer.
         var headers: [(name: String, value: String)]
-
-        /// Whether the client says that it sends in bulk (`X-Braze-Bulk`).
-        var isBulk: Bool { header("x-braze-bulk")?.lowercased() == "true" }
-
-        /// The header that has no name of its own in HTTPTypes.
-        func header(_ name: String) -> String? {
-            request.headers.first { $0.name.canonicalName == name }?.value
-        }
     }
 
     /// Answers one request. Its log line has no query and no body: those hold a person's data. Throws for what is no HTTP.
     func respond(to request: Request, _ connection: ConnectionContext) async throws -> Response {
         let begin = ContinuousClock.now
-        let id = RequestID.of(request)
+        let asked = RequestHeaders(request.headers)
+        let id = RequestID.of(asked)
         var exchange = Exchange(
-            request: request, connection: connection,
+            request: request, asked: asked, connection: connection,
             route: Route(method: request.method.rawValue, path: request.uri.path),
             headers: [("X-Request-Id", id)])
         // What may take longer would hold up the other connections of the event loop.
@@ -74,7 +68,7 @@ final class RequestAdaptor: Sendable {
         var response: Response
         let code: String?
         switch outcome {
-        case .answer(let answer) where answer.status >= 400 && connection.isAskedFirst(request):
+        case .answer(let answer) where answer.status >= 400 && asked.asksFirst:
             response = answer.lastResponse(exchange.headers, on: connection)
             code = answer.code
         case .answer(let answer):
@@ -83,7 +77,7 @@ final class RequestAdaptor: Sendable {
         case .stream(let feed):
             response = streams.response(feed, exchange.headers) { [access, exchange] in
                 guard case .endpoint(let endpoint) = exchange.route else { return false }
-                return access.refusal(exchange.request.headers[.authorization], endpoint) == nil
+                return access.refusal(asked.authorization, endpoint) == nil
             }
             code = nil
         case .file(let file):
@@ -108,7 +102,7 @@ final class RequestAdaptor: Sendable {
     private static func remarks(_ code: String?, _ exchange: Exchange) -> Logger.Metadata {
         var remarks: Logger.Metadata = [:]
         if let code { remarks["code"] = "\(code)" }
-        if exchange.isBulk { remarks["bulk"] = "true" }
+        if exchange.asked.isBulk { remarks["bulk"] = "true" }
         return remarks
     }
 
@@ -116,7 +110,7 @@ final class RequestAdaptor: Sendable {
 
     private func outcome(_ exchange: inout Exchange) async throws -> Outcome {
         switch exchange.route {
-        case .own(let own): return .answer(answer(to: own, exchange.request))
+        case .own(let own): return .answer(answer(to: own, exchange.asked))
         case .endpoint(let endpoint): return try await outcome(of: endpoint, &exchange)
         case .otherMethod, .unknown:
             let path = exchange.request.uri.path
@@ -130,14 +124,14 @@ final class RequestAdaptor: Sendable {
         }
     }
 
-    private func answer(to own: OwnPath, _ request: Request) -> ServiceAnswer {
+    private func answer(to own: OwnPath, _ asked: RequestHeaders) -> ServiceAnswer {
         if let permission = own.permission,
-            let refusal = access.refusal(request.headers[.authorization], permission: permission, isNative: true)
+            let refusal = access.refusal(asked.authorization, permission: permission, isNative: true)
         {
             return refusal
         }
         switch own {
-        case .overview: return overview.answer(store.api, html: Self.accepts("text/html", request))
+        case .overview: return overview.answer(store.api, html: asked.accepts("text/html"))
         case .openAPI: return ServiceAnswer(status: 200, body: OpenAPI.document)
         case .metrics: return metrics.answer(store.api)
         case .live: return overview.live
@@ -146,13 +140,13 @@ final class RequestAdaptor: Sendable {
     }
 
     private func outcome(of endpoint: Endpoint, _ exchange: inout Exchange) async throws -> Outcome {
-        let request = exchange.request
+        let (request, asked) = (exchange.request, exchange.asked)
         let query = QueryText.parameters(request.uri.query ?? "")
         // An old client's key stands in the URL or in the body, which is read first then.
         let olderKey = Access.key(inQuery: query)
         let keyMayBeInBody =
             endpoint.method == .post && olderKey == nil
-            && access.mayBeOlder(request.headers[.authorization], isNative: endpoint.isNative)
+            && access.mayBeOlder(asked.authorization, isNative: endpoint.isNative)
         if !keyMayBeInBody, let refusal = refusal(olderKey, endpoint, &exchange) { return .answer(refusal) }
         var call = APIRequest(endpoint.method, request.uri.path)
         guard let query else {
@@ -162,15 +156,15 @@ final class RequestAdaptor: Sendable {
                         "query", "has a % without two hexadecimal digits, or is no UTF-8", path: request.uri.path)))
         }
         call.query = query
-        call.baseURL = Self.baseURL(of: request)
+        call.baseURL = Self.baseURL(of: request, asked)
         if endpoint.method == .post {
-            if let refusal = Self.refusal(ofOrigin: request) { return .answer(ServiceAnswer(refusal)) }
-            if let refusal = BodyForm.refusal(ofEncoding: request.headers[.contentEncoding]) {
+            if let refusal = Self.refusal(of: asked.origin, request) { return .answer(ServiceAnswer(refusal)) }
+            if let refusal = BodyForm.refusal(ofEncoding: asked.contentEncoding) {
                 return .answer(refusal.answer(isNative: endpoint.isNative))
             }
-            switch await bodies.read(request, exchange.connection) {
+            switch await bodies.read(request, asked, exchange.connection) {
             case .whole(let body):
-                if let refusal = BodyForm.refusal(of: body, request.headers[.contentType]) {
+                if let refusal = BodyForm.refusal(of: body, asked.contentType) {
                     return .answer(refusal.answer(isNative: endpoint.isNative))
                 }
                 call.body = BodyForm.withoutMark(body)
@@ -181,14 +175,14 @@ final class RequestAdaptor: Sendable {
             case .noRoom: return .answer(Refusal.noRoom.answer(isNative: endpoint.isNative))
             case .unreadable(let error): throw error
             }
-            call.ifMatch = request.headers[.ifMatch]
-            call.idempotencyKey = exchange.header("idempotency-key")
+            call.ifMatch = asked.ifMatch
+            call.idempotencyKey = asked.idempotencyKey
         }
         if keyMayBeInBody, let refusal = refusal(Access.key(inBody: call.body), endpoint, &exchange) {
             return .answer(refusal)
         }
-        if endpoint.path == EventStreams.path, request.method == .get, Self.accepts("text/event-stream", request) {
-            return stream(call, lastEventID: exchange.header("last-event-id"))
+        if endpoint.path == EventStreams.path, request.method == .get, asked.accepts("text/event-stream") {
+            return stream(call, lastEventID: asked.lastEventID)
         }
         let answer = await answer(call)
         if ["outcome_unknown", "closed_after_failure"].contains(answer.code) {
@@ -202,15 +196,14 @@ final class RequestAdaptor: Sendable {
     }
 
     /// What the client calls this service, for addresses in answers.
-    private static func baseURL(of request: Request) -> String {
+    private static func baseURL(of request: Request, _ asked: RequestHeaders) -> String {
         guard let host = request.head.authority, host.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else { return "" }
-        let forwarded = request.headers.first { $0.name.canonicalName == "x-forwarded-proto" }?.value
-        return "\(forwarded == "https" ? "https" : "http")://\(host)"
+        return "\(asked.forwardedProto == "https" ? "https" : "http")://\(host)"
     }
 
     /// What to answer if the request has no key for the endpoint, or is one too many; only one that has a key counts.
     private func refusal(_ olderKey: String?, _ endpoint: Endpoint, _ exchange: inout Exchange) -> ServiceAnswer? {
-        if let refusal = access.refusal(exchange.request.headers[.authorization], olderKey: olderKey, endpoint) {
+        if let refusal = access.refusal(exchange.asked.authorization, olderKey: olderKey, endpoint) {
             if refusal.status == 401, limiter.limits(endpoint) { exchange.headers += RateLimiter.emptyHeaders }
             return refusal
         }
@@ -237,13 +230,9 @@ final class RequestAdaptor: Sendable {
         return await cancelWhenGracefulShutdown { await api.answer(call) }
     }
 
-    private static func accepts(_ type: String, _ request: Request) -> Bool {
-        request.headers[.accept]?.contains(type) ?? false
-    }
-
     /// A web page of another site may make a browser send a request here: such a one is refused.
-    private static func refusal(ofOrigin request: Request) -> APIAnswer? {
-        guard let origin = request.headers[.origin], let host = request.head.authority else { return nil }
+    private static func refusal(of origin: String?, _ request: Request) -> APIAnswer? {
+        guard let origin, let host = request.head.authority else { return nil }
         if origin == "http://\(host)" || origin == "https://\(host)" { return nil }
         return API.answerToForeignOrigin(path: request.uri.path)
     }

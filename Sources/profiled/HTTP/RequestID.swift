@@ -1,4 +1,3 @@
-internal import Hummingbird
 internal import Synchronization
 
 /// What a request is called in the log and in its answer: the client's own `X-Request-Id`, or a new one.
@@ -6,9 +5,8 @@ enum RequestID {
     private static let mostBytes = 128
 
     /// The client's, if it is short, printable and without spaces.
-    static func of(_ request: Request) -> String {
-        let given = request.headers.first { $0.name.canonicalName == "x-request-id" }?.value
-        guard let given, (1...mostBytes).contains(given.utf8.count),
+    static func of(_ asked: RequestHeaders) -> String {
+        guard let given = asked.requestID, (1...mostBytes).contains(given.utf8.count),
             given.utf8.allSatisfy({ (0x21...0x7E).contains($0) })
         else { return random() }
         return given

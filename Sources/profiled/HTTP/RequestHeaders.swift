@@ -1,0 +1,53 @@
+internal import HTTPTypes
+
+/// The headers of a request that the service reads, found in one pass: a single look-up in `HTTPFields` costs as much.
+struct RequestHeaders: Sendable {
+    private(set) var accept: String?
+    private(set) var authorization: String?
+    private(set) var contentEncoding: String?
+    private(set) var contentLength: String?
+    private(set) var contentType: String?
+    private(set) var expect: String?
+    private(set) var idempotencyKey: String?
+    private(set) var ifMatch: String?
+    private(set) var lastEventID: String?
+    private(set) var origin: String?
+    private(set) var brazeBulk: String?
+    private(set) var forwardedProto: String?
+    private(set) var requestID: String?
+
+    init(_ fields: HTTPFields) {
+        for field in fields {
+            switch field.name.canonicalName {
+            case "accept": Self.add(field, to: &accept)
+            case "authorization": Self.add(field, to: &authorization)
+            case "content-encoding": Self.add(field, to: &contentEncoding)
+            case "content-length": Self.add(field, to: &contentLength)
+            case "content-type": Self.add(field, to: &contentType)
+            case "expect": Self.add(field, to: &expect)
+            case "idempotency-key": Self.add(field, to: &idempotencyKey)
+            case "if-match": Self.add(field, to: &ifMatch)
+            case "last-event-id": Self.add(field, to: &lastEventID)
+            case "origin": Self.add(field, to: &origin)
+            case "x-braze-bulk": Self.add(field, to: &brazeBulk)
+            case "x-forwarded-proto": Self.add(field, to: &forwardedProto)
+            case "x-request-id": Self.add(field, to: &requestID)
+            default: break
+            }
+        }
+    }
+
+    /// A header that comes twice is a list (RFC 9110, 5.3).
+    private static func add(_ field: HTTPField, to value: inout String?) {
+        value = value.map { "\($0), \(field.value)" } ?? field.value
+    }
+
+    /// Whether the client says that it sends in bulk (`X-Braze-Bulk`).
+    var isBulk: Bool { brazeBulk?.lowercased() == "true" }
+
+    /// Whether the client waits for a word before it sends the body.
+    var asksFirst: Bool { expect?.lowercased() == "100-continue" }
+
+    /// Whether the client takes a body of this type.
+    func accepts(_ type: String) -> Bool { accept?.contains(type) ?? false }
+}
