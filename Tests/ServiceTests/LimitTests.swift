@@ -77,7 +77,7 @@ struct LimitTests {
     func window() async throws {
         try await withService(arguments: ["--rate-limit", "1/1"]) { service in
             var statuses: [Int] = []
-            for _ in 0..<500 where statuses.count { $0 == 201 } < 2 {
+            for _ in 0..<500 where statuses.count(where: { $0 == 201 }) < 2 {
                 statuses.append(try await service.post("/users/track", Self.track).status)
                 try await Task.sleep(for: .milliseconds(20))
             }
