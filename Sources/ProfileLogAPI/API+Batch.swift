@@ -72,9 +72,9 @@ extension API {
         }
     }
 
-    /// Where each item went, by the receipt; `note` says which were refused, and how many events the others are.
+    /// Where each item went, by the receipt; `note` says which were refused, and how many events the others are. It went with the person
+    /// whose event is the first, if that was erased.
     private func answer(to receipt: AppendReceipt, note: RequestNote) throws -> APIAnswer {
-        let results = BatchResult.results(try JSON.parse(note.answer))
         var json = JSONWriter()
         json.beginObject()
         json.key("position")
@@ -83,6 +83,20 @@ extension API {
         json.value(receipt.places.count)
         json.key("repeated")
         json.value(receipt.isRepetition)
+        if receipt.isErased {
+            json.key("erased")
+            json.value(true)
+        } else {
+            try write(BatchResult.results(try JSON.parse(note.answer)), of: receipt, to: &json)
+        }
+        json.endObject()
+        return APIAnswer(status: 200, body: json.bytes)
+    }
+
+    private func write(
+        _ results: [(events: Int, refusal: [AttributeValue.Member]?)], of receipt: AppendReceipt,
+        to json: inout JSONWriter
+    ) throws {
         json.key("stored")
         json.value(results.count { $0.refusal == nil })
         json.key("refused")
@@ -110,8 +124,6 @@ extension API {
             }
             json.endObject()
         }
-        json.endObject()
-        return APIAnswer(status: 200, body: json.bytes)
     }
 
     /// The place in the receipt behind the next `count` events that an item says; others are those of new users and devices.

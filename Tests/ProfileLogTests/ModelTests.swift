@@ -74,8 +74,13 @@ private struct ModelRun {
                 properties: pick([nil, [], [.init("n", .int(1))]]))
             return saved ? .customEventSaved(event) : .customEventLogged(event)
         case 1:
-            let change = UserAttributeChange(
-                pick([.email, .firstName, .homeCity]), pick([.null, .string("a@b.cc"), .string("b@b.cc")]))
+            let date = AttributeValue.date(OccurredAt(Timestamp(rawValue: Int64(number(50)) * 86_400_000_000)))
+            let change =
+                number(4) == 0
+                ? UserAttributeChange(
+                    pick([.dateOfFirstSession, .dateOfLastSession, .markedEmailAsSpamAt]), pick([.null, date]))
+                : UserAttributeChange(
+                    pick([.email, .firstName, .homeCity]), pick([.null, .string("a@b.cc"), .string("b@b.cc")]))
             return saved ? .userAttributeSaved(change) : .userAttributesChanged([change])
         case 2 where !saved:
             return .purchaseLogged(

@@ -65,6 +65,28 @@ struct BatchTests {
         }
     }
 
+    @Test(
+        "A repetition behind the erasure of its first person does not say that nothing was stored",
+        arguments: ["a", "b"])
+    func erased(user: String) async throws {
+        try await withAPI { (api) async throws in
+            let first = await send(api, mixed, key: "k")
+            #expect(await api.post("/v1/erase", #"{"user":"\#(user)","reason":"asked to"}"#).status == 200)
+            let last = try api.log.lastPosition()
+            let (status, json) = await send(api, mixed, key: "k")
+            #expect(try api.log.lastPosition() == last)
+            #expect(status == 200 && json.at("repeated") == true)
+            #expect(json.at("position") == first.json.at("position") && json.at("events") == first.json.at("events"))
+            if user == "a" {
+                #expect(json.at("erased") == true)
+                for member in ["stored", "refused", "results"] { #expect(json.at(member) == .null) }
+            } else {
+                #expect(json.at("erased") == .null)
+                #expect(json.at("stored") == 3 && json.at("refused") == 4)
+            }
+        }
+    }
+
     @Test("An expected version that is not the user's keeps the batch from being stored")
     func expected() async throws {
         try await withAPI { (api) async throws in

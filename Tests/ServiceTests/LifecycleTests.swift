@@ -53,6 +53,16 @@ struct LifecycleTests {
         #expect(try await second.stop() == 0)
     }
 
+    @Test("A signal of a fault that another process sends says nothing of a broken page", arguments: [SIGSEGV, SIGBUS])
+    func fault(signal: Int32) async throws {
+        let folder = try Service.newFolder()
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let service = try await Service(in: folder)
+        #expect(try await service.post("/v1/log/event", #"{"user":"a","name":"e"}"#).status == 200)
+        #expect(try await service.stop(signal) == -signal)
+        #expect(!service.messages.contains("backup"), "\(service.messages)")
+    }
+
     @Test("A wait for news does not delay the stop")
     func stopWhileWaiting() async throws {
         let folder = try Service.newFolder()

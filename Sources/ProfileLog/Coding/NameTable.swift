@@ -22,8 +22,13 @@ final class NameTable: Sendable {
         }
     }
 
-    /// Takes the place of what was known: names were erased.
-    func replace(with names: NameMap) { map.withWriting { $0 = names } }
+    /// Takes the place of what was known from before an erasure of names. Between a reader's look at the store and this, others may have come
+    /// further: what has seen as many erasures has all names that `names` has, and newer ones.
+    func replace(with names: NameMap) {
+        map.withWriting { known in
+            if names.erasures > known.erasures { known = names }
+        }
+    }
 
     /// How many erasures of names the map has seen: numbers from before one may have lost their names.
     var erasures: UInt32 { map.withReading { $0.erasures } }

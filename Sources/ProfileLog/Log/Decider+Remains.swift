@@ -2,34 +2,113 @@
 extension Decider {
     /// Whether `append` can be the one whose events stand at `positions`, by what an erasure left of that.
     ///
-    /// A tombstone has a kind and no content, so its kind is compared; and a name that was erased has another number when it comes again.
-    /// What is whole must be the same to the byte. An append of which nothing was erased is none of these: its hash says what it was.
+    /// Of what is whole, all must be the same: kind, user, and content to the byte. A tombstone has a kind and a user who is gone; and a name that
+    /// was erased has another number when it comes again. An append of which nothing was erased is none of these: its hash says what it was.
     func matches(
-        _ append: PreparedAppend, whatRemainsAt positions: Range<UInt64>,
+        _ append: borrowing PreparedAppend, whatRemainsAt positions: Range<UInt64>,
         _ transaction: borrowing some Reading & ~Copyable
     ) throws -> Bool {
-        var items = append.items[...]
+        var index = 0
         var hasLost = false
+        var owners: [Owner: Bool] = [:]
         for position in positions {
             guard let header = try header(at: position, transaction), let body = RecordBody(header.body) else {
                 throw StorageError.damaged(place: "the record at position \(position)")
             }
-            guard let item = items.first, let kind = header.kind, kind == item.kind || kind == item.kind.queued else {
+            guard index < append.items.count, let kind = header.kind,
+                kind == append.items[index].kind || kind == append.items[index].kind.queued
+            else {
                 guard header.kind?.isMadeBeside(append.intent) == true else { return false }
                 hasLost = hasLost || body.erased
                 continue
             }
-            items.removeFirst()
-            let isWhole = append.bytes.withUnsafeBytes { bytes in
-                AppendField.skipped(in: header.body).hasSameBytes(as: bytes.slice(item.body))
+            let item = append.items[index]
+            index += 1
+            let owner = Owner(target: item.target, user: header.user, isErased: body.erased)
+            if owners[owner] == nil {
+                let id = append.targets[item.target].id
+                owners[owner] =
+                    try body.erased
+                    ? couldLead(id, toErasedBefore: positions.upperBound, transaction)
+                    : leads(id, to: header.user, at: header.version, transaction)
             }
-            if isWhole { continue }
-            // A save that landed elsewhere than it was meant to: the place where it was meant to may have lost its name.
-            let isRelocated = kind.isSaved && body.storage == 0 && view.nameTable.erasures > 0
-            guard body.erased || isRelocated else { return false }
-            hasLost = true
+            guard owners[owner] == true else { return false }
+            if body.erased {
+                hasLost = true
+                continue
+            }
+            let stored = AppendField.skipped(in: header.body)
+            let (isSame, isRelocated) = append.bytes.withUnsafeBytes { bytes in
+                let sent = bytes.slice(item.body)
+                if stored.hasSameBytes(as: sent) { return (true, false) }
+                let isRelocated = body.storage == 0 && self.isRelocated(sent, item.kind, to: stored)
+                return (isRelocated, isRelocated)
+            }
+            guard isSame else { return false }
+            // The app group that it was meant for may have lost its name.
+            hasLost = hasLost || isRelocated && view.nameTable.erasures > 0
         }
-        return hasLost && items.isEmpty
+        return hasLost && index == append.items.count
+    }
+
+    /// A target of an append, and the user of a record that may be its.
+    private struct Owner: Hashable {
+        let target: Int
+        let user: UInt64
+        let isErased: Bool
+    }
+
+    /// Whether the item with the body `sent` was meant for an app group, and is `stored` once it lands in the process's private storage.
+    private func isRelocated(
+        _ sent: UnsafeRawBufferPointer, _ kind: EventKind, to stored: UnsafeRawBufferPointer
+    ) -> Bool {
+        var names = names.map
+        guard kind.isSaved,
+            var saved = RecordedEvent(RecordHeader(kind: kind, body: sent), position: .start, names: names),
+            case .appGroup = saved.context.storage
+        else { return false }
+        saved.context.storage = .privateTo(process: saved.context.process ?? DeviceStorage.app)
+        var landed = WireWriter()
+        return EventEncoder.write(saved.event, saved.context, names: &names, to: &landed)
+            && landed.bytes.hasSameBytes(as: stored)
+    }
+
+    // MARK: - Whose it was
+
+    /// Whether an event for `id` became `user`'s at `version`: the ID leads to them, or did by then, as their own events tell.
+    private func leads(
+        _ id: UserID, to user: UInt64, at version: UInt64, _ transaction: borrowing some Reading & ~Copyable
+    ) throws -> Bool {
+        if let now = try view.user(id, braze: braze, transaction), now == (try view.survivor(of: user, transaction)) {
+            return true
+        }
+        var has = false
+        var from: UInt64 = 1
+        while from < version {
+            let to = min(from + 127, version - 1)
+            for position in try view.positions(of: user, from: from, to: to, transaction) {
+                guard let header = try header(at: position, transaction), header.kind?.tellsIDs == true,
+                    let body = RecordBody(header.body)
+                else { continue }
+                if body.released.contains(id) { has = false }
+                if body.identities.contains(id) { has = true }
+                if header.kind == .userChanged, let device = body.device.flatMap({ String(exactly: $0) }) {
+                    has = has || id == .device(device)
+                }
+            }
+            from = to + 1
+        }
+        return has
+    }
+
+    /// Whether `id` may have led to somebody who was erased since, in an append that ends before `end`: it leads to nobody, or to who came
+    /// later. A device may be in other hands by now.
+    private func couldLead(
+        _ id: UserID, toErasedBefore end: UInt64, _ transaction: borrowing some Reading & ~Copyable
+    ) throws -> Bool {
+        if case .device = id { return true }
+        guard let user = try view.user(id, braze: braze, transaction) else { return true }
+        return try view.identities(of: user, transaction).created >= end
     }
 }
 
@@ -42,6 +121,9 @@ extension EventKind {
         default: false
         }
     }
+
+    /// Whether events of this kind tell by which IDs their user is known.
+    fileprivate var tellsIDs: Bool { isIdentity || self == .userChanged }
 
     /// Whether a change of who is known by which ID comes to an event of this kind.
     private var isIdentity: Bool {

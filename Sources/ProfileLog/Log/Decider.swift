@@ -85,7 +85,7 @@ struct Decider: ~Copyable {
         var keyField: AppendField?
         if !append.idempotencyKey.isEmpty {
             let content = contentHash(append)
-            if let receipt = try earlierReceipt(copy append, content, transaction) { return receipt }
+            if let receipt = try earlierReceipt(append, content, transaction) { return receipt }
             keyField = AppendField(key: append.idempotencyKey, content: content, count: 0, note: append.note)
         }
         for (user, expected) in append.expectations {
@@ -324,7 +324,7 @@ struct Decider: ~Copyable {
     /// The first answer to the append, if its key was used before for the same content. If something of that was erased, what is left of it
     /// is compared.
     func earlierReceipt(
-        _ append: PreparedAppend, _ content: [UInt8], _ transaction: borrowing some Reading & ~Copyable
+        _ append: borrowing PreparedAppend, _ content: [UInt8], _ transaction: borrowing some Reading & ~Copyable
     ) throws -> AppendReceipt? {
         let hash = KeyCoding.hash(append.idempotencyKey)
         guard let position = try view.append(keyHash: hash, transaction) else { return nil }

@@ -2,71 +2,86 @@ internal import Synchronization
 
 /// States over the whole store: kept in table `checkpoints` with the position that they reach.
 ///
-/// No commit waits for a fold of the log: the flush of the index, under the write lock, folds in the last events alone. Who reads a state and
-/// has more to fold (nobody kept it, as after an erasure, or the flush left too many out) writes it for the next one.
+/// No commit waits for a fold of the log. When the caches are written, the stored states follow them to the log's end: some events behind each
+/// commit, without the write lock, by whoever writes the caches. Who reads a state and has more to fold, as after an erasure, which removes
+/// them, writes it for the next one.
 extension EventLog {
     /// The state of a projection over the whole store, and the position that it has reached: the stored state, and a fold of what
     /// follows. Sees everything that was acknowledged before the call.
     ///
-    /// Its cost is that of the events behind the stored state, at most some `options.indexLag` if the log was opened with the projection.
+    /// Its cost is that of the events behind the stored state: if the log was opened with the projection, some as many as the caches may be
+    /// behind (`LogOptions.indexLag`).
     public func state<P: Projection>(overStore _: P.Type) throws -> (state: P.State, position: Position) {
-        let (state, reached, folded) = try withView { view, transaction in try storeState(P.self, view, transaction) }
+        let fold = try withView { view, transaction in try storeState(P.self, view, transaction) }
         // A read is right whether or not the next one is cheaper.
-        if folded > mostFoldedByFlush { try? keep(P.self, state, at: reached) }
-        return (state, Position(rawValue: reached))
+        if fold.count > mostFoldedAtOnce { _ = try? keep(P.self, fold.state, at: fold.position, seen: fold.seen) }
+        return (fold.state, Position(rawValue: fold.position))
     }
 
-    /// How many events the writer of the index folds into a state at most.
-    private var mostFoldedByFlush: UInt64 { 2 * UInt64(options.indexLag) }
+    /// How many events are folded into a stored state behind one commit at most.
+    private var mostFoldedAtOnce: UInt64 { 2 * UInt64(options.indexLag) }
 
     /// Brings the stored state of a projection up to the log's end.
     func keepState<P: Projection>(_: P.Type) throws {
-        let (state, reached, folded) = try withView { view, transaction in try storeState(P.self, view, transaction) }
-        if folded > 0 { try keep(P.self, state, at: reached) }
+        let fold = try withView { view, transaction in try storeState(P.self, view, transaction) }
+        if fold.count > 0 { _ = try keep(P.self, fold.state, at: fold.position, seen: fold.seen) }
     }
 
-    /// Stores `state`, which a view saw at `position`, its end; not if somebody was erased since: it holds what the log does not say any more.
-    func keep<P: Projection>(_: P.Type, _ state: P.State, at position: UInt64) throws {
+    /// Brings the stored states up to the log's end if they are no further from it than caches are.
+    func keepStates() throws {
+        let parts = 1 + 2 * Self.greatestLag / mostFoldedAtOnce
+        for projection in projections where projection.scope == .store {
+            for _ in 0..<parts { if try !keepStateInPart(projection) { break } }
+        }
+    }
+
+    /// Brings the stored states nearer to the log's end, if the caches were written and they are behind.
+    func keepStatesIfDue() throws {
+        let isDue = areStatesDue.withLock { isDue in
+            defer { isDue = false }
+            return isDue
+        }
+        guard isDue else { return }
+        var isLeft = false
+        for projection in projections where projection.scope == .store {
+            if try keepStateInPart(projection) { isLeft = true }
+        }
+        if isLeft { areStatesDue.withLock { $0 = true } }
+    }
+
+    /// Folds the next events into the stored state, and answers whether more are left.
+    private func keepStateInPart<P: Projection>(_: P.Type) throws -> Bool {
+        let fold = try withView { view, transaction in
+            try storeState(P.self, view, transaction, limit: mostFoldedAtOnce)
+        }
+        if fold.count == 0 { return false }
+        return try keep(P.self, fold.state, at: fold.position, seen: fold.seen) && fold.position < fold.seen
+    }
+
+    /// Stores `state`, which has reached `position` and was folded from what a view saw that ended at `seen`, and answers whether it did: not
+    /// if somebody was erased since, for it holds what the log does not say any more.
+    func keep<P: Projection>(_: P.Type, _ state: P.State, at position: UInt64, seen: UInt64) throws -> Bool {
         let key = Array(P.name.utf8)
         let row = StoreStateRow.bytes(revision: P.revision, position: position, state: P.encode(state))
         let tables = environment.tables
-        try writing.withLock { _ in
+        return try writing.withLock { _ in
             try environment.withWriteTransaction { transaction in
                 if let stored = try transaction.get(tables.checkpoints, key).flatMap({
                     StoreStateRow.read($0, revision: P.revision)
                 }), stored.position >= position {
-                    return
+                    return false
                 }
                 let last = try Self.last(transaction, tables)
-                guard last >= position, last - position <= mostFoldedByFlush else { return }
+                guard last >= seen, last - seen <= mostFoldedAtOnce else { return false }
                 var isWhole = true
-                try Self.scan(tables, from: position + 1, to: last, transaction) { _, header in
+                try Self.scan(tables, from: seen + 1, to: last, transaction) { _, header in
                     isWhole = header.kind != .userErased
                     return isWhole
                 }
                 if isWhole { try transaction.put(tables.checkpoints, key, row) }
+                return isWhole
             }
         }
-    }
-
-    /// Writes the states of the projections over the whole store up to the log's end, as far as they are not too far behind it; for the writer
-    /// of the index.
-    func writeStoreStates(_ view: LogView, _ transaction: borrowing WriteTransaction) throws {
-        for projection in projections where projection.scope == .store {
-            try writeStoreState(projection, view, transaction)
-        }
-    }
-
-    private func writeStoreState<P: Projection>(
-        _: P.Type, _ view: LogView, _ transaction: borrowing WriteTransaction
-    ) throws {
-        var whole = view
-        whole.last = try Self.last(transaction, view.tables)
-        let reached = try storedState(P.self, whole, transaction)?.position ?? 0
-        if whole.last - reached > mostFoldedByFlush { return }
-        let state = try storeState(P.self, whole, transaction).state
-        let row = StoreStateRow.bytes(revision: P.revision, position: whole.last, state: P.encode(state))
-        try transaction.put(view.tables.checkpoints, Array(P.name.utf8), row)
     }
 
     /// The stored state with the position that it has reached; nil if there is none that the view can use.
@@ -80,19 +95,32 @@ extension EventLog {
         return (stored.position, state)
     }
 
-    /// The state at the view's end, and how many events had to be folded for it.
+    /// The stored state and what follows it in the view, of which at most `limit` events are folded.
     private func storeState<P: Projection>(
-        _: P.Type, _ view: LogView, _ transaction: borrowing some Reading & ~Copyable
-    ) throws -> (state: P.State, position: UInt64, folded: UInt64) {
+        _: P.Type, _ view: LogView, _ transaction: borrowing some Reading & ~Copyable, limit: UInt64 = .max
+    ) throws -> StoreFold<P> {
         let stored = try storedState(P.self, view, transaction)
         let reached = stored?.position ?? 0
-        var state = stored?.state ?? P.initial
-        try Self.scan(view.tables, from: reached + 1, to: view.last, transaction) { position, header in
-            P.apply(EventView(header: header, position: Position(rawValue: position), names: names), to: &state)
+        let count = min(limit, view.last - reached)
+        var fold = StoreFold<P>(
+            state: stored?.state ?? P.initial, position: reached + count, seen: view.last, count: count)
+        try Self.scan(view.tables, from: reached + 1, to: fold.position, transaction) { position, header in
+            P.apply(EventView(header: header, position: Position(rawValue: position), names: names), to: &fold.state)
             return true
         }
-        return (state, view.last, view.last - reached)
+        return fold
     }
+}
+
+/// A state over the whole store, folded from one view.
+private struct StoreFold<P: Projection> {
+    var state: P.State
+    /// How far it reaches.
+    let position: UInt64
+    /// Where the view ended.
+    let seen: UInt64
+    /// How many events were folded into the stored state.
+    let count: UInt64
 }
 
 /// A row of table `checkpoints` with a state: revision uint32 BE, position uint64 BE, the state, CRC-32C uint32 LE.

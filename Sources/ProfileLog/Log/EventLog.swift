@@ -21,6 +21,8 @@ public final class EventLog: Sendable {
     let writing = Mutex(())
     /// The flush of the index that is under way; touched only while `writing` is held.
     let flush = Mutex<IndexFlush?>(nil)
+    /// Whether the caches were written, and the states over the whole store may be behind them.
+    let areStatesDue = Mutex(false)
     /// The projections whose states are kept as snapshots.
     let projections: [any Projection.Type]
 
@@ -44,7 +46,13 @@ public final class EventLog: Sendable {
     ) throws {
         try options.check()
         let environment = try Environment.open(path: path, missing: create ? .create : .refuse)
-        let storeID = try Self.readMeta(environment, now: options.now(), newID: newID)
+        let storeID: [UInt8]
+        do {
+            storeID = try Self.readMeta(environment, now: options.now(), newID: newID)
+        } catch {
+            environment.leave()
+            throw error
+        }
         let names = NameTable()
         self.path = path
         self.options = options
@@ -54,7 +62,6 @@ public final class EventLog: Sendable {
         self.braze = BrazeIDs(uuid: storeID)
         self.projections = projections
         self.currentTail = Guarded(Guarded(Tail(base: 0, userCount: 0, lastRecordedAt: 0)))
-        environment.enter()
         try environment.withReadTransaction { transaction in
             try loadNames(transaction)
             try rebuildTail(transaction)

@@ -55,7 +55,7 @@ public final class LogWriter: Sendable {
             for work in batch.work { work() }
             log.writeIndexIfDue()
         }
-        try? log.writeIndexInSlices()
+        try? log.writeBeforeClosing()
         queue.ended()
     }
 }

@@ -13,8 +13,8 @@ public struct LogOptions: Sendable {
     /// What time it is: microseconds since 1970 UTC.
     public var now: @Sendable () -> Timestamp = { Timestamp.now() }
 
-    /// Called after each commit that stored events, on the thread that committed, before the next one may begin: so it is brief, and
-    /// leaves the log alone.
+    /// Called after each commit of appends that stored events, launches included, on the thread that committed, before the next one may
+    /// begin: so it is brief, and leaves the log alone. Not after an erasure, nor for the events of a copy.
     public var onCommit: (@Sendable (CommitReport) -> Void)?
 
     /// The defaults.

@@ -1,10 +1,13 @@
 /// What e-mail addresses and phone numbers look like.
+///
+/// A profile's fold asks it too (`ProfileProjection`): another answer here changes old profiles, and raises that projection's `revision`. So it
+/// goes by code points alone, and no table of a toolchain has a say.
 public enum ContactForm {
     /// Whether `text` may be an e-mail address: something before the one @, and a domain of at least two labels behind it; no
     /// white space.
     public static func isEmail(_ text: String) -> Bool {
-        let parts = text.split(separator: "@", omittingEmptySubsequences: false)
-        guard parts.count == 2, !parts[0].isEmpty, !text.contains(where: \.isWhitespace) else { return false }
+        let parts = text.unicodeScalars.split(separator: "@", omittingEmptySubsequences: false)
+        guard parts.count == 2, !parts[0].isEmpty, !text.unicodeScalars.contains(where: isSpace) else { return false }
         let labels = parts[1].split(separator: ".", omittingEmptySubsequences: false)
         return labels.count >= 2 && labels.allSatisfy { !$0.isEmpty }
     }
@@ -12,10 +15,18 @@ public enum ContactForm {
     /// Whether `text` may be a phone number: 3 to 25 digits (E.164 has up to 15), with + in front, and with spaces, dots, hyphens
     /// and brackets between them.
     public static func isPhone(_ text: String) -> Bool {
-        let digits = text.count { $0.isASCII && $0.isNumber }
-        return (3...25).contains(digits)
-            && text.enumerated().allSatisfy { index, character in
-                character.isASCII && character.isNumber || " .-()".contains(character) || index == 0 && character == "+"
-            }
+        let rest = text.utf8.first == UInt8(ascii: "+") ? text.utf8.dropFirst() : text.utf8[...]
+        let digits = rest.count(where: isDigit)
+        return (3...25).contains(digits) && rest.allSatisfy { isDigit($0) || " .-()".utf8.contains($0) }
+    }
+
+    private static func isDigit(_ byte: UInt8) -> Bool { UInt8(ascii: "0")...UInt8(ascii: "9") ~= byte }
+
+    /// Whether Unicode counts it as white space (`White_Space`, which has been the same since version 6.3).
+    private static func isSpace(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar.value {
+        case 0x09...0x0D, 0x20, 0x85, 0xA0, 0x1680, 0x2000...0x200A, 0x2028, 0x2029, 0x202F, 0x205F, 0x3000: true
+        default: false
+        }
     }
 }

@@ -3,7 +3,7 @@ public enum ProfileProjection: Projection {
     /// The name of its snapshots.
     public static let name = "profile"
     /// Raised with the meaning of `apply`.
-    public static let revision: UInt32 = 4
+    public static let revision: UInt32 = 5
     /// Nothing folded yet.
     public static var initial: ProfileState { ProfileState() }
 

@@ -1,7 +1,7 @@
 extension ProfileState {
     /// Takes `source` over by the rules of a merge (spec/rest-api 2.6): the target's attributes win and the source's fill the gaps, of push
-    /// tokens and subscription groups entry by entry; counts and revenue add up; the earlier first and the later last time stand; what waits
-    /// goes on waiting.
+    /// tokens and subscription groups entry by entry; of the dates of sessions and of spam the earlier first and the later last one stand, as of
+    /// all times; counts and revenue add up; what waits goes on waiting.
     mutating func merge(_ source: ProfileState) {
         if let first = source.firstSeen { see(first.rawValue) }
         if let last = source.lastSeen { see(last.rawValue) }
@@ -9,12 +9,10 @@ extension ProfileState {
         sessions.merge(source.sessions)
         flushes.merge(source.flushes)
         for field in source.fields.fields {
-            if let attribute = field.key.standard, let keys = Self.entryKeys[attribute],
-                fields.index(of: field.key).found
-            {
-                addEntries(of: source, field.key, whoseKeysAre: keys)
-            } else if !fields.index(of: field.key).found {
+            if !fields.index(of: field.key).found || wins(field, of: source) {
                 source.fields.withBytes(field) { fields.set(field.key, $0, position: field.position, at: field.at) }
+            } else if let attribute = field.key.standard, let keys = Self.entryKeys[attribute] {
+                addEntries(of: source, field.key, whoseKeysAre: keys)
             }
         }
         for event in source.events {
@@ -28,6 +26,19 @@ extension ProfileState {
         for purchase in source.purchases { merge(purchase) }
         pending = (pending + source.pending).sorted { $0.position < $1.position }
     }
+
+    /// Whether a field of `source` is the date of something first, and earlier than the target's, or of something last, and later.
+    private func wins(_ field: FieldStore.Field, of source: ProfileState) -> Bool {
+        guard let attribute = field.key.standard, let isFirst = Self.datesOfFirst[attribute],
+            let theirs = source.fields.value(field.key)?.moment, let own = fields.value(field.key)?.moment
+        else { return false }
+        return isFirst ? theirs < own : theirs > own
+    }
+
+    /// The attributes that are dates of something that happened first, or last.
+    private static let datesOfFirst: [StandardAttribute: Bool] = [
+        .dateOfFirstSession: true, .dateOfLastSession: false, .markedEmailAsSpamAt: false,
+    ]
 
     /// What tells one entry from another in the attributes that are lists of things a user has.
     private static let entryKeys: [StandardAttribute: [Name]] = [
@@ -56,6 +67,17 @@ extension ProfileState {
         }
         purchases[index].occurrences.merge(purchase.occurrences)
         for revenue in purchase.revenue { purchases[index].add(revenue.amount, revenue.currency) }
+    }
+}
+
+extension AttributeValue {
+    /// The moment that a date names, as one or as text; nil if it names none.
+    fileprivate var moment: Timestamp? {
+        switch self {
+        case .date(let date): date.timestamp
+        case .string(let text): OccurredAt(iso8601: text)?.timestamp
+        default: nil
+        }
     }
 }
 

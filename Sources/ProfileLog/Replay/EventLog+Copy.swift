@@ -17,8 +17,9 @@ extension EventLog {
         guard target.environment !== environment else {
             throw AppendError.invalid(place: "The target", reason: "is the store itself; name another folder")
         }
-        try refuseForeign(target, upTo: end)
+        // What is erased from here on is found behind the copy, whatever of it the target has already.
         let beginning = try lastPosition()
+        try refuseForeign(target, upTo: end)
         let isComplete = try Self.copying(into: path) { try copy(to: end, into: target, progress) }
         try refuseErasures(behind: beginning)
         let elapsed = clock.now - begin

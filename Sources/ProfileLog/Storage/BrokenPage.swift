@@ -25,7 +25,55 @@ public enum BrokenPage {
         let pointer = UnsafeMutablePointer<Ending>.allocate(capacity: 1)
         pointer.initialize(to: Ending(status: status, text: bytes))
         ending.store(UInt(bitPattern: pointer), ordering: .releasing)
-        for number in [SIGBUS, SIGSEGV] { signal(number) { _ in BrokenPage.end() } }
+        var action = sigaction()
+        action.sa_flags = SA_SIGINFO
+        action.__sigaction_handler.sa_sigaction = { number, info, _ in BrokenPage.handle(number, info) }
+        for number in [SIGBUS, SIGSEGV] { sigaction(number, &action, nil) }
+    }
+
+    /// A fault in the map of a store is a broken page; any other is the program's own, and ends it as if nobody had asked.
+    private static func handle(_ number: Int32, _ info: UnsafeMutablePointer<siginfo_t>?) {
+        // What another process sent has no address.
+        let isFault = (info?.pointee.si_code ?? 0) > 0
+        if isFault, let address = info?.pointee._sifields._sigfault.si_addr,
+            isInStore(UInt(bitPattern: address), file: Glibc.open("/proc/self/maps", O_RDONLY | O_CLOEXEC))
+        {
+            end()
+        }
+        signal(number, SIG_DFL)
+        // A fault comes again as soon as this returns.
+        if !isFault { raise(number) }
+    }
+
+    /// Whether `address` lies in a map of a store, which is known by its size, by the system's list of this process's maps, whose lines begin as
+    /// in `7f0000000000-7f0000001000 r--s`. Where there is no such list, nobody can say that it does not.
+    ///
+    /// For a signal's handler: it neither locks nor allocates.
+    private static func isInStore(_ address: UInt, file: Int32) -> Bool {
+        if file < 0 { return true }
+        // On the stack, which so little is.
+        return withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 512) { buffer in
+            var (begin, number, isBehindEnd) = (UInt(0), UInt(0), false)
+            while true {
+                let count = read(file, buffer.baseAddress, buffer.count)
+                if count <= 0 { return false }
+                for index in 0..<count {
+                    let byte = buffer[index]
+                    switch byte {
+                    case UInt8(ascii: "\n"): (number, isBehindEnd) = (0, false)
+                    case _ where isBehindEnd: break
+                    case UInt8(ascii: "-"): (begin, number) = (number, 0)
+                    case UInt8(ascii: " "):
+                        isBehindEnd = true
+                        if address >= begin, address < number {
+                            return number - begin == UInt(Environment.mapSizeBytes)
+                        }
+                    case UInt8(ascii: "a")...: number = number &<< 4 | UInt(byte - UInt8(ascii: "a") + 10)
+                    default: number = number &<< 4 | UInt(byte & 0xF)
+                    }
+                }
+            }
+        }
     }
 
     /// Takes LMDB's assertions on an environment as what they are.

@@ -18,7 +18,7 @@ final class Environment: @unchecked Sendable {
     private let identity: FileIdentity
     private let folder: FolderLock
     private let failed = Atomic<Bool>(false)
-    /// How many logs of this process use it.
+    /// How many logs of this process use it; negative while its file is replaced.
     private let users = Atomic<Int>(0)
 
     /// What to do when the folder holds no store yet.
@@ -36,7 +36,7 @@ final class Environment: @unchecked Sendable {
 
     deinit { OpenEnvironments.shared.close(identity) { mdb_env_close(handle) } }
 
-    /// Opens the store in the folder `path`, or gives the one that this process has open already.
+    /// Opens the store in the folder `path`, or gives the one that this process has open already. Whoever gets it uses it until they `leave` it.
     static func open(path: String, missing: Missing) throws(StorageError) -> Environment {
         let file = path + "/data.mdb"
         // Before LMDB is asked, which leaves its lock file wherever it looks.
@@ -129,10 +129,20 @@ final class Environment: @unchecked Sendable {
     /// place of the store's own. From then on this environment, which still has the old one, takes nothing more. Throws `inUse` if
     /// another log of this process, or another process, has the store open.
     func replacingFile<Result>(_ body: ((_ replace: String) throws -> Void) throws -> Result) throws -> Result {
-        guard users.load(ordering: .acquiring) == 1, folder.takeAlone() else { throw StorageError.inUse(path: path) }
+        guard users.compareExchange(expected: 1, desired: Self.isReplacing, ordering: .acquiringAndReleasing).exchanged
+        else { throw StorageError.inUse(path: path) }
+        guard folder.takeAlone() else {
+            users.store(1, ordering: .releasing)
+            throw StorageError.inUse(path: path)
+        }
         var isReplaced = false
         // Once the file is another one, nobody may open it before this environment is closed: both have the same lock file.
-        defer { if !isReplaced { folder.share() } }
+        defer {
+            if !isReplaced {
+                folder.share()
+                users.store(1, ordering: .releasing)
+            }
+        }
         return try withWriteTransaction { _ in
             try body { file in
                 guard rename(file, path + "/data.mdb") == 0 else {
@@ -145,9 +155,22 @@ final class Environment: @unchecked Sendable {
         }
     }
 
-    /// A log begins or ends to use the environment.
-    func enter() { users.add(1, ordering: .acquiringAndReleasing) }
+    /// Begins to use the environment; false while its file is replaced.
+    func enter() -> Bool {
+        var known = users.load(ordering: .acquiring)
+        while known >= 0 {
+            let (exchanged, original) = users.weakCompareExchange(
+                expected: known, desired: known + 1, ordering: .acquiringAndReleasing)
+            if exchanged { return true }
+            known = original
+        }
+        return false
+    }
+
+    /// Ends to use the environment.
     func leave() { users.subtract(1, ordering: .acquiringAndReleasing) }
+
+    private static let isReplacing = Int.min / 2
 
     /// From now on, refuse to write: after a failed sync nobody can say what the disk holds.
     func markFailed() { failed.store(true, ordering: .relaxed) }
@@ -271,16 +294,18 @@ private final class OpenEnvironments: Sendable {
         }
     }
 
-    /// Nil while somebody replaces the file, or the last user of it is closing it: two openings of one file in a process would share its locks.
+    /// An environment that the caller has entered: nobody replaces its file from here on. Nil while somebody does, or the last user of it is
+    /// closing it: two openings of one file in a process would share its locks.
     private func environmentOrNil(
         file: String, orOpen make: () throws(StorageError) -> Environment
     ) -> Result<Environment, StorageError>? {
         open.withLock { open in
             if let identity = FileIdentity(file), let entry = open[identity] {
-                return entry.environment.map { .success($0) }
+                return entry.environment.flatMap { $0.enter() ? .success($0) : nil }
             }
             do throws(StorageError) {
                 let environment = try make()
+                guard environment.enter() else { return nil }
                 if let identity = FileIdentity(file) { open[identity] = Weak(environment: environment) }
                 return .success(environment)
             } catch {

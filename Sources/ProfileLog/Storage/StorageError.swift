@@ -11,7 +11,7 @@ public enum StorageError: Error, Hashable, Sendable {
     case newerFormat(needed: UInt32, known: UInt32)
     /// This user may not write in the folder.
     case notWritable(path: String)
-    /// The folder cannot be read or made.
+    /// The folder cannot be read, made or locked.
     case unreachable(path: String, code: Int32)
     /// The folder is on a network file system, where LMDB's locks and its memory map do not hold.
     case networkFileSystem(path: String)
@@ -93,7 +93,8 @@ extension StorageError: CustomStringConvertible {
         case .notWritable:
             "Change the folder's permissions, or run as the user who owns the store. To read what is on a read-only disk, copy data.mdb "
                 + "into an empty folder of your own and name that with --store."
-        case .unreachable: "Check that the path exists and that you may enter it."
+        case .unreachable:
+            "Check that the path exists, that you may enter it, and that its file system has locks (flock)."
         case .networkFileSystem: "Keep the store on a local disk."
         case .truncated: "Restore the file from a backup; do not write to it."
         case .diskFull: "Free some space and try the same again, with the same idempotency key if it had one."

@@ -137,6 +137,121 @@ struct ErasedKeyTests {
         try log.expectSound()
     }
 
+    // MARK: - What else may not be the same
+
+    /// Events of one name that everybody uses, one for each of `users`, under the key.
+    private func sendCommon(_ log: EventLog, _ users: [UserID]) throws -> AppendReceipt {
+        var builder = log.prepare()
+        for user in users { try builder.add(.customEventLogged(CustomEvent(name: "common")), .test, to: user) }
+        return try log.commit(builder.finish(idempotencyKey: key))
+    }
+
+    private func erase(_ user: UserID, _ log: EventLog) throws {
+        _ = try log.erase([user], actor: "a test", reason: "asked to")
+    }
+
+    @Test("The same events of other users are other content", arguments: [1, 7, 500])
+    func otherUsers(indexLag: Int) throws {
+        let log = try open(indexLag: indexLag)
+        let (cy, other) = (UserID.externalID("cy"), UserID.externalID("other"))
+        try others(log)
+        let first = try sendCommon(log, [ana, ana, bo, bo])
+        try erase(ana, log)
+        #expect(try sendCommon(log, [ana, ana, bo, bo]).places == first.places)
+        for users in [[ana, ana, cy, cy], [ana, ana, bo, cy], [ana, ana, other, other], [bo, bo, bo, bo]] {
+            #expect(throws: AppendError.keyReused(position: first.first)) { try sendCommon(log, users) }
+        }
+        // What is left of ana's events may not be that of somebody who was there before.
+        #expect(throws: AppendError.keyReused(position: first.first)) { try sendCommon(log, [other, other, bo, bo]) }
+        #expect(try log.find(cy) == nil)
+        _ = try log.append([.customEventLogged(CustomEvent(name: "common"))], to: ana)
+        #expect(try sendCommon(log, [ana, ana, bo, bo]).places == first.places)
+        try log.expectSound()
+    }
+
+    @Test("An ID that leads elsewhere by now led to the user then", arguments: [1, 7, 500])
+    func passedOn(indexLag: Int) throws {
+        let log = try open(indexLag: indexLag)
+        let (alias, device) = (UserID.alias(label: "x", name: "a"), UserID.device("phone"))
+        try others(log)
+        func change(_ change: IdentityChange) throws {
+            _ = try log.commit(.identity(change, context: .test))
+        }
+        let anonymous = try log.append([.customEventLogged(CustomEvent(name: "common"))], to: alias)
+        _ = try log.append([.customEventLogged(CustomEvent(name: "common"))], to: bo)
+        _ = try log.changeUser(device: "phone", to: .externalID("dee"))
+        let users = [ana, alias, .externalID("cy"), device]
+        let first = try sendCommon(log, users)
+        #expect(first.places.contains { $0.user == anonymous.places[0].user })
+        // The alias gets another name, an external ID is free after a merge, and somebody else has the device.
+        try change(.renameAlias(alias: alias, newAlias: .alias(label: "x", name: "b")))
+        try change(.merge(source: .externalID("cy"), target: bo))
+        _ = try log.changeUser(device: "phone", to: bo)
+        try erase(ana, log)
+        try others(log)
+        #expect(try sendCommon(log, users).places == first.places)
+        for id in [alias, .externalID("cy")] {
+            _ = try log.append([.customEventLogged(CustomEvent(name: "common"))], to: id)
+        }
+        #expect(try sendCommon(log, users).places == first.places)
+        #expect(throws: AppendError.keyReused(position: first.first)) {
+            try sendCommon(log, [ana, .alias(label: "x", name: "c"), .externalID("cy"), device])
+        }
+        #expect(throws: AppendError.keyReused(position: first.first)) {
+            try sendCommon(log, [ana, alias, .externalID("cy"), .device("another")])
+        }
+        try log.expectSound()
+    }
+
+    @Test("What a request left out is no stranger's event")
+    func leftOut() throws {
+        let log = try open()
+        func send() throws -> AppendReceipt {
+            var builder = log.prepare()
+            for user in [ana, bo] {
+                try builder.add(.customEventLogged(CustomEvent(name: "common")), .test, to: user)
+                try builder.leaveOut([LeftOut(list: "events", index: 1, reason: "is wrong")], of: user)
+            }
+            return try log.commit(builder.finish(idempotencyKey: key))
+        }
+        try others(log)
+        let first = try send()
+        #expect(first.places.count == 6)
+        try erase(ana, log)
+        #expect(try send().places == first.places)
+        #expect(try log.leftOut().count == 1)
+        try log.expectSound()
+    }
+
+    private func save(
+        _ name: Name, of user: UserID, on device: String = "bo's", group: Name? = nil, _ log: EventLog
+    ) throws -> AppendReceipt {
+        var context = EventContext.saved(on: device)
+        context.storage = group.map { .appGroup($0) } ?? .privateTo(process: "push")
+        return try log.append(
+            [.customEventSaved(CustomEvent(name: name))], to: user, context: context, idempotencyKey: key)
+    }
+
+    @Test("A private save is not another one because some name was erased")
+    func privateSave() throws {
+        let log = try open()
+        let cy = UserID.externalID("cy")
+        let first = try save("common", of: bo, log)
+        _ = try log.append([.customEventLogged(CustomEvent(name: "canary-name"))], to: ana)
+        try erase(ana, log)
+        #expect(try save("common", of: bo, log).places == first.places)
+        let last = try log.lastPosition()
+        for retry in [
+            { try save("other", of: bo, log) }, { try save("common", of: cy, log) },
+            { try save("common", of: bo, on: "another", log) },
+            { try save("other", of: cy, on: "another", group: "group.canary", log) },
+        ] as [() throws -> AppendReceipt] {
+            #expect(throws: AppendError.keyReused(position: first.first)) { try retry() }
+        }
+        #expect(try log.lastPosition() == last)
+        try log.expectSound()
+    }
+
     @Test("A save that landed in private storage is the same although the name of its app group is gone")
     func relocated() throws {
         let log = try open()
@@ -154,6 +269,7 @@ struct ErasedKeyTests {
         _ = try save(1, to: ana)
         _ = try log.erase([ana], actor: "a test", reason: "asked to")
         #expect(try save(1, to: bo).places == first.places)
+        #expect(throws: AppendError.keyReused(position: first.first)) { try save(2, to: bo) }
         try log.expectSound()
     }
 }

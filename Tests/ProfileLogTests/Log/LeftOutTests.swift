@@ -42,6 +42,23 @@ struct LeftOutTests {
         try log.expectSound()
     }
 
+    @Test("An append that is cut in two leaves out once, behind all its events")
+    func split() throws {
+        let log = try open()
+        var builder = log.prepare()
+        for _ in 0..<4 {
+            try builder.add(.customEventLogged(CustomEvent(name: "e")), EventContext(source: .rest), to: ana)
+        }
+        try builder.leaveOut([whole], of: ana)
+        let (beginning, rest) = try builder.finish(idempotencyKey: "k").split(at: 3, restKey: "k, the rest")
+        #expect(try log.commit(beginning).places.count == 4)
+        #expect(try log.leftOut().isEmpty)
+        #expect(try log.commit(rest).places.count == 2)
+        #expect(try log.leftOut().map(\.what) == [whole])
+        #expect(try log.commit(beginning).isRepetition && log.commit(rest).isRepetition)
+        try log.expectSound()
+    }
+
     @Test("However much there is, nobody's profile, count or digest of a replay is wrong")
     func many() throws {
         let clock = TestClock()

@@ -177,13 +177,21 @@ struct NaiveModel {
 
     private func survivor(_ user: Name) -> Name { merged[user].map(survivor) ?? user }
 
-    /// The target's attributes win, the source's fill the gaps; what is counted adds up.
+    /// The target's attributes win, the source's fill the gaps; of dates the earlier first and the later last one stand; what is counted adds up.
     private mutating func merge(_ source: Name, into target: Name) {
         merged[source] = target
         guard let old = profiles[source], var new = profiles[target] else { return }
         new.attributes.merge(old.attributes) { target, _ in target }
         new.standard.merge(old.standard) { target, _ in target }
         new.setAt.merge(old.setAt) { target, _ in target }
+        for name in ["date_of_first_session", "date_of_last_session", "marked_email_as_spam_at"] as [Name] {
+            guard case .date(let theirs)? = old.standard[name], case .date(let own)? = profiles[target]?.standard[name]
+            else { continue }
+            let isEarlier = theirs.timestamp < own.timestamp
+            if theirs.timestamp == own.timestamp || isEarlier != (name == "date_of_first_session") { continue }
+            new.standard[name] = .date(theirs)
+            new.setAt[name] = old.setAt[name]
+        }
         new.events.merge(old.events, uniquingKeysWith: +)
         new.times.merge(old.times) { min($0.lowerBound, $1.lowerBound)...max($0.upperBound, $1.upperBound) }
         new.revenue.merge(old.revenue, uniquingKeysWith: +)
