@@ -13,7 +13,7 @@ struct PageOwners {
         self.file = Data(file)
         // Two pages take turns to say where everything is: behind 16 bytes of header and 24 of constants, each has the roots of two trees,
         // the last page, and the number of the commit.
-        let newest = number(160, as: UInt64.self) > number(Self.pageBytes + 160, as: UInt64.self) ? 0 : Self.pageBytes
+        let newest = number(144, as: UInt64.self) > number(Self.pageBytes + 144, as: UInt64.self) ? 0 : Self.pageBytes
         walk(root(at: newest + 40), Self.freePages)
         walk(root(at: newest + 88), Self.tables)
     }
