@@ -36,10 +36,11 @@ struct MisleadingStreamTests {
     }
 
     /// Three users, with three rows each.
-    private func rowsOfThree() throws -> EventLog {
+    private func rowsOfThree(keepingSnapshots: Bool = false) throws -> EventLog {
         let log = try EventLog(path: folder.path, create: true, options: .small(clock, indexLag: 10_000))
         for round in 0..<900 { _ = try log.append([event], to: .externalID("user \(round % 3)")) }
         try log.writeIndex()
+        if keepingSnapshots { return log }
         try log.environment.withWriteTransaction { try $0.clear(log.environment.tables.snapshots) }
         return log
     }
@@ -60,6 +61,15 @@ struct MisleadingStreamTests {
         expectDamage { try log.version(of: user, at: Position(rawValue: 500)) }
         #expect(try log.history(of: user, from: Version(rawValue: 257)).count == 45)
         #expect(try log.history(of: UserNumber(rawValue: 3)).count == 301)
+    }
+
+    @Test("The proof that live equals replay reads histories that a snapshot spares the profile of now")
+    func proof() throws {
+        let log = try rowsOfThree(keepingSnapshots: true)
+        #expect(try log.replay(verify: true).isEqual)
+        try log.remove(.streams, KeyCoding.stream(user: 2, version: 129))
+        #expect(try log.profile(of: UserNumber(rawValue: 2)).version.rawValue == 301)
+        expectDamage { try log.replay(verify: true) }
     }
 
     @Test("A row that ends too early hides no part of a history")
