@@ -15,17 +15,19 @@ package struct NearestNames {
         all = close + names.filter { !close.contains($0) }
     }
 
-    /// How many letters must be put in, left out or replaced to make one of the other (Levenshtein).
+    /// How many letters must be put in, left out, replaced, or exchanged with the next to make one of the other (optimal string alignment).
     private static func distance(_ left: [Unicode.Scalar], _ right: [Unicode.Scalar]) -> Int {
-        var row = Array(0...right.count)
+        var (rowBefore, row) = ([Int](), Array(0...right.count))
         for (index, letter) in left.enumerated() {
-            var diagonal = row[0]
-            row[0] = index + 1
-            for other in right.indices {
-                let replaced = diagonal + (letter == right[other] ? 0 : 1)
-                diagonal = row[other + 1]
-                row[other + 1] = min(replaced, diagonal + 1, row[other] + 1)
+            var next = [index + 1]
+            for (other, counterpart) in right.enumerated() {
+                var least = min(row[other] + (letter == counterpart ? 0 : 1), row[other + 1] + 1, next[other] + 1)
+                if index > 0, other > 0, letter == right[other - 1], left[index - 1] == counterpart {
+                    least = min(least, rowBefore[other - 1] + 1)
+                }
+                next.append(least)
             }
+            (rowBefore, row) = (row, next)
         }
         return row[right.count]
     }

@@ -27,8 +27,6 @@ struct Failure: Error {
     var message: String
     var remedy: String
     var status: ExitStatus
-    /// Whether the API had something against what was typed.
-    var isInvalid = false
 
     init(_ message: String, remedy: String, status: ExitStatus = .failed) {
         self.message = message

@@ -21,8 +21,8 @@ struct ProfileCLI: AsyncParsableCommand {
             USER is an external ID, or one of
               alias:LABEL:NAME   an alias
               braze:ID           the ID that the store gave, in 24 digits
-              email:ADDRESS      who has this e-mail address; of several, one with an external ID
-              phone:NUMBER       who has this phone number; of several, one with an external ID
+              email:ADDRESS      who has this address; of several, one with an external ID
+              phone:NUMBER       who has this number; of several, one with an external ID
               device:ID          whoever is on the device now
               id:EXTERNAL_ID     an external ID that begins like one of these
 

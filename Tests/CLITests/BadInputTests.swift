@@ -74,14 +74,14 @@ struct BadInputTests {
         let cli = try CLI()
         for verb in ["log", "save"] {
             let outcome = try cli.run(verb, "user-attribute", "jane", attribute, wrong)
-            #expect(outcome.status == 1, "\(verb) \(wrong)")
+            #expect(outcome.status == 64, "\(verb) \(wrong)")
             #expect(outcome.errors.contains("The user attribute \(attribute) "), "\(outcome.errors)")
             try cli.succeed(verb, "user-attribute", "jane", attribute, right)
             try cli.succeed(verb, "user-attribute", "jane", attribute, "null")
         }
     }
 
-    @Test("What the log refuses is 1, names the field and stores nothing")
+    @Test("What the log refuses names the field and stores nothing; it is 64 if it was typed wrong, and else 1")
     func refused() throws {
         let cli = try CLI()
         try cli.succeed("log", "event", "jane", "a")
@@ -90,7 +90,7 @@ struct BadInputTests {
         // An argument has at most 128 KiB.
         let list =
             "[" + Array(repeating: "\"\(String(repeating: "y", count: 250))\"", count: 220).joined(separator: ",") + "]"
-        let rows: [(arguments: [String], message: String)] = [
+        let typedWrong: [(arguments: [String], message: String)] = [
             (["log", "event", "jane", ""], "The event's name must not be empty."),
             (["log", "event", "jane", long], "not be longer than 255 characters"),
             (["log", "event", "", "a"], "1 to 997 bytes"),
@@ -107,13 +107,17 @@ struct BadInputTests {
             (["log", "event", "jane", "a", "--key", String(repeating: "k", count: 1_001)], "1000 bytes"),
             (["log", "user-attribute", "jane", "shoe_size", "42"], "is no user attribute"),
             (["log", "purchase", "jane", "p", "--price", "1", "--currency", "euro"], "three capital letters"),
-            (["profile", "nobody"], "No user is known as nobody."),
             (["profile", "jane", "--as-of", "999"], "beyond the log's last position"),
+            (["save", "event", "jane", "a", "--at", "1960-01-01T00:00:00Z"], "must not be before 1970"),
+        ]
+        let unknown: [(arguments: [String], message: String)] = [
+            (["profile", "nobody"], "No user is known as nobody."),
             (["log", "event", "braze:000000000000000000000000", "a"], "No user has this ID."),
         ]
-        for row in rows {
+        for row in typedWrong + unknown {
             let outcome = try cli.run(row.arguments)
-            #expect(outcome.status == 1, "\(row.message): \(outcome.errors)")
+            let isUsage = typedWrong.contains { $0.arguments == row.arguments }
+            #expect(outcome.status == (isUsage ? 64 : 1), "\(row.message): \(outcome.errors)")
             #expect(outcome.output.isEmpty)
             #expect(outcome.errors.contains(row.message), "\(row.message): \(outcome.errors.prefix(300))")
             #expect(outcome.errors.split(separator: "\n").count == 2, "\(outcome.errors.prefix(300))")
@@ -180,7 +184,12 @@ struct BadInputTests {
         #expect(check.output.contains("log 2  the checksum is wrong"), "\(check.output)")
         #expect(!check.output.contains("eedle"))
         #expect(try cli.run("check", "--format", "json").output.contains(#""sound":false"#))
-        #expect(try cli.run("replay").status == 2)
+        for command in [
+            ["replay"], ["history", "jane"], ["profile", "jane"], ["log", "event", "jane", "b"], ["pending"],
+        ] {
+            let outcome = try cli.run(command)
+            #expect(outcome.status == 2 && outcome.errors.contains("`profilecli check`"), "\(command): \(outcome)")
+        }
     }
 
     @Test("A read-only folder is refused to a user who may not write", .enabled(if: getuid() == 0))

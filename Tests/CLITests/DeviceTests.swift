@@ -138,7 +138,7 @@ struct DeviceTests {
         }
         let (ben, attributes, email) = (positions.sorted()[1], positions.sorted()[2], positions.sorted()[0])
         let wrong = try cli.run("pending", "retry", "\(email)", "email", "still none")
-        #expect(wrong.status == 1)
+        #expect(wrong.status == 64)
         #expect(wrong.errors.contains("must be an e-mail address") && !wrong.errors.contains("still none"))
         #expect(try cli.run("pending", "retry", "\(email)", "email").status == 64)
         let repair = ["pending", "retry", "\(email)", "email", "ana@example.org"]

@@ -40,6 +40,19 @@ struct HelpTests {
         }
     }
 
+    @Test("No line of a list in the help is broken at 80 columns")
+    func lists() throws {
+        let cli = try CLI()
+        for command in try commands(cli) {
+            let help = try cli.run(command + ["--help"]).output
+            let wide = try cli.run(command + ["--help"], environment: ["COLUMNS": "500"]).output
+            let overview = wide.components(separatedBy: "USAGE: ")[0]
+            for line in overview.split(separator: "\n") where line.hasPrefix("  ") {
+                #expect(help.contains("\n\(line)\n"), "\(command): \(line)")
+            }
+        }
+    }
+
     @Test("Completions know the subcommands", arguments: ["bash", "zsh", "fish"])
     func completions(shell: String) throws {
         let cli = try CLI()

@@ -37,6 +37,23 @@ struct NewStoreTests {
         #expect(try cli.succeed("check").output.hasPrefix("Sound"))
     }
 
+    @Test(
+        "A first write that is refused leaves none behind",
+        arguments: [
+            (["save", "user-attribute", "ana", "emial", "x"], 64),
+            (["log", "user-attribute", "ana", "dob", "soon"], 64),
+            (["log", "event", "ana", ""], 64), (["save", "event", "ana", "a", "--device", ""], 64),
+            (["log", "event", "ana", "a", "--expect", "3"], 75), (["log", "event", "braze:1", "a"], 1),
+        ] as [([String], Int32)])
+    func refusedFirst(arguments: [String], status: Int32) throws {
+        let outcome = try cli.run(arguments)
+        #expect(outcome.status == status && outcome.output.isEmpty, "\(outcome)")
+        #expect(!outcome.errors.contains("New store"), "\(outcome.errors)")
+        #expect(!exists())
+        let next = try cli.succeed("log", "event", "ana", "a")
+        #expect(next.output.hasPrefix("Logged at position 2") && next.errors.hasPrefix("New store at "), "\(next)")
+    }
+
     @Test("An import that is refused at once leaves none behind", arguments: [".", "bad.jsonl", "-"])
     func refusedImport(file: String) throws {
         _ = try cli.write("{\n", as: "bad.jsonl")

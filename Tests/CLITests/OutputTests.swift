@@ -66,7 +66,7 @@ struct OutputTests {
     @Test("The pages of a long list are one table, or one list of blocks", arguments: [40, 100])
     func pages(columns: Int) throws {
         let cli = try CLI()
-        let lines = (0..<1_200).map { #"{"kind":"custom_event","user":"u\#($0 % 7)","name":"n\#($0)"}"# }
+        let lines = (1_000..<2_200).map { #"{"kind":"custom_event","user":"u\#($0 % 7)","name":"n\#($0)"}"# }
         let file = try cli.write(lines.joined(separator: "\n"), as: "facts.jsonl")
         try cli.succeed("import", file)
         let outcome = try cli.run("tail", "--no-follow", "--after", "0", environment: ["COLUMNS": "\(columns)"])
@@ -77,6 +77,61 @@ struct OutputTests {
         } else {
             #expect(outcome.output.components(separatedBy: "\n\n").count == 1_207)
         }
+    }
+
+    @Test(
+        "A column that appears on a later page, or needs more room there, has a heading above it",
+        arguments: [90, 120, 0])
+    func laterColumns(columns: Int) throws {
+        let cli = try CLI()
+        let lines = (1..<1_200).map {
+            #"{"kind":"custom_event","user":"\#($0 < 1_100 ? "u" : "user ")\#($0)","name":"a"}"#
+        }
+        try cli.succeed("import", cli.write(lines.joined(separator: "\n"), as: "facts.jsonl"))
+        try cli.succeed("erase", "u1050", "--reason", "asked to", "--yes")
+        let environment = columns > 0 ? ["COLUMNS": "\(columns)"] : [:]
+        let shown = try cli.run(["users"], environment: environment).lines
+        let headings = shown.indices.filter { shown[$0].contains("BRAZE_ID") }
+        #expect(headings.count == 2 && headings.first == 0 && headings.last == 1_001, "\(headings)")
+        #expect(!shown[0].contains("ALSO") && shown[headings[1]].contains("ALSO"))
+        var heading = ""
+        for line in shown {
+            if line.contains("BRAZE_ID") {
+                heading = line
+                continue
+            }
+            for (title, cell) in [("BRAZE_ID", #/[0-9a-f]{24}/#), ("ALSO", #/erased/#)] {
+                guard !line.contains("braze:") || title == "ALSO", let found = line.firstMatch(of: cell) else {
+                    continue
+                }
+                let begin = try #require(heading.range(of: title)?.lowerBound)
+                #expect(
+                    line.distance(from: line.startIndex, to: found.range.lowerBound)
+                        == heading.distance(from: heading.startIndex, to: begin), "\(line)")
+            }
+        }
+    }
+
+    @Test("What waits is told with its list at 80 columns, however long a storage is called", arguments: [80, 100])
+    func lists(columns: Int) throws {
+        let cli = try CLI()
+        let group = ["--app-group", "group.com.example.a-long-name.academy", "--device", "phone-1"]
+        for save in [
+            ["event", "jane", "Completed Match Game", "-p", "Score=10"], ["attribute", "jane", "level=7"],
+            ["user-attribute", "jane", "email", "jane@example.com"],
+        ] { #expect(try cli.run(["save"] + save + group).status == 0) }
+        let shown = try cli.run(["pending"], environment: ["COLUMNS": "\(columns)"])
+        for (line, list) in zip(shown.lines.dropFirst(), ["events", "attributes", "user-attributes"]) {
+            #expect(line.contains("  \(list)  "), "\(shown.output)")
+            #expect(line.contains("group.com"), "\(shown.output)")
+        }
+    }
+
+    @Test("Nobody behind a number is not nobody at all")
+    func nobodyBehind() throws {
+        let cli = try CLI()
+        try cli.succeed("log", "event", "jane", "a")
+        #expect(try cli.succeed("users", "--after", "99").errors.hasPrefix("No user behind 99."))
     }
 
     @Test("No line of a table is wider than the terminal, however narrow it is", arguments: [1, 10, 20, 300])

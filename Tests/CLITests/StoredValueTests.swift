@@ -63,7 +63,7 @@ struct StoredValueTests {
             ("9999-12-31T23:59:59Z", "is more than a year ahead"), ("1969-12-31T23:59:59Z", "must not be before 1970"),
         ] {
             let outcome = try cli.run(verb, "event", "ana", "b", "--at", time)
-            #expect(outcome.status == 1 && outcome.errors.contains(reason), "\(outcome.errors)")
+            #expect(outcome.status == 64 && outcome.errors.contains(reason), "\(outcome.errors)")
         }
         #expect(try cli.succeed("history", "ana", "--format", "json").lines.count == 2)
         let soon = Date(timeIntervalSinceNow: 86_400 * 30).ISO8601Format()

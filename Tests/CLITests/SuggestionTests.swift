@@ -42,6 +42,29 @@ struct SuggestionTests {
         #expect(count >= 25)
     }
 
+    @Test("Names that begin as options do are suggested so that they can be typed")
+    func dashes() throws {
+        let place = ["--store=-x"]
+        let commands = [
+            ["log", "event", "id:-bob", "a"], ["save", "event", "id:-bob", "a", "--device=-d"],
+            ["save", "event", "kim", "b", "--device=-d"], ["save", "event", "kim", "c", "--private", "--device=-d"],
+            ["pending"], ["launch", "--device=-d"], ["device", "settings", "--device=-d", "--offline"],
+            ["device", "show", "--device=-d"], ["change-user", "kim", "--device=-d"], ["rejected"], ["check"],
+        ]
+        var count = 0
+        for command in commands {
+            let outcome = try cli.run(command + place, environment: ["PROFILELOG_STORE": ""])
+            #expect(outcome.status == 0, "\(command): \(outcome.errors)")
+            for line in suggested(outcome.output + outcome.errors) where !line.contains("TEXT") {
+                count += 1
+                let words = line.split(separator: " ").dropFirst().map(String.init)
+                let next = try cli.run(words, environment: ["PROFILELOG_STORE": ""])
+                #expect(next.status == 0, "\(line): \(next.errors)")
+            }
+        }
+        #expect(count >= 8)
+    }
+
     @Test("A history that was made up is looked at where it is")
     func simulate() throws {
         let outcome = try cli.run("simulate", "--store", "academy", "--devices", "2", "--days", "2")

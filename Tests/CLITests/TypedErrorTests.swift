@@ -25,7 +25,7 @@ struct TypedErrorTests {
         ]
         for row in rows {
             let outcome = try cli.run(row.arguments)
-            #expect([1, 75].contains(outcome.status))
+            #expect([64, 75].contains(outcome.status))
             #expect(outcome.errors.contains(row.message), "\(outcome.errors)")
             for word in ["as_of", "send it", "Send", "GET", "append at"] {
                 #expect(!outcome.errors.contains(word), "\(outcome.errors)")
@@ -85,6 +85,8 @@ struct TypedErrorTests {
             let near = try cli.run(verb, "user-attribute", "bob", "homecity", "Oslo")
             #expect(near.errors.contains("`homecity` is no user attribute.\nDid you mean home_city?"))
             #expect(near.errors.contains("one of home_city, email, first_name"))
+            let exchanged = try cli.run(verb, "user-attribute", "bob", "emial", "x")
+            #expect(exchanged.status == 64 && exchanged.errors.contains("Did you mean email?"), "\(exchanged.errors)")
         }
         #expect(try cli.run("log", "attribute", "bob", "level").errors.contains("An attribute is written KEY=VALUE"))
         #expect(try cli.run("log", "event", "bob", "a", "-p", "x").errors.contains("A property is written KEY=VALUE"))

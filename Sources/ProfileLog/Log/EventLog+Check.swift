@@ -11,8 +11,8 @@ extension EventLog {
 }
 
 extension EventLog {
-    /// Reads every row of every table of the store in the folder `path`, and LMDB's list of free pages, whatever they hold, and tells
-    /// before each table, and every few rows, how far it came.
+    /// Reads every row of every table of the store in the folder `path`, and LMDB's list of free pages, and tells before each table, and
+    /// every few rows, how far it came. Throws `brokenPage` if a table has more or fewer rows than LMDB put there, or not in order.
     ///
     /// For a process that a broken page may end (`BrokenPage`): what was told last says where the page is. In table `log` positions are told.
     public static func readThrough(path: String, telling progress: (LogProgress) -> Void) throws {
@@ -20,30 +20,45 @@ extension EventLog {
         defer { environment.leave() }
         try environment.withReadTransaction { transaction in
             for name in Table.Name.allCases {
-                try readThrough(environment.tables[name], name.rawValue, transaction, progress)
+                try readThrough(environment.tables[name], name.rawValue, transaction, progress) { $0.order(to: $1) < 0 }
             }
             // Each commit takes from it.
-            try readThrough(.freePages, "free pages", transaction, progress)
+            try readThrough(.freePages, "free pages", transaction, progress) { $0.native64 < $1.native64 }
         }
     }
 
+    /// A broken page seldom ends a walk: LMDB takes whatever its bytes say for rows, and goes on behind it.
     private static func readThrough(
-        _ table: Table, _ stage: String, _ transaction: borrowing ReadTransaction, _ progress: (LogProgress) -> Void
+        _ table: Table, _ stage: String, _ transaction: borrowing ReadTransaction, _ progress: (LogProgress) -> Void,
+        isAscending: (UnsafeRawBufferPointer, UnsafeRawBufferPointer) -> Bool
     ) throws {
+        func tell(_ done: UInt64) { progress(LogProgress(stage: stage, done: done, total: 0, unit: "rows")) }
         var rows: UInt64 = 0
-        progress(LogProgress(stage: stage, done: 0, total: 0, unit: "rows"))
+        var isInOrder = true
+        var previous: UnsafeRawBufferPointer?
+        /// In table `log`, the position behind which another one stands than the next.
+        var gap: UInt64?
+        tell(0)
         try transaction.withCursor(table) { cursor in
             var row = try cursor.first()
-            while let found = row {
+            while isInOrder, let found = row {
+                if let previous { isInOrder = isAscending(previous, found.key) }
+                previous = found.key
                 rows += 1
-                if rows % 128 == 0 {
-                    let done = stage == Table.Name.log.rawValue ? found.key.number ?? rows : rows
-                    progress(LogProgress(stage: stage, done: done, total: 0, unit: "rows"))
-                }
+                if gap == nil, stage == Table.Name.log.rawValue, found.key.number != rows { gap = rows - 1 }
+                if gap == nil, rows % 128 == 0 { tell(rows) }
                 row = try cursor.next()
             }
         }
+        if isInOrder, rows == (try UInt64(transaction.count(table))) { return }
+        if let gap { tell(gap) }
+        throw StorageError.brokenPage(operation: "scan")
     }
+}
+
+extension UnsafeRawBufferPointer {
+    /// The number for which a key of LMDB's own list stands, in the machine's order; 0 if it is none.
+    fileprivate var native64: UInt64 { count == 8 ? loadUnaligned(as: UInt64.self) : 0 }
 }
 
 /// What `check` found.

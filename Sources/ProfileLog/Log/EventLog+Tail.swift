@@ -56,7 +56,7 @@ extension EventLog {
         let indexed = LogView(
             tail: self.tail, tables: environment.tables, nameTable: names, checkpoint: tail.base, last: tail.base)
         var streams = try Cursor(transaction.handle, environment.tables.streams)
-        return try indexed.storedVersion(of: header.user, &streams) == header.version - 1
+        return try indexed.storedVersion(of: header.user, among: tail.usersAtBase, &streams) == header.version - 1
     }
 }
 

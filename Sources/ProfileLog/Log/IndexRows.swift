@@ -18,6 +18,18 @@ enum StreamRow {
         return row.value.slice(0..<(row.value.count - 4))
     }
 
+    /// Throws unless `row` is the one of this user that begins with `version`.
+    @inline(__always)
+    static func expect(_ row: Cursor.Row?, of user: UInt64, version: UInt64) throws(StorageError) {
+        guard let row, row.key.count == 16, row.key.bigEndian64() == user, row.key.bigEndian64(at: 8) == version
+        else { throw missing(user) }
+    }
+
+    /// The table has not all events of `user`.
+    static func missing(_ user: UInt64) -> StorageError {
+        .damaged(place: "a row of user \(user) in table streams is missing")
+    }
+
     @inline(__always)
     static func forEach(_ row: UnsafeRawBufferPointer, _ body: (Int, UInt64) -> Void) {
         var reader = WireReader(row)

@@ -27,6 +27,22 @@ struct LogView: Sendable {
         if let damage = withTail({ $0.damage.first { $0.user == nil } }), damage.position <= last { throw damage.error }
     }
 
+    /// Throws if a broken page may be why `key` is not in `table`: around its place stand `rows` of the table, in order.
+    private func refuseBrokenPage(
+        _ table: Table.Name, around key: UnsafeRawBufferPointer, _ transaction: borrowing some Reading & ~Copyable,
+        rows isRow: (Cursor.Row) -> Bool
+    ) throws {
+        let table = (handle: tables[table], name: table.rawValue)
+        let isSound = try transaction.withCursor(table.handle) { cursor in
+            let next = try cursor.seek(key)
+            if let next, !isRow(next) || next.key.order(to: key) < 0 { return false }
+            let previous = next == nil ? try cursor.last() : try cursor.previous()
+            if let previous { return isRow(previous) && previous.key.order(to: key) < 0 }
+            return next != nil ? true : try transaction.count(table.handle) == 0
+        }
+        guard isSound else { throw StorageError.damaged(place: "a row of table \(table.name)") }
+    }
+
     // MARK: - Users and versions
 
     /// How many events `user` has.
@@ -39,27 +55,31 @@ struct LogView: Sendable {
     /// As `version(of:_:)`, with a cursor over `streams`.
     @inline(__always)
     func version(of user: UInt64, _ streams: inout Cursor) throws -> UInt64 {
-        let inTail = withTail { tail -> UInt64? in
+        let (inTail, users) = withTail { tail -> (UInt64?, UInt64) in
             guard let index = tail.head(user, visibleTo: last), tail.position(at: index) > checkpoint else {
-                return nil
+                return (nil, tail.usersAtBase)
             }
-            return tail.entries[index].version
+            return (tail.entries[index].version, 0)
         }
         if let inTail { return inTail }
-        return checkpoint == 0 ? 0 : try storedVersion(of: user, &streams)
+        return checkpoint == 0 ? 0 : try storedVersion(of: user, among: users, &streams)
     }
 
-    /// As `version(of:_:)`, by the table alone.
-    func storedVersion(of user: UInt64, _ streams: inout Cursor) throws -> UInt64 {
+    /// As `version(of:_:)`, by the table alone, which has rows of every user up to number `users`. Throws if a broken page hides those
+    /// of this one: a version that is too low would be given away twice.
+    func storedVersion(of user: UInt64, among users: UInt64, _ streams: inout Cursor) throws -> UInt64 {
         if user == .max { return 0 }  // nobody's, and there is no key behind its rows
         var behind = ((user + 1).bigEndian, UInt64(0))
-        var row = try withUnsafeBytes(of: &behind) { try streams.last(before: $0) }
+        let next = try withUnsafeBytes(of: &behind) { try streams.seek($0) }
+        if user < users { try StreamRow.expect(next, of: user + 1, version: 1) }
+        var row = next == nil ? try streams.last() : try streams.previous()
         while let found = row, found.key.count == 16, found.key.bigEndian64() == user {
             // An index flush that was cut short may have written beyond the checkpoint.
             let count = StreamRow.count(try StreamRow.positions(found), upTo: checkpoint)
             if count > 0 { return found.key.bigEndian64(at: 8) + UInt64(count) - 1 }
             row = try streams.previous()
         }
+        if user > 0, user <= users { throw StreamRow.missing(user) }
         return 0
     }
 
@@ -90,17 +110,21 @@ struct LogView: Sendable {
         }
         guard let row = try transaction.get(tables.identifiers, key) else {
             try refuseDamage()
+            // A second user would get the ID.
+            try refuseBrokenPage(.identifiers, around: key, transaction) { Self.isIdentifier($0.value) }
             return nil
         }
-        guard row.count >= 12, RecordHeader.hasRightChecksum(row) else {
-            throw StorageError.damaged(place: "a row of table identifiers")
-        }
+        guard Self.isIdentifier(row) else { throw StorageError.damaged(place: "a row of table identifiers") }
         if row.count > 12, !row.slice(8..<(row.count - 4)).elementsEqual(KeyCoding.identifierRemainder(id())) {
             return nil
         }
         let user = row.bigEndian64()
         // A flush that was cut short may have written users beyond the checkpoint; the tail has the visible ones.
         return user
+    }
+
+    private static func isIdentifier(_ row: UnsafeRawBufferPointer) -> Bool {
+        row.count >= 12 && RecordHeader.hasRightChecksum(row)
     }
 
     /// How many users there are.
@@ -144,21 +168,23 @@ struct LogView: Sendable {
 
     // MARK: - Streams
 
-    /// The user's positions for versions `from` … `to`, ascending.
+    /// The user's positions for versions `from` … `to`, ascending. Throws if one of them is not there: a broken page may hide it.
     func positions(
         of user: UInt64, from: UInt64, to: UInt64, _ transaction: borrowing some Reading & ~Copyable
     ) throws -> [UInt64] {
+        let from = Swift.max(from, 1)
         guard from <= to else { return [] }
         var positions: [UInt64] = []
         if checkpoint > 0 {
             try transaction.withCursor(tables.streams) { cursor in
-                var row = try cursor.seek(KeyCoding.stream(user: user, version: StreamRow.firstVersion(holding: from)))
-                while let found = row, found.key.count == 16, found.key.bigEndian64() == user {
-                    let first = found.key.bigEndian64(at: 8)
-                    if first > to { break }
-                    StreamRow.forEach(try StreamRow.positions(found)) { index, position in
-                        let version = first + UInt64(index)
+                var version = StreamRow.firstVersion(holding: from)
+                var row = try cursor.seek(KeyCoding.stream(user: user, version: version))
+                while version <= to, let found = row, found.key.count == 16, found.key.bigEndian64() == user {
+                    // Each row begins where the last one ended.
+                    try StreamRow.expect(found, of: user, version: version)
+                    StreamRow.forEach(try StreamRow.positions(found)) { _, position in
                         if version >= from, version <= to, position <= checkpoint { positions.append(position) }
+                        version += 1
                     }
                     row = try cursor.next()
                 }
@@ -172,6 +198,7 @@ struct LogView: Sendable {
             }
         }
         positions.append(contentsOf: recent.reversed())
+        guard UInt64(positions.count) == to - from + 1 else { throw StreamRow.missing(user) }
         return positions
     }
 
@@ -181,7 +208,15 @@ struct LogView: Sendable {
     func append(keyHash: [UInt8], _ transaction: borrowing some Reading & ~Copyable) throws -> UInt64? {
         if let position = withTail({ $0.keys[keyHash] }), position <= last { return position }
         if checkpoint == 0 { return nil }
-        guard let row = try transaction.get(tables.keys, keyHash) else { return nil }
+        guard let row = try transaction.get(tables.keys, keyHash) else {
+            // A retry would store everything a second time.
+            try keyHash.withUnsafeBytes { key in
+                try refuseBrokenPage(.keys, around: key, transaction) {
+                    $0.key.count == key.count && $0.value.count == 8
+                }
+            }
+            return nil
+        }
         guard row.count == 8 else { throw StorageError.damaged(place: "a row of table keys") }
         return row.bigEndian64()
     }

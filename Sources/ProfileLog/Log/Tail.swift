@@ -5,9 +5,9 @@
 struct Tail: ~Copyable {
     /// The tail holds the positions behind this one, without a gap.
     let base: UInt64
-    /// How many users there were at `base`, and are now.
+    /// How many users there are, and were at `base`.
     private(set) var userCount: UInt64
-    private let usersAtBase: UInt64
+    let usersAtBase: UInt64
     private var creations: [(user: UInt64, position: UInt64)] = []
     private(set) var lastRecordedAt: Int64
     /// While a commit is on its way to the disk: the first position that may yet be taken back.

@@ -2,8 +2,9 @@ extension EventLog {
     /// Replays the log into fresh profiles.
     ///
     /// With `verify`, proves that what is live is what the log says: each user's profile as it is read (snapshot and tail) must have the
-    /// same bytes as the fresh fold, now and after each of their launches, and what waits on each device must be what the fresh
-    /// profiles hold as pending. The latter is known for the log's end alone: it is left out if `until` is before that. `progress` may stop the work by answering false; the report then covers what was done.
+    /// same bytes as the fresh fold, now and after each of their launches, and their history as many events; what waits on each device must
+    /// be what the fresh profiles hold as pending. The latter is known for the log's end alone: it is left out if `until` is before that.
+    /// `progress` may stop the work by answering false; the report then covers what was done.
     public func replay(
         threads: Int = 1, until: Position? = nil, verify: Bool = false,
         progress: (LogProgress) -> Bool = { _ in true }
@@ -72,6 +73,10 @@ private struct LiveProof<P: Projection> {
             report.compared += 1
             if P.encode(live) != P.encode(state) {
                 report.note("user \(user.rawValue) at version \(version.rawValue)")
+            }
+            // A snapshot spares the profile of now the history behind it, and no profile of another time.
+            if try log.version(of: user, at: replayer.position) != version {
+                report.note("the history of user \(user.rawValue)")
             }
             // A profile tells that there was none; of other states, the history must.
             let profile = state as? ProfileState

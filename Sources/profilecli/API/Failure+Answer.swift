@@ -4,12 +4,20 @@ extension Failure {
     /// What a refusal of the API means to someone who typed a command and no request.
     init(_ problem: JSONObject, status: Int) {
         let code = problem["code"].text ?? ""
-        let isConflict = ["version_conflict", "key_reused", "overloaded", "closed"].contains(code)
         self.init(
             Self.typedMessage(problem) ?? problem["error"].text ?? "The request failed with status \(status).",
             remedy: Self.typedRemedy(code, problem) ?? problem["remedy"].text ?? "Try again.",
-            status: isConflict ? .conflict : .failed)
-        isInvalid = code == "invalid"
+            status: Self.exitStatus(code))
+    }
+
+    /// What is invalid in a request stood so on the command line: wrong usage.
+    private static func exitStatus(_ code: String) -> ExitStatus {
+        switch code {
+        case "invalid": .usage
+        case "damaged": .damaged
+        case "version_conflict", "key_reused", "overloaded", "closed": .conflict
+        default: .failed
+        }
     }
 
     /// The sentence with the option in place of the request's field.

@@ -46,7 +46,7 @@ struct ChangeUserCommand: AsyncParsableCommand {
             answer["changed"].flag == true
             ? "Changed the user of \(shown) at \(Phrase.spot(answer))\(merged)\(before)"
             : "\(shown) is on \(DisplayWidth.oneLine(id)) already; nothing was stored"
-        let next = Suggestion.next("launch \(Shell.quoted(answer["device"].cell))")
+        let next = Suggestion.next("launch \(Shell.device(answer["device"].cell))")
         try Output.answer("\(what); \(Phrase.waiting(waiting)) there. \(next)", to: answer)
     }
 }

@@ -24,7 +24,7 @@ struct CheckCommand: ParsableCommand {
     func run() throws {
         if let progressTo { return try read(tellingTo: progressTo) }
         let ending = try CheckProcess.run([
-            "check", "--store", store.path, "--format", output.isJSON ? "json" : "table",
+            "check", "--store=\(store.path)", "--format", output.isJSON ? "json" : "table",
         ])
         switch ending {
         case .exited(let status): throw ExitCode(status)
@@ -32,7 +32,7 @@ struct CheckCommand: ParsableCommand {
             if Terminal.isError { try? Output.write(Array("\r\u{1B}[K".utf8), to: 2) }
             try Output.print(
                 output.isJSON
-                    ? Self.json(brokenPage: progress)
+                    ? Self.json([("data.mdb", "a page is broken, \(Self.place(progress))")])
                     : ["\(Style.red("Damaged")): a page of \(store.path)/data.mdb is broken, \(Self.place(progress))."])
             Output.message("Stop writing to the store, and restore data.mdb from a backup.")
             throw ExitCode(ExitStatus.damaged.rawValue)
@@ -59,7 +59,9 @@ struct CheckCommand: ParsableCommand {
         if try StoreFolder(path: store.path) == .store { try EventLog.readThrough(path: store.path, telling: tell) }
         let report = try store.open().check(progress: tell)
         bar.clear()
-        try Output.print(output.isJSON ? Self.json(report) : Self.lines(report, store.path))
+        try Output.print(
+            output.isJSON
+                ? Self.json(report.problems.map { ($0.place, $0.what) }, report) : Self.lines(report, store.path))
         guard report.isSound else {
             Output.message(
                 "The store is damaged in \(Number.counted(UInt64(report.problems.count), "place")). Stop writing to it, and restore "
@@ -88,48 +90,31 @@ struct CheckCommand: ParsableCommand {
         }
     }
 
-    private static func json(brokenPage progress: LogProgress?) -> [String] {
-        var problem = JSONWriter()
-        problem.beginObject()
-        problem.key("place")
-        problem.value("data.mdb")
-        problem.key("what")
-        problem.value("a page is broken, \(place(progress))")
-        problem.endObject()
-        var end = JSONWriter()
-        end.beginObject()
-        end.key("sound")
-        end.value(false)
-        end.key("problems")
-        end.value(UInt64(1))
-        end.endObject()
-        return [problem.text, end.text]
-    }
-
-    /// One object for each problem, and the counts at the end.
-    private static func json(_ report: CheckReport) -> [String] {
-        let problems = report.problems.map { problem in
+    /// One object for each problem, and one at the end, with the counts of `report`; nil if it did not come to any.
+    private static func json(_ problems: [(place: String, what: String)], _ report: CheckReport? = nil) -> [String] {
+        let lines = problems.map { problem in
             var writer = JSONWriter()
             writer.beginObject()
-            writer.key("place")
-            writer.value(problem.place)
-            writer.key("what")
-            writer.value(problem.what)
+            writer.member("place", problem.place)
+            writer.member("what", problem.what)
             writer.endObject()
             return writer.text
         }
         var writer = JSONWriter()
         writer.beginObject()
         writer.key("sound")
-        writer.value(report.isSound)
-        for (key, count) in [
-            ("events", UInt64(report.events)), ("users", UInt64(report.users)), ("names", UInt64(report.names)),
-            ("snapshots", UInt64(report.snapshots)), ("problems", UInt64(report.problems.count)),
-        ] {
+        writer.value(problems.isEmpty)
+        let counts = report.map {
+            [
+                ("events", $0.events), ("users", UInt64($0.users)), ("names", UInt64($0.names)),
+                ("snapshots", UInt64($0.snapshots)),
+            ]
+        }
+        for (key, count) in (counts ?? []) + [("problems", UInt64(problems.count))] {
             writer.key(key)
             writer.value(count)
         }
         writer.endObject()
-        return problems + [writer.text]
+        return lines + [writer.text]
     }
 }

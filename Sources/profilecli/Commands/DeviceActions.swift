@@ -27,7 +27,7 @@ struct DeviceLeave: AsyncParsableCommand {
             ? "The app left the foreground of \(name) at position \(answer["position"].cell)"
             : "The app is away from the foreground of \(name) already; nothing was stored"
         let timeout = Phrase.span(answer["session_timeout_s"])
-        let next = Suggestion.next("launch \(Shell.quoted(device.device)) --kind return")
+        let next = Suggestion.next("launch \(Shell.device(device.device)) --kind return")
         try Output.answer(
             "\(what). Its session goes on if it comes back within \(timeout). \(next)", to: answer)
     }
@@ -66,7 +66,7 @@ struct DeviceSend: AsyncParsableCommand {
         let user = answer.objects("sent").last?["user"].text
         let queued = answer["queued"].integer ?? 0
         let after = Suggestion.afterQueueing(answer["why"].text, device.device)
-        let next = queued == 0 ? user.map { "profile \(Shell.quoted($0))" } ?? after : after
+        let next = queued == 0 ? user.map { "profile \(Shell.user($0))" } ?? after : after
         try Output.answer("\(name): \(Phrase.queue(answer)). \(Suggestion.next(next))", to: answer)
     }
 }
@@ -122,7 +122,7 @@ private struct Forgetting {
         let answer = try await place.connect().post(device.path(action)) { clock.write(to: &$0) }
         if place.isJSON { return try Output.answer(answer.line, to: answer) }
         let name = DisplayWidth.oneLine(device.device)
-        let shell = Shell.quoted(device.device)
+        let shell = Shell.device(device.device)
         let user = DisplayWidth.oneLine(answer.object("previous")["id"].text ?? "nobody")
         let given = UInt64(answer["discarded"].elements.count)
         let unsent =

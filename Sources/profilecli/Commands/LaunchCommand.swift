@@ -103,10 +103,10 @@ struct LaunchCommand: AsyncParsableCommand {
         if let dieAfter { summary += "; then the app died (\(dieAfter))" }
         summary += ". \(Suggestion.next(next(user, queued.first ?? disabled, rejected)))"
         guard !(sent + flushed + queued + left).isEmpty else { return [summary] }
-        var table = Table("OUTCOME!", "#SAVED@", "USER", "LIST", "WHAT", "WAITED!", "REASON")
+        var table = Table("OUTCOME!", "#SAVED@", "USER", "LIST!", "WHAT", "WAITED!", "REASON")
         for item in sent + taken + queued + left {
             table.add(
-                item["outcome"].cell, item["position"].cell, item["user"].cell, item["kind"].cell,
+                item["outcome"].cell, item["position"].cell, item["user"].cell, Phrase.list(item),
                 Phrase.content(item.withoutReason), Phrase.span(item["waited_s"]), item["reason"].cell)
         }
         return [summary] + table.lines()
@@ -116,7 +116,7 @@ struct LaunchCommand: AsyncParsableCommand {
         if let queued { return Suggestion.afterQueueing(queued["why"].text, device.device) }
         if dieAfter != nil { return Suggestion.afterQueueing(nil, device.device) }
         if rejected > 0 { return "rejected" }
-        return user.map { "profile \(Shell.quoted($0))" } ?? "users"
+        return user.map { "profile \(Shell.user($0))" } ?? "users"
     }
 }
 

@@ -100,8 +100,8 @@ struct LoggingOptions: ParsableArguments {
         let id = answer.object("user")["id"].text ?? what.user
         let isQueued = answer["queued"].flag == true
         let effect = isQueued ? "queued by the SDK, and effective when it is sent" : Self.effect(answer)
-        let device = Shell.quoted(write.device(of: what.user) ?? DefaultDevice.name)
-        let next = isQueued ? "device show \(device)" : "profile \(Shell.quoted(id))"
+        let device = Shell.device(write.device(of: what.user) ?? DefaultDevice.name)
+        let next = isQueued ? "device show \(device)" : "profile \(Shell.user(id))"
         try Output.answer("\(done) at \(Phrase.spot(answer)); \(effect). \(Suggestion.next(next))", to: answer)
     }
 

@@ -82,14 +82,14 @@ struct PendingList: AsyncParsableCommand {
         guard let first = items.first else {
             return ["Nothing waits. \(Suggestion.next("save event jane opened"))"]
         }
-        var table = Table("DEVICE", "STORAGE", "LIST", "#SAVED@", "USER", "WHAT", "AGE!")
+        var table = Table("DEVICE", "STORAGE", "LIST!", "#SAVED@", "USER", "WHAT", "AGE!")
         for item in items {
             let isQueued = item["state"].text == "queued"
             let hidden = item["visible_to_app"].flag == false ? " (hidden from the app)" : ""
             table.add(
                 item["device"].cell,
                 isQueued ? "SDK's queue (\(Phrase.why(item["why"])))" : item["storage"].cell + hidden,
-                item["kind"].cell, item["position"].cell, item["user"].cell, Phrase.content(item),
+                Phrase.list(item), item["position"].cell, item["user"].cell, Phrase.content(item),
                 Phrase.span(item["age_s"]))
         }
         let waiting = items.filter { $0["state"].text == "waiting" }
@@ -103,13 +103,13 @@ struct PendingList: AsyncParsableCommand {
             let isEnabled = device?["sdk_enabled"].flag
             next =
                 isEnabled == false
-                ? Suggestion.launching(name, isSDKEnabled: false) : "launch \(Shell.quoted(name))"
+                ? Suggestion.launching(name, isSDKEnabled: false) : "launch \(Shell.device(name))"
         } else if let queued {
             next = Suggestion.afterQueueing(queued["why"].text, queued["device"].cell)
         } else {
             // No launch flushes it.
-            let (device, storage) = (Shell.quoted(first["device"].cell), Shell.quoted(first["storage"].cell))
-            next = "pending discard --device \(device) --storage \(storage) --reason TEXT"
+            let device = Shell.option("--device", first["device"].cell)
+            next = "pending discard \(device) \(Shell.option("--storage", first["storage"].cell)) --reason TEXT"
         }
         return table.lines() + Self.hidden(answer) + WaitingTable(answer.object("waiting_s"), least: 2).lines()
             + ["\(summary). \(Suggestion.next(next))"]

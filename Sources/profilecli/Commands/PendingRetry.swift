@@ -61,7 +61,7 @@ struct PendingRetry: AsyncParsableCommand {
         let waiting = Phrase.waiting(UInt64(max(0, answer["waiting"].integer ?? 0)))
         try Output.answer(
             "The item at position \(position) \(done) at \(Phrase.spot(answer)); \(waiting) on \(DisplayWidth.oneLine(device)). "
-                + Suggestion.next("launch \(Shell.quoted(device))"), to: answer)
+                + Suggestion.next("launch \(Shell.device(device))"), to: answer)
     }
 
     /// What kind of item it is, which tells the form of its correction; nil for what is none, which the API then refuses.

@@ -52,10 +52,10 @@ struct RejectedCommand: AsyncParsableCommand {
             return try Output.print("\(beginning) \(Suggestion.next("pending"))")
         }
         if leftOut.count > 0 { try Output.print("") }
-        var table = Table("#SAVED@", "DEVICE", "USER", "LIST", "WHAT", "REASON", "#REPAIRED BY@")
+        var table = Table("#SAVED@", "DEVICE", "USER", "LIST!", "WHAT", "REASON", "#REPAIRED BY@")
         for item in items {
             table.add(
-                item["position"].cell, item["device"].cell, item["user"].cell, item["kind"].cell,
+                item["position"].cell, item["device"].cell, item["user"].cell, Phrase.list(item),
                 Phrase.content(item.withoutReason), item["reason"].cell, item["repaired_by"].cell)
         }
         let open = UInt64(items.count { $0["repaired_by"] == .null })

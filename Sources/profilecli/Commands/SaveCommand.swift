@@ -95,7 +95,7 @@ struct SaveOptions: ParsableArguments {
         try Output.answer("\(done) at \(Phrase.spot(answer)); \(wait)\(arrived)\(note) \(next)", to: answer)
         if user["number"] == present["number"] { return }
         let (name, there) = (user["id"].cell, present["id"].text ?? "nobody")
-        let change = "change-user \(Shell.quoted(name)) --device \(Shell.quoted(device))"
+        let change = "change-user \(Shell.user(name)) \(Shell.option("--device", device))"
         Output.message(
             DisplayWidth.oneLine("\(name) is not on \(device) (\(there) is): log in with `profilecli ")
                 + "\(TypedPlace.completing(change))`")

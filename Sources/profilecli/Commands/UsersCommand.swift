@@ -50,8 +50,11 @@ struct UsersCommand: AsyncParsableCommand {
             guard answer["more"].flag == true, let last = users.last?["number"].integer else { break }
             after = UInt64(max(0, last))
         }
-        if pages.count == 0 {
-            Output.message("There are no users. \(Suggestion.next("log event jane hello"))")
-        }
+        if pages.count > 0 { return }
+        let isEmpty = self.after == 0
+        Output.message(
+            isEmpty
+                ? "There are no users. \(Suggestion.next("log event jane hello"))"
+                : "No user behind \(self.after). \(Suggestion.next("users"))")
     }
 }

@@ -23,7 +23,8 @@ struct WhatIfCommand: AsyncParsableCommand {
               profilecli whatif --fail-on-difference
 
             EXIT STATUS
-              2 with --fail-on-difference if an item fared differently; 1 if the command failed, 64 wrong usage
+              2 with --fail-on-difference if an item fared differently,
+              1 if the command failed, 64 wrong usage
             """)
 
     @OptionGroup var published: PublishedOptions
@@ -58,7 +59,7 @@ struct WhatIfCommand: AsyncParsableCommand {
         if let device { query.append(("device", device)) }
         if let since { query.append(("since", since)) }
         if let until { query.append(("until", until)) }
-        let answer = try await Self.ask(place.connect(), query)
+        let answer = try await place.connect().get("/v1/whatif", query)
         try Output.print(place.isJSON ? Self.json(answer) : WhatIfTable(answer).lines)
         for warning in answer.objects("warnings") {
             let typed = warning["place"].text.flatMap(Failure.typedName) ?? warning["place"].cell
@@ -71,18 +72,6 @@ struct WhatIfCommand: AsyncParsableCommand {
                     + "no launch flushes \(stranded == 1 ? "it" : "them"). \(Suggestion.next("pending"))")
         }
         if answer["affected"] != .int(0) { throw ExitCode(ExitStatus.damaged.rawValue) }
-    }
-
-    /// What the API has against a parameter was typed wrong.
-    private static func ask(
-        _ connection: any Connection, _ query: [(name: String, value: String)]
-    ) async throws -> JSONObject {
-        do {
-            return try await connection.get("/v1/whatif", query)
-        } catch var failure as Failure where failure.isInvalid {
-            failure.status = .usage
-            throw failure
-        }
     }
 
     private static func warn(_ sentence: String) {

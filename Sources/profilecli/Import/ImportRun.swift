@@ -97,7 +97,7 @@ struct ImportRun {
     }
 
     private var again: String {
-        file == "-" ? "send the same input again with --name \(Shell.quoted(name))" : "run the same command again"
+        file == "-" ? "send the same input again with \(Shell.option("--name", name))" : "run the same command again"
     }
 
     private mutating func interrupted() -> Failure {

@@ -23,9 +23,10 @@ struct StoreOrService: ParsableArguments {
         return Terminal.environment("PROFILELOG_URL").flatMap { $0.isEmpty ? nil : $0 }
     }
 
-    /// Connects to the service or opens the store; a missing store is made if `create` is true.
+    /// Connects to the service or opens the store; a missing store is made if `create` is true, by the first request that it takes.
     func connect(create: Bool = false) throws -> any Connection {
         if let address { return try RemoteAPI(url: address, key: Terminal.environment("PROFILELOG_KEY")) }
+        if create, try StoreFolder(path: place.path) == .vacant { return NewStoreAPI(place) }
         return LocalAPI(try place.open(create: create))
     }
 }

@@ -24,9 +24,9 @@ enum TypedPlace {
         guard let name = words.first, !placeless.contains(name), !words.contains("--help"), let place = typed
         else { return command }
         return switch place {
-        case .store(let folder): "\(command) --store \(Shell.quoted(folder))"
+        case .store(let folder): "\(command) \(Shell.option("--store", folder))"
         case .service where storeOnly.contains(name): "\(command) --store FOLDER"
-        case .service(let url): "\(command) --url \(Shell.quoted(url))"
+        case .service(let url): "\(command) \(Shell.option("--url", url))"
         }
     }
 
@@ -37,7 +37,7 @@ enum TypedPlace {
         for index in parts.indices.dropFirst() {
             guard let end = parts[index].firstIndex(of: "`") else { continue }
             let command = String(parts[index][..<end])
-            let isPlaced = command.contains(" --store ") || command.contains(" --url ")
+            let isPlaced = command.contains(" --store") || command.contains(" --url")
             parts[index] = (isPlaced ? command : completing(command)) + parts[index][end...]
         }
         return parts.joined(separator: begin)

@@ -1,4 +1,5 @@
 internal import ProfileLog
+internal import ProfileLogAPI
 
 /// Parts of answers in words.
 enum Phrase {
@@ -29,6 +30,12 @@ enum Phrase {
             DurationText.compact(.milliseconds(Int64(max(0, seconds) * 1000)))
         default: ""
         }
+    }
+
+    /// The list in which an item was saved, as `launch --only` names it.
+    static func list(_ item: JSONObject) -> String {
+        let key = item["kind"].text
+        return PendingKind.allCases.first { $0.key == key }?.word ?? item["kind"].cell
     }
 
     /// What kind of event it is, in words.

@@ -5,7 +5,7 @@ enum Suggestion {
 
     /// What starts a device's app.
     static func launching(_ device: String) -> String {
-        device == DefaultDevice.name ? "launch" : "launch \(Shell.quoted(device))"
+        device == DefaultDevice.name ? "launch" : "launch \(Shell.device(device))"
     }
 
     /// What starts a device's app so that what waits is flushed; with a disabled SDK, what lets it do so.
@@ -15,7 +15,7 @@ enum Suggestion {
 
     /// What gets an SDK to send that keeps what it has taken for the reason `why`; a launch, if it keeps nothing.
     static func afterQueueing(_ why: String?, _ device: String) -> String {
-        let name = Shell.quoted(device)
+        let name = Shell.device(device)
         return switch why {
         case "offline": "device settings \(name) --online"
         case "disabled": "device settings \(name) --enable-sdk"

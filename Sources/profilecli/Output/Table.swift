@@ -19,8 +19,19 @@ struct Table {
 
     /// How rows stand.
     enum Form {
-        case columns
+        case columns(Layout)
         case blocks
+    }
+
+    /// Columns, by their numbers, as they stand side by side.
+    struct Layout: Equatable {
+        /// Those in which something stands.
+        var shown: [Int]
+        /// How wide each is, shown or not.
+        var widths: [Int]
+
+        /// How wide they are together.
+        var total: Int { shown.reduce(0) { $0 + widths[$1] } + 2 * (shown.count - 1) }
     }
 
     private let columns: [Column]
@@ -42,23 +53,21 @@ struct Table {
     /// The lines of the table, without the columns in which nothing stands: none is wider than `width`, and where that is nil, no
     /// cell is wider than `widestCell`.
     ///
-    /// - Parameter form: how rows of the same table stand above: theirs is kept, and there is no second heading. Then how these stand.
+    /// - Parameter form: how rows of the same table stand above: theirs is kept, and there is a second heading only if a column appears or
+    ///   becomes wider. Then how these stand.
     func lines(
         width: Int? = Terminal.outputWidth, isStyled: Bool = Terminal.hasColours, continuing form: inout Form?
     ) -> [String] {
-        let shown = columns.indices.filter { column in column == 0 || self.rows.contains { !$0[column].isEmpty } }
         let rows = self.rows.map { row in row.map { DisplayWidth.cut($0, to: width ?? Self.widestCell) } }
-        let isContinued = form != nil
-        guard form != .blocks, let widths = fit(rows, width, shown) else {
-            form = .blocks
+        let above: Layout? = if case .columns(let layout) = form { layout } else { nil }
+        guard above != nil || form == nil, let layout = arrange(rows, width, below: above) else {
             let blocks = rows.map { block($0, width ?? .max, isStyled) }.joined(separator: [""])
-            return isContinued ? [""] + blocks : Array(blocks)
+            defer { form = .blocks }
+            return form == nil ? Array(blocks) : [""] + blocks
         }
-        form = .columns
-        let lines = ([columns.map(\.title)] + rows).map { cells in
-            DisplayWidth.cut(line(cells, widths, shown), to: width ?? .max)
-        }
-        return (isContinued ? [] : [Style.bold(lines[0], if: isStyled)]) + lines.dropFirst()
+        form = .columns(layout)
+        let lines = ([columns.map(\.title)] + rows).map { DisplayWidth.cut(line($0, layout), to: width ?? .max) }
+        return (layout == above ? [] : [Style.bold(lines[0], if: isStyled)]) + lines.dropFirst()
     }
 
     /// As the other one, for a table of one page.
@@ -76,43 +85,68 @@ struct Table {
         }
     }
 
-    private func line(_ cells: [String], _ widths: [Int], _ shown: [Int]) -> String {
+    private func line(_ cells: [String], _ layout: Layout) -> String {
         var line = ""
-        for index in shown {
-            let cell = DisplayWidth.cut(cells[index], to: widths[index])
-            let isLast = index == shown.last
+        for index in layout.shown {
+            let width = layout.widths[index]
+            let isLast = index == layout.shown.last
             if columns[index].isNumber {
-                line += DisplayWidth.pad(cell, to: widths[index], atEnd: false)
+                line += DisplayWidth.pad(DisplayWidth.cut(cells[index], to: width), to: width, atEnd: false)
             } else {
-                line += isLast ? cell : DisplayWidth.pad(cell, to: widths[index])
+                // Nothing stands behind the last one, so it may take what is left of the line.
+                line += isLast ? cells[index] : DisplayWidth.pad(DisplayWidth.cut(cells[index], to: width), to: width)
             }
             if !isLast { line += "  " }
         }
         return String(line.reversed().drop { $0 == " " }.reversed())
     }
 
-    /// The columns' widths: as wide as their cells, the widest flexible ones cut until all that are shown fit. Nil if they would be too
-    /// narrow to be read; two columns never are.
-    private func fit(_ rows: [[String]], _ width: Int?, _ shown: [Int]) -> [Int]? {
+    // MARK: - Widths
+
+    /// The layout `above`, if these rows fit into it, or else one that also has the room that they need, and some for others to come. Nil
+    /// if columns would be too narrow to be read.
+    private func arrange(_ rows: [[String]], _ width: Int?, below above: Layout?) -> Layout? {
+        var shown = columns.indices.filter { column in column == 0 || self.rows.contains { !$0[column].isEmpty } }
         var widths = columns.map { DisplayWidth.of($0.title) }
         for row in rows {
             for index in columns.indices { widths[index] = max(widths[index], DisplayWidth.of(row[index])) }
         }
-        guard let width else { return widths }
+        guard let above else { return fit(Layout(shown: shown, widths: widths), rows, width) }
+        shown = Set(shown).union(above.shown).sorted()
+        let hasRoom = width.map { above.total < $0 } ?? true
+        let grown = shown.filter { column in
+            let isFree = column == shown.last && !columns[column].isNumber
+            return widths[column] > above.widths[column] && !isFree && (hasRoom || !columns[column].isFlexible)
+        }
+        if shown == above.shown, grown.isEmpty { return above }
+        for index in columns.indices { widths[index] = max(widths[index], above.widths[index]) }
+        for index in grown where columns[index].isNumber { widths[index] += 2 }
+        guard var layout = fit(Layout(shown: shown, widths: widths), rows, width) else { return nil }
+        if let width, let text = grown.first(where: { columns[$0].isFlexible }) {
+            layout.widths[text] += max(0, width - layout.total)
+        }
+        return layout
+    }
+
+    /// `layout` with the widest flexible columns cut until all that are shown fit. Nil if they would be too narrow to be read; two columns
+    /// never are.
+    private func fit(_ layout: Layout, _ rows: [[String]], _ width: Int?) -> Layout? {
+        guard let width else { return layout }
+        var layout = layout
         // Flexible columns give first, then the titles of numbers; of two columns, at last, all but the numbers themselves.
         let numbers = columns.indices.map { column in rows.map { DisplayWidth.of($0[column]) }.max() ?? 0 }
-        var mayGive: [(Int) -> Bool] = [
-            { columns[$0].isFlexible && widths[$0] > Self.narrowestText },
-            { columns[$0].isNumber && widths[$0] > max(Self.narrowestTitle, numbers[$0]) },
+        var mayGive: [(Int, Int) -> Bool] = [
+            { columns[$0].isFlexible && $1 > Self.narrowestText },
+            { columns[$0].isNumber && $1 > max(Self.narrowestTitle, numbers[$0]) },
         ]
-        if shown.count <= 2 { mayGive.append { !columns[$0].isNumber && widths[$0] > 4 } }
+        if layout.shown.count <= 2 { mayGive.append { !columns[$0].isNumber && $1 > 4 } }
         for mayGive in mayGive {
-            while true {
-                if shown.reduce(0, { $0 + widths[$1] }) + 2 * (shown.count - 1) <= width { return widths }
-                guard let widest = shown.filter(mayGive).max(by: { widths[$0] < widths[$1] }) else { break }
-                widths[widest] -= 1
+            while layout.total > width {
+                let giving = layout.shown.filter { mayGive($0, layout.widths[$0]) }
+                guard let widest = giving.max(by: { layout.widths[$0] < layout.widths[$1] }) else { break }
+                layout.widths[widest] -= 1
             }
         }
-        return shown.count <= 2 ? widths : nil
+        return layout.total <= width || layout.shown.count <= 2 ? layout : nil
     }
 }

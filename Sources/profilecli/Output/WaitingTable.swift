@@ -1,4 +1,5 @@
 internal import ProfileLog
+internal import ProfileLogAPI
 
 /// How long items have waited, list by list, for people.
 struct WaitingTable {
@@ -16,7 +17,7 @@ struct WaitingTable {
         let total = ["all", "queue"].reduce(Int64(0)) { $0 + (times.object($1)["count"].integer ?? 0) }
         guard total >= least else { return [] }
         var table = Table("WAITING FOR", "#COUNT", "SHORTEST!", "MEDIAN!", "90 %!", "LONGEST!")
-        var lists = PendingKind.allCases.map { (Name($0.key), $0.key) }
+        var lists = PendingKind.allCases.map { (Name($0.key), $0.word) }
         lists.removeAll { (times.object($0.0)["count"].integer ?? 0) == 0 }
         if lists.count == 1 { lists = [] }  // it would repeat the line above it
         for (key, title) in [("all", "a launch")] + lists + [("queue", "being sent")] as [(Name, String)] {

@@ -15,8 +15,8 @@ struct UserDefaultsExport {
 
     init(path: String, _ options: UserDefaultsExportOptions) throws {
         self.path = path
-        device = options.device ?? DefaultDevice.name
-        appGroup = try AppGroup.meant(options.appGroup, path: path)
+        device = options.place.device ?? DefaultDevice.name
+        appGroup = try AppGroup.meant(options.place.appGroup, path: path)
         isXML = options.xml
     }
 

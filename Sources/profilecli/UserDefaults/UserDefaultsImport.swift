@@ -12,13 +12,13 @@ struct UserDefaultsImport {
     private var repeated: UInt64 = 0
     private var waiting: UInt64?
 
-    private var device: String { options.device ?? DefaultDevice.name }
+    private var device: String { options.place.device ?? DefaultDevice.name }
     private var shownFile: String { DisplayWidth.oneLine(file.name) }
 
     /// Reads the file, before anything is opened.
     init(path: String, _ options: UserDefaultsImportOptions) throws {
         self.options = options
-        appGroup = try AppGroup.meant(options.appGroup, path: path)
+        appGroup = try AppGroup.meant(options.place.appGroup, path: path)
         file = try PreferencesFile(path: path)
         lists = PendingLists(file.members, options.language)
         refusals = lists.refusals

@@ -1,5 +1,25 @@
 internal import ArgumentParser
 
+/// Whose preferences a file holds, of `import --user-defaults` and `export --user-defaults`.
+struct AppGroupOptions: ParsableArguments {
+    @Option(name: .long, help: ArgumentHelp("With --user-defaults: the device (default: phone).", valueName: "id"))
+    var device: String?
+
+    @Option(
+        name: .long,
+        help: ArgumentHelp("With --user-defaults: the app group (default: as the file is named).", valueName: "name"))
+    var appGroup: String?
+
+    mutating func validate() throws {
+        if let appGroup, !AppGroup.isValid(appGroup) {
+            throw ValidationError("--app-group must begin with group., as in group.com.company.app.")
+        }
+    }
+
+    /// Whether any was typed.
+    var isGiven: Bool { device != nil || appGroup != nil }
+}
+
 /// `profilecli import --user-defaults` and what belongs to it.
 struct UserDefaultsImportOptions: ParsableArguments {
     @Option(
@@ -10,13 +30,7 @@ struct UserDefaultsImportOptions: ParsableArguments {
         completion: .file(extensions: ["plist"]))
     var file: String?
 
-    @Option(name: .long, help: ArgumentHelp("With --user-defaults: the device (default: phone).", valueName: "id"))
-    var device: String?
-
-    @Option(
-        name: .long,
-        help: ArgumentHelp("With --user-defaults: the app group (default: as the file is named).", valueName: "name"))
-    var appGroup: String?
+    @OptionGroup var place: AppGroupOptions
 
     @Option(
         name: .long,
@@ -37,17 +51,11 @@ struct UserDefaultsImportOptions: ParsableArguments {
     var strict = false
 
     mutating func validate() throws {
-        if let appGroup, !AppGroup.isValid(appGroup) { throw Self.invalidAppGroup }
-        let isAnyGiven = [device, appGroup, process, user].contains { $0 != nil } || strict || language != .auto
-        if file == nil, isAnyGiven {
+        if file == nil, place.isGiven || process != nil || user != nil || strict || language != .auto {
             throw ValidationError(
                 "--device, --app-group, --process, --user, --language and --strict belong to --user-defaults FILE."
             )
         }
-    }
-
-    static var invalidAppGroup: ValidationError {
-        ValidationError("--app-group must begin with group., as in group.com.company.app.")
     }
 }
 
@@ -60,20 +68,13 @@ struct UserDefaultsExportOptions: ParsableArguments {
         completion: .file(extensions: ["plist"]))
     var file: String?
 
-    @Option(name: .long, help: ArgumentHelp("With --user-defaults: the device (default: phone).", valueName: "id"))
-    var device: String?
-
-    @Option(
-        name: .long,
-        help: ArgumentHelp("With --user-defaults: the app group (default: as the file is named).", valueName: "name"))
-    var appGroup: String?
+    @OptionGroup var place: AppGroupOptions
 
     @Flag(name: .long, help: "With --user-defaults: write XML, whose dates have whole seconds; binary unless given.")
     var xml = false
 
     mutating func validate() throws {
-        if let appGroup, !AppGroup.isValid(appGroup) { throw UserDefaultsImportOptions.invalidAppGroup }
-        if file == nil, device != nil || appGroup != nil || xml {
+        if file == nil, place.isGiven || xml {
             throw ValidationError("--device, --app-group and --xml belong to --user-defaults FILE.")
         }
     }

@@ -98,18 +98,11 @@ struct DeviceMachineTests {
 
     @Test("What is flushed offline is delivered when the device is online again, and not before")
     func offline() {
-        var run = MachineRun()
-        var settings = DeviceSettings()
-        settings.isOnline = false
-        run.handle(.change(settings), "d")
-        run.save(on: "d", by: "push", into: Self.group, list: .customEvents, isValid: true)
-        let item = run.position
-        run.launch("d", .cold)
+        var (run, item) = MachineRun.offline()
         #expect(run.items[item] == .queued)
         run.send("d", isRequested: true)
         #expect(run.items[item] == .queued)
-        settings.isOnline = true
-        run.handle(.change(settings), "d")
+        run.handle(.change(DeviceSettings()), "d")
         run.send("d", isRequested: false)
         #expect(run.items[item] == .delivered)
     }
@@ -157,13 +150,7 @@ struct DeviceMachineTests {
 
     @Test("A wipe discards what was not sent, and says so")
     func wipe() {
-        var run = MachineRun()
-        var settings = DeviceSettings()
-        settings.isOnline = false
-        run.handle(.change(settings), "d")
-        run.save(on: "d", by: "push", into: Self.group, list: .customEvents, isValid: true)
-        let item = run.position
-        run.launch("d", .cold)
+        var (run, item) = MachineRun.offline()
         run.handle(.wipe, "d")
         #expect(run.items[item] == .discarded)
         #expect(run.devices["d"]?.user == nil && run.devices["d"]?.session == nil)

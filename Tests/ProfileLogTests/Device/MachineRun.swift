@@ -30,6 +30,18 @@ struct MachineRun {
 
     // MARK: - What happens
 
+    /// The device `d` without a network, and an item that a launch has handed to its SDK.
+    static func offline() -> (run: MachineRun, item: UInt64) {
+        var run = MachineRun()
+        var settings = DeviceSettings()
+        settings.isOnline = false
+        run.handle(.change(settings), "d")
+        run.save(on: "d", by: "push", into: .appGroup("group.a"), list: .customEvents, isValid: true)
+        let item = run.position
+        run.launch("d", .cold)
+        return (run, item)
+    }
+
     mutating func save(on device: Name, by process: Name, into storage: DeviceStorage, list: PendingKind, isValid: Bool)
     {
         let state = devices[device] ?? DeviceState()

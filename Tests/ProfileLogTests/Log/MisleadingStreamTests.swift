@@ -35,6 +35,69 @@ struct MisleadingStreamTests {
         _ = try? log.profile(of: UserNumber(rawValue: 1))
     }
 
+    /// Three users, with three rows each.
+    private func rowsOfThree(keepingSnapshots: Bool = false) throws -> EventLog {
+        let log = try EventLog(path: folder.path, create: true, options: .small(clock, indexLag: 10_000))
+        for round in 0..<900 { _ = try log.append([event], to: .externalID("user \(round % 3)")) }
+        try log.writeIndex()
+        if keepingSnapshots { return log }
+        try log.environment.withWriteTransaction { try $0.clear(log.environment.tables.snapshots) }
+        return log
+    }
+
+    private func expectDamage<Value>(_ location: SourceLocation = #_sourceLocation, _ read: () throws -> Value) {
+        #expect(sourceLocation: location) { _ = try read() } throws: { ($0 as? StorageError)?.isDamage == true }
+    }
+
+    @Test("A row that is missing hides no part of a history", arguments: [1, 129] as [UInt64])
+    func missingRow(version: UInt64) throws {
+        let log = try rowsOfThree()
+        try log.remove(.streams, KeyCoding.stream(user: 2, version: version))
+        let user = UserNumber(rawValue: 2)
+        expectDamage { try log.history(of: user) }
+        expectDamage { try log.forEachEvent(of: user) { _ in true } }
+        expectDamage { try log.profile(of: user) }
+        expectDamage { try log.profile(of: user, asOf: Version(rawValue: 200)) }
+        expectDamage { try log.version(of: user, at: Position(rawValue: 500)) }
+        #expect(try log.history(of: user, from: Version(rawValue: 257)).count == 45)
+        #expect(try log.history(of: UserNumber(rawValue: 3)).count == 301)
+    }
+
+    @Test("The proof that live equals replay reads histories that a snapshot spares the profile of now")
+    func proof() throws {
+        let log = try rowsOfThree(keepingSnapshots: true)
+        #expect(try log.replay(verify: true).isEqual)
+        try log.remove(.streams, KeyCoding.stream(user: 2, version: 129))
+        #expect(try log.profile(of: UserNumber(rawValue: 2)).version.rawValue == 301)
+        expectDamage { try log.replay(verify: true) }
+    }
+
+    @Test("A row that ends too early hides no part of a history")
+    func shortRow() throws {
+        let log = try rowsOfThree()
+        let key = KeyCoding.stream(user: 2, version: 129)
+        try log.damage(.streams, key) { row in
+            row = Array(row.prefix(row.withUnsafeBytes { StreamRow.prefix($0, entries: 100).bytes }))
+            let checksum = row.withUnsafeBytes { crc32c($0) }
+            withUnsafeBytes(of: checksum.littleEndian) { row.append(contentsOf: $0) }
+        }
+        expectDamage { try log.history(of: UserNumber(rawValue: 2)) }
+    }
+
+    @Test("A user whose rows are all gone is no new one, and gets no version twice")
+    func goneRows() throws {
+        let log = try rowsOfThree()
+        for version in [1, 129, 257] as [UInt64] {
+            try log.remove(.streams, KeyCoding.stream(user: 2, version: version))
+        }
+        expectDamage { try log.find(UserNumber(rawValue: 2)) }
+        expectDamage { try log.find(.externalID("user 1")) }
+        #expect(throws: AppendError.self) { try log.append([event], to: .externalID("user 1")) }
+        try log.rebuildCaches()
+        _ = try log.append([event], to: .externalID("user 1"))
+        try log.expectSound()
+    }
+
     @Test("The last user number there can be is nobody")
     func lastUser() throws {
         let log = try filled()

@@ -95,7 +95,7 @@ struct UnfinishedCommitTests {
             #expect(try view.userCount(transaction) == 1)
             #expect(try view.version(of: 1, transaction) == 2)
             #expect(try view.version(of: 2, transaction) == 0)
-            #expect(try view.positions(of: 1, from: 1, to: .max, transaction) == [1, 2])
+            #expect(try view.positions(of: 1, from: 1, to: 2, transaction) == [1, 2])
             #expect(try view.user(.externalID("bo"), braze: log.braze, transaction) == nil)
             #expect(try view.items("d", transaction).isEmpty)
             #expect(try view.devices(transaction).isEmpty)
