@@ -67,6 +67,7 @@ struct TrackBody: Sendable {
                 }
             }
         } catch let error as JSONError where error.isAboutAValue {
+            try JSONSyntax.check(bytes)
             // One value that cannot be read refuses the object that has it, if it is in one.
             guard let arrays = ObjectwiseReading(bytes, maxDepth: BodyObject.maxDepth)?.arrays else { throw error }
             return arrays

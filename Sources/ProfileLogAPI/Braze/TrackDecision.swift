@@ -8,6 +8,8 @@ struct TrackDecision {
     /// The objects that were in order, in the order in which they take effect.
     private(set) var objects: [TrackObject] = []
     private var leftOut = LeftOutObjects()
+    /// Whether no event of a user is stored.
+    private var isAboutNobody = false
     private let api: API
     private var profiles: TrackProfiles
     private var typing: AttributeTyping
@@ -28,8 +30,8 @@ struct TrackDecision {
                 do {
                     let object = try reader.object(value.get(), in: array, at: index)
                     try take(object, array, index, &builder)
-                } catch TrackFault.object(let type) {
-                    try refuse(try? value.get(), type, array, index)
+                } catch TrackFault.object(let type, let kept) {
+                    try refuse(try? value.get(), type, array, index, kept: kept)
                 } catch TrackFault.field(let reason) {
                     try refuse(try? value.get(), reason, array, index)
                 } catch let fault as RefusedByLog {
@@ -37,12 +39,26 @@ struct TrackDecision {
                 }
             }
         }
+        if builder.count == 0 {
+            let holder = try leftOut.moveToFront { try profiles.find($0) != nil }
+            if let holder { try profiles.pin(holder) }
+            isAboutNobody = holder == nil
+        }
         try leftOut.add(to: &builder)
         for (user, version) in profiles.pins { builder.expect(user, at: version) }
     }
 
     /// Whether no object was in order.
     var refusesAll: Bool { objects.isEmpty }
+
+    /// What may be remembered under the request's key: no names that the sender chose, if they would stand with nobody, whose erasure
+    /// takes them away.
+    var remembered: TrackDecision {
+        guard isAboutNobody else { return self }
+        var remembered = self
+        for index in errors.indices { remembered.errors[index].type = errors[index].kept }
+        return remembered
+    }
 
     private mutating func take(
         _ object: TrackObject, _ array: TrackArray, _ index: Int, _ builder: inout AppendBuilder
@@ -87,9 +103,10 @@ struct TrackDecision {
     private mutating func refuse(
         _ value: AttributeValue?, _ type: String, _ array: TrackArray, _ index: Int, kept: String? = nil
     ) throws {
-        errors.append(TrackError(type: type, array: array, index: index))
+        let error = TrackError(type: type, kept: kept ?? type, array: array, index: index)
+        errors.append(error)
         let user = try value.flatMap { try? TrackTarget($0) }.map { try storedUser($0.user) }
-        leftOut.take(LeftOut(list: array.rawValue, index: index, reason: kept ?? type), of: user)
+        leftOut.take(LeftOut(list: array.rawValue, index: index, reason: error.kept), of: user)
     }
 
     private mutating func drop(_ drop: TrackDrop, of user: UserID) {

@@ -5,9 +5,6 @@ extension TrackReader {
     func attributes(
         _ object: AttributeValue, _ members: [AttributeValue.Member], _ target: TrackTarget
     ) throws(TrackFault) -> TrackObject {
-        if object.present(WireNames.pushTokenImport) == .bool(true) {
-            throw .object("'push_token_import' is not supported")
-        }
         if isLarger(object, than: limits.bytesPerAttributesObject) {
             throw .object("the object is larger than \(limits.bytesPerAttributesObject >> 10) KB")
         }
