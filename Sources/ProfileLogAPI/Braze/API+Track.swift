@@ -39,6 +39,10 @@ extension API {
         }
         let body = try isBulk ? TrackBody(bulk: request.body, trackLimits) : TrackBody(request.body, trackLimits)
         try check(body)
+        if body.importsPushTokens {
+            // The first time all of the log is folded: not on the thread of a connection.
+            try await performBeside { [pushTokens] _ in try pushTokens.catchUp() }
+        }
         do {
             return try await settle {
                 let claims = TypeClaims.Held(typeClaims)

@@ -16,6 +16,8 @@ struct TrackDecision {
     /// Addresses that must be released before the decision holds: each still leads to a user who has another one by now.
     private(set) var outdated: [UserID] = []
     private var addresses: TrackAddresses
+    /// The push tokens for which this request makes users.
+    private var imported: Set<PushToken> = []
 
     /// Decides all of `body`, and adds what is to be stored to `builder`.
     init(
@@ -63,14 +65,52 @@ struct TrackDecision {
     private mutating func take(
         _ object: TrackObject, _ array: TrackArray, _ index: Int, _ builder: inout AppendBuilder
     ) throws {
+        if object.imports.isEmpty {
+            try store(object, array, index, &builder)
+        } else {
+            try makeOwners(of: object, array, index, &builder)
+        }
+        objects.append(object)
+        processed[array, default: 0] += 1
+    }
+
+    /// Makes a user for each push token of `object` that nobody has.
+    private mutating func makeOwners(
+        of object: TrackObject, _ array: TrackArray, _ index: Int, _ builder: inout AppendBuilder
+    ) throws {
+        try api.pushTokens.catchUp()
+        for entry in object.imports {
+            guard let token = PushToken(entry) else { continue }
+            let isKnown = try api.pushTokens.withState { $0.holds(token) }
+            guard !isKnown, imported.insert(token).inserted else {
+                let reason = "somebody has this token already"
+                drop(TrackDrop(reason: reason, array: array, index: index, field: "push_tokens"), of: nil)
+                continue
+            }
+            var owner = object
+            owner.target.user = try device(of: entry, token)
+            owner.events = object.events.map { $0.having([entry]) }
+            try profiles.pin(owner.target.user)
+            try store(owner, array, index, &builder)
+        }
+    }
+
+    /// The device by which the owner of a token is known: that of the token, unless somebody is on it.
+    private mutating func device(of entry: AttributeValue, _ token: PushToken) throws -> UserID {
+        guard let id = entry[WireNames.deviceID]?.asText, TrackTarget.fits(id), try !profiles.exists(.device(id)) else {
+            return .device(token.deviceID)
+        }
+        return .device(id)
+    }
+
+    private mutating func store(
+        _ object: TrackObject, _ array: TrackArray, _ index: Int, _ builder: inout AppendBuilder
+    ) throws {
         var object = object
         // It is stored for whoever has the address, and answered for the identifier that was used.
-        let named = object.target
-        let user = try storedUser(named.user)
+        let user = try storedUser(object.target.user)
         object.target.user = user
         if let reason = try object.blocked ?? reasonAgainstCreation(object.target) {
-            object.target = named
-            accept(object, array)
             drop(TrackDrop(reason: reason, array: array, index: index), of: user)
             return
         }
@@ -92,8 +132,6 @@ struct TrackDecision {
         profiles.add(events, to: user)
         if !events.isEmpty { addresses.add(events, of: user) }
         if let states { try share(states, by: user, &builder) }
-        object.target = named
-        accept(object, array)
         for (field, reason) in object.dropped {
             drop(TrackDrop(reason: reason, array: array, index: index, field: field), of: user)
         }
@@ -109,7 +147,7 @@ struct TrackDecision {
         leftOut.take(LeftOut(list: array.rawValue, index: index, reason: error.kept), of: user)
     }
 
-    private mutating func drop(_ drop: TrackDrop, of user: UserID) {
+    private mutating func drop(_ drop: TrackDrop, of user: UserID?) {
         dropped.append(drop)
         leftOut.take(
             LeftOut(list: drop.array.rawValue, index: drop.index, field: drop.field, reason: drop.reason), of: user)
@@ -180,13 +218,17 @@ struct TrackDecision {
         return RefusedByLog(place: place, reason: reason)
     }
 
-    private mutating func accept(_ object: TrackObject, _ array: TrackArray) {
-        objects.append(object)
-        processed[array, default: 0] += 1
-    }
-
     /// The subscription states of every new profile (spec/rest-api 3).
     private static let initialState: [UserAttributeChange] = [
         .init(.emailSubscribe, .string("subscribed")), .init(.pushSubscribe, .string("subscribed")),
     ]
+}
+
+extension ProfileEvent {
+    /// The event with these push tokens, if it sets any.
+    fileprivate func having(_ tokens: [AttributeValue]) -> ProfileEvent {
+        guard case .userAttributesChanged(let changes) = self else { return self }
+        return .userAttributesChanged(
+            changes.map { $0.attribute == .pushTokens ? UserAttributeChange(.pushTokens, .array(tokens)) : $0 })
+    }
 }

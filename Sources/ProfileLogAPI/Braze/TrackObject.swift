@@ -10,6 +10,8 @@ struct TrackObject {
     var dropped: [(field: String, reason: String)] = []
     /// Why nothing of it is stored, although it is in order; nil if it is.
     var blocked: String?
+    /// The push tokens that make a user each; empty if it is about the target.
+    var imports: [AttributeValue] = []
     /// What was sent for custom attributes whose text reads as a time.
     var dateTexts: [Name: String] = [:]
     /// The parts of a profile that it is about, for the answer of the synchronous endpoint.
@@ -43,16 +45,18 @@ struct TrackReader {
     /// - Parameter index: where `value` stands in `array`.
     func object(_ value: AttributeValue, in array: TrackArray, at index: Int) throws(TrackFault) -> TrackObject {
         guard case .object(let members) = value else { throw .object("must be an object") }
-        // Before the identifier: such an object has none.
-        if array == .attributes, value.present(WireNames.pushTokenImport) == .bool(true) {
-            throw .object("'push_token_import' is not supported")
-        }
+        if array == .attributes, Self.importsPushTokens(value) { return try pushTokenImport(value, members) }
         let target = try TrackTarget(value)
         return switch array {
         case .attributes: try attributes(value, members, target)
         case .events: try event(value, target, index)
         case .purchases: try purchase(value, target, index)
         }
+    }
+
+    /// Whether an object of `attributes` is about nobody but the owners of its push tokens.
+    static func importsPushTokens(_ object: AttributeValue) -> Bool {
+        object.present(WireNames.pushTokenImport) == .bool(true)
     }
 
     /// Whether `value` takes more than `limit` bytes as JSON.
