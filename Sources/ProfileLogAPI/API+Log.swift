@@ -29,6 +29,9 @@ extension API {
         guard let quantity = UInt32(exactly: try fields.integer("quantity") ?? 1) else {
             throw APIProblem.invalid("quantity", "must be from 1 to 100")
         }
+        guard Purchase.holdsRevenue(price, times: quantity) else {
+            throw APIProblem.invalid("price", "is too large to be added up")
+        }
         return Purchase(
             product: product, currency: currency, price: price, quantity: quantity, properties: try properties(fields))
     }

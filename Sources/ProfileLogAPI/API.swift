@@ -13,6 +13,8 @@ public final class API: Sendable {
     /// What the REST API's requests do not say.
     let workspace: Workspace
     let catalogue: LiveState<CatalogueProjection>
+    /// Who has which push token: for imports alone, so that nothing is folded before the first.
+    let pushTokens: LiveState<PushTokenProjection>
     let exports = ExportShelf()
     let typeClaims = TypeClaims()
     private let writer: LogWriter?
@@ -28,6 +30,7 @@ public final class API: Sendable {
         self.log = log
         self.workspace = workspace
         catalogue = LiveState(log)
+        pushTokens = LiveState(log)
         writer = nil
         ephemeral = nil
         activity = APIActivity()
@@ -42,6 +45,7 @@ public final class API: Sendable {
         log = writer.log
         self.workspace = workspace
         catalogue = LiveState(log)
+        pushTokens = LiveState(log)
         self.writer = writer
         self.ephemeral = ephemeral
         self.activity = activity

@@ -18,9 +18,14 @@ extension AttributeOperation {
             guard case .int(let before) = old else { return "is no integer, and nothing can be added to it" }
             return before.addingReportingOverflow(number).overflow ? "would become more than 64 bits can hold" : nil
         case .arrayAdd, .objectsAdd: return old == nil || old?.isArray == true ? nil : "is no array"
-        case .arrayRemove, .objectsUpdate, .objectsRemove:
+        case .arrayRemove, .objectsRemove:
             guard let old else { return "has no value" }
             return old.isArray ? nil : "is no array"
+        case .objectsUpdate(let updates, _):
+            guard let old else { return "has no value" }
+            guard case .array(let elements) = old else { return "is no array" }
+            let isMet = elements.contains { element in updates.contains { element[$0.match.key] == $0.match.value } }
+            return isMet ? nil : "has no object that an '$update' names"
         }
     }
 }

@@ -26,7 +26,7 @@ extension UserAttributeChange {
                 kept = try ReservedField.value(value, of: attribute)
             } catch {
                 switch error {
-                case .field(let reason), .object(let reason): throw .invalid(attribute, reason)
+                case .field(let reason), .object(let reason, _): throw .invalid(attribute, reason)
                 }
             }
             if kept == .null { throw .invalid(attribute, "is neither a code of ISO 3166-1 nor an English name") }

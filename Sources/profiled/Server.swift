@@ -46,7 +46,9 @@ struct Server {
                 try await requests.respond(to: request, connection)
             },
             server: HTTPServerBuilder { responder in
-                HTTPConnection(http1: HTTP1Channel(responder: responder, configuration: connections))
+                HTTPConnection(
+                    http1: HTTP1Channel(responder: responder, configuration: connections),
+                    patience: .seconds(options.bodyTimeoutSeconds))
             },
             configuration: ApplicationConfiguration(
                 address: .hostname(host, port: port), serverName: "profiled",

@@ -96,24 +96,35 @@ struct EventStreamTests {
         }
     }
 
-    @Test("No more readers than allowed, and a place is free again when one has gone")
+    @Test("No more readers than allowed, and a place is free again when one has gone, without a heartbeat")
     func most() async throws {
-        try await withService(arguments: ["--max-streams", "2", "--heartbeat", "1"]) { service in
+        let arguments = ["--max-streams", "2", "--heartbeat", "3600", "--log-level", "info"]
+        try await withService(arguments: arguments) { service in
             var readers = try [open(service), open(service)]
             for reader in readers { _ = reader.read(until: "events follow") }
             let refused = try open(service).read(until: "too_many_streams")
             #expect(refused.hasPrefix("HTTP/1.1 503 "))
             #expect(refused.contains("Retry-After: 5"))
             #expect(try await service.get("/v1/events").status == 200)
+            #expect(service.messages.contains("status=503") && service.messages.contains("code=too_many_streams"))
             readers.removeLast()
-            // The service notices with one of the next heartbeats.
             var answer = ""
             for _ in 0..<500 where !answer.contains("events follow") {
                 try await Task.sleep(for: .milliseconds(20))
                 answer = try open(service).read { $0.contains("events follow") || $0.contains("too_many_streams") }
             }
             #expect(answer.contains("events follow"))
+            readers = []
+            for _ in 0..<500 where try await streamsOpen(service) != 0 { try await Task.sleep(for: .milliseconds(20)) }
+            #expect(try await streamsOpen(service) == 0)
         }
+    }
+
+    /// The streams that the service counts as open.
+    private func streamsOpen(_ service: Service) async throws -> Int? {
+        let text = String(decoding: try await service.get("/metrics").body, as: UTF8.self)
+        let line = text.split(separator: "\n").first { $0.hasPrefix("profiled_streams_open ") }
+        return line.flatMap { Int($0.split(separator: " ")[1]) }
     }
 
     @Test("A reader who does not read costs the others nothing, and does not delay the end for ever")

@@ -109,6 +109,26 @@ struct KeyTests {
             // The header counts where there is one.
             #expect(try await post("/users/track", #""api_key":"\#(key)""#, headers: bearer("wrong")) == 401)
             #expect(try await service.post("/users/track", "{").status == 401)
+            // Whatever else is wrong with the body, the key in it is found, and only there where it belongs.
+            let odd = #"{"api_key":"\#(key)","attributes":[{"external_id":"u","x":1e400},{"external_id":"u","y":1}]}"#
+            let partly = try await service.post("/users/track", odd)
+            #expect(partly.status == 201 && partly.json.at("errors").count == 1)
+            for wrong in [
+                #"{"api_key":"\#(key)","attributes":[{"external_id":"u","x":1},]}"#, #"{"api_key":"\#(key)",}"#,
+                #"{"attributes":[{"external_id":"u","x":1}],"partner":1,"partner":2,"api_key" : "\#(key)" }"#,
+                #"{"attributes":[}, "api_key":"\#(key)""#,
+            ] {
+                let answer = try await service.post("/users/track", wrong)
+                #expect(answer.status == 400 && answer.json.at("code") == "invalid_json", "\(wrong)")
+            }
+            for wrong in [
+                #"{"x":{"api_key":"\#(key)"}}"#, #"{"x":"api_key","\#(key)":1}"#, #"{"x":["api_key","\#(key)"]}"#,
+                #"{"x":"\"api_key\":\"\#(key)\""}"#, #"["api_key","\#(key)"]"#, #"{"x":"api_key":"\#(key)"}"#,
+            ] {
+                #expect(try await service.post("/users/track", wrong).status == 401, "\(wrong)")
+            }
+            let padding = String(repeating: " ", count: 1 << 20)
+            #expect(try await post("/users/track", #"\#(padding)"api_key":"\#(key)""#) == 201)
             #expect(
                 try await service.post("/v1/log/event", #"{"api_key":"\#(key)","user":"u","name":"x"}"#).status == 401)
             #expect(try await service.stop() == 0)
@@ -217,6 +237,34 @@ struct KeyTests {
             #expect(try await service.get("/v1/stats").status == 401)
             try FileManager.default.removeItem(at: file)
             #expect(try await service.get("/v1/stats").status == 401)
+            #expect(try await service.stop() == 0)
+        }
+    }
+
+    @Test("A file of keys that could not be read is read again, though it looks the same")
+    func unreadOnce() async throws {
+        try await withFolder { folder in
+            let key = try await add("app", in: folder)
+            let service = try await Service(in: folder)
+            func status() async throws -> Int {
+                try await Task.sleep(for: .milliseconds(30))
+                return try await service.get("/v1/stats", headers: bearer(key)).status
+            }
+            #expect(try await status() == 200)
+            let path = folder.appendingPathComponent("store/keys.json")
+            let content = try Data(contentsOf: path)
+            /// Puts bytes into the same file, with the same time.
+            func write(_ data: Data) throws {
+                let file = try FileHandle(forWritingTo: path)
+                try file.write(contentsOf: data)
+                try file.close()
+                try FileManager.default.setAttributes(
+                    [.modificationDate: Date(timeIntervalSince1970: 1_767_225_600)], ofItemAtPath: path.path)
+            }
+            try write(Data(repeating: 0x20, count: content.count))
+            #expect(try await status() == 401)
+            try write(content)
+            #expect(try await status() == 200)
             #expect(try await service.stop() == 0)
         }
     }

@@ -31,6 +31,19 @@ struct LastRequestTests {
         }
     }
 
+    @Test("HTTP/1.0, which knows no 1xx, gets none")
+    func noInvitation() async throws {
+        try await withService { service in
+            let connection = try RawConnection(service)
+            let body = #"{"user":"u","name":"x"}"#
+            connection.send(
+                "POST /v1/log/event HTTP/1.0\r\nExpect: 100-continue\r\nContent-Length: \(body.utf8.count)\r\n\r\n")
+            connection.send(body)
+            let answer = try #require(connection.readToEnd())
+            #expect(answer.hasPrefix("HTTP/1.0 200 OK\r\n"), "\(answer)")
+        }
+    }
+
     @Test("Requests in front of it are answered, and what is sent behind it is not")
     func pipelined() async throws {
         try await withService { service in

@@ -73,6 +73,29 @@ struct LimitTests {
         }
     }
 
+    @Test("Every answer of a path with a limit tells how it stands; what the limit does not concern does not count")
+    func everyAnswer() async throws {
+        let folder = try Service.newFolder()
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let made = try await run(
+            ["keys", "add", "--store", "store", "--name", "n", "--permissions", "v1.read"], in: folder)
+        let key = ["Authorization": "Bearer \(made.output.trimmingCharacters(in: .newlines))"]
+        let service = try await Service(in: folder, arguments: ["--rate-limit", "3/3600"])
+        for (method, status) in [("POST", 403), ("GET", 405), ("DELETE", 405), ("OPTIONS", 204), ("POST", 403)] {
+            let body = method == "POST" ? Array(Self.track.utf8) : nil
+            let answer = try await service.send(method, "/users/track", body: body, headers: key)
+            #expect(answer.status == status)
+            #expect(answer.headers["x-ratelimit-limit"] == "3", "\(method)")
+            #expect(answer.headers["x-ratelimit-remaining"] == "3", "\(method)")
+            #expect(Int(answer.headers["x-ratelimit-reset"] ?? "") != nil, "\(method)")
+        }
+        let unread = try await service.send(
+            "POST", "/users/track", body: Array(Self.track.utf8), headers: ["Content-Encoding": "gzip"])
+        #expect(unread.status == 415)
+        #expect(unread.headers["x-ratelimit-limit"] == "")
+        #expect(try await service.stop() == 0)
+    }
+
     @Test("The window ends, and then there is room again")
     func window() async throws {
         try await withService(arguments: ["--rate-limit", "1/1"]) { service in

@@ -17,13 +17,16 @@ struct TimestampScanner {
     }
 
     private mutating func isoMoment() -> OccurredAt? {
-        guard let year = number(digits: 4), skip("-"), let month = number(digits: 2), skip("-"),
-            let day = number(digits: 2), let date = CivilDate(year: year, month: month, day: day)
+        guard let year = number(digits: 4) else { return nil }
+        let isBasic = peek() != UInt8(ascii: "-")
+        guard isBasic || skip("-"), let month = number(digits: 2), isBasic || skip("-"), let day = number(digits: 2),
+            let date = CivilDate(year: year, month: month, day: day)
         else { return nil }
-        if isAtEnd { return Self.moment(date, microsOfDay: 0, offset: 0) }
-        guard skip("T") || skip("t") || skip(" "), let micros = timeOfDay(), let offset = trailingZone(), isAtEnd else {
-            return nil
-        }
+        // Without hyphens a day alone looks like a plain number.
+        if isAtEnd, !isBasic { return Self.moment(date, microsOfDay: 0, offset: 0) }
+        guard skip("T") || skip("t") || !isBasic && skip(" "), let micros = timeOfDay(isBasic: isBasic),
+            let offset = trailingZone(), isAtEnd
+        else { return nil }
         return Self.moment(date, microsOfDay: micros, offset: offset)
     }
 
@@ -56,15 +59,17 @@ struct TimestampScanner {
 }
 
 extension TimestampScanner {
-    /// Hours, minutes and perhaps seconds with a fraction, in microseconds.
-    private mutating func timeOfDay() -> Int? {
-        guard let hour = number(digits: 2), hour < 24, skip(":"), let minute = number(digits: 2), minute < 60 else {
-            return nil
+    /// Hours, minutes and perhaps seconds with a fraction, in microseconds; those of the next midnight for 24:00 and a leap second.
+    private mutating func timeOfDay(isBasic: Bool = false) -> Int? {
+        guard let hour = number(digits: 2), hour <= 24, isBasic || skip(":"), let minute = number(digits: 2),
+            minute < 60
+        else { return nil }
+        var micros = (hour * 60 + minute) * 60_000_000
+        if isBasic ? peek().map(Self.isDigit) ?? false : skip(":") {
+            guard let second = number(digits: 2), second <= 60, let fraction = fraction() else { return nil }
+            micros += second * 1_000_000 + fraction
         }
-        let wholeMinutes = (hour * 60 + minute) * 60_000_000
-        guard skip(":") else { return wholeMinutes }
-        guard let second = number(digits: 2), second < 60, let micros = fraction() else { return nil }
-        return wholeMinutes + second * 1_000_000 + micros
+        return hour < 24 || micros == 86_400_000_000 ? micros : nil
     }
 
     /// A fraction of a second in microseconds, 0 if there is none; digits behind the sixth are read and dropped.

@@ -92,6 +92,7 @@ extension OccurredAt {
     /// | form | for example | |
     /// |---|---|---|
     /// | ISO 8601, extended | `2026-01-31T23:59:59.123456Z` | `T`, `t` or a space before the time; seconds optional |
+    /// | ISO 8601, basic | `20260131T235959Z` | with a time alone, seconds optional |
     /// | fraction | `.5`, `,123456789`, `:123` | 1 to 9 digits, cut to microseconds; behind a colon 3 |
     /// | zone | `Z`, `+05:30`, `+0530`, `+05`, ` -0500` | up to 23:59; one space may stand before it; none means UTC |
     /// | day | `2026-01-31` | midnight UTC |
@@ -104,8 +105,9 @@ extension OccurredAt {
     /// and may be missing. Other abbreviations of zones are refused, for several of them have more than one meaning.
     ///
     /// Letters are read in either case. Years are those of four digits, 0000 to 9999; whether a year is plausible is
-    /// for the caller to say. There are no week dates, no dates without hyphens, which look like plain numbers, no hour
-    /// 24, no second 60, and no white space around.
+    /// for the caller to say. 24:00 is midnight of the next day, and a second 60 the first of the next minute. There are
+    /// no week dates and no ordinal dates, no days alone without hyphens, which look like plain numbers, and no white
+    /// space around.
     public init?(iso8601 text: String) {
         guard let value = text.utf8.span.withUnsafeBufferPointer({ OccurredAt(iso8601: $0) }) else { return nil }
         self = value

@@ -73,7 +73,7 @@ extension API {
         for (index, value) in values.enumerated() {
             do throws(TrackFault) {
                 items.append(IdentityItem(change: .fixed(try read(value)), array: list, index: index))
-            } catch .object(let reason), .field(let reason) {
+            } catch .object(let reason, _), .field(let reason) {
                 errors.append((reason, index))
             }
         }

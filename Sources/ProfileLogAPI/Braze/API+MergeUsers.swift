@@ -67,7 +67,7 @@ private struct MergeRequest {
         do throws(TrackFault) {
             guard let person = try IdentityItem.Person(identifier, used, value) else { throw .notValid(used.text) }
             return person
-        } catch .object(let message), .field(let message) {
+        } catch .object(let message, _), .field(let message) {
             throw refusal(message, place)
         }
     }

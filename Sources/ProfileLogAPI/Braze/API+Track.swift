@@ -39,6 +39,10 @@ extension API {
         }
         let body = try isBulk ? TrackBody(bulk: request.body, trackLimits) : TrackBody(request.body, trackLimits)
         try check(body)
+        if body.importsPushTokens {
+            // The first time all of the log is folded: not on the thread of a connection.
+            try await performBeside { [pushTokens] _ in try pushTokens.catchUp() }
+        }
         do {
             return try await settle { [self] in
                 let claims = TypeClaims.Held(typeClaims)
@@ -48,15 +52,12 @@ extension API {
                 if !decision.outdated.isEmpty { return .outdated(decision.outdated) }
                 let answer = first(decision)
                 if decision.refusesAll { return .answer(answer) }
-                if builder.count == 0 {
-                    if builder.isEmpty { return .answer(try stored?(nil, decision) ?? answer) }
-                    // Nothing is stored but what is left out; without the key, so that a retry is decided again.
-                    return .store(try builder.finish()) { _ in
-                        claims.release()
-                        return try stored?(nil, decision) ?? answer
-                    }
+                if builder.isEmpty {
+                    guard key != nil else { return .answer(try stored?(nil, decision) ?? answer) }
+                    // A key needs an event to stand with: one that leaves out nothing.
+                    try builder.leaveOut([], of: nil)
                 }
-                let note = key == nil ? [] : RequestNote(digest: digest, answer: answer.body).bytes
+                let note = key == nil ? [] : RequestNote(digest: digest, answer: first(decision.remembered).body).bytes
                 return .store(try builder.finish(idempotencyKey: key, note: note)) { receipt in
                     claims.release()
                     if receipt.isRepetition { return try known(receipt, try self.note(of: receipt, digest)) }

@@ -65,7 +65,8 @@ extension API {
 
     /// The user and the version that the append gave them; of what stored nothing, the user as they are. Nil if there is none.
     private func place(_ object: TrackObject, _ receipt: AppendReceipt?) throws -> (UserNumber, Version)? {
-        if let place = receipt?.places.last { return (place.user, place.version) }
+        // What is left out may stand with nobody, whose number is 0.
+        if let place = receipt?.places.last(where: { $0.user.rawValue > 0 }) { return (place.user, place.version) }
         return try log.user(meantBy: object.target.user).map { ($0.number, $0.version) }
     }
 }

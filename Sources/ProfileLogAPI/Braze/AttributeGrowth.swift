@@ -10,7 +10,7 @@ struct AttributeGrowth {
 
     /// Adds to `object` what makes room, and drops from it what cannot have any.
     func fit(_ object: inout TrackObject, _ profiles: inout TrackProfiles) throws {
-        guard object.events.contains(where: \.dependsOnProfile) else { return }
+        guard object.events.contains(where: \.isRelative) else { return }
         let user = object.target.user
         var events: [ProfileEvent] = []
         /// The attributes as the events so far leave them.
@@ -23,18 +23,20 @@ struct AttributeGrowth {
             var kept: [AttributeChange] = []
             var room: [AttributeChange] = []
             for change in changes {
-                guard change.operation.dependsOnProfile else {
+                guard change.operation.isRelative else {
                     kept.append(change)
                     continue
                 }
                 let old = try values[change.name] ?? profiles.customAttribute(change.name, of: user)
                 let new = change.operation.applied(to: old)
                 values[change.name] = .some(new)
-                guard let new, isTooLarge(new) else {
+                // What is to be removed may never have been there.
+                let isGone = old == nil && change.operation.onlyRemoves
+                let reason = isGone ? nil : change.operation.reasonWithoutEffect(on: old)
+                // It is stored all the same: the profile may be another one by then.
+                if let reason { object.dropped.append((change.name.text, reason)) }
+                guard reason == nil, let new, isTooLarge(new) else {
                     kept.append(change)
-                    if let reason = Self.reasonAgainst(change.operation, on: old) {
-                        object.dropped.append((change.name.text, reason))
-                    }
                     continue
                 }
                 if case .arrayAdd(let added) = change.operation, case .array(let elements) = new,
@@ -59,15 +61,6 @@ struct AttributeGrowth {
         object.events = events
     }
 
-    /// Why an `inc` changes nothing; nil if it does. It is stored all the same: the profile may be another one by then.
-    private static func reasonAgainst(_ operation: AttributeOperation, on old: AttributeValue?) -> String? {
-        guard case .increment(let number) = operation, let old, number != 0, operation.applied(to: old) == old else {
-            return nil
-        }
-        guard case .int = old else { return "is no integer, so 'inc' changes nothing" }
-        return "would need more than 64 bits, so 'inc' changes nothing"
-    }
-
     private func isTooLarge(_ value: AttributeValue) -> Bool {
         switch value {
         case .array(let elements):
@@ -90,21 +83,14 @@ struct AttributeGrowth {
 }
 
 extension ProfileEvent {
-    fileprivate var dependsOnProfile: Bool {
+    /// Whether what it does depends on the profile.
+    fileprivate var isRelative: Bool {
         guard case .customAttributesChanged(let changes) = self else { return false }
-        return changes.contains { $0.operation.dependsOnProfile }
+        return changes.contains(where: \.operation.isRelative)
     }
 }
 
 extension AttributeOperation {
-    /// Whether the size of the outcome depends on what is there already.
-    fileprivate var dependsOnProfile: Bool {
-        switch self {
-        case .arrayAdd, .objectMerge, .objectsAdd, .objectsUpdate, .arrayRemove, .objectsRemove, .increment: true
-        case .set, .unset: false
-        }
-    }
-
     fileprivate var onlyRemoves: Bool {
         switch self {
         case .arrayRemove, .objectsRemove: true

@@ -56,10 +56,10 @@ struct EcommerceSchema: Sendable {
             }
         }
         if others.isEmpty { return nil }
-        let shown = "[\(others.prefix(8).joined(separator: ", "))]"
-        return .object(
-            "The property '\(path)' contains additional properties \(shown) outside of the schema when none are allowed"
-        )
+        func text(_ names: String) -> String {
+            "The property '\(path)' contains additional properties \(names)outside of the schema when none are allowed"
+        }
+        return .object(text("[\(others.prefix(8).joined(separator: ", "))] "), kept: text(""))
     }
 
     private static func mismatch(_ place: String, _ value: AttributeValue, _ kind: Kind) -> TrackFault {

@@ -24,7 +24,7 @@ struct IdentityRequest {
                 do throws(TrackFault) {
                     guard case .object = value else { throw .object("must be an object") }
                     items.append(IdentityItem(change: try read(value, list), array: list.text, index: index))
-                } catch .object(let type), .field(let type) {
+                } catch .object(let type, _), .field(let type) {
                     errors.append((type, list.text, index))
                 }
             }

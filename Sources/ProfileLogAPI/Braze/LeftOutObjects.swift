@@ -21,6 +21,13 @@ struct LeftOutObjects {
         items[user, default: []].append(item)
     }
 
+    /// Has the first user of whom `isKnown` come first; nil if there is none.
+    mutating func moveToFront(_ isKnown: (UserID) throws -> Bool) rethrows -> UserID? {
+        guard let place = try users.firstIndex(where: { try $0.map(isKnown) ?? false }) else { return nil }
+        users.swapAt(0, place)
+        return users[0]
+    }
+
     /// Adds all of it to the request's append.
     func add(to builder: inout AppendBuilder) throws {
         for user in users {

@@ -55,6 +55,11 @@ struct TrackBody: Sendable {
 
     subscript(array: TrackArray) -> [Element] { objects[array] ?? [] }
 
+    /// Whether an object makes users for push tokens.
+    var importsPushTokens: Bool {
+        self[.attributes].contains { (try? $0.get()).map(TrackReader.importsPushTokens) ?? false }
+    }
+
     private static func arrays(_ bytes: [UInt8]) throws -> [(TrackArray, [Element])] {
         do {
             let body = try BodyObject.read(bytes)
@@ -67,6 +72,7 @@ struct TrackBody: Sendable {
                 }
             }
         } catch let error as JSONError where error.isAboutAValue {
+            try JSONSyntax.check(bytes)
             // One value that cannot be read refuses the object that has it, if it is in one.
             guard let arrays = ObjectwiseReading(bytes, maxDepth: BodyObject.maxDepth)?.arrays else { throw error }
             return arrays

@@ -8,12 +8,16 @@ struct TrackDecision {
     /// The objects that were in order, in the order in which they take effect.
     private(set) var objects: [TrackObject] = []
     private var leftOut = LeftOutObjects()
+    /// Whether no event of a user is stored.
+    private var isAboutNobody = false
     private let api: API
     private var profiles: TrackProfiles
     private var typing: AttributeTyping
     /// Addresses that must be released before the decision holds: each still leads to a user who has another one by now.
     private(set) var outdated: [UserID] = []
     private var addresses: TrackAddresses
+    /// The push tokens for which this request makes users.
+    private var imported: Set<PushToken> = []
 
     /// Decides all of `body`, and adds what is to be stored to `builder`.
     init(
@@ -28,14 +32,19 @@ struct TrackDecision {
                 do {
                     let object = try reader.object(value.get(), in: array, at: index)
                     try take(object, array, index, &builder)
-                } catch TrackFault.object(let type) {
-                    try refuse(try? value.get(), type, array, index)
+                } catch TrackFault.object(let type, let kept) {
+                    try refuse(try? value.get(), type, array, index, kept: kept)
                 } catch TrackFault.field(let reason) {
                     try refuse(try? value.get(), reason, array, index)
                 } catch let fault as RefusedByLog {
                     try refuse(try? value.get(), "\(fault.place) \(fault.reason)", array, index, kept: fault.reason)
                 }
             }
+        }
+        if builder.count == 0 {
+            let holder = try leftOut.moveToFront { try profiles.find($0) != nil }
+            if let holder { try profiles.pin(holder) }
+            isAboutNobody = holder == nil
         }
         try leftOut.add(to: &builder)
         for (user, version) in profiles.pins { builder.expect(user, at: version) }
@@ -44,17 +53,64 @@ struct TrackDecision {
     /// Whether no object was in order.
     var refusesAll: Bool { objects.isEmpty }
 
+    /// What may be remembered under the request's key: no names that the sender chose, if they would stand with nobody, whose erasure
+    /// takes them away.
+    var remembered: TrackDecision {
+        guard isAboutNobody else { return self }
+        var remembered = self
+        for index in errors.indices { remembered.errors[index].type = errors[index].kept }
+        return remembered
+    }
+
     private mutating func take(
+        _ object: TrackObject, _ array: TrackArray, _ index: Int, _ builder: inout AppendBuilder
+    ) throws {
+        if object.imports.isEmpty {
+            try store(object, array, index, &builder)
+        } else {
+            try makeOwners(of: object, array, index, &builder)
+        }
+        objects.append(object)
+        processed[array, default: 0] += 1
+    }
+
+    /// Makes a user for each push token of `object` that nobody has.
+    private mutating func makeOwners(
+        of object: TrackObject, _ array: TrackArray, _ index: Int, _ builder: inout AppendBuilder
+    ) throws {
+        try api.pushTokens.catchUp()
+        for entry in object.imports {
+            guard let token = PushToken(entry) else { continue }
+            let isKnown = try api.pushTokens.withState { $0.holds(token) }
+            guard !isKnown, imported.insert(token).inserted else {
+                let reason = "somebody has this token already"
+                drop(TrackDrop(reason: reason, array: array, index: index, field: "push_tokens"), of: nil)
+                continue
+            }
+            var owner = object
+            owner.target.user = try device(of: entry, token)
+            owner.events = object.events.map { $0.having([entry]) }
+            try profiles.pin(owner.target.user)
+            try store(owner, array, index, &builder)
+        }
+    }
+
+    /// The device by which the owner of a token is known: that of the token, unless somebody is on it.
+    private mutating func device(of entry: AttributeValue, _ token: PushToken) throws -> UserID {
+        guard let id = entry[WireNames.deviceID]?.asText, TrackTarget.fits(id), try !profiles.exists(.device(id)) else {
+            return .device(token.deviceID)
+        }
+        return .device(id)
+    }
+
+    private mutating func store(
         _ object: TrackObject, _ array: TrackArray, _ index: Int, _ builder: inout AppendBuilder
     ) throws {
         var object = object
         // It is stored for whoever has the address, and answered for the identifier that was used.
-        let named = object.target
-        let user = try storedUser(named.user)
+        let user = try storedUser(object.target.user)
         object.target.user = user
         if let reason = try object.blocked ?? reasonAgainstCreation(object.target) {
-            object.target = named
-            accept(object, array)
             drop(TrackDrop(reason: reason, array: array, index: index), of: user)
             return
         }
@@ -76,8 +132,6 @@ struct TrackDecision {
         profiles.add(events, to: user)
         if !events.isEmpty { addresses.add(events, of: user) }
         if let states { try share(states, by: user, &builder) }
-        object.target = named
-        accept(object, array)
         for (field, reason) in object.dropped {
             drop(TrackDrop(reason: reason, array: array, index: index, field: field), of: user)
         }
@@ -87,12 +141,13 @@ struct TrackDecision {
     private mutating func refuse(
         _ value: AttributeValue?, _ type: String, _ array: TrackArray, _ index: Int, kept: String? = nil
     ) throws {
-        errors.append(TrackError(type: type, array: array, index: index))
+        let error = TrackError(type: type, kept: kept ?? type, array: array, index: index)
+        errors.append(error)
         let user = try value.flatMap { try? TrackTarget($0) }.map { try storedUser($0.user) }
-        leftOut.take(LeftOut(list: array.rawValue, index: index, reason: kept ?? type), of: user)
+        leftOut.take(LeftOut(list: array.rawValue, index: index, reason: error.kept), of: user)
     }
 
-    private mutating func drop(_ drop: TrackDrop, of user: UserID) {
+    private mutating func drop(_ drop: TrackDrop, of user: UserID?) {
         dropped.append(drop)
         leftOut.take(
             LeftOut(list: drop.array.rawValue, index: drop.index, field: drop.field, reason: drop.reason), of: user)
@@ -163,13 +218,17 @@ struct TrackDecision {
         return RefusedByLog(place: place, reason: reason)
     }
 
-    private mutating func accept(_ object: TrackObject, _ array: TrackArray) {
-        objects.append(object)
-        processed[array, default: 0] += 1
-    }
-
     /// The subscription states of every new profile (spec/rest-api 3).
     private static let initialState: [UserAttributeChange] = [
         .init(.emailSubscribe, .string("subscribed")), .init(.pushSubscribe, .string("subscribed")),
     ]
+}
+
+extension ProfileEvent {
+    /// The event with these push tokens, if it sets any.
+    fileprivate func having(_ tokens: [AttributeValue]) -> ProfileEvent {
+        guard case .userAttributesChanged(let changes) = self else { return self }
+        return .userAttributesChanged(
+            changes.map { $0.attribute == .pushTokens ? UserAttributeChange(.pushTokens, .array(tokens)) : $0 })
+    }
 }

@@ -1,7 +1,8 @@
 /// What is wrong with an object of a track request, or with one field of it. Never shows a value.
 enum TrackFault: Error {
-    /// The object is refused; the text is the `type` of its entry in `errors` (spec/rest-api 1.9).
-    case object(String)
+    /// The object is refused; the text is the `type` of its entry in `errors` (spec/rest-api 1.9). If it has names that the sender chose,
+    /// `kept` says the same without them, for the log.
+    case object(String, kept: String? = nil)
     /// The field is left out, the rest of the object is taken; the text is the `reason` of its entry in `dropped`.
     case field(String)
 
@@ -23,6 +24,8 @@ struct RefusedByLog: Error {
 /// An object that was refused, as it stands in `errors`.
 struct TrackError: Hashable {
     var type: String
+    /// The same as the log keeps it: without names that the sender chose.
+    var kept: String
     var array: TrackArray
     var index: Int
 }

@@ -10,6 +10,8 @@ struct TrackObject {
     var dropped: [(field: String, reason: String)] = []
     /// Why nothing of it is stored, although it is in order; nil if it is.
     var blocked: String?
+    /// The push tokens that make a user each; empty if it is about the target.
+    var imports: [AttributeValue] = []
     /// What was sent for custom attributes whose text reads as a time.
     var dateTexts: [Name: String] = [:]
     /// The parts of a profile that it is about, for the answer of the synchronous endpoint.
@@ -29,12 +31,21 @@ struct TrackReader {
     let now: Timestamp
     /// The body of the request.
     let request: [UInt8]
+    private let sent: SentObjects
+
+    init(workspace: Workspace, now: Timestamp, request: [UInt8]) {
+        self.workspace = workspace
+        self.now = now
+        self.request = request
+        sent = SentObjects(request)
+    }
 
     var limits: TrackLimits { workspace.limits }
 
     /// - Parameter index: where `value` stands in `array`.
     func object(_ value: AttributeValue, in array: TrackArray, at index: Int) throws(TrackFault) -> TrackObject {
         guard case .object(let members) = value else { throw .object("must be an object") }
+        if array == .attributes, Self.importsPushTokens(value) { return try pushTokenImport(value, members) }
         let target = try TrackTarget(value)
         return switch array {
         case .attributes: try attributes(value, members, target)
@@ -43,9 +54,23 @@ struct TrackReader {
         }
     }
 
+    /// Whether an object of `attributes` is about nobody but the owners of its push tokens.
+    static func importsPushTokens(_ object: AttributeValue) -> Bool {
+        object.present(WireNames.pushTokenImport) == .bool(true)
+    }
+
     /// Whether `value` takes more than `limit` bytes as JSON.
     func isLarger(_ value: AttributeValue, than limit: Int) -> Bool {
         request.count > limit && value.jsonByteCount > limit  // most need no measuring
+    }
+
+    /// The properties of an object in the order in which they were sent: the parser sorts them.
+    func inSentOrder(
+        _ members: [AttributeValue.Member], _ array: TrackArray, _ index: Int
+    ) -> [AttributeValue.Member] {
+        guard let keys = sent.keys(of: WireNames.properties, ofObjectAt: index, in: array) else { return members }
+        let places = Dictionary(keys.enumerated().map { ($1, $0) }, uniquingKeysWith: { first, _ in first })
+        return members.sorted { places[$0.key, default: 0] < places[$1.key, default: 0] }
     }
 
     /// A name that an event, an app or a product may have.

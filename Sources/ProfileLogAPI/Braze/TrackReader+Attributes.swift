@@ -5,9 +5,6 @@ extension TrackReader {
     func attributes(
         _ object: AttributeValue, _ members: [AttributeValue.Member], _ target: TrackTarget
     ) throws(TrackFault) -> TrackObject {
-        if object.present(WireNames.pushTokenImport) == .bool(true) {
-            throw .object("'push_token_import' is not supported")
-        }
         if isLarger(object, than: limits.bytesPerAttributesObject) {
             throw .object("the object is larger than \(limits.bytesPerAttributesObject >> 10) KB")
         }
@@ -82,12 +79,11 @@ extension TrackReader {
     /// A token that names no device gets one, made of itself: the same each time.
     private static func withDevice(_ token: AttributeValue) -> AttributeValue {
         guard case .object(let members) = token, (token.present(WireNames.deviceID) ?? .string("")) == .string(""),
-            let app = token[WireNames.appID]?.asText, let text = token["token"]?.asText
+            let device = PushToken(token)?.deviceID
         else { return token }
-        let hash = ContentHash.of(Array("\(app)\0\(text)".utf8)).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }
         let others = members.filter { $0.key != WireNames.deviceID }
         return .object(
-            (others + [.init(WireNames.deviceID, .string(hash.joined()))]).sorted { $0.key < $1.key })
+            (others + [.init(WireNames.deviceID, .string(device))]).sorted { $0.key < $1.key })
     }
 
     /// A valid e-mail address makes its owner `subscribed`, unless the object says otherwise.

@@ -28,6 +28,7 @@ extension TrackReader {
             guard let number = value.asInteger, (1...100).contains(number) else { throw .notValid("quantity") }
             quantity = UInt32(number)
         }
+        guard Purchase.holdsRevenue(price, times: quantity) else { throw .notValid("price") }
         var read = try happening(object, target, .product(product))
         let properties = try properties(object, in: .purchases, at: index, &read)
         read.events = [
@@ -80,22 +81,6 @@ extension TrackReader {
             }
         }
         return members.count > limits.properties ? kept.sorted { $0.key < $1.key } : kept
-    }
-
-    /// The properties of an object in the order in which they were sent: the parser sorts them.
-    private func inSentOrder(
-        _ members: [AttributeValue.Member], _ array: TrackArray, _ index: Int
-    ) -> [AttributeValue.Member] {
-        let outline = JSONOutline(request)
-        func value(_ key: Name, of range: Range<Int>) -> Range<Int>? {
-            outline.members(of: range)?.first { $0.key == key }?.value
-        }
-        guard let objects = value(Name(array.rawValue), of: request.indices).flatMap(outline.objects),
-            index < objects.count, let properties = value(WireNames.properties, of: objects[index]),
-            let sent = outline.members(of: properties)
-        else { return members }
-        let places = Dictionary(sent.enumerated().map { ($1.key, $0) }, uniquingKeysWith: { first, _ in first })
-        return members.sorted { places[$0.key, default: 0] < places[$1.key, default: 0] }
     }
 
     private func property(_ value: AttributeValue) throws(TrackFault) -> AttributeValue {

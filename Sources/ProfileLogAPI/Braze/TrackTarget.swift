@@ -8,6 +8,11 @@ struct TrackTarget {
     /// Whether a user who does not exist stays so.
     var updatesOnly: Bool
 
+    init(user: UserID, updatesOnly: Bool) {
+        self.user = user
+        self.updatesOnly = updatesOnly
+    }
+
     init(_ object: AttributeValue) throws(TrackFault) {
         guard let user = try Self.user(object) else { throw TrackFault.identifierMissing }
         self.user = user

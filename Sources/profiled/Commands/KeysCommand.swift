@@ -8,7 +8,7 @@ struct KeysCommand: ParsableCommand {
         abstract: "Make, list and revoke the keys that requests need.",
         discussion: """
             As soon as there is a file of keys, every request needs one that it allows. The file keeps hashes alone; a \
-            running service sees a change with the next request.
+            running service sees a change after 20 ms.
             """,
         subcommands: [KeysAdd.self, KeysList.self, KeysRevoke.self])
 

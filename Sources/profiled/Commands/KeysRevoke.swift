@@ -4,8 +4,10 @@ internal import ArgumentParser
 struct KeysRevoke: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "revoke",
-        abstract: "Make a key invalid, at once and for ever.",
-        discussion: "The last one may go too: then nobody comes in, until there is another or the file is removed.")
+        abstract: "Make a key invalid, for ever.",
+        discussion:
+            "A running service sees that after 20 ms. The last one may go too: then nobody comes in, until there is another or the file is removed."
+    )
 
     @OptionGroup var store: StoreOptions
 

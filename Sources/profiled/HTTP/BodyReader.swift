@@ -41,7 +41,12 @@ final class BodyReader: Sendable {
         let outcome = await deadlines.watch(connection) { await collect(request.body) }
         guard case .whole(let bytes) = outcome else { return outcome }
         if let length, bytes.count < length { return .cutOff }
-        return ValueCount.exceeds(ValueCount.most, bytes) ? .tooManyValues : outcome
+        if bytes.count <= ValueCount.most { return outcome }
+        // Elsewhere, for it holds up the event loop.
+        let hasTooMany = await withTaskExecutorPreference(globalConcurrentExecutor) {
+            ValueCount.exceeds(ValueCount.most, bytes)
+        }
+        return hasTooMany ? .tooManyValues : outcome
     }
 
     /// What arrives counts, and not what is announced: else an announcement alone would shut others out.

@@ -16,6 +16,18 @@ struct ConnectionContext: RequestContext {
     /// Has whoever reads the request's body fail with `BodyTooSlow`. A response can still be written.
     func giveUpBody() { channel.pipeline.fireErrorCaught(BodyTooSlow()) }
 
+    /// Whether the connection is there.
+    var isOpen: Bool { channel.isActive }
+
+    /// From now on the connection ends when its client says that it sends nothing more: nothing else tells a reader who has left from one
+    /// who is silent.
+    func endWithInput() {
+        channel.eventLoop.execute { [channel] in
+            let handler = try? channel.pipeline.syncOperations.handler(type: ConnectionEndHandler.self)
+            handler?.endWithInput(of: channel)
+        }
+    }
+
     /// Sends nothing more. The connection is gone when the client has seen that.
     func endOutput() async { try? await channel.close(mode: .output).get() }
 

@@ -23,20 +23,20 @@ struct EventStreams: Sendable {
         self.heartbeat = heartbeat
     }
 
-    /// A response that tells what `feed` has for as long as `isAllowed`, or a refusal if too many are open.
+    /// A place for one more stream; nil if all are taken.
+    func takePlace() -> Place? { metrics.openStream(most: most) ? Place(metrics: metrics) : nil }
+
+    /// A response that tells what `feed` has for as long as `isAllowed` and the reader stays.
     func response(
-        _ feed: EventFeed, _ headers: [(name: String, value: String)], while isAllowed: @escaping @Sendable () -> Bool
+        _ feed: EventFeed, in place: Place, _ headers: [(name: String, value: String)],
+        on connection: ConnectionContext,
+        while isAllowed: @escaping @Sendable () -> Bool
     ) -> Response {
-        guard metrics.openStream(most: most) else {
-            var answer = Refusal.tooManyStreams.answer(isNative: true)
-            answer.headers = [("Retry-After", "5")]
-            return answer.response(headers)
-        }
-        let place = Place(metrics: metrics)
         let body = ResponseBody { writer in
             defer { withExtendedLifetime(place) {} }
+            connection.endWithInput()
             try await withTaskExecutorPreference(globalConcurrentExecutor) {
-                try await tell(feed, to: &writer, while: isAllowed)
+                try await tell(feed, to: &writer) { connection.isOpen && isAllowed() }
             }
             try await writer.finish(nil)
         }
@@ -46,13 +46,13 @@ struct EventStreams: Sendable {
 
     @concurrent
     private func tell(
-        _ feed: EventFeed, to writer: inout any ResponseBodyWriter, while isAllowed: () -> Bool
+        _ feed: EventFeed, to writer: inout any ResponseBodyWriter, while isWanted: () -> Bool
     ) async throws {
         var feed = feed
         // At once, so that the reader sees that it is connected.
         try await writer.write(ByteBuffer(string: ": events follow\n\n"))
         var lastWritten = ContinuousClock.now
-        while isAllowed(), !Task.isShuttingDownGracefully, !Task.isCancelled {
+        while isWanted(), !Task.isShuttingDownGracefully, !Task.isCancelled {
             if !feed.reads(store.api.log) {
                 // Positions begin anew: what the reader remembers has no meaning any more.
                 try await writer.write(ByteBuffer(string: "event: reset\nid: 0\ndata: {}\n\n"))
@@ -73,10 +73,10 @@ struct EventStreams: Sendable {
     }
 
     /// One of the places; given back when the response ends, or was never written.
-    private final class Place: Sendable {
+    final class Place: Sendable {
         private let metrics: ServiceMetrics
 
-        init(metrics: ServiceMetrics) { self.metrics = metrics }
+        fileprivate init(metrics: ServiceMetrics) { self.metrics = metrics }
 
         deinit { metrics.closeStream() }
     }

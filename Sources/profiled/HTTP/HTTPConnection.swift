@@ -2,17 +2,22 @@ internal import HummingbirdCore
 internal import Logging
 internal import NIOCore
 internal import NIOHTTP1
+internal import ProfileLogAPI
 
-/// A connection as Hummingbird serves it, with a ``LastRequestHandler`` in its pipeline, and on the event loop of its channel.
+/// A connection as Hummingbird serves it, with a ``ConnectionEndHandler`` in its pipeline, and on the event loop of its channel.
 struct HTTPConnection: ServerChildChannel {
     let http1: HTTP1Channel
+    /// How long the rest of a request may take that was answered before it had come.
+    let patience: Duration
 
     func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<HTTP1Channel.Value> {
         http1.setup(channel: channel, logger: logger).flatMapThrowing { value in
             let pipeline = channel.pipeline.syncOperations
             // Behind the decoder and not at the end, where Hummingbird's own handlers go: there no request knows its version any more.
             let decoder = try pipeline.handler(type: ByteToMessageHandler<HTTPRequestDecoder>.self)
-            try pipeline.addHandler(LastRequestHandler(), position: .after(decoder))
+            let end = ConnectionEndHandler(
+                patience: TimeAmount(patience), mostBytesBehindAnswer: 2 * API.maxBodyBytes)
+            try pipeline.addHandler(end, position: .after(decoder))
             return value
         }
     }

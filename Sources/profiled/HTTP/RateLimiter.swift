@@ -6,8 +6,7 @@ internal import Synchronization
 final class RateLimiter: Sendable {
     private static let headers = ["X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset"]
 
-    /// The headers for who has no valid key: there, and empty (spec/rest-api 1.1).
-    static let emptyHeaders = headers.map { (name: $0, value: "") }
+    private static let emptyHeaders = headers.map { (name: $0, value: "") }
 
     /// How a limited endpoint stands.
     struct Standing: Sendable {
@@ -65,21 +64,31 @@ final class RateLimiter: Sendable {
         windows = Mutex(Array(repeating: nil, count: limits.count))
     }
 
-    /// Whether the endpoint has a limit.
-    func limits(_ endpoint: Endpoint) -> Bool { places[endpoint.path] != nil }
+    /// The headers for who has no valid key, if `path` has a limit: there, and empty (spec/rest-api 1.1).
+    func emptyHeaders(_ path: String) -> [(name: String, value: String)] {
+        places[path] == nil ? [] : Self.emptyHeaders
+    }
 
     /// Counts a request, unless it is one too many for one of the endpoint's limits; nil if it has none.
     ///
     /// - Returns: how the limit stands that is the closest to its end.
-    func take(_ endpoint: Endpoint) -> Standing? {
-        guard let places = places[endpoint.path] else { return nil }
+    func take(_ endpoint: Endpoint) -> Standing? { standing(endpoint.path, counting: true) }
+
+    /// How the limit of `path` stands that is the closest to its end; nil if it has none.
+    func standing(_ path: String) -> Standing? { standing(path, counting: false) }
+
+    private func standing(_ path: String, counting: Bool) -> Standing? {
+        guard let places = places[path] else { return nil }
         let now = ContinuousClock.now
         return windows.withLock { windows in
+            // A request that does not count begins no window either.
+            let before = counting ? [] : windows
+            defer { if !counting { windows = before } }
             for place in places where windows[place].map({ now >= $0.end }) ?? true {
                 windows[place] = Window(of: limits[place].seconds, from: now)
             }
             let isOver = places.contains { (windows[$0]?.count ?? 0) >= limits[$0].requests }
-            if !isOver { for place in places { windows[place]?.count += 1 } }
+            if counting, !isOver { for place in places { windows[place]?.count += 1 } }
             let standings = places.compactMap { place in
                 windows[place].map { Standing(limits[place], $0.count, reset: $0.reset, $0.end - now, isOver: isOver) }
             }

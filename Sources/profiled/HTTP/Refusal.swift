@@ -28,6 +28,13 @@ struct Refusal {
 }
 
 extension Refusal {
+    /// An answer that is the last one of its connection, which is of no further use.
+    func lastAnswer(isNative: Bool) -> ServiceAnswer {
+        var answer = answer(isNative: isNative)
+        answer.headers = [("Connection", "close")]
+        return answer
+    }
+
     /// The answer to another method than GET on a path of the service itself.
     static var wrongMethod: ServiceAnswer {
         var answer = Refusal(
@@ -57,7 +64,13 @@ extension Refusal {
         status: 429, code: "overloaded", error: "Too many large requests are being read; nothing was stored.",
         remedy: "Try again in a moment.")
 
-    static let tooManyStreams = Refusal(
-        status: 503, code: "too_many_streams", error: "As many streams of events are open as the service allows.",
-        remedy: "Close one, or start the service with a higher --max-streams.")
+    /// The answer to one reader of events too many.
+    static var tooManyStreams: ServiceAnswer {
+        var answer = Refusal(
+            status: 503, code: "too_many_streams", error: "As many streams of events are open as the service allows.",
+            remedy: "Close one, or start the service with a higher --max-streams."
+        ).answer(isNative: true)
+        answer.headers = [("Retry-After", "5")]
+        return answer
+    }
 }

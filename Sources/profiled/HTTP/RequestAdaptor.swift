@@ -37,7 +37,7 @@ final class RequestAdaptor: Sendable {
     /// What to send: an answer, or events for as long as somebody reads them.
     private enum Outcome {
         case answer(ServiceAnswer)
-        case stream(EventFeed)
+        case stream(EventFeed, EventStreams.Place)
         case file(Response)
     }
 
@@ -74,8 +74,8 @@ final class RequestAdaptor: Sendable {
         case .answer(let answer):
             response = answer.response(exchange.headers)
             code = answer.code
-        case .stream(let feed):
-            response = streams.response(feed, exchange.headers) { [access, exchange] in
+        case .stream(let feed, let place):
+            response = streams.response(feed, in: place, exchange.headers, on: connection) { [access, exchange] in
                 guard case .endpoint(let endpoint) = exchange.route else { return false }
                 return access.refusal(asked.authorization, endpoint) == nil
             }
@@ -113,6 +113,7 @@ final class RequestAdaptor: Sendable {
         case .own(let own): return .answer(answer(to: own, exchange.asked))
         case .endpoint(let endpoint): return try await outcome(of: endpoint, &exchange)
         case .otherMethod, .unknown:
+            exchange.headers += limiter.standing(exchange.route.template)?.headers ?? []
             let path = exchange.request.uri.path
             let method = exchange.request.method
             guard let known = APIRequest.Method(rawValue: method == .head ? "GET" : method.rawValue) else {
@@ -120,7 +121,9 @@ final class RequestAdaptor: Sendable {
             }
             return .answer(ServiceAnswer(await store.api.answer(APIRequest(known, path))))
         case .otherMethodOfOwn: return .answer(Refusal.wrongMethod)
-        case .options(let methods, _): return .answer(ServiceAnswer(allowing: methods))
+        case .options(let methods, let template):
+            exchange.headers += limiter.standing(template)?.headers ?? []
+            return .answer(ServiceAnswer(allowing: methods))
         }
     }
 
@@ -149,6 +152,7 @@ final class RequestAdaptor: Sendable {
             && access.mayBeOlder(asked.authorization, isNative: endpoint.isNative)
         if !keyMayBeInBody, let refusal = refusal(olderKey, endpoint, &exchange) { return .answer(refusal) }
         var call = APIRequest(endpoint.method, request.uri.path)
+        if keyMayBeInBody { exchange.headers += limiter.emptyHeaders(endpoint.path) }
         guard let query else {
             return .answer(
                 ServiceAnswer(
@@ -170,15 +174,15 @@ final class RequestAdaptor: Sendable {
                 call.body = BodyForm.withoutMark(body)
             case .tooLarge: return .answer(ServiceAnswer(API.answerToLargeBody(path: request.uri.path)))
             case .tooManyValues: return .answer(Refusal.tooManyValues.answer(isNative: endpoint.isNative))
-            case .tooSlow: return .answer(Refusal.tooSlow.answer(isNative: endpoint.isNative))
-            case .cutOff: return .answer(Refusal.cutOff.answer(isNative: endpoint.isNative))
+            case .tooSlow: return .answer(Refusal.tooSlow.lastAnswer(isNative: endpoint.isNative))
+            case .cutOff: return .answer(Refusal.cutOff.lastAnswer(isNative: endpoint.isNative))
             case .noRoom: return .answer(Refusal.noRoom.answer(isNative: endpoint.isNative))
             case .unreadable(let error): throw error
             }
             call.ifMatch = asked.ifMatch
             call.idempotencyKey = asked.idempotencyKey
         }
-        if keyMayBeInBody, let refusal = refusal(Access.key(inBody: call.body), endpoint, &exchange) {
+        if keyMayBeInBody, let refusal = refusal(await Self.key(inBody: call.body), endpoint, &exchange) {
             return .answer(refusal)
         }
         if endpoint.path == EventStreams.path, request.method == .get, asked.accepts("text/event-stream") {
@@ -195,6 +199,12 @@ final class RequestAdaptor: Sendable {
         return .answer(Refusal.fileGone.answer(isNative: endpoint.isNative))
     }
 
+    /// The key in a body, looked for elsewhere if that takes long.
+    private static func key(inBody body: [UInt8]) async -> String? {
+        if body.count < LargeWork.bodyBytes { return BodyKey.find(in: body) }
+        return await withTaskExecutorPreference(globalConcurrentExecutor) { BodyKey.find(in: body) }
+    }
+
     /// What the client calls this service, for addresses in answers.
     private static func baseURL(of request: Request, _ asked: RequestHeaders) -> String {
         guard let host = request.head.authority, host.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else { return "" }
@@ -204,7 +214,9 @@ final class RequestAdaptor: Sendable {
     /// What to answer if the request has no key for the endpoint, or is one too many; only one that has a key counts.
     private func refusal(_ olderKey: String?, _ endpoint: Endpoint, _ exchange: inout Exchange) -> ServiceAnswer? {
         if let refusal = access.refusal(exchange.asked.authorization, olderKey: olderKey, endpoint) {
-            if refusal.status == 401, limiter.limits(endpoint) { exchange.headers += RateLimiter.emptyHeaders }
+            exchange.headers +=
+                refusal.status == 401
+                ? limiter.emptyHeaders(endpoint.path) : limiter.standing(endpoint.path)?.headers ?? []
             return refusal
         }
         guard let standing = limiter.take(endpoint) else { return nil }
@@ -214,7 +226,8 @@ final class RequestAdaptor: Sendable {
 
     private func stream(_ call: APIRequest, lastEventID: String?) -> Outcome {
         do throws(APIRefusal) {
-            return .stream(try EventFeed(store.api, call, lastEventID: lastEventID))
+            let feed = try EventFeed(store.api, call, lastEventID: lastEventID)
+            return streams.takePlace().map { .stream(feed, $0) } ?? .answer(Refusal.tooManyStreams)
         } catch {
             return .answer(ServiceAnswer(error.answer))
         }

@@ -1,5 +1,4 @@
 internal import Hummingbird
-internal import ProfileLog
 internal import ProfileLogAPI
 
 /// Decides who may do what.
@@ -35,17 +34,8 @@ struct Access: Sendable {
 
     /// The `api_key` of a query.
     static func key(inQuery query: [(name: String, value: String)]?) -> String? {
-        query?.first { $0.name == olderName }?.value
+        query?.first { $0.name == "api_key" }?.value
     }
-
-    /// The `api_key` of a body.
-    static func key(inBody body: [UInt8]) -> String? {
-        guard case .object(let members) = try? JSON.parse(body) else { return nil }
-        guard case .string(let key) = members.first(where: { $0.key.text == olderName })?.value else { return nil }
-        return key
-    }
-
-    private static let olderName = "api_key"
 
     private static func bearer(_ authorization: String?) -> String? {
         guard let authorization else { return nil }

@@ -56,10 +56,10 @@ final class KeyRing: Sendable {
             state.nextLook = now + Self.lookInterval
             let stamp = Stamp(file.path)
             if stamp != state.stamp {
-                // A file that cannot be read lets nobody in; it is looked at again when it changes.
-                let keys = stamp == nil ? [] : ((try? file.read()) ?? [])
-                state.keys = Dictionary(keys.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
-                state.stamp = stamp
+                // A file that cannot be read lets nobody in, and is read again with the next look: what failed may pass.
+                let keys = stamp == nil ? [] : ((try? file.read()) ?? nil)
+                state.keys = Dictionary((keys ?? []).map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
+                if keys != nil { state.stamp = stamp }
                 if stamp != nil { state.isClosed = true }
             }
             return read(state)

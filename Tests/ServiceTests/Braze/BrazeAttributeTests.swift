@@ -86,6 +86,12 @@ struct BrazeAttributeTests {
         ("facebook", #"{"num_friends":"many"}"#, "facebook", nil), ("facebook", #"{"likes":1}"#, "facebook", nil),
         ("twitter", #"{"screen_name":7}"#, "twitter", nil), ("twitter", #"{"id":true}"#, "twitter", nil),
         ("twitter", #"{"statuses_count":1.5}"#, "twitter", nil),
+        ("country", #""Kosovo""#, "country", nil), ("country", #""EU""#, "country", nil),
+        ("country", #""UN""#, "country", nil), ("country", #""XK""#, "country", nil),
+        ("country", #""AC""#, "country", nil), ("country", #""TA""#, "country", nil),
+        ("country", #""Federal Republic of Germany""#, "country", #""DE""#),
+        ("country", #""Türkiye""#, "country", #""TR""#), ("country", #""South Korea""#, "country", #""KR""#),
+        ("country", #""cote d'ivoire""#, "country", #""CI""#), ("country", #""AX""#, "country", #""AX""#),
         ("country", #""Atlantis""#, "country", nil), ("language", #""de""#, "language", #""de""#),
         ("language", #""german""#, "language", nil), ("dob", #""1990-12-31""#, "dob", #""1990-12-31""#),
         ("dob", #""1990-02-30""#, "dob", nil), ("dob", #""12/31/1990""#, "dob", nil),
@@ -176,13 +182,43 @@ struct BrazeAttributeTests {
     func increments() async throws {
         try await withAPI { api in
             #expect(await api.set(#""x":1.5"#) == nil)
-            #expect(await api.set(#""x":{"inc":1}"#) == "is no integer, so 'inc' changes nothing")
+            #expect(await api.set(#""x":{"inc":1}"#) == "is no integer, and nothing can be added to it")
             #expect(await api.exported() == .double(1.5))
             #expect(await api.set(#""x":9223372036854775806"#) == nil)
             #expect(await api.set(#""x":{"inc":1}"#) == nil)
-            #expect(await api.set(#""x":{"inc":1}"#) == "would need more than 64 bits, so 'inc' changes nothing")
+            #expect(await api.set(#""x":{"inc":1}"#) == "would become more than 64 bits can hold")
             #expect(await api.exported() == .int(.max))
             #expect(await api.set(#""x":{"inc":-1}"#) == nil)
+        }
+    }
+
+    /// What a profile has, an operation that changes nothing of it, and what is said.
+    static let ineffective: [(String, String, String)] = [
+        (#""text""#, #"{"add":["b"]}"#, "is no array"), (#""text""#, #"{"remove":["b"]}"#, "is no array"),
+        (#""text""#, #"{"$add":[{"id":1}]}"#, "is no array"),
+        (
+            #"[{"id":1}]"#,
+            #"{"$update":[{"$identifier_key":"id","$identifier_value":2,"$new_object":{"id":3}}]}"#,
+            "has no object that an '$update' names"
+        ),
+        (
+            "null", #"{"$update":[{"$identifier_key":"id","$identifier_value":2,"$new_object":{"id":3}}]}"#,
+            "has no value"
+        ),
+    ]
+
+    @Test("An operation that changes nothing of what is there is told by both APIs", arguments: ineffective)
+    func withoutEffect(stored: String, operation: String, reason: String) async throws {
+        try await withAPI { api in
+            // The type of the attribute is that of the first value, which is another user's.
+            let type = operation.contains("$") ? #"[{"id":9}]"# : "[9]"
+            await api.track(#"{"external_id":"first","x":\#(type)}"#)
+            _ = await api.post("/v1/log/attributes", #"{"user":"a","attributes":{"x":\#(stored),"n":1}}"#)
+            let before = await api.exported()
+            #expect(await api.set(#""x":\#(operation)"#) == reason)
+            #expect(await api.exported() == before)
+            let native = await api.post("/v1/log/attributes", #"{"user":"a","attributes":{"x":\#(operation)}}"#)
+            #expect(native.json.at("no_effect.0.reason").text == reason)
         }
     }
 

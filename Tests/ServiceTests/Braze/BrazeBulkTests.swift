@@ -49,6 +49,21 @@ struct BrazeBulkTests {
         }
     }
 
+    @Test("Of each of many events with too many properties the first that were sent are kept")
+    func properties() async throws {
+        try await withAPI { api in
+            let many = (0..<257).reversed().map { #""p\#(1000 + $0)":0"# }.joined(separator: ",")
+            let events = (0..<600).map {
+                #"{"external_id":"u\#($0)","name":"e","time":"2026-01-01","properties":{\#(many)}}"#
+            }
+            let (status, json) = await api.post(
+                "/users/track/bulk", #"{"events":[\#(events.joined(separator: ","))]}"#)
+            #expect(status == 201)
+            #expect(json.at("dropped").count == 600)
+            for index in [0, 299, 599] { #expect(json.at("dropped.\(index).field") == "properties.p1000") }
+        }
+    }
+
     @Test("Two megabytes are too many")
     func bytes() async throws {
         try await withAPI { api in

@@ -43,6 +43,15 @@ struct BrazeOddValueTests {
 
     /// What is no JSON, or odd outside of the objects.
     static let refused = [
+        #"{"attributes":[{"external_id":"a","x":1e400,,,, oops},{"external_id":"b","x":1}]}"#,
+        #"{"attributes":[{"external_id":"a","x":1e400,"y":tru},{"external_id":"b","x":1}]}"#,
+        #"{"attributes":[{"external_id":"a","x":1e400,"y":01},{"external_id":"b","x":1}]}"#,
+        #"{"attributes":[{"external_id":"a","x":1e400,"y":"\q"},{"external_id":"b","x":1}]}"#,
+        #"{"attributes":[{"external_id":"a","x":1e400,"y":1.},{"external_id":"b","x":1}]}"#,
+        #"{"attributes":[{"external_id":"a","x":1e400,"y"},{"external_id":"b","x":1}]}"#,
+        "{\"attributes\":[{\"external_id\":\"a\",\"x\":1e400,\"y\":\"\u{1}\"},{\"external_id\":\"b\"}]}",
+        #"{"attributes":[{"external_id":"a"}],"partner":1,"partner":2}"#,
+        #"{"attributes":[{"external_id":"a","x":1e400}],"partner":1,"p\u0061rtner":2}"#,
         #"{"attributes":[{"external_id":"a","x":1e400},{"external_id":"b",}]}"#,
         #"{"attributes":[{"external_id":"a","x":1e400},{"external_id":"b"]}"#,
         #"{"attributes":[{"external_id":"a","x":1e400}],}"#,

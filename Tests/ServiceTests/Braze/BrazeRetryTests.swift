@@ -37,6 +37,50 @@ struct BrazeRetryTests {
         }
     }
 
+    /// Requests of which nothing is stored but what is left out, if that; and whether a user `a` exists before.
+    static let withoutEffect = [
+        #"{"attributes":[{"external_id":"b","x":1,"_update_existing_only":true}]}"#,
+        #"{"attributes":[{"external_id":"b","x":1,"_update_existing_only":true}],"events":[{}]}"#,
+        #"{"attributes":[{"external_id":"a","bad":{"a.b":1}}]}"#,
+        #"{"attributes":[{"external_id":"a"}]}"#,
+    ]
+
+    @Test(
+        "A request that stored nothing of what it says is not done later, under its key", arguments: withoutEffect,
+        ["/users/track", "/users/track/sync"])
+    func nothingStored(body: String, path: String) async throws {
+        if path.hasSuffix("sync"), body.contains("events") { return }
+        try await withAPI { (api) async throws in
+            await api.track(#"{"external_id":"a","n":1}"#)
+            let first = await send(api, path, body, key: "k")
+            #expect(first.status == 201)
+            await api.track(#"{"external_id":"b","y":1}"#)
+            _ = await api.post("/users/delete", #"{"external_ids":["a"]}"#)
+            let before = try api.log.lastPosition()
+            let second = await send(api, path, body, key: "k")
+            if path == "/users/track", !body.contains("bad") { #expect(second == first) }
+            #expect(second.status == 201)
+            #expect(try api.log.lastPosition() == before)
+            #expect(try api.log.find(.externalID("a")) == nil)
+            if !body.contains("bad") { #expect(await send(api, path, body + " ", key: "k").status == 409) }
+        }
+    }
+
+    @Test("What is remembered under a key with nobody names nothing that a sender chose")
+    func nameless() async throws {
+        try await withAPI { (api) async throws in
+            await api.track(#"{"external_id":"a","n":1}"#)
+            let body =
+                #"{"attributes":[{"external_id":"b","_update_existing_only":true}],"#
+                + #""events":[{"external_id":"c","name":"e","time":"2026-01-01","properties":{"canary":1,"canary":2}}]}"#
+            let first = await send(api, "/users/track", body, key: "k")
+            #expect(first.body.contains("canary"))
+            let second = await send(api, "/users/track", body, key: "k")
+            #expect(second.status == 201 && !second.body.contains("canary"))
+            #expect(second.body.contains("\"errors\"") && second.body.contains("\"dropped\""))
+        }
+    }
+
     @Test("A request of which a person was erased is not done again", arguments: ["a", "b"])
     func erased(person: String) async throws {
         try await withAPI { (api) async throws in

@@ -77,7 +77,17 @@ struct BrazeTrackTests {
         ("attributes", #"{"phone":"no"}"#, "'phone' is not valid"),
         ("attributes", #"{\#(who),"_update_existing_only":"yes"}"#, "'_update_existing_only' is not valid"),
         ("attributes", #"{\#(who),"_merge_objects":1,"o":{}}"#, "'_merge_objects' is not valid"),
-        ("attributes", #"{"push_token_import":true,"email":"a@b.example"}"#, "'push_token_import' is not supported"),
+        (
+            "attributes", #"{\#(who),"push_token_import":true,"push_tokens":[{"app_id":"i","token":"t"}]}"#,
+            "'external_id' is not allowed with 'push_token_import'"
+        ),
+        (
+            "attributes", #"{"braze_id":"x","push_token_import":true,"push_tokens":[{"app_id":"i","token":"t"}]}"#,
+            "'braze_id' is not allowed with 'push_token_import'"
+        ),
+        ("attributes", #"{"push_token_import":true,"email":"a@b.example"}"#, "'push_tokens' is required"),
+        ("attributes", #"{"push_token_import":true,"push_tokens":[]}"#, "'push_tokens' is not valid"),
+        ("attributes", #"{"push_token_import":true,"push_tokens":[{"token":"t"}]}"#, "'push_tokens' is not valid"),
         (
             "events", #"{\#(who),\#(when),"name":"ecommerce.product_viewed"}"#,
             "The property '#/' did not contain a required property of 'product_id'"
@@ -124,6 +134,14 @@ struct BrazeTrackTests {
             "'quantity' is not valid"
         ),
         ("purchases", #"{\#(who),"product_id":"p","currency":"EUR","price":1}"#, "'time' is required"),
+        (
+            "purchases", #"{\#(who),\#(when),"product_id":"p","currency":"EUR","price":1.7e308,"quantity":100}"#,
+            "'price' is not valid"
+        ),
+        (
+            "purchases", #"{\#(who),\#(when),"product_id":"p","currency":"EUR","price":-2e13,"quantity":100}"#,
+            "'price' is not valid"
+        ),
         (
             "purchases", #"{\#(who),\#(when),"product_id":"p","currency":"EUR","price":1,"properties":{"price":1}}"#,
             "Invalid 'properties' field"

@@ -132,6 +132,27 @@ struct LeftOutObjectsTests {
         }
     }
 
+    @Test("Names that a sender chose are told, and outlive nobody")
+    func names() async throws {
+        try await withAPI { (api) async throws in
+            let cancelled =
+                #""name":"ecommerce.order_cancelled","time":"2026-01-01","properties":{"order_id":"o","cancel_reason":"r","#
+                + #""total_value":1,"currency":"EUR","products":[],"source":"s","canary-1":1}"#
+            let body = """
+                {"attributes":[{"external_id":"a","x":1}],"events":[{"external_id":"a",\(cancelled)},
+                {"external_id":"nobody",\(cancelled)},
+                {"external_id":"b","name":"e","time":"2026-01-01","properties":{"canary-2":1,"canary-2":2}}]}
+                """
+            let (status, answer) = await api.post("/users/track", body)
+            #expect(status == 201 && answer.at("errors").count == 3)
+            #expect(answer.json.contains("canary-1") && answer.json.contains("canary-2"))
+            #expect(await all(api).count == 3)
+            #expect(await api.post("/users/delete", #"{"external_ids":["a"]}"#).status == 201)
+            #expect(await !all(api).contains { $0.json.contains("canary") })
+            #expect(await !api.get("/v1/events").json.json.contains("canary"))
+        }
+    }
+
     @Test("The list of one request has an end, and says what is beyond it")
     func bounded() async throws {
         try await withAPI { (api) async throws in

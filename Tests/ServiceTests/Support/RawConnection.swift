@@ -43,6 +43,27 @@ final class RawConnection: Sendable {
             "POST \(path) HTTP/1.1\r\nHost: x\r\nContent-Length: \(length ?? body.utf8.count)\r\n\(headers)\r\n\(body)")
     }
 
+    /// Sends a byte now and then until the service has closed the connection; false if it takes them for 20 seconds.
+    func dripsUntilClosed() async throws -> Bool {
+        for _ in 0..<400 {
+            if Foundation.send(socket, " ", 1, Int32(MSG_NOSIGNAL)) <= 0 { return true }
+            try await Task.sleep(for: .milliseconds(50))
+        }
+        return false
+    }
+
+    /// Sends bytes until the service has closed the connection, or has had so many; how many it took.
+    func takes(atMost limit: Int) -> Int {
+        let bytes = [UInt8](repeating: 0x20, count: 1 << 16)
+        var taken = 0
+        while taken < limit {
+            let count = Foundation.send(socket, bytes, bytes.count, Int32(MSG_NOSIGNAL))
+            if count <= 0 { break }
+            taken += count
+        }
+        return taken
+    }
+
     /// Says that nothing more will be sent.
     func finish() { shutdown(socket, Int32(SHUT_WR)) }
 

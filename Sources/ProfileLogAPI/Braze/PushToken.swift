@@ -1,0 +1,25 @@
+internal import ProfileLog
+
+/// A push token of an app: what tells one from another.
+struct PushToken: Hashable, Sendable {
+    var app: String
+    var token: String
+
+    init(app: String, token: String) {
+        self.app = app
+        self.token = token
+    }
+
+    /// The token that an entry of `push_tokens` is; nil if it is none.
+    init?(_ entry: AttributeValue) {
+        guard let app = entry[WireNames.appID]?.asText, let token = entry["token"]?.asText else { return nil }
+        self.app = app
+        self.token = token
+    }
+
+    /// Stands for a device that nobody has named: the same each time.
+    var deviceID: String {
+        let hash = ContentHash.of(Array("\(app)\0\(token)".utf8)).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }
+        return hash.joined()
+    }
+}

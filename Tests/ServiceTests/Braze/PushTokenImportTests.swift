@@ -1,0 +1,114 @@
+import ProfileLog
+import Testing
+
+@testable import ProfileLogAPI
+
+@Suite("Imports of push tokens")
+struct PushTokenImportTests {
+    private func token(_ text: String, device: String? = nil) -> String {
+        let device = device.map { #","device_id":"\#($0)""# } ?? ""
+        return #"{"app_id":"i","token":"\#(text)"\#(device)}"#
+    }
+
+    @discardableResult
+    private func send(_ api: API, _ tokens: String, _ more: String = "") async -> AttributeValue {
+        await api.post(
+            "/users/track", #"{"attributes":[{"push_token_import":true,"push_tokens":[\#(tokens)]\#(more)}]}"#
+        ).json
+    }
+
+    @Test("Each token makes an anonymous user who has it, with what else the object says")
+    func makes() async throws {
+        try await withAPI { (api) async throws in
+            let answer = await send(
+                api, "\(token("t", device: "d")),\(token("u"))", #","email":"a@b.example","country":"US","shoe":39"#)
+            #expect(answer.at("attributes_processed") == 1 && answer.at("dropped") == .null)
+            #expect(try api.log.userCount() == 2)
+            let owner = await api.export(#""device_id":"d""#)
+            #expect(owner.count == 1)
+            #expect(owner.at("0.push_tokens.0.token") == "t" && owner.at("0.push_tokens").count == 1)
+            #expect(owner.at("0.country") == "US" && owner.at("0.custom_attributes.shoe") == 39)
+            #expect(owner.at("0.external_id") == .null)
+            #expect(await api.export(#""email_address":"a@b.example""#).count == 2)
+        }
+    }
+
+    @Test("A token that somebody has is left alone, until nobody has it any more")
+    func known() async throws {
+        try await withAPI { (api) async throws in
+            await api.track(Wire.user("a", #""push_tokens":[\#(token("t"))]"#))
+            for _ in 0..<2 {
+                let answer = await send(api, token("t"), #","shoe":1"#)
+                #expect(answer.at("attributes_processed") == 1)
+                #expect(answer.at("dropped.0.reason") == "somebody has this token already")
+            }
+            #expect(try api.log.userCount() == 1)
+            await send(api, "\(token("u")),\(token("u"))")
+            await send(api, token("u"))
+            #expect(try api.log.userCount() == 2)
+            await api.track(Wire.user("a", #""push_tokens":null"#))
+            await send(api, token("t"))
+            #expect(try api.log.userCount() == 3)
+            _ = await api.post("/users/delete", #"{"external_ids":["a"]}"#)
+            await send(api, token("t"))
+            #expect(try api.log.userCount() == 3)
+        }
+    }
+
+    @Test("Who is on a device keeps it, and is not changed by an import for it")
+    func occupied() async throws {
+        try await withAPI { (api) async throws in
+            _ = await api.post("/v1/log/event", #"{"user":"a","device":"d","name":"x"}"#)
+            _ = await api.post("/v1/devices/d/change-user", #"{"user":"a"}"#)
+            let before = await api.export(#""device_id":"d""#)
+            await send(api, token("t", device: "d"), #","first_name":"Ana""#)
+            #expect(await api.export(#""device_id":"d""#) == before)
+            #expect(try api.log.userCount() == 2)
+        }
+    }
+
+    @Test("A token goes with a merge")
+    func merged() async throws {
+        try await withAPI { (api) async throws in
+            await api.track(Wire.user("a", #""push_tokens":[\#(token("t"))]"#), Wire.user("b"))
+            _ = await api.post(
+                "/users/merge",
+                #"{"merge_updates":[{"identifier_to_merge":{"external_id":"a"},"identifier_to_keep":{"external_id":"b"}}]}"#
+            )
+            await send(api, token("t"))
+            #expect(try api.log.userCount() == 2)
+            await api.track(Wire.user("b", #""push_tokens":[]"#))
+            await send(api, token("t"))
+            #expect(try api.log.userCount() == 3)
+        }
+    }
+
+    @Test("Many at once make one user for a token, and a retry none")
+    func atOnce() async throws {
+        try await withAPI { (plain) async throws in
+            let api = API(writer: LogWriter(plain.log))
+            await withTaskGroup(of: Void.self) { group in
+                for _ in 0..<16 { group.addTask { await send(api, token("t")) } }
+            }
+            #expect(try api.log.userCount() == 1)
+            let history = try api.log.events(from: .start, limit: 100).events
+            #expect(history.count { $0.event.kind == .userAttributesChanged } == 1)
+            let (status, json) = await api.post(
+                "/users/track/sync",
+                #"{"attributes":[{"push_token_import":true,"shoe":1,"push_tokens":[\#(token("v", device: "e"))]}]}"#)
+            #expect(status == 201 && json.at("users.0.custom_attributes.shoe") == 1)
+            #expect(json.at("users.0.device_id") == "e")
+        }
+    }
+
+    @Test("The state of the fold is read back as it was written")
+    func coding() async throws {
+        try await withAPI { (api) async throws in
+            await send(api, "\(token("t")),\(token("u", device: "d"))")
+            let state = try api.log.state(overStore: PushTokenProjection.self).state
+            let bytes = PushTokenProjection.encode(state)
+            #expect(bytes.withUnsafeBytes { PushTokenProjection.decode($0) } == state)
+            #expect(state.holds(PushToken(app: "i", token: "u")) && !state.holds(PushToken(app: "j", token: "u")))
+        }
+    }
+}

@@ -1,0 +1,64 @@
+import Foundation
+import ProfileLog
+import ProfileLogAPI
+import Testing
+
+@Suite("Bodies that nobody reads")
+struct UnreadBodyTests {
+    /// The first line of a request whose body is not read, more headers, and the status of its answer.
+    static let requests: [(line: String, headers: String, status: Int)] = [
+        ("POST /v1/nothing", "", 404), ("POST /v1/stats", "", 405), ("GET /v1/stats", "", 200), ("GET /", "", 200),
+        ("HEAD /v1/stats", "", 200), ("POST /users/track", "Content-Encoding: gzip\r\n", 415),
+        ("POST /users/track", "Origin: http://elsewhere\r\n", 403), ("OPTIONS /users/track", "", 204),
+    ]
+
+    @Test("The answer comes at once, and the connection ends if the body does not", arguments: requests)
+    func drips(request: (line: String, headers: String, status: Int)) async throws {
+        try await withService(arguments: ["--body-timeout", "1"]) { service in
+            for length in ["Content-Length: 4000000", "Transfer-Encoding: chunked"] {
+                let connection = try RawConnection(service)
+                connection.send("\(request.line) HTTP/1.1\r\nHost: x\r\n\(request.headers)\(length)\r\n\r\n")
+                if length.hasPrefix("Transfer") { connection.send("100000\r\n") }
+                let answer = connection.read(until: "\r\n\r\n")
+                #expect(answer.hasPrefix("HTTP/1.1 \(request.status) "), "\(answer)")
+                #expect(try await connection.dripsUntilClosed(), "\(length)")
+            }
+        }
+    }
+
+    @Test("So does one that is longer than any body, whoever sends it, and however fast")
+    func endless() async throws {
+        try await withService(arguments: ["--body-timeout", "60"]) { service in
+            let connection = try RawConnection(service)
+            connection.send("POST /v1/nothing HTTP/1.1\r\nHost: x\r\nContent-Length: \(1 << 40)\r\n\r\n")
+            #expect(connection.read(until: "unknown_path").hasPrefix("HTTP/1.1 404 "))
+            #expect(connection.takes(atMost: 64 << 20) < 64 << 20)
+        }
+    }
+
+    @Test("A body that comes in time is passed over, and the connection goes on")
+    func goesOn() async throws {
+        try await withService { service in
+            let connection = try RawConnection(service)
+            connection.post("/v1/nothing", "", length: 8)
+            #expect(connection.read(until: "unknown_path").hasPrefix("HTTP/1.1 404 "))
+            connection.send(#"{"a": 1}"#)
+            connection.send("GET /health/live HTTP/1.1\r\nHost: x\r\n\r\n")
+            #expect(connection.read(until: #"{"status":"ok"}"#).hasPrefix("HTTP/1.1 200 "))
+        }
+    }
+
+    @Test("An answer behind which the connection ends says so")
+    func says() async throws {
+        try await withService(arguments: ["--body-timeout", "1"]) { service in
+            for (isHalf, status) in [(false, 408), (true, 400)] {
+                let connection = try RawConnection(service)
+                connection.post("/v1/log/event", "{", length: 9)
+                if isHalf { connection.finish() }
+                let answer = try #require(connection.readToEnd())
+                #expect(answer.hasPrefix("HTTP/1.1 \(status) "), "\(answer)")
+                #expect(answer.contains("\r\nConnection: close\r\n"))
+            }
+        }
+    }
+}
