@@ -57,7 +57,8 @@ extension API {
                     // A key needs an event to stand with: one that leaves out nothing.
                     try builder.leaveOut([], of: nil)
                 }
-                let note = key == nil ? [] : RequestNote(digest: digest, answer: first(decision.remembered).body).bytes
+                let remembered = key == nil ? answer : decision.nameless.map(first) ?? answer
+                let note = key == nil ? [] : RequestNote(digest: digest, answer: remembered.body).bytes
                 return .store(try builder.finish(idempotencyKey: key, note: note)) { receipt in
                     claims.release()
                     if receipt.isRepetition { return try known(receipt, try self.note(of: receipt, digest)) }

@@ -53,13 +53,13 @@ struct TrackDecision {
     /// Whether no object was in order.
     var refusesAll: Bool { objects.isEmpty }
 
-    /// What may be remembered under the request's key: no names that the sender chose, if they would stand with nobody, whose erasure
-    /// takes them away.
-    var remembered: TrackDecision {
-        guard isAboutNobody else { return self }
-        var remembered = self
-        for index in errors.indices { remembered.errors[index].type = errors[index].kept }
-        return remembered
+    /// The decision as it may be remembered under the request's key, if that stands with nobody, whose erasure takes it away: without
+    /// names that the sender chose. Nil if it stands with a user.
+    var nameless: TrackDecision? {
+        guard isAboutNobody else { return nil }
+        var nameless = self
+        for index in errors.indices { nameless.errors[index].type = errors[index].kept }
+        return nameless
     }
 
     private mutating func take(
