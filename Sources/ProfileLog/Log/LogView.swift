@@ -111,10 +111,10 @@ struct LogView: Sendable {
         guard let row = try transaction.get(tables.identifiers, key) else {
             try refuseDamage()
             // A second user would get the ID.
-            try refuseBrokenPage(.identifiers, around: key, transaction) { Self.isIdentifier($0.value) }
+            try refuseBrokenPage(.identifiers, around: key, transaction) { isIdentifier($0.value) }
             return nil
         }
-        guard Self.isIdentifier(row) else { throw StorageError.damaged(place: "a row of table identifiers") }
+        guard isIdentifier(row) else { throw StorageError.damaged(place: "a row of table identifiers") }
         if row.count > 12, !row.slice(8..<(row.count - 4)).elementsEqual(KeyCoding.identifierRemainder(id())) {
             return nil
         }
@@ -123,8 +123,9 @@ struct LogView: Sendable {
         return user
     }
 
-    private static func isIdentifier(_ row: UnsafeRawBufferPointer) -> Bool {
-        row.count >= 12 && RecordHeader.hasRightChecksum(row)
+    /// Whether `row` is one of table `identifiers`: records of the log have checksums too, and no user's number in front.
+    private func isIdentifier(_ row: UnsafeRawBufferPointer) -> Bool {
+        row.count >= 12 && RecordHeader.hasRightChecksum(row) && row.bigEndian64() <= withTail { $0.userCount }
     }
 
     /// How many users there are.
