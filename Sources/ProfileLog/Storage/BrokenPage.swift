@@ -27,16 +27,23 @@ public enum BrokenPage {
         ending.store(UInt(bitPattern: pointer), ordering: .releasing)
         var action = sigaction()
         action.sa_flags = SA_SIGINFO
-        action.__sigaction_handler.sa_sigaction = { number, info, _ in BrokenPage.handle(number, info) }
+        action.__sigaction_handler.sa_sigaction = { number, info, context in
+            BrokenPage.handle(number, info, context)
+        }
         for number in [SIGBUS, SIGSEGV] { sigaction(number, &action, nil) }
     }
 
-    /// A fault in the map of a store is a broken page; any other is the program's own, and ends it as if nobody had asked.
-    private static func handle(_ number: Int32, _ info: UnsafeMutablePointer<siginfo_t>?) {
+    /// A fault in the map of a store, or of LMDB's own code, which follows a page wherever that leads, is a broken page; any other is the
+    /// program's own, and ends it as if nobody had asked.
+    private static func handle(
+        _ number: Int32, _ info: UnsafeMutablePointer<siginfo_t>?, _ context: UnsafeMutableRawPointer?
+    ) {
         // What another process sent has no address.
         let isFault = (info?.pointee.si_code ?? 0) > 0
         if isFault, let address = info?.pointee._sifields._sigfault.si_addr,
-            isInStore(UInt(bitPattern: address), file: Glibc.open("/proc/self/maps", O_RDONLY | O_CLOEXEC))
+            isOfStore(
+                UInt(bitPattern: address), in: instruction(context),
+                file: Glibc.open("/proc/self/maps", O_RDONLY | O_CLOEXEC))
         {
             end()
         }
@@ -45,29 +52,48 @@ public enum BrokenPage {
         if !isFault { raise(number) }
     }
 
-    /// Whether `address` lies in a map of a store, which is known by its size, by the system's list of this process's maps, whose lines begin as
-    /// in `7f0000000000-7f0000001000 r--s`. Where there is no such list, nobody can say that it does not.
+    /// The address of the instruction that met the fault; nil on machines of which it is not known where that is kept.
+    private static func instruction(_ context: UnsafeMutableRawPointer?) -> UInt? {
+        guard let machine = context?.assumingMemoryBound(to: ucontext_t.self) else { return nil }
+        #if arch(x86_64)
+            return UInt(bitPattern: Int(machine.pointee.uc_mcontext.gregs.16))  // REG_RIP
+        #elseif arch(arm64)
+            return UInt(machine.pointee.uc_mcontext.pc)
+        #else
+            return nil
+        #endif
+    }
+
+    /// Whether `address` lies in a map of a store, which is known by its size, or `instruction` in LMDB's code, by the system's list of this
+    /// process's maps, whose lines are as `7f0000000000-7f0000001000 r-xp 00000000 00:00 0 /usr/lib/liblmdb.so.0`. Where there is no such list,
+    /// nobody can say that it is not so.
     ///
     /// For a signal's handler: it neither locks nor allocates.
-    private static func isInStore(_ address: UInt, file: Int32) -> Bool {
+    private static func isOfStore(_ address: UInt, in instruction: UInt?, file: Int32) -> Bool {
         if file < 0 { return true }
+        let library: StaticString = "/liblmdb"
         // On the stack, which so little is.
         return withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 512) { buffer in
             var (begin, number, isBehindEnd) = (UInt(0), UInt(0), false)
+            var (hasInstruction, matched) = (false, 0)
             while true {
                 let count = read(file, buffer.baseAddress, buffer.count)
                 if count <= 0 { return false }
                 for index in 0..<count {
                     let byte = buffer[index]
                     switch byte {
-                    case UInt8(ascii: "\n"): (number, isBehindEnd) = (0, false)
-                    case _ where isBehindEnd: break
+                    case UInt8(ascii: "\n"): (number, isBehindEnd, hasInstruction, matched) = (0, false, false, 0)
+                    case _ where isBehindEnd:
+                        if !hasInstruction { continue }
+                        matched = byte == library.utf8Start[matched] ? matched + 1 : byte == library.utf8Start[0] ? 1 : 0
+                        if matched == library.utf8CodeUnitCount { return true }
                     case UInt8(ascii: "-"): (begin, number) = (number, 0)
                     case UInt8(ascii: " "):
                         isBehindEnd = true
-                        if address >= begin, address < number {
-                            return number - begin == UInt(Environment.mapSizeBytes)
+                        if address >= begin, address < number, number - begin == UInt(Environment.mapSizeBytes) {
+                            return true
                         }
+                        hasInstruction = instruction.map { $0 >= begin && $0 < number } ?? false
                     case UInt8(ascii: "a")...: number = number &<< 4 | UInt(byte - UInt8(ascii: "a") + 10)
                     default: number = number &<< 4 | UInt(byte & 0xF)
                     }

@@ -41,7 +41,7 @@ extension API {
         try check(body)
         if body.importsPushTokens {
             // The first time all of the log is folded: not on the thread of a connection.
-            try await performBeside { [pushTokens] _ in try pushTokens.catchUp() }
+            try await performBeside { [pushTokens] _ in _ = try pushTokens.catchUp() }
         }
         do {
             return try await settle { [self] in

@@ -94,7 +94,7 @@ struct WorkspaceTests {
         ("- a", 1, "", "mapping"),
         ("segmets: []", 1, "segmets", "`segments`"),
         ("something_else: 1", 1, "something_else", "The keys here are apps"),
-        ("apps:\n  - id: a\n    nmae: A", 3, "apps[0].nmae", "The keys here are id, name, platform."),
+        ("apps:\n  - id: a\n    nmae: A", 3, "apps[0].nmae", "Did you mean `name`?"),
         ("apps:\n  - id: a", 2, "apps[0]", "no `name`"),
         ("apps: 7", 1, "apps", "must be a list"),
         ("apps: [7]", 1, "apps[0]", "must be a mapping"),
