@@ -85,7 +85,8 @@ public enum BrokenPage {
                     case UInt8(ascii: "\n"): (number, isBehindEnd, hasInstruction, matched) = (0, false, false, 0)
                     case _ where isBehindEnd:
                         if !hasInstruction { continue }
-                        matched = byte == library.utf8Start[matched] ? matched + 1 : byte == library.utf8Start[0] ? 1 : 0
+                        let isNext = byte == library.utf8Start[matched]
+                        matched = isNext ? matched + 1 : byte == library.utf8Start[0] ? 1 : 0
                         if matched == library.utf8CodeUnitCount { return true }
                     case UInt8(ascii: "-"): (begin, number) = (number, 0)
                     case UInt8(ascii: " "):
