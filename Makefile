@@ -1,7 +1,7 @@
 # make demo   builds in release and plays the whole story on a store of its own
 # make test   builds and runs all tests
 # make compatibility   runs Braze clients from PyPI against the built profiled (PROFILED=FILE for another than .build/debug/profiled)
-.PHONY: demo test compatibility run bench bench-http bench-large install build fuzz lint mutations setup clean
+.PHONY: demo test compatibility run bench bench-http bench-large wrk install build fuzz lint mutations setup clean
 
 PREFIX ?= /usr/local
 
@@ -23,12 +23,15 @@ compatibility:
 run: build
 	.build/release/profiled
 
-bench: build
+bench: wrk build
 	@scripts/bench.sh
 	@scripts/bench-http.sh
 
-bench-http: build
+bench-http: wrk build
 	@scripts/bench-http.sh
+
+wrk:
+	@command -v wrk >/dev/null || { echo "wrk is missing. Install it with: apt-get install wrk" >&2; exit 1; }
 
 bench-large: build
 	@scripts/bench-large.sh

@@ -30,6 +30,7 @@ let package = Package(
     targets: [
         .systemLibrary(
             name: "CLMDB", pkgConfig: "lmdb", providers: [.apt(["liblmdb-dev"]), .brew(["lmdb"])]),
+        .systemLibrary(name: "CMalloc"),
         .target(name: "CCRC32C"),
         .target(
             name: "ProfileLog",
@@ -49,7 +50,7 @@ let package = Package(
         .executableTarget(
             name: "profiled",
             dependencies: [
-                "ProfileLog", "ProfileLogAPI",
+                "CMalloc", "ProfileLog", "ProfileLogAPI",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "CoreMetrics", package: "swift-metrics"),
                 .product(name: "Crypto", package: "swift-crypto"),

@@ -116,8 +116,15 @@ class Exports(threading.Thread):
         super().__init__(daemon=True)
         self.connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
         self.users, self.ended, self.milliseconds = users, threading.Event(), []
+        self.failure = None
 
     def run(self):
+        try:
+            self.export()
+        except (OSError, http.client.HTTPException) as error:
+            self.failure = error
+
+    def export(self):
         for turn in range(1_000_000):
             if self.ended.wait(1 / EXPORTS_PER_SECOND):
                 return
@@ -128,11 +135,14 @@ class Exports(threading.Thread):
             answer = response.read()
             self.milliseconds.append((time.perf_counter() - begin) * 1000)
             if response.status != 201:
-                sys.exit(f"An export failed: {answer[:200]}")
+                self.failure = answer[:200]
+                return
 
     def stop(self):
         self.ended.set()
         self.join()
+        if self.failure:
+            sys.exit(f"An export failed: {self.failure}")
         times = sorted(self.milliseconds)
         return times[len(times) // 2], times[-(-len(times) * 99 // 100) - 1], len(times)
 

@@ -24,6 +24,7 @@ struct Profiled: AsyncParsableCommand {
         defaultSubcommand: ServeCommand.self)
 
     static func main() async {
+        Memory.giveBackLargeBuffers()
         BrokenPage.endProcess(
             withStatus: 2,
             saying: "profiled: A page of the store's file is broken.\n"
