@@ -18,8 +18,12 @@ extension EventLog {
         return (fold.state, Position(rawValue: fold.position))
     }
 
-    /// How many events are folded into a stored state behind one commit at most.
+    /// How many events are folded into a stored state at once.
     private var mostFoldedAtOnce: UInt64 { 2 * UInt64(options.indexLag) }
+
+    /// How many are folded behind one commit, so that the next one hardly waits. Commits that bring more for long are caught up with behind
+    /// smaller ones, or when the log is closed.
+    private var mostFoldedBehindCommit: UInt64 { max(1, UInt64(options.indexLag) / 4) }
 
     /// Brings the stored state of a projection up to the log's end.
     func keepState<P: Projection>(_: P.Type) throws {
@@ -31,7 +35,7 @@ extension EventLog {
     func keepStates() throws {
         let parts = 1 + 2 * Self.greatestLag / mostFoldedAtOnce
         for projection in projections where projection.scope == .store {
-            for _ in 0..<parts { if try !keepStateInPart(projection) { break } }
+            for _ in 0..<parts { if try !keepStateInPart(projection, of: mostFoldedAtOnce) { break } }
         }
     }
 
@@ -44,16 +48,14 @@ extension EventLog {
         guard isDue else { return }
         var isLeft = false
         for projection in projections where projection.scope == .store {
-            if try keepStateInPart(projection) { isLeft = true }
+            if try keepStateInPart(projection, of: mostFoldedBehindCommit) { isLeft = true }
         }
         if isLeft { areStatesDue.withLock { $0 = true } }
     }
 
-    /// Folds the next events into the stored state, and answers whether more are left.
-    private func keepStateInPart<P: Projection>(_: P.Type) throws -> Bool {
-        let fold = try withView { view, transaction in
-            try storeState(P.self, view, transaction, limit: mostFoldedAtOnce)
-        }
+    /// Folds the next events, `limit` at most, into the stored state, and answers whether more are left.
+    private func keepStateInPart<P: Projection>(_: P.Type, of limit: UInt64) throws -> Bool {
+        let fold = try withView { view, transaction in try storeState(P.self, view, transaction, limit: limit) }
         if fold.count == 0 { return false }
         return try keep(P.self, fold.state, at: fold.position, seen: fold.seen) && fold.position < fold.seen
     }

@@ -81,7 +81,7 @@ struct StoreStateTests {
         #expect(try reached(log) == log.lastPosition().rawValue)
         _ = try log.erase([.externalID("user 2")], actor: "a test", reason: "asked to")
         #expect(try stored(log) == nil)
-        try append(60)
+        try append(200)
         #expect(try reached(log) ?? 0 >= log.statistics().extent.indexed.rawValue)
         try log.expectSound()
     }
