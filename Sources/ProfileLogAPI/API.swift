@@ -167,7 +167,7 @@ public final class API: Sendable {
         let log = log
         return try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Value, any Error>) in
             let thread = Thread { continuation.resume(with: Result { try work(log) }) }
-            thread.name = "profilelog-beside"
+            thread.name = "beside-writer"
             thread.start()
         }
     }

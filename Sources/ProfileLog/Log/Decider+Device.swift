@@ -94,8 +94,8 @@ extension Decider {
         }
         let due = device.due(flush.visible, limit: flush.limit)
         for item in due {
-            guard let header = try header(at: item.position, transaction),
-                let saved = RecordedEvent(header, position: Position(rawValue: item.position), names: names),
+            let position = Position(rawValue: item.position)
+            guard let saved = RecordedEvent(try header(at: item.position, transaction), position: position, names: names),
                 let refusal = SDKRules.refusal(of: saved.event)
             else { continue }
             flush.refused[item.position] = "\(refusal.place) \(refusal.reason)"
@@ -115,7 +115,8 @@ extension Decider {
         while to > 0 {
             let from = to > 127 ? to - 127 : 1
             for position in try view.positions(of: user, from: from, to: to, transaction).reversed() {
-                guard position > launch, let header = try header(at: position, transaction) else { return 0 }
+                guard position > launch else { return 0 }
+                let header = try header(at: position, transaction)
                 if header.kind == .pendingFlushed, let body = RecordBody(header.body), body.launch == launch {
                     return body.chunk + 1
                 }

@@ -12,7 +12,8 @@ extension Decider {
         var hasLost = false
         var owners: [Owner: Bool] = [:]
         for position in positions {
-            guard let header = try header(at: position, transaction), let body = RecordBody(header.body) else {
+            let header = try header(at: position, transaction)
+            guard let body = RecordBody(header.body) else {
                 throw StorageError.damaged(place: "the record at position \(position)")
             }
             guard index < append.items.count, let kind = header.kind,
@@ -87,9 +88,8 @@ extension Decider {
         while from < version {
             let to = min(from + 127, version - 1)
             for position in try view.positions(of: user, from: from, to: to, transaction) {
-                guard let header = try header(at: position, transaction), header.kind?.tellsIDs == true,
-                    let body = RecordBody(header.body)
-                else { continue }
+                let header = try header(at: position, transaction)
+                guard header.kind?.tellsIDs == true, let body = RecordBody(header.body) else { continue }
                 if body.released.contains(id) { has = false }
                 if body.identities.contains(id) { has = true }
                 if header.kind == .userChanged, let device = body.device.flatMap({ String(exactly: $0) }) {

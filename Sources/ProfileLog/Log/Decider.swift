@@ -29,6 +29,11 @@ struct Decider: ~Copyable {
         streams = try Cursor(transaction.handle, view.tables.streams)
     }
 
+    /// An append was refused after a part of it was recorded: the commit is given up.
+    struct HalfDecided: Error {
+        let refusal: AppendError
+    }
+
     var nextPosition: UInt64 { firstPosition + UInt64(ends.count) }
 
     /// Bytes of all records so far.
@@ -42,7 +47,8 @@ struct Decider: ~Copyable {
 
     // MARK: - Deciding
 
-    /// Decides one append. Throws an `AppendError` if it is refused, with nothing added; other errors end the commit.
+    /// Decides one append. Throws an `AppendError` if it is refused, with nothing added; other errors end the commit. What is damaged
+    /// refuses the append that needs it, and no other.
     mutating func decide(
         _ append: borrowing PreparedAppend, _ transaction: borrowing some Reading & ~Copyable
     ) throws -> AppendReceipt {
@@ -63,11 +69,17 @@ struct Decider: ~Copyable {
                 return try decideDiscard(device, selection, actor, reason, context, transaction)
             }
         } catch let error as AppendError {
-            // Refusals come before the first record; one that did not would leave a part of the append behind.
-            if ends.count > recordsBefore { throw HalfDecided(refusal: error) }
-            names.truncate(to: namesBefore)
-            throw error
+            throw refusal(error, recordsBefore, namesBefore)
+        } catch StorageError.damaged(let place) {
+            throw refusal(.refused(.damaged(place: place)), recordsBefore, namesBefore)
         }
+    }
+
+    /// `error`, with the names of the append forgotten; or what ends the commit, if a part of the append is recorded already.
+    private mutating func refusal(_ error: AppendError, _ recordsBefore: Int, _ namesBefore: Int) -> any Error {
+        if ends.count > recordsBefore { return HalfDecided(refusal: error) }
+        names.truncate(to: namesBefore)
+        return error
     }
 
     private mutating func decideEvents(
@@ -328,7 +340,7 @@ struct Decider: ~Copyable {
     ) throws -> AppendReceipt? {
         let hash = KeyCoding.hash(append.idempotencyKey)
         guard let position = try view.append(keyHash: hash, transaction) else { return nil }
-        guard let header = try header(at: position, transaction), let field = AppendField.first(in: header.body) else {
+        guard let field = AppendField.first(in: try header(at: position, transaction).body) else {
             throw StorageError.damaged(place: "the record at position \(position)")
         }
         guard field.isUnder(append.idempotencyKey, hash: hash) else {
@@ -343,9 +355,7 @@ struct Decider: ~Copyable {
             throw AppendError.keyReused(position: Position(rawValue: position))
         }
         for next in position..<end {
-            guard let header = try self.header(at: next, transaction) else {
-                throw StorageError.damaged(place: "the record at position \(next)")
-            }
+            let header = try header(at: next, transaction)
             places.append(.init(user: UserNumber(rawValue: header.user), version: Version(rawValue: header.version)))
         }
         return AppendReceipt(repeating: field, at: position, places)
@@ -354,19 +364,14 @@ struct Decider: ~Copyable {
     /// The header at a position of the log, or of this very commit.
     func header(
         at position: UInt64, _ transaction: borrowing some Reading & ~Copyable
-    ) throws -> RecordHeader? {
-        if position >= firstPosition {
-            let index = Int(position - firstPosition)
-            guard index < ends.count else { return nil }
-            return RecordHeader(writer.bytes.slice((index == 0 ? 0 : ends[index - 1])..<ends[index]))
+    ) throws -> RecordHeader {
+        guard position >= firstPosition else {
+            return try RecordHeader(transaction.get(view.tables.log, position), at: position)
         }
-        return try transaction.get(view.tables.log, position).flatMap { RecordHeader($0) }
+        guard position < nextPosition else { return try RecordHeader(nil, at: position) }
+        let index = Int(position - firstPosition)
+        return try RecordHeader(writer.bytes.slice((index == 0 ? 0 : ends[index - 1])..<ends[index]), at: position)
     }
-}
-
-/// An append was refused after a part of it was recorded: the whole commit is given up.
-struct HalfDecided: Error {
-    let refusal: AppendError
 }
 
 /// How much may wait on one device.

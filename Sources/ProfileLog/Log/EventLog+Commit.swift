@@ -36,6 +36,23 @@ extension EventLog {
     /// Commits the first of `appends`, as many as one commit holds, and answers those. Without writing the index: the writer
     /// answers first.
     func commitOnly(_ appends: ArraySlice<PreparedAppend>) -> [Result<AppendReceipt, AppendError>] {
+        var group = appends
+        while true {
+            switch commitTogether(group) {
+            case .answered(let answers): return answers
+            case .givenUp(at: 0, let refusal): return [.failure(refusal)]
+            case .givenUp(let index, _): group = group.prefix(index)
+            }
+        }
+    }
+
+    private enum Outcome {
+        case answered([Result<AppendReceipt, AppendError>])
+        /// Nothing is stored: the append at this place of the group was refused after a part of it was recorded.
+        case givenUp(at: Int, AppendError)
+    }
+
+    private func commitTogether(_ appends: ArraySlice<PreparedAppend>) -> Outcome {
         writing.withLock { _ in
             var answers: [Result<AppendReceipt, AppendError>] = []
             do {
@@ -50,17 +67,26 @@ extension EventLog {
                 options.onCommit?(report)
             } catch is NothingToStore {
                 tail.withWriting { $0.uncommitted = nil }
+            } catch let half as HalfDecided {
+                takeBackTail()
+                return .givenUp(at: half.index, half.refusal)
             } catch {
                 if tail.withReading({ $0.uncommitted != nil }) { takeBackTail() }
                 // The failure of a commit is that of the appends in it; what comes before a commit refuses them all.
                 let count = answers.isEmpty ? appends.count : answers.count
-                return Array(repeating: .failure(Self.appendError(error)), count: count)
+                return .answered(Array(repeating: .failure(Self.appendError(error)), count: count))
             }
-            return answers
+            return .answered(answers)
         }
     }
 
     private struct NothingToStore: Error {}
+
+    /// The append at `index` of the group was refused after a part of it was recorded.
+    private struct HalfDecided: Error {
+        let index: Int
+        let refusal: AppendError
+    }
 
     private func decideAndApply(
         _ appends: ArraySlice<PreparedAppend>, _ transaction: borrowing WriteTransaction
@@ -86,6 +112,8 @@ extension EventLog {
                 answers.append(.success(try decider.decide(span[index], transaction)))
             } catch let error as AppendError {
                 answers.append(.failure(error))
+            } catch let half as Decider.HalfDecided {
+                throw HalfDecided(index: answers.count, refusal: half.refusal)
             }
         }
         let batch = decider.batch()
@@ -115,7 +143,6 @@ extension EventLog {
     static func appendError(_ error: any Error) -> AppendError {
         switch error {
         case let error as AppendError: error
-        case let half as HalfDecided: half.refusal
         case let error as StorageError: .refused(error)
         case CommitFailure.refused(let error): .refused(error)
         case CommitFailure.unknown(let code): .outcomeUnknown(code: code)

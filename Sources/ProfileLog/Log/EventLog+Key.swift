@@ -12,7 +12,7 @@ extension EventLog {
                 return nil
             }
             return try transaction.withCursor(view.tables.log) { log in
-                guard let field = AppendField.first(in: try Self.keyedHeader(position, &log).body) else {
+                guard let field = AppendField.first(in: try RecordHeader(log.find(position), at: position).body) else {
                     throw StorageError.damaged(place: "the record at position \(position)")
                 }
                 guard field.isUnder(key, hash: hash) else { return nil }
@@ -21,21 +21,13 @@ extension EventLog {
                     throw StorageError.damaged(place: "the record at position \(position)")
                 }
                 let places = try (position..<end).map { position in
-                    let header = try Self.keyedHeader(position, &log)
+                    let header = try RecordHeader(log.find(position), at: position)
                     return AppendReceipt.Place(
                         user: UserNumber(rawValue: header.user), version: Version(rawValue: header.version))
                 }
                 return AppendReceipt(repeating: field, at: position, places)
             }
         }
-    }
-
-    /// The header of the record at `position`, whose checksum is right.
-    private static func keyedHeader(_ position: UInt64, _ log: inout Cursor) throws -> RecordHeader {
-        guard let record = try log.find(position), RecordHeader.hasRightChecksum(record),
-            let header = RecordHeader(record)
-        else { throw StorageError.damaged(place: "the record at position \(position)") }
-        return header
     }
 }
 

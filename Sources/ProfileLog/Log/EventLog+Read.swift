@@ -88,7 +88,7 @@ extension EventLog {
             let positions = try positions(of: user, from, to, direction, view, transaction)
             try transaction.withCursor(environment.tables.log) { cursor in
                 for position in positions {
-                    let header = try Self.header(at: position, &cursor)
+                    let header = try RecordHeader(cursor.find(position), at: position)
                     let event = EventView(header: header, position: Position(rawValue: position), names: names)
                     if try !body(event) { return }
                 }
@@ -135,23 +135,11 @@ extension EventLog {
     private static func recorded(
         _ position: UInt64, _ names: NameMap, _ log: inout Cursor
     ) throws -> RecordedEvent {
-        let header = try header(at: position, &log)
+        let header = try RecordHeader(log.find(position), at: position)
         guard let event = RecordedEvent(header, position: Position(rawValue: position), names: names) else {
             throw StorageError.damaged(place: "the record at position \(position) is unreadable")
         }
         return event
-    }
-
-    /// The header of the record at `position`, whose checksum is right.
-    @inline(__always)
-    private static func header(at position: UInt64, _ log: inout Cursor) throws -> RecordHeader {
-        guard let record = try log.find(position) else {
-            throw StorageError.damaged(place: "position \(position) of the log is missing")
-        }
-        guard RecordHeader.hasRightChecksum(record), let header = RecordHeader(record) else {
-            throw StorageError.damaged(place: "the record at position \(position) fails its checksum")
-        }
-        return header
     }
 
     /// The state of a projection for one user, as of `version` (or now): nearest snapshot, and a fold of what follows.

@@ -105,12 +105,7 @@ extension EventLog {
                 continue
             }
             let position = positions[next]
-            guard let record = try transaction.get(view.tables.log, position) else {
-                throw StorageError.damaged(place: "position \(position) of the log is missing")
-            }
-            guard RecordHeader.hasRightChecksum(record), let header = RecordHeader(record) else {
-                throw StorageError.damaged(place: "the record at position \(position) fails its checksum")
-            }
+            let header = try RecordHeader(transaction.get(view.tables.log, position), at: position)
             if header.kindNumber == EventKind.usersMerged.rawValue, !isMerged,
                 let merged = try mergedPositions(header, position, view, transaction)
             {

@@ -238,10 +238,7 @@ extension EventLog {
                 guard found.key.number == expected else {
                     throw StorageError.damaged(place: "position \(expected) of the log is missing")
                 }
-                guard let header = RecordHeader(found.value) else {
-                    throw StorageError.damaged(place: "the record at position \(expected) is unreadable")
-                }
-                if try !body(expected, header) { return }
+                if try !body(expected, RecordHeader(found.value, at: expected)) { return }
                 expected += 1
                 row = try cursor.next()
             }
@@ -252,13 +249,7 @@ extension EventLog {
     static func header(
         at position: UInt64, _ transaction: borrowing some Reading & ~Copyable, _ tables: Tables
     ) throws -> RecordHeader {
-        guard let record = try transaction.get(tables.log, position) else {
-            throw StorageError.damaged(place: "position \(position) of the log is missing")
-        }
-        guard let header = RecordHeader(record) else {
-            throw StorageError.damaged(place: "the record at position \(position) is unreadable")
-        }
-        return header
+        try RecordHeader(transaction.get(tables.log, position), at: position)
     }
 
     /// Loads all names again if some were erased since the last look: their numbers must not be used any more.

@@ -17,7 +17,7 @@ public final class LogWriter: Sendable {
         let queue = WriterQueue(capacity: capacity, capacityBytes: capacityBytes)
         self.queue = queue
         let thread = Thread { Self.run(log, queue) }
-        thread.name = "profilelog-writer"
+        thread.name = "log-writer"  // Linux takes 15 bytes
         thread.start()
     }
 

@@ -102,7 +102,7 @@ public final class Replayer<P: Projection> {
     private static func fold(
         _ record: UnsafeRawBufferPointer, _ position: UInt64, _ lane: inout Lane, _ count: UInt64, _ log: EventLog
     ) throws {
-        let header = try header(record, position)
+        let header = try RecordHeader(record, at: position)
         let slot = Int(header.user / count)
         while lane.states.count <= slot {
             lane.states.append(P.initial)
@@ -125,7 +125,7 @@ public final class Replayer<P: Projection> {
         _ record: UnsafeRawBufferPointer, _ position: UInt64, _ lane: inout Lane, _ index: UInt64, _ count: UInt64,
         _ names: NameTable
     ) throws {
-        let header = try header(record, position)
+        let header = try RecordHeader(record, at: position)
         let event = EventView(header: header, position: Position(rawValue: position), names: names)
         for device in event.devices where device.text.utf8.reduce(0, { $0 &* 31 &+ UInt64($1) }) % count == index {
             let slot = lane.devices[device] ?? lane.states.count
@@ -143,17 +143,9 @@ public final class Replayer<P: Projection> {
     private static func foldStore(
         _ record: UnsafeRawBufferPointer, _ position: UInt64, _ lane: inout Lane, _ names: NameTable
     ) throws {
-        let header = try header(record, position)
+        let header = try RecordHeader(record, at: position)
         if lane.states.isEmpty { lane.states.append(P.initial) }
         P.apply(EventView(header: header, position: Position(rawValue: position), names: names), to: &lane.states[0])
-    }
-
-    @inline(__always)
-    private static func header(_ record: UnsafeRawBufferPointer, _ position: UInt64) throws -> RecordHeader {
-        guard RecordHeader.hasRightChecksum(record), let header = RecordHeader(record) else {
-            throw StorageError.damaged(place: "the record at position \(position) fails its checksum")
-        }
-        return header
     }
 
     // MARK: - What came out

@@ -4,11 +4,11 @@ internal import ProfileLog
 final class SentObjects {
     private let outline: JSONOutline
     private let end: Int
-    private lazy var objects: [TrackArray: [Range<Int>]] = {
-        var objects: [TrackArray: [Range<Int>]] = [:]
+    private lazy var objects = {
+        var objects = PerArray<[Range<Int>]>(repeating: [])
         for (key, value) in outline.members(of: 0..<end) ?? [] {
             guard let array = TrackArray(rawValue: key.text) else { continue }
-            objects[array] = outline.objects(of: value)
+            objects[array] = outline.objects(of: value) ?? []
         }
         return objects
     }()
@@ -20,7 +20,8 @@ final class SentObjects {
 
     /// The keys of the object that is the member `key` of another one, in the order in which they were sent; nil if there is none.
     func keys(of key: Name, ofObjectAt index: Int, in array: TrackArray) -> [Name]? {
-        guard let objects = objects[array], objects.indices.contains(index),
+        let objects = objects[array]
+        guard objects.indices.contains(index),
             let member = outline.members(of: objects[index])?.first(where: { $0.key == key })
         else { return nil }
         return outline.members(of: member.value)?.map(\.key)

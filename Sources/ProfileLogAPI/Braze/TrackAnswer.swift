@@ -6,10 +6,9 @@ enum TrackAnswer {
     static func answer(_ decision: TrackDecision) -> APIAnswer {
         var json = JSONWriter()
         json.beginObject()
-        for array in TrackArray.allCases {
-            guard let count = decision.processed[array] else { continue }
+        for array in TrackArray.allCases where decision.processed[array] > 0 {
             json.key(array.processedKey)
-            json.value(count)
+            json.value(decision.processed[array])
         }
         json.key("message")
         json.value(decision.refusesAll ? TrackBody.nothingValid : "success")

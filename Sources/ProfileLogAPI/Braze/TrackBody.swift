@@ -5,7 +5,7 @@ struct TrackBody: Sendable {
     /// An object, or why it cannot be read.
     typealias Element = Result<AttributeValue, TrackFault>
 
-    private var objects: [TrackArray: [Element]] = [:]
+    private var objects = PerArray<[Element]>(repeating: [])
 
     /// What Braze says about a request without a usable object.
     static let nothingValid =
@@ -23,7 +23,7 @@ struct TrackBody: Sendable {
         }
         try self.init(bytes, perArray: limits.objectsPerBulkRequest, perRequest: limits.objectsPerBulkRequest)
         var counts: [UserID: Int] = [:]
-        for object in objects.values.joined() {
+        for object in TrackArray.allCases.flatMap({ objects[$0] }) {
             guard let user = try? TrackTarget(object.get()).user else { continue }
             counts[user, default: 0] += 1
         }
@@ -51,9 +51,9 @@ struct TrackBody: Sendable {
     }
 
     /// Objects in all arrays.
-    var count: Int { objects.values.reduce(0) { $0 + $1.count } }
+    var count: Int { TrackArray.allCases.reduce(0) { $0 + objects[$1].count } }
 
-    subscript(array: TrackArray) -> [Element] { objects[array] ?? [] }
+    subscript(array: TrackArray) -> [Element] { objects[array] }
 
     /// Whether an object makes users for push tokens.
     var importsPushTokens: Bool {

@@ -2,7 +2,7 @@ internal import ProfileLog
 
 /// What becomes of each object of a track request, given who exists: stored, dropped or refused.
 struct TrackDecision {
-    private(set) var processed: [TrackArray: Int] = [:]
+    private(set) var processed = PerArray(repeating: 0)
     private(set) var errors: [TrackError] = []
     private(set) var dropped: [TrackDrop] = []
     /// The objects that were in order, in the order in which they take effect.
@@ -71,7 +71,7 @@ struct TrackDecision {
             try makeOwners(of: object, array, index, &builder)
         }
         objects.append(object)
-        processed[array, default: 0] += 1
+        processed[array] += 1
     }
 
     /// Makes a user for each push token of `object` that nobody has.

@@ -62,7 +62,7 @@ extension TrackReader {
             throw TrackFault.invalidProperties
         }
         if members.count > limits.properties { members = inSentOrder(members, array, index) }
-        let reserved = WireNames.reservedProperties[array] ?? []
+        let reserved = WireNames.reservedProperties[array]
         var kept: [AttributeValue.Member] = []
         for member in members {
             let key = member.key.text

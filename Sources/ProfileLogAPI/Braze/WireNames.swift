@@ -41,10 +41,12 @@ enum WireNames {
     ]
 
     /// Names that no property may have.
-    static let reservedProperties: [TrackArray: Set<Name>] = [
-        .events: [time, "event_name"],
-        .purchases: [time, productID, quantity, "event_name", price, currency],
-    ]
+    static let reservedProperties: PerArray<Set<Name>> = {
+        var names = PerArray<Set<Name>>(repeating: [])
+        names[.events] = [time, "event_name"]
+        names[.purchases] = [time, productID, quantity, "event_name", price, currency]
+        return names
+    }()
 }
 
 extension AttributeValue {

@@ -19,7 +19,7 @@ final class ImportPipeline: Sendable {
         // Counted up, not made with this value: Dispatch traps when a semaphore ends below the value that it began with.
         for _ in 0..<capacity { free.signal() }
         let thread = Thread { [self] in run(makeReader) }
-        thread.name = "profilecli-import"
+        thread.name = "import-reader"
         thread.stackSize = 4 << 20
         thread.start()
     }

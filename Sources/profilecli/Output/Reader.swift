@@ -12,7 +12,7 @@ enum Reader {
                 if output.revents & Int16(POLLNVAL) != 0 { return }
             }
         }
-        thread.name = "profilecli-reader"
+        thread.name = "output-reader"
         thread.start()
     }
 }

@@ -1,3 +1,4 @@
+internal import HTTPTypes
 internal import Hummingbird
 internal import NIOCore
 internal import ProfileLogAPI
@@ -28,7 +29,7 @@ struct EventStreams: Sendable {
 
     /// A response that tells what `feed` has for as long as `isAllowed` and the reader stays.
     func response(
-        _ feed: EventFeed, in place: Place, _ headers: [(name: String, value: String)],
+        _ feed: EventFeed, in place: Place, _ headers: [HTTPField],
         on connection: ConnectionContext,
         while isAllowed: @escaping @Sendable () -> Bool
     ) -> Response {

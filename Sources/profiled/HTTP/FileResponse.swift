@@ -1,4 +1,5 @@
 internal import Foundation
+internal import HTTPTypes
 internal import Hummingbird
 internal import NIOCore
 internal import ProfileLogAPI
@@ -8,7 +9,7 @@ enum FileResponse {
     private static let bytesAtOnce = 256 << 10
 
     /// The file, opened at once: its name may be gone by the time that it is read. Nil if it is gone already.
-    static func response(_ file: APIAnswer.File, _ headers: [(name: String, value: String)]) -> Response? {
+    static func response(_ file: APIAnswer.File, _ headers: [HTTPField]) -> Response? {
         guard let handle = FileHandle(forReadingAtPath: file.path), let length = try? handle.seekToEnd() else {
             return nil
         }

@@ -1,12 +1,13 @@
+internal import HTTPTypes
 internal import ProfileLog
 internal import ProfileLogAPI
 internal import Synchronization
 
 /// Counts requests by limit, all clients together, in windows that begin with the first request behind the last one's end.
 final class RateLimiter: Sendable {
-    private static let headers = ["X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset"]
+    private static let headers = ["X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset"].map { HTTPField.Name($0)! }
 
-    private static let emptyHeaders = headers.map { (name: $0, value: "") }
+    private static let emptyHeaders = headers.map { HTTPField(name: $0, value: "") }
 
     /// How a limited endpoint stands.
     struct Standing: Sendable {
@@ -20,8 +21,8 @@ final class RateLimiter: Sendable {
         var isOver: Bool
 
         /// Those of Braze.
-        var headers: [(name: String, value: String)] {
-            Array(zip(RateLimiter.headers, ["\(limit)", "\(remaining)", "\(reset)"]))
+        var headers: [HTTPField] {
+            zip(RateLimiter.headers, ["\(limit)", "\(remaining)", "\(reset)"]).map { HTTPField(name: $0, value: $1) }
         }
 
         /// What a request beyond the limit is answered with.
@@ -31,7 +32,7 @@ final class RateLimiter: Sendable {
                 error: "More than \(limit) requests came within the limit's window; nothing was stored.",
                 remedy: "Try again in \(seconds) s, at the time in X-RateLimit-Reset."
             ).answer(isNative: endpoint.isNative)
-            answer.headers = [("Retry-After", "\(seconds)")]
+            answer.headers = [HTTPField(name: .retryAfter, value: "\(seconds)")]
             return answer
         }
     }
@@ -65,7 +66,7 @@ final class RateLimiter: Sendable {
     }
 
     /// The headers for who has no valid key, if `path` has a limit: there, and empty (spec/rest-api 1.1).
-    func emptyHeaders(_ path: String) -> [(name: String, value: String)] {
+    func emptyHeaders(_ path: String) -> [HTTPField] {
         places[path] == nil ? [] : Self.emptyHeaders
     }
 

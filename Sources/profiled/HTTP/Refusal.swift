@@ -1,3 +1,4 @@
+internal import HTTPTypes
 internal import ProfileLog
 
 /// Why the service itself refuses a request, before the API sees it.
@@ -31,7 +32,7 @@ extension Refusal {
     /// An answer that is the last one of its connection, which is of no further use.
     func lastAnswer(isNative: Bool) -> ServiceAnswer {
         var answer = answer(isNative: isNative)
-        answer.headers = [("Connection", "close")]
+        answer.headers = [HTTPField(name: .connection, value: "close")]
         return answer
     }
 
@@ -40,7 +41,7 @@ extension Refusal {
         var answer = Refusal(
             status: 405, code: "wrong_method", error: "This path does not know this method.", remedy: "Send GET."
         ).answer(isNative: true)
-        answer.headers = [("Allow", ServiceAnswer.withHead("GET"))]
+        answer.headers = [HTTPField(name: .allow, value: ServiceAnswer.withHead("GET"))]
         return answer
     }
 
@@ -70,7 +71,7 @@ extension Refusal {
             status: 503, code: "too_many_streams", error: "As many streams of events are open as the service allows.",
             remedy: "Close one, or start the service with a higher --max-streams."
         ).answer(isNative: true)
-        answer.headers = [("Retry-After", "5")]
+        answer.headers = [HTTPField(name: .retryAfter, value: "5")]
         return answer
     }
 }

@@ -1,3 +1,4 @@
+internal import HTTPTypes
 internal import Hummingbird
 internal import Logging
 internal import NIOCore
@@ -48,7 +49,7 @@ final class RequestAdaptor: Sendable {
         let connection: ConnectionContext
         let route: Route
         /// Headers of the response that are known before there is an answer.
-        var headers: [(name: String, value: String)]
+        var headers: [HTTPField]
     }
 
     /// Answers one request. Its log line has no query and no body: those hold a person's data. Throws for what is no HTTP.
@@ -59,7 +60,7 @@ final class RequestAdaptor: Sendable {
         var exchange = Exchange(
             request: request, asked: asked, connection: connection,
             route: Route(method: request.method.rawValue, path: request.uri.path),
-            headers: [("X-Request-Id", id)])
+            headers: [HTTPField(name: .xRequestID, value: id)])
         // What may take longer would hold up the other connections of the event loop.
         let outcome =
             exchange.route.isBrief

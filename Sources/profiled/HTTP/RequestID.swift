@@ -23,7 +23,7 @@ enum RequestID {
         return String(unsafeUninitializedCapacity: 36) { text in
             var place = 0
             for digit in 0..<32 {
-                if [8, 12, 16, 20].contains(digit) {
+                if digit % 4 == 0, (8...20).contains(digit) {
                     text[place] = UInt8(ascii: "-")
                     place += 1
                 }

@@ -10,7 +10,7 @@ struct ServiceAnswer: Sendable {
     var type = "application/json"
     /// What went wrong, in one word.
     var code: String?
-    var headers: [(name: String, value: String)] = []
+    var headers: [HTTPField] = []
 
     init(status: Int, body: [UInt8], type: String = "application/json") {
         self.status = status
@@ -22,16 +22,16 @@ struct ServiceAnswer: Sendable {
         status = answer.status
         body = answer.body
         code = answer.code
-        if let etag = answer.etag { headers.append(("ETag", etag)) }
-        if let allow = answer.allow { headers.append(("Allow", Self.withHead(allow))) }
-        if let link = answer.link { headers.append(("Link", link)) }
-        if answer.status == 429 { headers.append(("Retry-After", "1")) }
+        if let etag = answer.etag { headers.append(HTTPField(name: .eTag, value: etag)) }
+        if let allow = answer.allow { headers.append(HTTPField(name: .allow, value: Self.withHead(allow))) }
+        if let link = answer.link { headers.append(HTTPField(name: .link, value: link)) }
+        if answer.status == 429 { headers.append(HTTPField(name: .retryAfter, value: "1")) }
     }
 
     /// The answer to `OPTIONS`: the methods, and no body.
     init(allowing methods: String) {
         self.init(status: 204, body: [])
-        headers.append(("Allow", "\(Self.withHead(methods)), OPTIONS"))
+        headers.append(HTTPField(name: .allow, value: "\(Self.withHead(methods)), OPTIONS"))
     }
 
     /// What answers GET answers HEAD too.
@@ -40,20 +40,23 @@ struct ServiceAnswer: Sendable {
     }
 
     /// The response, with `more` headers.
-    func response(_ more: [(name: String, value: String)]) -> Response {
+    func response(_ more: [HTTPField]) -> Response {
         Response(
             status: .init(code: status), headers: Self.fields(type: type, headers + more),
             body: ResponseBody(byteBuffer: ByteBuffer(bytes: body)))
     }
 
     /// The headers of every response.
-    static func fields(type: String, _ more: [(name: String, value: String)]) -> HTTPFields {
+    static func fields(type: String, _ more: [HTTPField]) -> HTTPFields {
         var fields = HTTPFields()
         fields[.contentType] = type
         fields[.cacheControl] = "no-store"
-        for (name, value) in more {
-            if let name = HTTPField.Name(name) { fields[name] = value }
-        }
+        for field in more { fields[field.name] = field.value }
         return fields
     }
+}
+
+extension HTTPField.Name {
+    static let link = Self("Link")!
+    static let xRequestID = Self("X-Request-Id")!
 }

@@ -1,3 +1,4 @@
+internal import HTTPTypes
 internal import Hummingbird
 internal import ProfileLogAPI
 
@@ -51,7 +52,7 @@ struct Access: Sendable {
             remedy:
                 "Send a key that is valid as `Authorization: Bearer KEY`; `profiled keys list` names those that are."
         ).answer(isNative: isNative)
-        answer.headers = [("WWW-Authenticate", "Bearer")]
+        answer.headers = [HTTPField(name: .wwwAuthenticate, value: "Bearer")]
         return answer
     }
 }

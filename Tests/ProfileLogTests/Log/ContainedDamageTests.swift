@@ -1,0 +1,89 @@
+import Testing
+
+@testable import ProfileLog
+
+@Suite("What is damaged refuses the appends that need it, and no other; nothing is told or counted by it")
+struct ContainedDamageTests {
+    let folder = TemporaryFolder()
+    let clock = TestClock()
+    private let played = ProfileEvent.customEventLogged(CustomEvent(name: "played"))
+
+    /// `ana` and `bo` with five events each, all indexed; ana's row of `streams` is damaged.
+    private func anaDamaged() throws -> EventLog {
+        let log = try EventLog(path: folder.path, create: true, options: .small(clock, indexLag: 10_000))
+        for _ in 0..<5 {
+            for user in ["ana", "bo"] { _ = try log.append([played], to: .externalID(user)) }
+        }
+        try log.writeIndex()
+        let ana = try #require(try log.find(.externalID("ana")))
+        try log.damage(.streams, KeyCoding.stream(user: ana.number.rawValue, version: 1)) { $0[$0.count - 1] ^= 1 }
+        return try EventLog(path: folder.path, options: .small(clock, indexLag: 10_000))
+    }
+
+    private func append(to users: String...) -> (EventLog) throws -> PreparedAppend {
+        let event = played
+        return { log in
+            var builder = log.prepare()
+            for user in users { try builder.add(event, EventContext(source: .app), to: .externalID(user)) }
+            return try builder.finish()
+        }
+    }
+
+    @Test("Of appends that are committed together, those that do not need it are stored")
+    func group() throws {
+        let log = try anaDamaged()
+        let last = try log.lastPosition().rawValue
+        let answers = log.commit([
+            try append(to: "bo")(log), try append(to: "ana")(log), try append(to: "bo")(log), try append(to: "cleo")(log),
+        ])
+        #expect(answers.map(isDamage) == [false, true, false, false])
+        #expect(try log.lastPosition().rawValue == last + 4)
+        #expect(try log.find(.externalID("bo"))?.version == 8)
+    }
+
+    @Test("Also if a part of one was recorded when the damage was met: nothing of that one is stored")
+    func half() throws {
+        let log = try anaDamaged()
+        let last = try log.lastPosition().rawValue
+        let answers = log.commit([
+            try append(to: "bo")(log), try append(to: "new", "bo", "ana")(log), try append(to: "bo")(log),
+        ])
+        #expect(answers.map(isDamage) == [false, true, false])
+        #expect(try log.lastPosition().rawValue == last + 2)
+        #expect(try log.find(.externalID("new")) == nil)
+        #expect(try log.find(.externalID("bo"))?.version == 8)
+        #expect(try EventLog(path: folder.path, options: .small(clock)).find(.externalID("bo"))?.version == 8)
+    }
+
+    @Test("A damaged record under a key is not taken for other content")
+    func keyed() throws {
+        let log = try EventLog(path: folder.path, create: true, options: .small(clock))
+        let receipt = try log.append([played], to: .externalID("ana"), idempotencyKey: "k1")
+        for _ in 0..<40 { _ = try log.append([played], to: .externalID("bo")) }
+        try log.writeIndex()
+        let first = receipt.first.rawValue
+        // The content's hash ends some bytes before the name's number and the checksum.
+        try log.damage(.log, withNumberKey(first) { Array($0) }) { $0[$0.count - 16] ^= 1 }
+        let again = try EventLog(path: folder.path, options: .small(clock))
+        let damaged = StorageError.damaged(place: "the record at position \(first) fails its checksum")
+        #expect(throws: AppendError.refused(damaged)) {
+            try again.append([played], to: .externalID("ana"), idempotencyKey: "k1")
+        }
+    }
+
+    @Test("A fold over the whole store does not believe a damaged record, and keeps no state that does")
+    func wholeStore() throws {
+        let log = try EventLog(path: folder.path, create: true, options: .small(clock))
+        let receipt = try log.append([played], to: .externalID("ana"))
+        for _ in 0..<40 { _ = try log.append([played], to: .externalID("bo")) }
+        let position = receipt.places.count == 2 ? receipt.first.rawValue + 1 : receipt.first.rawValue
+        try log.damage(.log, withNumberKey(position) { Array($0) }) { $0[$0.count - 5] ^= 1 }
+        let damaged = StorageError.damaged(place: "the record at position \(position) fails its checksum")
+        #expect(throws: damaged) { try log.state(overStore: CatalogueProjection.self) }
+        #expect(throws: damaged) { try LiveState<CatalogueProjection>(log).catchUp() }
+    }
+
+    private func isDamage(_ answer: Result<AppendReceipt, AppendError>) -> Bool {
+        if case .failure(.refused(.damaged)) = answer { true } else { false }
+    }
+}
