@@ -13,7 +13,8 @@ extension API {
         let isAtomic = try fields.flag("atomic")
         let key = try Self.batchKey(fields, request)
         let digest = key == nil ? [] : RequestNote.digest(request)
-        if let key, let earlier = try log.append(underKey: key) {
+        // Behind an erasure the log compares what is left of the batch with the items.
+        if let key, let earlier = try log.append(underKey: key), !earlier.isErased {
             return try answer(to: earlier, remembered(note(of: earlier, digest), of: values))
         }
         let items = values.map { BatchItem($0, self) }
@@ -38,7 +39,7 @@ extension API {
             return try answer(to: receipt, results)
         } catch AppendError.keyReused(let position) {
             // The same request came twice at once, and between the two an address got another meaning.
-            guard let key, let earlier = try log.append(underKey: key) else {
+            guard let key, let earlier = try log.append(underKey: key), !earlier.isErased else {
                 throw AppendError.keyReused(position: position)
             }
             return try answer(to: earlier, remembered(self.note(of: earlier, digest), of: values))
