@@ -13,8 +13,9 @@ extension API {
         let isAtomic = try fields.flag("atomic")
         let key = try Self.batchKey(fields, request)
         let digest = key == nil ? [] : RequestNote.digest(request)
-        if let key, let earlier = try log.append(underKey: key) {
-            return try answer(to: earlier, note: try note(of: earlier, digest))
+        // Behind an erasure the log compares what is left of the batch with the items.
+        if let key, let earlier = try log.append(underKey: key), !earlier.isErased {
+            return try answer(to: earlier, remembered(note(of: earlier, digest), of: values))
         }
         let items = values.map { BatchItem($0, self) }
         for case .write(let write) in items where try log.isOutdated(write.user) {
@@ -32,13 +33,16 @@ extension API {
         let note = RequestNote(digest: digest, answer: BatchResult.text(results))
         do {
             let receipt = try await commit(builder.finish(idempotencyKey: key, note: key == nil ? [] : note.bytes))
-            return try answer(to: receipt, note: receipt.isRepetition ? try self.note(of: receipt, digest) : note)
+            if receipt.isRepetition {
+                results = try remembered(self.note(of: receipt, digest), of: values)
+            }
+            return try answer(to: receipt, results)
         } catch AppendError.keyReused(let position) {
             // The same request came twice at once, and between the two an address got another meaning.
-            guard let key, let earlier = try log.append(underKey: key) else {
+            guard let key, let earlier = try log.append(underKey: key), !earlier.isErased else {
                 throw AppendError.keyReused(position: position)
             }
-            return try answer(to: earlier, note: try self.note(of: earlier, digest))
+            return try answer(to: earlier, remembered(self.note(of: earlier, digest), of: values))
         }
     }
 
@@ -72,9 +76,20 @@ extension API {
         }
     }
 
-    /// Where each item went, by the receipt; `note` says which were refused, and how many events the others are. It went with the person
-    /// whose event is the first, if that was erased.
-    private func answer(to receipt: AppendReceipt, note: RequestNote) throws -> APIAnswer {
+    /// What became of the items that `values` are, by the note of their batch; nothing if that was erased.
+    private func remembered(_ note: RequestNote, of values: [AttributeValue]) throws -> [BatchResult] {
+        try zip(BatchResult.events(note.answer), values).map { events, value in
+            if let events { return BatchResult(events: events, problem: nil) }
+            // What is wrong with an item stands in the item.
+            var trial = log.prepare()
+            let result = try add(BatchItem(value, self), to: &trial)
+            return BatchResult(events: 0, problem: result.problem ?? .wasRefused)
+        }
+    }
+
+    /// Where each item went, by the receipt. How many events an item is, and which were refused, went with the person whose event is the
+    /// first, if that was erased.
+    private func answer(to receipt: AppendReceipt, _ results: [BatchResult]) throws -> APIAnswer {
         var json = JSONWriter()
         json.beginObject()
         json.key("position")
@@ -87,31 +102,25 @@ extension API {
             json.key("erased")
             json.value(true)
         } else {
-            try write(BatchResult.results(try JSON.parse(note.answer)), of: receipt, to: &json)
+            try write(results, of: receipt, to: &json)
         }
         json.endObject()
         return APIAnswer(status: 200, body: json.bytes)
     }
 
-    private func write(
-        _ results: [(events: Int, refusal: [AttributeValue.Member]?)], of receipt: AppendReceipt,
-        to json: inout JSONWriter
-    ) throws {
+    private func write(_ results: [BatchResult], of receipt: AppendReceipt, to json: inout JSONWriter) throws {
         json.key("stored")
-        json.value(results.count { $0.refusal == nil })
+        json.value(results.count { $0.problem == nil })
         json.key("refused")
-        json.value(results.count { $0.refusal != nil })
+        json.value(results.count { $0.problem != nil })
         json.key("results")
         var offset = 0
         try json.array(results.enumerated()) { json, element in
             json.beginObject()
             json.key("index")
             json.value(element.offset)
-            if let refusal = element.element.refusal {
-                for member in refusal {
-                    json.key(member.key)
-                    json.value(member.value)
-                }
+            if let problem = element.element.problem {
+                json.members(of: problem)
             } else {
                 offset = try self.offset(behind: element.element.events, from: offset, receipt)
                 let place = receipt.places[offset - 1]
@@ -189,20 +198,19 @@ private struct BatchResult {
     /// Why it is refused.
     var problem: APIProblem?
 
-    /// What an append remembers of its items: a number of events, or the members of a refusal.
+    /// What an append remembers of its items: numbers of events, and `null` for those that are refused. Why they are, may name what is
+    /// another person's.
     static func text(_ results: [BatchResult]) -> [UInt8] {
         var json = JSONWriter()
         json.array(results) { json, result in
-            if let problem = result.problem { json.problem(problem) } else { json.value(result.events) }
+            if result.problem == nil { json.value(result.events) } else { json.null() }
         }
         return json.bytes
     }
 
-    /// What `text` wrote.
-    static func results(_ text: AttributeValue) -> [(events: Int, refusal: [AttributeValue.Member]?)] {
-        (text.asArray ?? []).map { value in
-            if case .object(let members) = value { (0, members) } else { (Int(value.asInteger ?? 0), nil) }
-        }
+    /// What `text` wrote: how many events each item is, nil if it was refused.
+    static func events(_ text: [UInt8]) throws -> [Int?] {
+        (try JSON.parse(text).asArray ?? []).map { $0.asInteger.map { Int($0) } }
     }
 
     /// The answer to a batch of which nothing was stored.
@@ -230,13 +238,14 @@ private struct BatchResult {
     }
 }
 
-extension JSONWriter {
-    fileprivate mutating func problem(_ problem: APIProblem) {
-        beginObject()
-        members(of: problem)
-        endObject()
-    }
+extension APIProblem {
+    /// Of an item that was refused when its batch first came, and would be taken now.
+    fileprivate static let wasRefused = APIProblem(
+        status: 400, code: "invalid", error: "The item was refused when it was first sent.",
+        remedy: "Send it again under another key.")
+}
 
+extension JSONWriter {
     fileprivate mutating func members(of problem: APIProblem) {
         member("error", problem.error)
         member("remedy", problem.remedy)

@@ -1,3 +1,4 @@
+import Foundation
 import ProfileLog
 import ProfileLogAPI
 import Testing
@@ -84,6 +85,21 @@ struct BatchTests {
                 #expect(json.at("erased") == .null)
                 #expect(json.at("stored") == 3 && json.at("refused") == 4)
             }
+        }
+    }
+
+    @Test("Other items under the key are refused, also behind the erasure of the batch's first person")
+    func erasedAndOther() async throws {
+        try await withAPI { (api) async throws in
+            _ = await send(api, mixed, key: "k")
+            #expect(await api.post("/v1/erase", #"{"user":"a","reason":"asked to"}"#).status == 200)
+            let last = try api.log.lastPosition()
+            for (text, other) in [(#""n":{"add":[1]"#, #""n":{"add":[3]"#), (#""user":"b""#, #""user":"x""#)] {
+                let (status, json) = await send(api, mixed.replacingOccurrences(of: text, with: other), key: "k")
+                #expect(status == 409 && json.at("code") == "key_reused")
+            }
+            #expect(await send(api, mixed, key: "k").json.at("repeated") == true)
+            #expect(try api.log.lastPosition() == last)
         }
     }
 

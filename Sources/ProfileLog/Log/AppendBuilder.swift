@@ -99,6 +99,7 @@ public struct AppendBuilder: ~Copyable {
     }
 
     /// The append, to be committed under `key` if it has one. `note` is given back with every answer under that key.
+    /// It stands with the first event until that is erased, whoever else of the append is: it should hold nothing of anybody.
     public consuming func finish(idempotencyKey key: String? = nil, note: [UInt8] = []) throws(AppendError)
         -> PreparedAppend
     {

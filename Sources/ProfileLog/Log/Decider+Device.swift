@@ -95,7 +95,8 @@ extension Decider {
         let due = device.due(flush.visible, limit: flush.limit)
         for item in due {
             let position = Position(rawValue: item.position)
-            guard let saved = RecordedEvent(try header(at: item.position, transaction), position: position, names: names),
+            let header = try header(at: item.position, transaction)
+            guard let saved = RecordedEvent(header, position: position, names: names),
                 let refusal = SDKRules.refusal(of: saved.event)
             else { continue }
             flush.refused[item.position] = "\(refusal.place) \(refusal.reason)"

@@ -6,7 +6,7 @@ extension EventLog {
     /// Their events become tombstones, which keep place, kind and time; values leave every table with them: IDs, addresses, keys,
     /// snapshots, what waits on devices, devices that were theirs alone, and names that nobody else uses. Each gets one last event,
     /// `userErased`. It is one commit: durable when the call returns, or nothing is changed. Copies of old pages stay in free space of the
-    /// file until `compact(path:)`, and in backups.
+    /// file until `compact(path:)`, and in backups. The note of an append stays with its first event, if that is somebody else's.
     ///
     /// Costs a look at every record of the log if the person had a device or a name of their own, most of it while others write, and memory
     /// for the pages of their events.

@@ -8,11 +8,7 @@ extension API {
 
     private func track(_ request: APIRequest, isBulk: Bool) async -> APIAnswer {
         do {
-            return try await track(request, isBulk: isBulk) {
-                TrackAnswer.answer($0)
-            } known: { receipt, note in
-                APIAnswer(status: 201, body: note.answer)
-            }
+            return try await track(request, isBulk: isBulk) { _, answer in answer.answer }
         } catch {
             return APIProblem(error).messageAnswer
         }
@@ -23,21 +19,19 @@ extension API {
     /// - Parameters:
     ///   - isBulk: whether the limits are those of bulk requests.
     ///   - check: refuses a body that this endpoint does not take.
-    ///   - first: the answer, before anything is stored: it is remembered under the key.
     ///   - known: the answer to a request that was answered before.
-    ///   - stored: replaces `first` by what is known after the commit; the remembered answer stays `first`.
+    ///   - stored: what is answered the first time, if that is more than what was decided; nothing may have been stored.
     func track(
         _ request: APIRequest, isBulk: Bool = false, check: (TrackBody) throws -> Void = { _ in },
-        first: @escaping @Sendable (TrackDecision) -> APIAnswer,
-        known: @escaping @Sendable (AppendReceipt, RequestNote) throws -> APIAnswer,
+        known: @escaping @Sendable (AppendReceipt, TrackAnswer) throws -> APIAnswer,
         stored: (@Sendable (AppendReceipt?, TrackDecision) throws -> APIAnswer)? = nil
     ) async throws -> APIAnswer {
         let key = try Self.key(of: request)
         let digest = key == nil ? [] : RequestNote.digest(request)
         if let key, let earlier = try log.append(underKey: key) {
-            return try known(earlier, try note(of: earlier, digest))
+            return try known(earlier, try remembered(earlier, request, digest, isBulk: isBulk))
         }
-        let body = try isBulk ? TrackBody(bulk: request.body, trackLimits) : TrackBody(request.body, trackLimits)
+        let body = try trackBody(request, isBulk: isBulk)
         try check(body)
         if body.importsPushTokens {
             // The first time all of the log is folded: not on the thread of a connection.
@@ -50,19 +44,22 @@ extension API {
                 var builder = log.prepare(capacity: body.count)
                 let decision = try TrackDecision(body, reader, self, claims, &builder)
                 if !decision.outdated.isEmpty { return .outdated(decision.outdated) }
-                let answer = first(decision)
-                if decision.refusesAll { return .answer(answer) }
+                let answer = TrackAnswer(decision)
+                if decision.refusesAll { return .answer(answer.answer) }
                 if builder.isEmpty {
-                    guard key != nil else { return .answer(try stored?(nil, decision) ?? answer) }
+                    guard key != nil else { return .answer(try stored?(nil, decision) ?? answer.answer) }
                     // A key needs an event to stand with: one that leaves out nothing.
                     try builder.leaveOut([], of: nil)
                 }
-                let remembered = key == nil ? answer : decision.nameless.map(first) ?? answer
-                let note = key == nil ? [] : RequestNote(digest: digest, answer: remembered.body).bytes
+                var names = SentNames(reader, body)
+                let note = key == nil ? [] : RequestNote(digest: digest, answer: answer.remembered(&names)).bytes
                 return .store(try builder.finish(idempotencyKey: key, note: note)) { receipt in
                     claims.release()
-                    if receipt.isRepetition { return try known(receipt, try self.note(of: receipt, digest)) }
-                    return try stored?(receipt, decision) ?? answer
+                    if receipt.isRepetition {
+                        return try known(
+                            receipt, try self.remembered(receipt, request, digest, isBulk: isBulk))
+                    }
+                    return try stored?(receipt, decision) ?? answer.answer
                 }
             }
         } catch AppendError.keyReused(let position) {
@@ -70,8 +67,23 @@ extension API {
             guard let key, let earlier = try log.append(underKey: key) else {
                 throw AppendError.keyReused(position: position)
             }
-            return try known(earlier, try note(of: earlier, digest))
+            return try known(earlier, try remembered(earlier, request, digest, isBulk: isBulk))
         }
+    }
+
+    private func trackBody(_ request: APIRequest, isBulk: Bool) throws -> TrackBody {
+        try isBulk ? TrackBody(bulk: request.body, trackLimits) : TrackBody(request.body, trackLimits)
+    }
+
+    /// The first answer to `request`, with the names that it brings along again.
+    private func remembered(
+        _ receipt: AppendReceipt, _ request: APIRequest, _ digest: [UInt8], isBulk: Bool
+    ) throws -> TrackAnswer {
+        let note = try note(of: receipt, digest)
+        // Its times were compared with the clock when it came first.
+        let reader = TrackReader(workspace: workspace, now: .distantFuture, request: request.body)
+        var names = SentNames(reader, try? trackBody(request, isBulk: isBulk))
+        return try TrackAnswer(remembered: note.answer, &names)
     }
 
     /// The request's idempotency key, if it has one.

@@ -6,17 +6,16 @@ extension API {
         do {
             return try await track(
                 request, check: Self.checkIsOne,
-                first: { $0.refusesAll ? TrackAnswer.answer($0) : Self.remembered($0) },
-                known: { [self] receipt, note in
+                known: { [self] receipt, answer in
                     // The request is the one that was stored, so reading it again gives the same parts.
                     let reader = TrackReader(workspace: workspace, now: .distantFuture, request: request.body)
                     let body = try TrackBody(request.body, trackLimits)
                     let array = TrackArray.allCases.first { !body[$0].isEmpty } ?? .attributes
                     let object = try reader.object(body[array][0].get(), in: array, at: 0)
-                    return try syncAnswer(object, receipt, remembered: note.answer)
+                    return try syncAnswer(object, receipt, answer)
                 },
                 stored: { [self] receipt, decision in
-                    try syncAnswer(decision.objects[0], receipt, remembered: Self.remembered(decision).body)
+                    try syncAnswer(decision.objects[0], receipt, TrackAnswer(decision))
                 })
         } catch {
             return APIProblem(error).messageAnswer
@@ -32,19 +31,9 @@ extension API {
         }
     }
 
-    /// The members of the answer that cannot be read from the log again.
-    private static func remembered(_ decision: TrackDecision) -> APIAnswer {
-        var json = JSONWriter()
-        json.beginObject()
-        json.member("message", "success")
-        TrackAnswer.write(decision, to: &json)
-        json.endObject()
-        return APIAnswer(status: 201, body: json.bytes)
-    }
-
-    /// `users`, with the profile as the append left it, then what is remembered.
+    /// `users`, with the profile as the append left it, then what was left out.
     private func syncAnswer(
-        _ object: TrackObject, _ receipt: AppendReceipt?, remembered: [UInt8]
+        _ object: TrackObject, _ receipt: AppendReceipt?, _ answer: TrackAnswer
     ) throws -> APIAnswer {
         var json = JSONWriter()
         json.beginObject()
@@ -55,11 +44,9 @@ extension API {
             json.touched(object, view)
         }
         json.endArray()
+        json.member("message", "success")
+        answer.writeLeftOut(to: &json)
         json.endObject()
-        // Two objects become one: `{"users":[…]` and `"message":…}`.
-        json.bytes.removeLast()
-        json.bytes.append(UInt8(ascii: ","))
-        json.bytes += remembered.dropFirst()
         return APIAnswer(status: 201, body: json.bytes)
     }
 
@@ -73,7 +60,7 @@ extension API {
 
 extension Timestamp {
     /// After every time that a request can name.
-    fileprivate static let distantFuture = Timestamp(rawValue: .max)
+    static let distantFuture = Timestamp(rawValue: .max)
 }
 
 extension JSONWriter {

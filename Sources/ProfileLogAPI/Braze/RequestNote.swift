@@ -4,7 +4,8 @@ internal import ProfileLog
 struct RequestNote {
     /// Stands for the path and the body.
     let digest: [UInt8]
-    /// The body of the first answer, as far as it cannot be had from the log again. No profile's values.
+    /// What the first answer said that cannot be had from the log again, nor from the request when it comes again: no values, and no names
+    /// that the sender chose. The record that has it is one person's, and stands when others of the request are erased.
     let answer: [UInt8]
 
     /// The first byte of a note: the door through which the append came, and the note's form.

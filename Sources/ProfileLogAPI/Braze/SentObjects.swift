@@ -18,12 +18,19 @@ final class SentObjects {
         end = request.count
     }
 
+    /// The keys of an object, in the order in which they were sent; nil if there is no such object.
+    func keys(ofObjectAt index: Int, in array: TrackArray) -> [Name]? {
+        members(ofObjectAt: index, in: array)?.map(\.key)
+    }
+
     /// The keys of the object that is the member `key` of another one, in the order in which they were sent; nil if there is none.
     func keys(of key: Name, ofObjectAt index: Int, in array: TrackArray) -> [Name]? {
+        let member = members(ofObjectAt: index, in: array)?.first { $0.key == key }
+        return member.flatMap { outline.members(of: $0.value)?.map(\.key) }
+    }
+
+    private func members(ofObjectAt index: Int, in array: TrackArray) -> [(key: Name, value: Range<Int>)]? {
         let objects = objects[array]
-        guard objects.indices.contains(index),
-            let member = outline.members(of: objects[index])?.first(where: { $0.key == key })
-        else { return nil }
-        return outline.members(of: member.value)?.map(\.key)
+        return objects.indices.contains(index) ? outline.members(of: objects[index]) : nil
     }
 }

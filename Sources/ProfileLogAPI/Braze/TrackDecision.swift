@@ -8,8 +8,6 @@ struct TrackDecision {
     /// The objects that were in order, in the order in which they take effect.
     private(set) var objects: [TrackObject] = []
     private var leftOut = LeftOutObjects()
-    /// Whether no event of a user is stored.
-    private var isAboutNobody = false
     private let api: API
     private var profiles: TrackProfiles
     private var typing: AttributeTyping
@@ -42,9 +40,9 @@ struct TrackDecision {
             }
         }
         if builder.count == 0 {
+            // With them a key goes that may name somebody.
             let holder = try leftOut.moveToFront { try profiles.find($0) != nil }
             if let holder { try profiles.pin(holder) }
-            isAboutNobody = holder == nil
         }
         try leftOut.add(to: &builder)
         for (user, version) in profiles.pins { builder.expect(user, at: version) }
@@ -52,15 +50,6 @@ struct TrackDecision {
 
     /// Whether no object was in order.
     var refusesAll: Bool { objects.isEmpty }
-
-    /// The decision as it may be remembered under the request's key, if that stands with nobody, whose erasure takes it away: without
-    /// names that the sender chose. Nil if it stands with a user.
-    var nameless: TrackDecision? {
-        guard isAboutNobody else { return nil }
-        var nameless = self
-        for index in errors.indices { nameless.errors[index].type = errors[index].kept }
-        return nameless
-    }
 
     private mutating func take(
         _ object: TrackObject, _ array: TrackArray, _ index: Int, _ builder: inout AppendBuilder
@@ -84,7 +73,7 @@ struct TrackDecision {
             let isKnown = try api.pushTokens.withState { $0.holds(token) }
             guard !isKnown, imported.insert(token).inserted else {
                 let reason = "somebody has this token already"
-                drop(TrackDrop(reason: reason, array: array, index: index, field: "push_tokens"), of: nil)
+                drop(reason, array, index, field: StandardAttribute.pushTokens.name, of: nil)
                 continue
             }
             var owner = object
@@ -111,7 +100,7 @@ struct TrackDecision {
         let user = try storedUser(object.target.user)
         object.target.user = user
         if let reason = try object.blocked ?? reasonAgainstCreation(object.target) {
-            drop(TrackDrop(reason: reason, array: array, index: index), of: user)
+            drop(reason, array, index, of: user)
             return
         }
         try typing.fit(&object)
@@ -133,7 +122,7 @@ struct TrackDecision {
         if !events.isEmpty { addresses.add(events, of: user) }
         if let states { try share(states, by: user, &builder) }
         for (field, reason) in object.dropped {
-            drop(TrackDrop(reason: reason, array: array, index: index, field: field), of: user)
+            drop(reason, array, index, field: field, of: user)
         }
     }
 
@@ -147,10 +136,11 @@ struct TrackDecision {
         leftOut.take(LeftOut(list: array.rawValue, index: index, reason: error.kept), of: user)
     }
 
-    private mutating func drop(_ drop: TrackDrop, of user: UserID?) {
-        dropped.append(drop)
-        leftOut.take(
-            LeftOut(list: drop.array.rawValue, index: drop.index, field: drop.field, reason: drop.reason), of: user)
+    private mutating func drop(
+        _ reason: String, _ array: TrackArray, _ index: Int, field: String? = nil, of user: UserID?
+    ) {
+        dropped.append(TrackDrop(reason: reason, array: array, index: index, field: field.map { .named($0) }))
+        leftOut.take(LeftOut(list: array.rawValue, index: index, field: field, reason: reason), of: user)
     }
 
     private mutating func reasonAgainstCreation(_ target: TrackTarget) throws -> String? {

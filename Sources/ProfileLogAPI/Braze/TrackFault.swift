@@ -36,5 +36,11 @@ struct TrackDrop: Hashable {
     var array: TrackArray
     var index: Int
     /// The field that was left out; nil if it is the whole object.
-    var field: String?
+    var field: Field?
+
+    enum Field: Hashable {
+        case named(String)
+        /// Its place among the request's `SentNames`.
+        case at(Int)
+    }
 }

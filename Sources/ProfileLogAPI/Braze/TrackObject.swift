@@ -31,7 +31,7 @@ struct TrackReader {
     let now: Timestamp
     /// The body of the request.
     let request: [UInt8]
-    private let sent: SentObjects
+    let sent: SentObjects
 
     init(workspace: Workspace, now: Timestamp, request: [UInt8]) {
         self.workspace = workspace

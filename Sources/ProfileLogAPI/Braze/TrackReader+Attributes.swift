@@ -96,4 +96,7 @@ extension TrackReader {
 
     /// A field's name for an answer: not longer than a name may be.
     static func shown(_ name: Name) -> String { APIProblem.shown(name.text) }
+
+    /// A property's name for an answer.
+    static func shown(property name: Name) -> String { "properties.\(shown(name))" }
 }

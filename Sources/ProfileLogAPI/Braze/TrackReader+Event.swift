@@ -77,7 +77,7 @@ extension TrackReader {
                 }
                 kept.append(.init(member.key, try property(member.value)))
             } catch .field(let reason) {
-                read.dropped.append(("properties.\(Self.shown(member.key))", reason))
+                read.dropped.append((Self.shown(property: member.key), reason))
             }
         }
         return members.count > limits.properties ? kept.sorted { $0.key < $1.key } : kept

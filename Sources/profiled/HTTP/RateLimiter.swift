@@ -5,7 +5,9 @@ internal import Synchronization
 
 /// Counts requests by limit, all clients together, in windows that begin with the first request behind the last one's end.
 final class RateLimiter: Sendable {
-    private static let headers = ["X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset"].map { HTTPField.Name($0)! }
+    private static let headers = ["X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset"].map {
+        HTTPField.Name(known: $0)
+    }
 
     private static let emptyHeaders = headers.map { HTTPField(name: $0, value: "") }
 

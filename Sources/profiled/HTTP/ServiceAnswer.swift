@@ -57,6 +57,12 @@ struct ServiceAnswer: Sendable {
 }
 
 extension HTTPField.Name {
-    static let link = Self("Link")!
-    static let xRequestID = Self("X-Request-Id")!
+    static let link = Self(known: "Link")
+    static let xRequestID = Self(known: "X-Request-Id")
+
+    /// A name that stands in the program.
+    init(known name: String) {
+        guard let name = Self(name) else { preconditionFailure("\(name) is no name of a header.") }
+        self = name
+    }
 }

@@ -1,0 +1,43 @@
+import Testing
+
+@testable import ProfileLog
+
+@Suite("An erasure is one commit")
+struct WholeErasureTests {
+    let folder = TemporaryFolder()
+    let clock = TestClock()
+
+    @Test("One that meets damage behind the records that it has buried changes nothing")
+    func damaged() throws {
+        let log = try EventLog(path: folder.path, create: true, options: .small(clock))
+        let (ana, bo) = (UserID.externalID("ana"), UserID.externalID("bo"))
+        var builder = log.prepare()
+        for user in [ana, bo] {
+            try builder.add(.customEventLogged(CustomEvent(name: "an event")), .test, to: user)
+            try builder.leaveOut([LeftOut(list: "events", index: 1, field: "a field", reason: "too long")], of: user)
+        }
+        _ = try log.commit(builder.finish(idempotencyKey: "key", note: [1]))
+        _ = try log.append([.customEventSaved(CustomEvent(name: "saved"))], to: bo, context: .saved(on: "phone"))
+        try log.writeIndex()
+        // Devices are written when the records are tombstones already.
+        let device = Array("phone".utf8)
+        let whole = try #require(try log.rows(.devices)[device])
+        try log.damage(.devices, device) { $0 = [0xFF] }
+        let before = try tables(log)
+        let last = try log.lastPosition()
+
+        #expect(throws: AppendError.self) { try log.erase([ana, bo], actor: "a test", reason: "asked to") }
+        #expect(try tables(log) == before)
+        try log.damage(.devices, device) { $0 = whole }
+        try log.expectSound()
+
+        let erasure = try log.erase([ana, bo], actor: "a test", reason: "asked to")
+        #expect(erasure.users.count == 2 && erasure.events == Int(last.rawValue))
+        try log.expectSound()
+        #expect(try log.replay(verify: true).isEqual)
+    }
+
+    private func tables(_ log: EventLog) throws -> [Table.Name: [[UInt8]: [UInt8]]] {
+        try Dictionary(uniqueKeysWithValues: Table.Name.allCases.map { ($0, try log.rows($0)) })
+    }
+}
