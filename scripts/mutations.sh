@@ -104,7 +104,7 @@ declare -A edit=(
     # The first event behind the index's checkpoint is left out of its user's history.
     [lose-tail]='s/from: last, downTo: checkpoint) {/from: last, downTo: checkpoint + 1) {/'
     # A state is folded from the snapshot, and from the first event all the same.
-    [ignore-checkpoint]='/func state</,/^    }/s/let from = (earlier?\.version ?? 0) + 1/let from: UInt64 = 1/'
+    [ignore-checkpoint]='/func foldedState</,/^    }/s/let from = (earlier?\.version ?? 0) + 1/let from: UInt64 = 1/'
     # A launch makes items effective as they were saved, and not list by list.
     [reorder-flush]='s/(\$0\.kind?\.rawValue ?? 0, \$0\.position) < (\$1\.kind?\.rawValue ?? 0, \$1\.position)/$0.position < $1.position/'
     # A user's tenth event gets the version of the ninth.

@@ -13,14 +13,16 @@ public final class API: Sendable {
     /// What the REST API's requests do not say.
     let workspace: Workspace
     let catalogue: LiveState<CatalogueProjection>
-    /// Who has which push token: for imports alone, so that nothing is folded before the first.
+    /// Who has which push token: for imports and look-ups by a device alone, so that nothing is folded before the first.
     let pushTokens: LiveState<PushTokenProjection>
     let exports = ExportShelf()
     let typeClaims = TypeClaims()
     private let writer: LogWriter?
 
     /// The projections that a log for this API keeps states of. Without them all answers are the same, and the first ones take longer.
-    public static let projections: [any Projection.Type] = [ProfileProjection.self, CatalogueProjection.self]
+    public static let projections: [any Projection.Type] = [
+        ProfileProjection.self, UsageProjection.self, CatalogueProjection.self,
+    ]
 
     /// Bytes of a request's body that are read at most.
     public static let maxBodyBytes = 4 << 20

@@ -1,6 +1,6 @@
 extension EventLog {
     /// Versions between two snapshots of a user that are both kept, for reads of the past.
-    private static let keptSnapshotInterval: UInt64 = 1024
+    static let keptSnapshotInterval: UInt64 = 1024
 
     /// Writes a snapshot of each projection for those of `users` who crossed a multiple of `options.snapshotInterval` events in the tail.
     func writeSnapshots(
@@ -147,13 +147,28 @@ extension EventLog {
     func state<P: Projection>(
         _: P.Type, _ user: UInt64, version: UInt64, _ view: LogView, _ transaction: borrowing ReadTransaction
     ) throws -> P.State {
+        try foldedState(P.self, user, version: version, view, transaction).state
+    }
+
+    /// As `state`, with how much there was to fold.
+    func foldedState<P: Projection>(
+        _: P.Type, _ user: UInt64, version: UInt64, _ view: LogView, _ transaction: borrowing ReadTransaction
+    ) throws -> UserFold<P> {
         let earlier = try snapshot(P.self, user, upTo: version, view.tables, transaction)
         var state = earlier?.state ?? P.initial
         let from = (earlier?.version ?? 0) + 1
-        try fold(
-            P.self, view.positions(of: user, from: from, to: version, transaction), into: &state, view, transaction)
-        return state
+        let positions = try view.positions(of: user, from: from, to: version, transaction)
+        try fold(P.self, positions, into: &state, view, transaction)
+        return UserFold(state: state, version: version, count: UInt64(positions.count))
     }
+}
+
+/// The state of one user after `version` of their events.
+struct UserFold<P: Projection> {
+    let state: P.State
+    let version: UInt64
+    /// How many of these events were folded behind the nearest snapshot.
+    let count: UInt64
 }
 
 /// A row of table `snapshots`.

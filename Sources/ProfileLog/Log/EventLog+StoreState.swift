@@ -73,17 +73,23 @@ extension EventLog {
                 }), stored.position >= position {
                     return false
                 }
-                let last = try Self.last(transaction, tables)
-                guard last >= seen, last - seen <= mostFoldedAtOnce else { return false }
-                var isWhole = true
-                try Self.scan(tables, from: seen + 1, to: last, transaction) { _, header in
-                    isWhole = header.kind != .userErased
-                    return isWhole
-                }
-                if isWhole { try transaction.put(tables.checkpoints, key, row) }
-                return isWhole
+                guard try isNobodyErased(since: seen, transaction) else { return false }
+                try transaction.put(tables.checkpoints, key, row)
+                return true
             }
         }
+    }
+
+    /// Whether nobody was erased behind position `seen`. False as well if more stands there than is worth a look.
+    func isNobodyErased(since seen: UInt64, _ transaction: borrowing WriteTransaction) throws -> Bool {
+        let last = try Self.last(transaction, environment.tables)
+        guard last >= seen, last - seen <= mostFoldedAtOnce else { return false }
+        var isNobody = true
+        try Self.scan(environment.tables, from: seen + 1, to: last, transaction) { _, header in
+            isNobody = header.kind != .userErased
+            return isNobody
+        }
+        return isNobody
     }
 
     /// The stored state with the position that it has reached; nil if there is none that the view can use.

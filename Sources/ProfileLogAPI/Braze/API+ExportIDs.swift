@@ -17,10 +17,9 @@ extension API {
         json.beginObject()
         json.key("users")
         json.beginArray()
-        for (id, shown) in request.identifiers {
-            // An address may have several users, anything else at most one.
-            let users = try id.map { try log.users(sharing: $0) } ?? []
-            if users.isEmpty { unknown.append(shown) }
+        for identifier in request.identifiers {
+            let users = try users(identifier)
+            if users.isEmpty { unknown.append(identifier.shown) }
             for user in users where seen.insert(user.number).inserted {
                 try ExportedProfile(user, self).write(request.fields, to: &json)
             }
@@ -33,5 +32,18 @@ extension API {
         }
         json.endObject()
         return APIAnswer(status: 201, body: json.bytes)
+    }
+
+    /// An address and a device may have several users, anything else at most one.
+    private func users(_ identifier: ExportRequest.Identifier) throws -> [UserInfo] {
+        let users = try identifier.id.map { try log.users(sharing: $0) } ?? []
+        guard let device = identifier.device else { return users }
+        return try users + usersWithPushToken(on: device)
+    }
+
+    private func usersWithPushToken(on device: Name) throws -> [UserInfo] {
+        try pushTokens.catchUp()
+        let users = try pushTokens.withState { $0.users(on: device) }
+        return try users.compactMap { try log.find(log.survivor(of: $0)) }.filter { !$0.isErased }
     }
 }

@@ -2,7 +2,7 @@ internal import ProfileLog
 
 /// The fields of an exported profile that the store can answer, in the order of an export (spec/rest-api 3).
 ///
-/// What is not here, as `apps` and `campaigns_received`, is missing from exports like every field that is empty.
+/// What is not here, as `campaigns_received`, is missing from exports like every field that is empty.
 enum ExportField: String, CaseIterable {
     case createdAt = "created_at"
     case externalID = "external_id"
@@ -26,7 +26,9 @@ enum ExportField: String, CaseIterable {
     case totalRevenue = "total_revenue"
     case pushSubscribe = "push_subscribe"
     case emailSubscribe = "email_subscribe"
+    case devices
     case pushTokens = "push_tokens"
+    case apps
 
     /// The attribute that is answered as the text that it holds; nil for fields that need more.
     var attribute: StandardAttribute? {

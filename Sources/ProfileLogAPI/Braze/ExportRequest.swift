@@ -2,10 +2,20 @@ internal import ProfileLog
 
 /// The body of an export: whom it asks for, and which fields (spec/rest-api 2.1).
 struct ExportRequest {
-    /// Whom, in the order external IDs, aliases, then the single ones; with what an answer calls one who is unknown.
-    private(set) var identifiers: [(id: UserID?, shown: String)] = []
+    /// Whom, in the order external IDs, aliases, then the single ones.
+    private(set) var identifiers: [Identifier] = []
     /// Which fields; nil for all, as for an empty list. Unknown names are ignored.
     let fields: Set<ExportField>?
+
+    /// By what the request calls users.
+    struct Identifier {
+        /// Nil for what can be nobody's.
+        let id: UserID?
+        /// What an answer calls one who is unknown.
+        let shown: String
+        /// The device that it names: who has a push token on it is meant as well.
+        var device: Name?
+    }
 
     init(_ bytes: [UInt8], _ limits: TrackLimits) throws {
         let body = try BodyObject.read(bytes)
@@ -15,14 +25,14 @@ struct ExportRequest {
             guard let id = TrackTarget.externalID(value) else {
                 throw APIProblem.invalid("external_ids", "must be an array of texts")
             }
-            identifiers.append((.externalID(id), id))
+            identifiers.append(Identifier(id: .externalID(id), shown: id))
         }
         for value in try Self.list(body, "user_aliases", limits) {
             guard let alias = TrackTarget.alias(value), case .alias(_, let name) = alias else {
                 throw APIProblem.invalid(
                     "user_aliases", "must be an array of objects with `alias_name` and `alias_label`")
             }
-            identifiers.append((alias, name))
+            identifiers.append(Identifier(id: alias, shown: name))
         }
         try addSingle(body)
         guard !identifiers.isEmpty else {
@@ -33,16 +43,17 @@ struct ExportRequest {
     }
 
     private mutating func addSingle(_ body: AttributeValue) throws {
-        if let id = try Self.text(body, "braze_id") { identifiers.append((.brazeID(id), id)) }
-        var singles: [(id: UserID?, shown: String)] = []
+        if let id = try Self.text(body, "braze_id") { identifiers.append(Identifier(id: .brazeID(id), shown: id)) }
+        var singles: [Identifier] = []
         if let id = try Self.text(body, "device_id") {
-            singles.append(((1...Limits.bytesPerDevice).contains(id.utf8.count) ? .device(id) : nil, id))
+            let fits = (1...Limits.bytesPerDevice).contains(id.utf8.count)
+            singles.append(Identifier(id: fits ? .device(id) : nil, shown: id, device: Name(id)))
         }
         if let address = try Self.text(body, "email_address") {
-            singles.append((TrackTarget.email(address).map(UserID.email), address))
+            singles.append(Identifier(id: TrackTarget.email(address).map(UserID.email), shown: address))
         }
         if let number = try Self.text(body, "phone") {
-            singles.append((TrackTarget.phone(number).map(UserID.phone), number))
+            singles.append(Identifier(id: TrackTarget.phone(number).map(UserID.phone), shown: number))
         }
         guard singles.count <= 1 else {
             throw APIProblem.invalid(

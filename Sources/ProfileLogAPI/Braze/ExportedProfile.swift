@@ -6,7 +6,7 @@ struct ExportedProfile {
     let createdAt: Timestamp?
     private let view: ProfileView
     private let attributes: [Name: AttributeValue]
-    private let workspace: Workspace
+    private let api: API
     /// Events and purchases that were last before it are left out; nil if none are.
     private let windowStart: Timestamp?
 
@@ -16,16 +16,18 @@ struct ExportedProfile {
         createdAt = try log.event(at: user.created)?.recordedAt
         view = log.profileView(try log.profile(of: user.number, asOf: user.version))
         attributes = Dictionary(uniqueKeysWithValues: view.attributes.map { ($0.name, $0.value) })
-        workspace = api.workspace
-        windowStart = workspace.exportWindowDays.map { days in
+        self.api = api
+        windowStart = api.workspace.exportWindowDays.map { days in
             Timestamp(rawValue: log.options.now().rawValue - Int64(days) * 86_400_000_000)
         }
     }
 
-    /// Writes an object with `fields`, or with all fields. What is empty is left out.
+    /// Writes an object with `fields`, or with all fields. What is empty is left out. Apps and devices are read if they are among them.
     ///
     /// - Parameter customAttributes: those that are written even if `fields` does not have all of them.
-    func write(_ fields: Set<ExportField>?, customAttributes: Set<Name>? = nil, to json: inout JSONWriter) {
+    func write(_ fields: Set<ExportField>?, customAttributes: Set<Name>? = nil, to json: inout JSONWriter) throws {
+        let wantsUsage = fields.map { !$0.isDisjoint(with: [.apps, .devices]) } ?? true
+        let usage = wantsUsage ? try usage() : nil
         json.beginObject()
         for field in ExportField.allCases {
             guard fields?.contains(field) ?? true else {
@@ -35,12 +37,18 @@ struct ExportedProfile {
                 continue
             }
             if field == .brazeID, fields == nil { json.member("appboy_id", user.brazeID) }  // its old name
-            write(field, to: &json)
+            write(field, usage, to: &json)
         }
         json.endObject()
     }
 
-    private func write(_ field: ExportField, to json: inout JSONWriter) {
+    private func usage() throws -> ExportedUsage {
+        ExportedUsage(
+            state: try api.log.keptState(UsageProjection.self, of: user.number, asOf: user.version),
+            workspace: api.workspace, tokens: pushTokens)
+    }
+
+    private func write(_ field: ExportField, _ usage: ExportedUsage?, to json: inout JSONWriter) {
         if let attribute = field.attribute {
             json.member(field.rawValue, text(attribute))
             if field == .pushSubscribe { json.member("push_opted_in_at", optedIn(attribute)) }
@@ -77,7 +85,9 @@ struct ExportedProfile {
         case .totalRevenue:
             json.key(field.rawValue)
             json.value(revenue)
+        case .devices: usage?.writeDevices(to: &json)
         case .pushTokens: writePushTokens(to: &json)
+        case .apps: usage?.writeApps(to: &json)
         default: break
         }
     }
@@ -152,13 +162,15 @@ struct ExportedProfile {
         return field?.value == .string("opted_in") ? field.map { TrackTime.text($0.setAt) } : nil
     }
 
+    private var pushTokens: [AttributeValue] { attributes[Name(StandardAttribute.pushTokens.name)]?.asArray ?? [] }
+
     /// `[{app, platform, token, device_id, notifications_enabled}]`, each as far as it is known.
     private func writePushTokens(to json: inout JSONWriter) {
-        guard let tokens = attributes[Name(StandardAttribute.pushTokens.name)]?.asArray, !tokens.isEmpty else { return }
+        if pushTokens.isEmpty { return }
         json.key(ExportField.pushTokens.rawValue)
-        json.array(tokens) { json, token in
+        json.array(pushTokens) { json, token in
             let id = token[WireNames.appID]?.asText
-            let app = workspace.apps.first { $0.id == id }
+            let app = id.flatMap { api.workspace.app($0) }
             json.beginObject()
             json.member("app", app?.name ?? id)
             json.member("platform", app?.platform)

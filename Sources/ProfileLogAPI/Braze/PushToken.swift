@@ -17,6 +17,11 @@ struct PushToken: Hashable, Sendable {
         self.token = token
     }
 
+    /// The device that an entry of `push_tokens` names; nil if it names none.
+    static func device(_ entry: AttributeValue) -> Name? {
+        entry[WireNames.deviceID]?.asText.flatMap { $0.isEmpty ? nil : Name($0) }
+    }
+
     /// Stands for a device that nobody has named: the same each time.
     var deviceID: String {
         let hash = ContentHash.of(Array("\(app)\0\(token)".utf8)).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }

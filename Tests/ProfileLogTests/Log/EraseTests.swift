@@ -13,7 +13,7 @@ struct EraseTests {
     private func open(indexLag: Int = 7) throws -> EventLog {
         try EventLog(
             path: folder.path, create: true, options: .small(clock, indexLag: indexLag),
-            projections: [ProfileProjection.self, SourceProjection.self])
+            projections: [ProfileProjection.self, SourceProjection.self, UsageProjection.self])
     }
 
     private func canary(_ text: String) -> AttributeValue { .string("canary-\(text)") }

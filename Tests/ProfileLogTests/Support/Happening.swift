@@ -23,7 +23,13 @@ struct Happening {
         return happening
     }
 
-    private var onDevice: Happening {
+    func inApp(_ id: String) -> Happening {
+        var happening = self
+        happening.context.app = id
+        return happening
+    }
+
+    var onDevice: Happening {
         var happening = self
         happening.context.device = Self.device
         return happening
@@ -80,6 +86,17 @@ extension Happening {
     }
 
     static var launched: Happening { Happening(event: .appLaunched(.cold)).onDevice }
+
+    static var sessionStarted: Happening { Happening(event: .sessionStarted).onDevice }
+
+    static func queued(_ name: Name) -> Happening {
+        Happening(event: .queued(.customEventLogged(CustomEvent(name: name)))).onDevice
+    }
+
+    /// What was queued at `positions` takes effect.
+    static func sent(_ positions: UInt64...) -> Happening {
+        Happening(event: .dataSent(positions.map(Position.init(rawValue:)))).onDevice
+    }
 
     /// What was saved at `positions` takes effect in this order; what was saved at `rejected` never will.
     static func flushed(_ positions: UInt64..., rejecting rejected: UInt64...) -> Happening {

@@ -58,6 +58,23 @@ struct BrazeSegmentTests {
         }
     }
 
+    @Test("A line has the apps and devices if they were asked for")
+    func usage() async throws {
+        try await withAPI { plain in
+            let api = try plain.under(Self.yaml)
+            _ = await api.post(
+                "/users/track", #"{"events":[{"external_id":"a","name":"e","app_id":"i","time":"2026-01-01"}]}"#)
+            _ = await api.post("/v1/devices/d/change-user", #"{"user":"a"}"#)
+            let file = try await export(
+                api, #"{"segment_id":"all","fields_to_export":["apps","devices"],"output_format":"gzip"}"#
+            ).file
+            let time = "2026-01-01T00:00:00.000Z"
+            #expect(
+                try GzipReader.text(file) == #"{"devices":[{"device_id":"d"}],"#
+                    + #""apps":[{"name":"i","first_used":"\#(time)","last_used":"\#(time)"}]}"# + "\n")
+        }
+    }
+
     @Test("A gzip is one file; named custom attributes are exported alone")
     func gzip() async throws {
         try await withAPI { plain in

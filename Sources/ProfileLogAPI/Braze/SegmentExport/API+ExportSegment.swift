@@ -91,7 +91,7 @@ extension API {
         let profile = try ExportedProfile(user, self)
         guard asked.segment.rule.takes(profile) else { return nil }
         var json = JSONWriter()
-        profile.write(asked.fields, customAttributes: asked.customAttributes, to: &json)
+        try profile.write(asked.fields, customAttributes: asked.customAttributes, to: &json)
         return json.bytes + [UInt8(ascii: "\n")]
     }
 }

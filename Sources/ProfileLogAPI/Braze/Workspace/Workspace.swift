@@ -45,7 +45,9 @@ public struct Workspace: Sendable {
     public init() {}
 
     /// Whether requests may name the app `id`.
-    func knowsApp(_ id: String) -> Bool { apps.isEmpty || apps.contains { $0.id.utf8.elementsEqual(id.utf8) } }
+    func knowsApp(_ id: String) -> Bool { apps.isEmpty || app(id) != nil }
+
+    func app(_ id: String) -> App? { apps.first { $0.id.utf8.elementsEqual(id.utf8) } }
 
     func subscriptionGroup(_ id: String) -> SubscriptionGroup? {
         subscriptionGroups.first { $0.id.utf8.elementsEqual(id.utf8) }

@@ -1,0 +1,68 @@
+/// Folds a user's events into where they were: in which apps, and on which devices.
+///
+/// What is saved or queued counts when it takes effect, with the time at which it was saved. On a simulated device the app's launches and
+/// sessions are its uses; the `app_id` of an event, a purchase or a change is one of the app that it names.
+public enum UsageProjection: Projection {
+    /// The name of its snapshots.
+    public static let name = "usage"
+    /// Raised with the meaning of `apply`.
+    public static let revision: UInt32 = 1
+    /// Nobody was anywhere.
+    public static var initial: UsageState { UsageState() }
+
+    /// Sessions add up; the earlier first use and the later last one stand; the devices are those of both.
+    public static func merge(_ source: UsageState, into target: inout UsageState) { target.merge(source) }
+
+    /// Folds one event in.
+    public static func apply(_ event: borrowing EventView, to state: inout UsageState) {
+        let header = event.header
+        switch header.kind {
+        case .customEventLogged, .customAttributesChanged, .userAttributesChanged, .purchaseLogged:
+            let origin = Origin(header)
+            if let app = origin.app { state.use(app, at: origin.at) }
+            if let device = origin.device { state.devices.insert(device) }
+        case .customEventSaved, .customAttributesSaved, .userAttributeSaved, .customEventQueued,
+            .customAttributesQueued, .userAttributesQueued, .purchaseQueued:
+            let origin = Origin(header)
+            if let app = origin.app { state.waiting[event.position.rawValue] = .init(app: app, at: origin.at) }
+        case .appLaunched, .sessionStarted:
+            let origin = Origin(header)
+            guard let device = origin.device else { return }  // it was erased
+            state.useApp(on: device, at: origin.at, sessions: header.kind == .sessionStarted ? 1 : 0)
+        case .userIdentified, .userChanged, .usersMerged:
+            if let device = Origin(header).device { state.devices.insert(device) }
+        case .pendingFlushed, .dataSent, .pendingDiscarded: applyOutcome(header, &state)
+        default: break
+        }
+    }
+
+    private static func applyOutcome(_ header: RecordHeader, _ state: inout UsageState) {
+        guard let body = RecordBody(header.body), !body.erased else { return }
+        for rejection in body.rejected { state.waiting[rejection.position.rawValue] = nil }
+        for position in body.discarded { state.waiting[position.rawValue] = nil }
+        if body.flushed.isEmpty || body.isQueued { return }
+        for position in body.flushed { state.flush(position) }
+        if let device = Origin(header).device { state.devices.insert(device) }
+    }
+
+    /// When something happened, in which app and on which device.
+    private struct Origin {
+        var at: Timestamp
+        var app: Name?
+        var device: Name?
+
+        init(_ header: RecordHeader) {
+            at = Timestamp(rawValue: header.recordedAt)
+            var reader = WireReader(header.body)
+            while let field = reader.field() {
+                switch field.number {
+                case RecordField.occurredAtMilliseconds: at = Timestamp(rawValue: reader.milliseconds())
+                case RecordField.occurredAt: at = Timestamp(rawValue: reader.signed())
+                case RecordField.app: app = Name(reader.text())
+                case RecordField.device: device = Name(reader.text())
+                default: reader.skip(field.type)
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,61 @@
+/// Where one user was: in which apps, and on which devices.
+public struct UsageState: Hashable, Sendable {
+    /// The apps that events name, by the REST format's `app_id`.
+    public internal(set) var apps: [Name: AppUse] = [:]
+    /// The app on simulated devices; nil if it was never launched for the user.
+    public internal(set) var appOnDevices: AppUse?
+    /// The simulated devices on which the user was, or from which something of theirs took effect.
+    public internal(set) var devices: Set<Name> = []
+    /// Uses of apps that have not taken effect, by position.
+    var waiting: [UInt64: Waiting] = [:]
+
+    /// How an app was used.
+    public struct AppUse: Hashable, Sendable {
+        /// How many sessions are known; 0 for an app that only events name.
+        public internal(set) var sessions: UInt64 = 0
+        /// The earliest use.
+        public internal(set) var first: Timestamp
+        /// The latest use.
+        public internal(set) var last: Timestamp
+    }
+
+    /// The use of an app by an item that is saved, or that the SDK has not sent.
+    struct Waiting: Hashable, Sendable {
+        let app: Name
+        let at: Timestamp
+    }
+}
+
+extension UsageState {
+    mutating func use(_ app: Name, at time: Timestamp) {
+        apps[app] = AppUse(first: time, last: time).joined(apps[app])
+    }
+
+    /// Counts a launch of the app on `device`, or one of its sessions.
+    mutating func useApp(on device: Name, at time: Timestamp, sessions: UInt64) {
+        devices.insert(device)
+        appOnDevices = AppUse(sessions: sessions, first: time, last: time).joined(appOnDevices)
+    }
+
+    /// Makes the use of an item effective, with the time at which it was saved.
+    mutating func flush(_ position: Position) {
+        guard let item = waiting.removeValue(forKey: position.rawValue) else { return }
+        use(item.app, at: item.at)
+    }
+
+    mutating func merge(_ source: UsageState) {
+        apps.merge(source.apps) { $0.joined($1) }
+        appOnDevices = appOnDevices?.joined(source.appOnDevices) ?? source.appOnDevices
+        devices.formUnion(source.devices)
+        waiting.merge(source.waiting) { own, _ in own }
+    }
+}
+
+extension UsageState.AppUse {
+    /// Both as one.
+    fileprivate func joined(_ other: Self?) -> Self {
+        guard let other else { return self }
+        return Self(
+            sessions: sessions + other.sessions, first: min(first, other.first), last: max(last, other.last))
+    }
+}
