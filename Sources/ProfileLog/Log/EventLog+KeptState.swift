@@ -4,7 +4,7 @@ extension EventLog {
     /// As `state(_:of:asOf:)`; where much was to fold, the state is kept as a snapshot, so that the next reader is spared it.
     ///
     /// For projections that other programs write the store without: a long history may have no snapshots of them. Who folds more than
-    /// 1,024 events waits for the writer and a sync.
+    /// 1,024 events that the index holds waits for the writer and a sync.
     public func keptState<P: Projection>(
         _: P.Type, of user: UserNumber, asOf version: Version = Version(rawValue: .max)
     ) throws -> P.State {
@@ -13,7 +13,7 @@ extension EventLog {
             let version = min(now, version.rawValue)
             return (try foldedState(P.self, user.rawValue, version: version, view, transaction), view.last)
         }
-        if options.snapshotInterval > 0, fold.count > Self.keptSnapshotInterval {
+        if options.snapshotInterval > 0, fold.indexed > Self.keptSnapshotInterval {
             // A read is right whether or not the next one is cheaper.
             try? keep(P.self, fold, of: user, seen: seen)
         }

@@ -159,7 +159,7 @@ extension EventLog {
         let from = (earlier?.version ?? 0) + 1
         let positions = try view.positions(of: user, from: from, to: version, transaction)
         try fold(P.self, positions, into: &state, view, transaction)
-        return UserFold(state: state, version: version, count: UInt64(positions.count))
+        return UserFold(state: state, version: version, indexed: positions.count { $0 <= view.checkpoint })
     }
 }
 
@@ -167,8 +167,8 @@ extension EventLog {
 struct UserFold<P: Projection> {
     let state: P.State
     let version: UInt64
-    /// How many of these events were folded behind the nearest snapshot.
-    let count: UInt64
+    /// How many events were folded behind the nearest snapshot that the index holds: of the others its next flush makes one.
+    let indexed: Int
 }
 
 /// A row of table `snapshots`.

@@ -9,8 +9,8 @@ struct KeptStateTests {
     private let ana = UserID.externalID("ana")
 
     /// A log that another program wrote: there are no snapshots of the projection.
-    private func filled(_ count: Int) throws -> (log: EventLog, user: UserNumber) {
-        let log = try EventLog(path: folder.path, create: true, options: .small(clock))
+    private func filled(_ count: Int, indexLag: Int = 40) throws -> (log: EventLog, user: UserNumber) {
+        let log = try EventLog(path: folder.path, create: true, options: .small(clock, indexLag: indexLag))
         for _ in 0..<(count / 10) {
             _ = try log.append(
                 Array(repeating: .customEventLogged(CustomEvent(name: "a")), count: 10), to: ana,
@@ -40,6 +40,13 @@ struct KeptStateTests {
     @Test("A short history is folded by each reader")
     func short() throws {
         let (log, user) = try filled(1_000)
+        #expect(try log.keptState(UsageProjection.self, of: user).apps.count == 1)
+        #expect(try snapshots(log).isEmpty)
+    }
+
+    @Test("A history that the index does not hold yet is left to its next flush")
+    func ahead() throws {
+        let (log, user) = try filled(1_200, indexLag: 10_000)
         #expect(try log.keptState(UsageProjection.self, of: user).apps.count == 1)
         #expect(try snapshots(log).isEmpty)
     }
