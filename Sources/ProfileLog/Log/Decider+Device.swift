@@ -95,11 +95,15 @@ extension Decider {
         let due = device.due(flush.visible, limit: flush.limit)
         for item in due {
             let position = Position(rawValue: item.position)
-            let header = try header(at: item.position, transaction)
-            guard let saved = RecordedEvent(header, position: position, names: names),
-                let refusal = SDKRules.refusal(of: saved.event)
-            else { continue }
-            flush.refused[item.position] = "\(refusal.place) \(refusal.reason)"
+            do {
+                let header = try header(at: item.position, transaction)
+                guard let saved = RecordedEvent(header, position: position, names: names),
+                    let refusal = SDKRules.refusal(of: saved.event)
+                else { continue }
+                flush.refused[item.position] = "\(refusal.place) \(refusal.reason)"
+            } catch StorageError.damaged {
+                // It goes with the others: who reads its user is told the damage.
+            }
         }
         if let user = due.first?.user {
             let owner = try view.survivor(of: user, transaction)
