@@ -32,7 +32,7 @@ take() {
 
 prepare() {
     for part in Sources/ProfileLog Sources/CLMDB Sources/CCRC32C Sources/crashchild Tests/ProfileLogTests Tests/CrashTests \
-        Tests/faults; do
+        Tests/Support Tests/faults; do
         take "$part"
     done
     if [[ -e $root/Package.resolved ]]; then take Package.resolved; fi
@@ -50,6 +50,7 @@ let settings: [SwiftSetting] = [
     .enableUpcomingFeature("ExistentialAny"),
     .enableUpcomingFeature("MemberImportVisibility"),
     .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
 ]
 
 let package = Package(
@@ -65,8 +66,9 @@ let package = Package(
         .executableTarget(
             name: "profilelog-crashchild", dependencies: ["ProfileLog"], path: "Sources/crashchild",
             swiftSettings: settings),
-        .testTarget(name: "CrashTests", dependencies: ["ProfileLog"], swiftSettings: settings),
-        .testTarget(name: "ProfileLogTests", dependencies: ["ProfileLog"], swiftSettings: settings),
+        .target(name: "TestSupport", path: "Tests/Support", swiftSettings: settings),
+        .testTarget(name: "CrashTests", dependencies: ["ProfileLog", "TestSupport"], swiftSettings: settings),
+        .testTarget(name: "ProfileLogTests", dependencies: ["ProfileLog", "TestSupport"], swiftSettings: settings),
     ],
     swiftLanguageModes: [.v6]
 )
