@@ -448,6 +448,20 @@ class WireTests(unittest.TestCase):
     def test_http_1_0_ends_its_connection(self):
         self.assertIn(b" 200 OK", self.raw(b"GET /events/list HTTP/1.0\r\n\r\n", silence=20))
 
+    def test_a_wish_for_another_protocol_is_passed_over(self):
+        """As Java's HttpClient sends it with every request over plain HTTP."""
+        body = json.dumps({"events": [event()]}).encode()
+        for wish in ("h2c", "websocket", "TLS/1.0"):
+            head = (f"POST {TRACK} HTTP/1.1\r\nHost: a\r\nConnection: Upgrade, HTTP2-Settings\r\nUpgrade: {wish}\r\n"
+                    f"HTTP2-Settings: AAEAAEAAAAIAAAABAAMAAABkAAQBAAAAAAUAAEAA\r\nContent-Length: {len(body)}\r\n\r\n").encode()
+            with self.subTest(wish), socket.create_connection(("127.0.0.1", self.service.port), timeout=20) as connection:
+                for _ in range(3):
+                    connection.sendall(head + body)
+                    response = http.client.HTTPResponse(connection)
+                    response.begin()
+                    self.assertEqual((response.status, json.loads(response.read())), (201, ok(events_processed=1)))
+                    self.assertIsNone(response.headers["Connection"])
+
     def test_pages(self):
         names = [f"e{number:03}" for number in range(260)]
         for start in range(0, 260, 65):
