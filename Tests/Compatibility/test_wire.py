@@ -244,6 +244,22 @@ TABLES = {
         ("as here", IDS, {"external_ids": ["a"], "fields_to_export": ["email_subscribe"]},
          201, ok(users=[{"email_subscribe": "unsubscribed"}])),
     ],
+    "times": [
+        ("a zone's hour of one digit, names of zones", TRACK,
+         {"events": [event(name="east", time="2013-07-16T19:20:30+1:00"), event(name="west", time="2013-07-16 19:20:30 -5:00"),
+                     event(name="words", time="Tue 07 16 19:20:30.PDT 2013"), event(name="named", time="2013-07-16 19:20:30 CEST")]},
+         201, ok(events_processed=4)),
+        ("are these moments", IDS, {"external_ids": ["a"], "fields_to_export": ["custom_events"]}, 201, ok(users=[{"custom_events": [
+            {"name": name, "first": f"2013-07-{time}:20:30.000Z", "last": f"2013-07-{time}:20:30.000Z", "count": 1}
+            for name, time in [("east", "16T18"), ("named", "16T17"), ("west", "17T00"), ("words", "17T02")]]}])),
+        ("an attribute is a time too", TRACK, {"attributes": [{"external_id": "a", "since": "2013-07-16T19:20:30+1:00"}]},
+         201, ok(attributes_processed=1)),
+        ("of this type", "/custom_attributes", None, 200, {"attributes": [
+            {"array_length": None, "data_type": "Time", "description": None, "name": "since", "status": "Active", "tag_names": []}],
+            "message": "success"}),
+        ("a zone with several meanings", TRACK, {"events": [event(time="2013-07-16 19:20:30 IST")]},
+         400, {"message": NOTHING_VALID, "errors": [fault("'time' is not valid", "events", 0)]}),
+    ],
     "subscriptions": [
         ("two users", TRACK, {"attributes": [{"external_id": "a", "email": "a@example.com"}, {"external_id": "b"}]},
          201, ok(attributes_processed=2)),
