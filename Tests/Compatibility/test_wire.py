@@ -370,6 +370,22 @@ TABLES = {
             {"identifier_to_merge": {"external_id": "b"}, "identifier_to_keep": {"external_id": "a"}, "more": 1}]},
          400, refused("invalid", "'merge_updates' must only have 'identifier_to_merge' and 'identifier_to_keep'", place=ANY)),
     ],
+    "merge of e-mail states": [
+        ("four pairs", TRACK, {"attributes": [
+            {"external_id": "same", "email": "s@example.com"}, {"external_id": "none"},
+            {"external_id": "chosen", "email": "c@example.com"}, {"external_id": "chosen", "email_subscribe": "subscribed"},
+            {"external_id": "other", "email": "o@example.com"}] + [
+                {"user_alias": {"alias_name": name, "alias_label": "l"}, "_update_existing_only": False,
+                 "email": f"{name[0]}@example.com" if name != "other" else "more@example.com", "email_subscribe": "unsubscribed"}
+                for name in ("same", "none", "chosen", "other")]}, 201, ok(attributes_processed=9)),
+        ("merged", MERGE, {"merge_updates": [
+            {"identifier_to_merge": {"user_alias": {"alias_name": name, "alias_label": "l"}}, "identifier_to_keep": {"external_id": name}}
+            for name in ("same", "none", "chosen", "other")]}, 202, ok()),
+        ("an opt-out comes with its address", IDS,
+         {"external_ids": ["same", "none", "chosen", "other"], "fields_to_export": ["external_id", "email_subscribe"]}, 201,
+         ok(users=[{"external_id": name, "email_subscribe": state} for name, state in [
+             ("same", "unsubscribed"), ("none", "unsubscribed"), ("chosen", "subscribed"), ("other", "subscribed")]])),
+    ],
     "external IDs": [
         ("a user", TRACK, {"attributes": [{"external_id": "a", "level": 1}, {"external_id": "b"}]}, 201, ok(attributes_processed=2)),
         ("renamed, unknown, in use", RENAME, {"external_id_renames": [
