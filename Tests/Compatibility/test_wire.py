@@ -260,6 +260,21 @@ TABLES = {
         ("a zone with several meanings", TRACK, {"events": [event(time="2013-07-16 19:20:30 IST")]},
          400, {"message": NOTHING_VALID, "errors": [fault("'time' is not valid", "events", 0)]}),
     ],
+    "codes": [
+        ("currencies that came later", TRACK, {"purchases": [purchase(currency=code) for code in ("XCG", "ZWG", "XAD")]},
+         201, ok(purchases_processed=3)),
+        ("languages", TRACK, {"attributes": [{"external_id": code, "language": code} for code in ("tl", "iw", "in", "ji")]},
+         201, ok(attributes_processed=4)),
+        ("withdrawn ones have another code now", IDS,
+         {"external_ids": ["tl", "iw", "in", "ji"], "fields_to_export": ["language"]},
+         201, ok(users=[{"language": code} for code in ("tl", "he", "id", "yi")])),
+        ("zones of one word", TRACK, {"attributes": [
+            {"external_id": "a", "time_zone": zone}
+            for zone in ("PST8PDT", "EST", "CET", "Japan", "GB", "NZ", "GMT+0", "Zulu", "W-SU", "America/Buenos_Aires")]},
+         201, ok(attributes_processed=10)),
+        ("what is no zone", TRACK, {"attributes": [{"external_id": "a", "time_zone": zone} for zone in ("Factory", "localtime", "IST")]},
+         201, ok(attributes_processed=3) | {"dropped": dropped(*(("attributes", index, "time_zone") for index in range(3)))}),
+    ],
     "subscriptions": [
         ("two users", TRACK, {"attributes": [{"external_id": "a", "email": "a@example.com"}, {"external_id": "b"}]},
          201, ok(attributes_processed=2)),
