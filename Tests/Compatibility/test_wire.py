@@ -275,6 +275,16 @@ TABLES = {
         ("what is no zone", TRACK, {"attributes": [{"external_id": "a", "time_zone": zone} for zone in ("Factory", "localtime", "IST")]},
          201, ok(attributes_processed=3) | {"dropped": dropped(*(("attributes", index, "time_zone") for index in range(3)))}),
     ],
+    "lengths": [
+        ("a character is a code point, whatever is seen of it", TRACK,
+         {"attributes": [{"external_id": "a", "kept": "e\u0301" * 127, "lost": "a" + "\u0301" * 255, "k" + "\u0301" * 255: 1,
+                          "o": {"k" + "\u0301" * 255: 1}}]},
+         201, ok(attributes_processed=1) | {"dropped": dropped(
+             ("attributes", 0, "k" + "\u0301" * 79 + "…"), ("attributes", 0, "lost"), ("attributes", 0, "o"))}),
+        ("in names too", TRACK, {"events": [event(name="e" + "\u0301" * 255)], "purchases": [purchase(product="\r\n" * 128)]},
+         400, {"message": NOTHING_VALID, "errors": [
+             fault("'name' is not valid", "events", 0), fault("'product_id' is not valid", "purchases", 0)]}),
+    ],
     "subscriptions": [
         ("two users", TRACK, {"attributes": [{"external_id": "a", "email": "a@example.com"}, {"external_id": "b"}]},
          201, ok(attributes_processed=2)),

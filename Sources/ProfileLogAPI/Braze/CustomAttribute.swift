@@ -17,14 +17,13 @@ struct CustomAttribute {
     private var nested: NestedValue { NestedValue(limits: limits, isAttribute: true) }
 
     func read(_ name: Name, _ value: AttributeValue) throws(TrackFault) -> Reading {
-        if name.text.isEmpty || TrackLimits.exceeds(name.text, limits.charactersPerName) || name.text.utf8.count > 4096
-        {
+        if name.text.isEmpty || name.text.isLonger(than: limits.charactersPerName) {
             throw .field("has a name that is empty or longer than \(limits.charactersPerName) characters")
         }
         switch value {
         case .null: return Reading(operations: [.unset])
         case .string(let text):
-            if TrackLimits.exceeds(text, limits.charactersPerString) {
+            if text.isLonger(than: limits.charactersPerString) {
                 throw .field("is text of more than \(limits.charactersPerString) characters")
             }
             return Reading(operations: [.set(TrackTime.value(text))])

@@ -75,9 +75,9 @@ struct TrackReader {
 
     /// A name that an event, an app or a product may have.
     func name(_ value: AttributeValue, _ field: Name) throws(TrackFault) -> String {
-        guard let text = value.asText, !text.isEmpty, !TrackLimits.exceeds(text, limits.charactersPerName),
-            text.utf8.count <= 4096
-        else { throw .notValid(field.text) }
+        guard let text = value.asText, !text.isEmpty, !text.isLonger(than: limits.charactersPerName) else {
+            throw .notValid(field.text)
+        }
         return text
     }
 

@@ -67,7 +67,7 @@ extension TrackReader {
         for member in members {
             let key = member.key.text
             if reserved.contains(member.key) || key.isEmpty || key.utf8.first == UInt8(ascii: "$")
-                || TrackLimits.exceeds(key, limits.charactersPerName) || key.utf8.count > 4096
+                || key.isLonger(than: limits.charactersPerName)
             {
                 throw TrackFault.invalidProperties
             }
