@@ -80,7 +80,7 @@ struct CustomAttribute {
     ) throws(TrackFault) -> [AttributeOperation] {
         let keys = Set(members.map(\.key))
         if keys == [WireNames.inc] {
-            guard case .int(let number) = members[0].value else { throw .field("has an 'inc' that is no integer") }
+            guard let number = members[0].value.asInteger else { throw .field("has an 'inc' that is no integer") }
             return [.increment(number)]
         }
         if !keys.isEmpty, keys.isSubset(of: [WireNames.add, WireNames.remove]) {
