@@ -222,6 +222,102 @@ TABLES = {
         ("address and phone", IDS, {"email_address": "a@example.com", "phone": "+442071838750"}, 400, refused("invalid", place=ANY)),
         ("51 IDs", IDS, {"external_ids": [f"u{number}" for number in range(51)]}, 400, refused("invalid", place="external_ids")),
     ],
+    "e-mail states": [
+        ("an address", TRACK, {"attributes": [{"external_id": "a", "email": "a@example.com"}]}, 201, ok(attributes_processed=1)),
+        ("an opt-out", TRACK, {"attributes": [{"external_id": "a", "email_subscribe": "unsubscribed"}]}, 201, ok(attributes_processed=1)),
+        ("the address again, and as the identifier", TRACK,
+         {"attributes": [{"external_id": "a", "email": "A@example.com"}, {"email": "a@example.com", "level": 1}],
+          "events": [{"email": "a@example.com", "name": "order", "time": AT}]}, 201, ok(attributes_processed=2, events_processed=1)),
+        ("is no opt-in", IDS, {"external_ids": ["a"], "fields_to_export": ["email_subscribe"]},
+         201, ok(users=[{"email_subscribe": "unsubscribed"}])),
+        ("an opt-in", TRACK, {"attributes": [{"external_id": "a", "email_subscribe": "opted_in"}]}, 201, ok(attributes_processed=1)),
+        ("is not undone either", SYNC, {"attributes": [{"email": "a@example.com", "level": 2}]},
+         201, ok(users=[{"email": "a@example.com", "custom_attributes": {"level": 2}}])),
+        ("and stays", IDS, {"external_ids": ["a"], "fields_to_export": ["email_subscribe"]},
+         201, ok(users=[{"email_subscribe": "opted_in", "email_opted_in_at": "2026-02-02T12:00:00.000Z"}])),
+        ("another address", TRACK, {"attributes": [{"external_id": "a", "email": "b@example.com"}]}, 201, ok(attributes_processed=1)),
+        ("is subscribed", IDS, {"external_ids": ["a"], "fields_to_export": ["email_subscribe"]},
+         201, ok(users=[{"email_subscribe": "subscribed"}])),
+        ("unless the object says otherwise", TRACK,
+         {"attributes": [{"external_id": "a", "email": "c@example.com", "email_subscribe": "unsubscribed"}]},
+         201, ok(attributes_processed=1)),
+        ("as here", IDS, {"external_ids": ["a"], "fields_to_export": ["email_subscribe"]},
+         201, ok(users=[{"email_subscribe": "unsubscribed"}])),
+    ],
+    "times": [
+        ("a zone's hour of one digit, names of zones", TRACK,
+         {"events": [event(name="east", time="2013-07-16T19:20:30+1:00"), event(name="west", time="2013-07-16 19:20:30 -5:00"),
+                     event(name="words", time="Tue 07 16 19:20:30.PDT 2013"), event(name="named", time="2013-07-16 19:20:30 CEST")]},
+         201, ok(events_processed=4)),
+        ("are these moments", IDS, {"external_ids": ["a"], "fields_to_export": ["custom_events"]}, 201, ok(users=[{"custom_events": [
+            {"name": name, "first": f"2013-07-{time}:20:30.000Z", "last": f"2013-07-{time}:20:30.000Z", "count": 1}
+            for name, time in [("east", "16T18"), ("named", "16T17"), ("west", "17T00"), ("words", "17T02")]]}])),
+        ("an attribute is a time too", TRACK, {"attributes": [{"external_id": "a", "since": "2013-07-16T19:20:30+1:00"}]},
+         201, ok(attributes_processed=1)),
+        ("of this type", "/custom_attributes", None, 200, {"attributes": [
+            {"array_length": None, "data_type": "Time", "description": None, "name": "since", "status": "Active", "tag_names": []}],
+            "message": "success"}),
+        ("a zone with several meanings", TRACK, {"events": [event(time="2013-07-16 19:20:30 IST")]},
+         400, {"message": NOTHING_VALID, "errors": [fault("'time' is not valid", "events", 0)]}),
+    ],
+    "codes": [
+        ("currencies that came later", TRACK, {"purchases": [purchase(currency=code) for code in ("XCG", "ZWG", "XAD")]},
+         201, ok(purchases_processed=3)),
+        ("languages", TRACK, {"attributes": [{"external_id": code, "language": code} for code in ("tl", "iw", "in", "ji")]},
+         201, ok(attributes_processed=4)),
+        ("withdrawn ones have another code now", IDS,
+         {"external_ids": ["tl", "iw", "in", "ji"], "fields_to_export": ["language"]},
+         201, ok(users=[{"language": code} for code in ("tl", "he", "id", "yi")])),
+        ("zones of one word", TRACK, {"attributes": [
+            {"external_id": "a", "time_zone": zone}
+            for zone in ("PST8PDT", "EST", "CET", "Japan", "GB", "NZ", "GMT+0", "Zulu", "W-SU", "America/Buenos_Aires")]},
+         201, ok(attributes_processed=10)),
+        ("what is no zone", TRACK, {"attributes": [{"external_id": "a", "time_zone": zone} for zone in ("Factory", "localtime", "IST")]},
+         201, ok(attributes_processed=3) | {"dropped": dropped(*(("attributes", index, "time_zone") for index in range(3)))}),
+    ],
+    "lengths": [
+        ("a character is a code point, whatever is seen of it", TRACK,
+         {"attributes": [{"external_id": "a", "kept": "e\u0301" * 127, "lost": "a" + "\u0301" * 255, "k" + "\u0301" * 255: 1,
+                          "o": {"k" + "\u0301" * 255: 1}}]},
+         201, ok(attributes_processed=1) | {"dropped": dropped(
+             ("attributes", 0, "k" + "\u0301" * 79 + "…"), ("attributes", 0, "lost"), ("attributes", 0, "o"))}),
+        ("in names too", TRACK, {"events": [event(name="e" + "\u0301" * 255)], "purchases": [purchase(product="\r\n" * 128)]},
+         400, {"message": NOTHING_VALID, "errors": [
+             fault("'name' is not valid", "events", 0), fault("'product_id' is not valid", "purchases", 0)]}),
+    ],
+    "what clients send for nothing": [
+        ("no app, and an array for no properties", TRACK,
+         {"events": [event(app_id="", properties=[])], "purchases": [purchase(app_id="", properties=[])]},
+         201, ok(events_processed=1, purchases_processed=1)),
+        ("no properties of a recommended event", TRACK, {"events": [event(name="ecommerce.product_viewed", properties=[])]},
+         400, {"message": NOTHING_VALID, "errors": [
+             fault("The property '#/' did not contain a required property of 'product_id'", "events", 0)]}),
+        ("an array with something in it", TRACK, {"events": [event(properties=[1])]},
+         400, {"message": NOTHING_VALID, "errors": [fault("Invalid 'properties' field", "events", 0)]}),
+        ("no alias", TRACK,
+         {"attributes": [{"email": "a@example.com", "user_alias": alias, "level": 1}
+                         for alias in ({"alias_name": "", "alias_label": ""}, {}, [], {"alias_name": None})]},
+         201, ok(attributes_processed=4)),
+        ("nobody at all", TRACK, {"attributes": [{"user_alias": {"alias_name": "", "alias_label": ""}, "level": 1}]},
+         400, {"message": NOTHING_VALID, "errors": [fault(NO_IDENTIFIER, "attributes", 0)]}),
+        ("half of an alias", TRACK, {"attributes": [{"email": "a@example.com", "user_alias": {"alias_name": "n"}, "level": 1}]},
+         400, {"message": NOTHING_VALID, "errors": [fault("'user_alias' is not valid", "attributes", 0)]}),
+        ("no user of an alias", NEW, {"user_aliases": [{"external_id": "", "alias_name": "n", "alias_label": "l"}]},
+         201, ok(aliases_processed=1)),
+        ("who is known by it alone", IDS,
+         {"user_aliases": [{"alias_name": "n", "alias_label": "l"}], "fields_to_export": ["external_id", "user_aliases"]},
+         201, ok(users=[{"user_aliases": [{"alias_name": "n", "alias_label": "l"}]}])),
+        ("a whole number with a point", TRACK, {"attributes": [{"external_id": "a", "level": {"inc": 2.0}}]},
+         201, ok(attributes_processed=1)),
+        ("is added as an integer", IDS, {"external_ids": ["a"], "fields_to_export": ["custom_attributes"]},
+         201, ok(users=[{"custom_attributes": {"level": 2}}])),
+        ("a flag that is none", TRACK,
+         {"attributes": [{"push_token_import": flag, "push_tokens": [{"app_id": "app-1", "token": "t"}]} for flag in ("true", 1)]},
+         400, {"message": NOTHING_VALID,
+               "errors": [fault("'push_token_import' is not valid", "attributes", index) for index in range(2)]}),
+        ("two slashes", "//users/track", {"events": [event()]}, 201, ok(events_processed=1)),
+        ("three, and a query", "///events/list?page=0", None, 200, {"events": ["order"], "message": "success"}),
+    ],
     "subscriptions": [
         ("two users", TRACK, {"attributes": [{"external_id": "a", "email": "a@example.com"}, {"external_id": "b"}]},
          201, ok(attributes_processed=2)),
@@ -230,6 +326,20 @@ TABLES = {
         ("by address", SET, {"subscription_group_id": "news", "subscription_state": "subscribed", "email": "a@example.com"}, 201, ok()),
         ("unknown group", SET, {"subscription_group_id": "none", "subscription_state": "subscribed", "external_id": "a"},
          400, refused("invalid", "Invalid subscription group ID", place="subscription_group_id")),
+        ("unknown group, among others", SET2, {"subscription_groups": [
+            {"subscription_group_id": "news", "subscription_state": "subscribed", "external_ids": ["a"]},
+            {"subscription_group_id": "none", "subscription_state": "subscribed", "external_ids": ["a"]}]},
+         400, refused("invalid", "Invalid subscription group ID", place="subscription_groups[1].subscription_group_id")),
+        ("empty text is no address", SET,
+         {"subscription_group_id": "news", "subscription_state": "subscribed", "external_id": "a", "email": "", "phone": ""}, 201, ok()),
+        ("and names nobody", SET, {"subscription_group_id": "news", "subscription_state": "subscribed", "email": "", "external_id": [""]},
+         400, refused("invalid", "`external_id` names nobody, nor do `email` and `phone`.", place="external_id")),
+        ("nobody", SET2, {"subscription_groups": [{"subscription_group_id": "news", "subscription_state": "subscribed"}]},
+         400, refused("invalid", "`subscription_groups[0].external_ids` names nobody, nor do `emails` and `phones`.",
+                      place="subscription_groups[0].external_ids")),
+        ("an address beside a phone", SET,
+         {"subscription_group_id": "news", "subscription_state": "subscribed", "email": "a@example.com", "phone": "+442071838750"},
+         400, refused("invalid", "`email` cannot stand beside `phone`.", place="email")),
         ("unknown state", SET, {"subscription_group_id": "news", "subscription_state": "maybe", "external_id": "a"},
          400, refused("invalid", place="subscription_state")),
         ("unknown user", SET, {"subscription_group_id": "news", "subscription_state": "subscribed", "external_id": ["a", "none"]},
@@ -258,6 +368,11 @@ TABLES = {
                  {"id": "news", "name": "Newsletter", "channel": "email", "status": "Unsubscribed"},
                  {"id": "texts", "name": "Texts", "channel": "sms", "status": "Unsubscribed"}]}],
              "total_count": 2, "message": "success"}),
+        ("another profile with an address", TRACK, {"attributes": [{"external_id": "c", "email": "a@example.com"}]},
+         201, ok(attributes_processed=1)),
+        ("of the first alone", SET, {"subscription_group_id": "news", "subscription_state": "unsubscribed", "external_id": "a"}, 201, ok()),
+        ("is set for both", GET + "?subscription_group_id=news&external_id[]=a&external_id[]=c", None,
+         200, {"status": {"a": "Unsubscribed", "c": "Unsubscribed"}, "message": "success"}),
         ("groups of nobody", STATUS, None, 400, refused("invalid")),
         ("too long a page", STATUS + "?external_id=a&limit=101", None, 400, refused("invalid", place="limit")),
     ],
@@ -331,6 +446,22 @@ TABLES = {
         ("more members", MERGE, {"merge_updates": [
             {"identifier_to_merge": {"external_id": "b"}, "identifier_to_keep": {"external_id": "a"}, "more": 1}]},
          400, refused("invalid", "'merge_updates' must only have 'identifier_to_merge' and 'identifier_to_keep'", place=ANY)),
+    ],
+    "merge of e-mail states": [
+        ("four pairs", TRACK, {"attributes": [
+            {"external_id": "same", "email": "s@example.com"}, {"external_id": "none"},
+            {"external_id": "chosen", "email": "c@example.com"}, {"external_id": "chosen", "email_subscribe": "subscribed"},
+            {"external_id": "other", "email": "o@example.com"}] + [
+                {"user_alias": {"alias_name": name, "alias_label": "l"}, "_update_existing_only": False,
+                 "email": f"{name[0]}@example.com" if name != "other" else "more@example.com", "email_subscribe": "unsubscribed"}
+                for name in ("same", "none", "chosen", "other")]}, 201, ok(attributes_processed=9)),
+        ("merged", MERGE, {"merge_updates": [
+            {"identifier_to_merge": {"user_alias": {"alias_name": name, "alias_label": "l"}}, "identifier_to_keep": {"external_id": name}}
+            for name in ("same", "none", "chosen", "other")]}, 202, ok()),
+        ("an opt-out comes with its address", IDS,
+         {"external_ids": ["same", "none", "chosen", "other"], "fields_to_export": ["external_id", "email_subscribe"]}, 201,
+         ok(users=[{"external_id": name, "email_subscribe": state} for name, state in [
+             ("same", "unsubscribed"), ("none", "unsubscribed"), ("chosen", "subscribed"), ("other", "subscribed")]])),
     ],
     "external IDs": [
         ("a user", TRACK, {"attributes": [{"external_id": "a", "level": 1}, {"external_id": "b"}]}, 201, ok(attributes_processed=2)),
@@ -447,6 +578,20 @@ class WireTests(unittest.TestCase):
 
     def test_http_1_0_ends_its_connection(self):
         self.assertIn(b" 200 OK", self.raw(b"GET /events/list HTTP/1.0\r\n\r\n", silence=20))
+
+    def test_a_wish_for_another_protocol_is_passed_over(self):
+        """As Java's HttpClient sends it with every request over plain HTTP."""
+        body = json.dumps({"events": [event()]}).encode()
+        for wish in ("h2c", "websocket", "TLS/1.0"):
+            head = (f"POST {TRACK} HTTP/1.1\r\nHost: a\r\nConnection: Upgrade, HTTP2-Settings\r\nUpgrade: {wish}\r\n"
+                    f"HTTP2-Settings: AAEAAEAAAAIAAAABAAMAAABkAAQBAAAAAAUAAEAA\r\nContent-Length: {len(body)}\r\n\r\n").encode()
+            with self.subTest(wish), socket.create_connection(("127.0.0.1", self.service.port), timeout=20) as connection:
+                for _ in range(3):
+                    connection.sendall(head + body)
+                    response = http.client.HTTPResponse(connection)
+                    response.begin()
+                    self.assertEqual((response.status, json.loads(response.read())), (201, ok(events_processed=1)))
+                    self.assertIsNone(response.headers["Connection"])
 
     def test_pages(self):
         names = [f"e{number:03}" for number in range(260)]

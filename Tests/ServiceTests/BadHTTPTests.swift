@@ -27,6 +27,7 @@ struct BadHTTPTests {
             "POST /v1/log/event HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n{}\r\n",
             "POST /v1/log/event HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\nContent-Length: 2\r\n\r\n{}",
             "POST /v1/log/event HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: gzip\r\n\r\n{}",
+            "GET /v1/stats HTTP/1.1\r\n\r\n", "GET /v1/stats HTTP/1.1\r\nHost: x\r\nHost: y\r\n\r\n",
             "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
             "CONNECT x:1 HTTP/1.1\r\nHost: x\r\n\r\n", "GET /%zz?%zz HTTP/1.1\r\nHost: x\r\n\r\n",
         ])

@@ -56,6 +56,9 @@ struct MethodTests {
             #expect(gzip.status == 415)
             #expect(gzip.json.at("code") == "unsupported_encoding")
             #expect(gzip.json.at("message").text.contains("compressed"))
+            let raw = try RawConnection(service)
+            raw.send("POST /users/track HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n")
+            #expect(raw.read(until: "}").hasPrefix("HTTP/1.1 501 "))
             let plain = try await service.post("/users/track", Self.track, headers: ["Content-Encoding": "identity"])
             #expect(plain.status == 201)
             let form = ["Content-Type": "application/x-www-form-urlencoded"]

@@ -102,7 +102,7 @@ extension TimestampScanner {
     private mutating func trailingZone() -> Int? {
         if isAtEnd { return 0 }
         _ = skip(" ")
-        return word(of: "utcgmt") != nil ? 0 : zone()
+        return zone()
     }
 
     /// The zone between time and year, behind a point or a space; without one, the space before the year stays.
@@ -110,25 +110,45 @@ extension TimestampScanner {
         guard let separator = peek() else { return nil }
         if separator == UInt8(ascii: " "), next + 1 < bytes.count, Self.isDigit(bytes[next + 1]) { return 0 }
         guard skip(".") || skip(" ") else { return nil }
-        return word(of: "utcgmt") != nil ? 0 : zone()
+        return zone()
     }
 
-    /// `Z`, `±hh`, `±hhmm` or `±hh:mm`.
+    /// A zone's name, or its distance from UTC; in minutes east of UTC.
     private mutating func zone() -> Int? {
-        if skip("Z") || skip("z") { return 0 }
+        guard let first = peek() else { return nil }
+        return first == UInt8(ascii: "+") || first == UInt8(ascii: "-") ? distance() : namedZone()
+    }
+
+    /// `±hh`, `±hhmm`, `±hh:mm` or `±h:mm`.
+    private mutating func distance() -> Int? {
         let isWest = peek() == UInt8(ascii: "-")
-        guard skip("+") || skip("-"), let hours = number(digits: 2), hours < 24 else { return nil }
+        next += 1
+        let first = next
+        guard let hours = oneOrTwoDigits(), hours < 24 else { return nil }
+        let hasOneDigit = next == first + 1
         var minutes = 0
         let wantsMinutes = skip(":")
-        if let digit = peek(), wantsMinutes || Self.isDigit(digit) {
+        if let digit = peek(), wantsMinutes || !hasOneDigit && Self.isDigit(digit) {
             guard let value = number(digits: 2), value < 60 else { return nil }
             minutes = value
-        } else if wantsMinutes {
+        } else if wantsMinutes || hasOneDigit {
             return nil
         }
         let offset = hours * 60 + minutes
         return isWest ? -offset : offset
     }
+
+    /// `Z`, or one of the names that `OccurredAt(iso8601:)` lists.
+    private mutating func namedZone() -> Int? {
+        if skip("Z") || skip("z") { return 0 }
+        guard let place = word(of: "utcgmtestedtcstcdtmstmdtpstpdtcetces") else {
+            return (skip("U") || skip("u")) && (skip("T") || skip("t")) ? 0 : nil
+        }
+        let isWhole = place < 11 || skip("T") || skip("t")  // `CEST` has a letter more
+        return isWhole ? Self.namedOffsets[place] : nil
+    }
+
+    private static let namedOffsets = [0, 0, -300, -240, -360, -300, -420, -360, -480, -420, 60, 120]
 
     private mutating func monthNumberOrName() -> Int? {
         if let first = peek(), Self.isDigit(first) { return number(digits: 2) }

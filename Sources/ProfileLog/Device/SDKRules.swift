@@ -52,9 +52,7 @@ package enum SDKRules {
             if property.key.text.utf8.first == dollar {
                 return ("The property \(property.key)", "must not begin with $")
             }
-            if case .string(let text) = property.value, text.utf8.count > stringCharacters,
-                text.count > stringCharacters
-            {
+            if case .string(let text) = property.value, text.isLonger(than: stringCharacters) {
                 return ("The property \(property.key)", "must not be longer than \(stringCharacters) characters")
             }
             bytes += property.key.text.utf8.count + size(property.value)

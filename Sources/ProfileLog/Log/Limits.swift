@@ -6,7 +6,7 @@ public enum Limits {
     public static let bytesPerAppend = 32 << 20
     /// Bytes of one encoded event.
     public static let bytesPerEvent = 1 << 20
-    /// Characters of an event, attribute or property name (spec/rest-api 1.2).
+    /// Characters of an event, attribute or property name (spec/rest-api 1.2), each a Unicode scalar.
     public static let charactersPerName = 255
     /// Bytes of an external ID, an alias, an e-mail address, a phone number.
     public static let bytesPerIdentifier = 997

@@ -63,9 +63,8 @@ enum Validation {
     }
 
     private static func check(uncommonName name: Name, _ place: String) throws(AppendError) {
-        let utf8 = name.text.utf8.count
-        guard utf8 > 0 else { throw .invalid(place: place, reason: "must not be empty") }
-        guard name.text.count <= Limits.charactersPerName, utf8 <= 4096 else {
+        guard !name.text.isEmpty else { throw .invalid(place: place, reason: "must not be empty") }
+        guard !name.text.isLonger(than: Limits.charactersPerName) else {
             throw .invalid(place: place, reason: "must not be longer than \(Limits.charactersPerName) characters")
         }
     }

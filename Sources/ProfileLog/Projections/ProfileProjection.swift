@@ -3,7 +3,7 @@ public enum ProfileProjection: Projection {
     /// The name of its snapshots.
     public static let name = "profile"
     /// Raised with the meaning of `apply`.
-    public static let revision: UInt32 = 5
+    public static let revision: UInt32 = 6
     /// Nothing folded yet.
     public static var initial: ProfileState { ProfileState() }
 

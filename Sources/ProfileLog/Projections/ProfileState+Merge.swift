@@ -1,15 +1,18 @@
 extension ProfileState {
     /// Takes `source` over by the rules of a merge (spec/rest-api 2.6): the target's attributes win and the source's fill the gaps, of push
     /// tokens and subscription groups entry by entry; of the dates of sessions and of spam the earlier first and the later last one stand, as of
-    /// all times; counts and revenue add up; what waits goes on waiting.
+    /// all times; an opt-out comes along with its address; counts and revenue add up; what waits goes on waiting.
     mutating func merge(_ source: ProfileState) {
         if let first = source.firstSeen { see(first.rawValue) }
         if let last = source.lastSeen { see(last.rawValue) }
         launches.merge(source.launches)
         sessions.merge(source.sessions)
         flushes.merge(source.flushes)
+        let takesEmailState = takesEmailState(of: source)
         for field in source.fields.fields {
-            if !fields.index(of: field.key).found || wins(field, of: source) {
+            if !fields.index(of: field.key).found || wins(field, of: source)
+                || takesEmailState && field.key == Self.emailState
+            {
                 source.fields.withBytes(field) { fields.set(field.key, $0, position: field.position, at: field.at) }
             } else if let attribute = field.key.standard, let keys = Self.entryKeys[attribute] {
                 addEntries(of: source, field.key, whoseKeysAre: keys)
@@ -39,6 +42,23 @@ extension ProfileState {
     private static let datesOfFirst: [StandardAttribute: Bool] = [
         .dateOfFirstSession: true, .dateOfLastSession: false, .markedEmailAsSpamAt: false,
     ]
+
+    /// Whether `source` has an opt-in or opt-out for its e-mail address, and the target no address, or the same one and a state that only came
+    /// with it.
+    private func takesEmailState(of source: ProfileState) -> Bool {
+        let subscribed = AttributeValue.string("subscribed")
+        guard let state = source.fields.value(Self.emailState), state != subscribed,
+            fields.value(Self.emailState) == subscribed,
+            case .string(let address)? = source.fields.value(Self.email)
+        else { return false }
+        guard case .string(let own)? = fields.value(Self.email) else { return true }
+        let (field, stateField) = (fields.index(of: Self.email).index, fields.index(of: Self.emailState).index)
+        return ContactKey.isSame(.email(own), address)
+            && fields.fields[field].position == fields.fields[stateField].position
+    }
+
+    private static let email = FieldKey(standard: UInt32(StandardAttribute.email.rawValue))
+    private static let emailState = FieldKey(standard: UInt32(StandardAttribute.emailSubscribe.rawValue))
 
     /// What tells one entry from another in the attributes that are lists of things a user has.
     private static let entryKeys: [StandardAttribute: [Name]] = [

@@ -5,11 +5,10 @@ extension API {
     func addAliases(_ request: APIRequest) async -> APIAnswer {
         await changeAliases(request, "user_aliases") { object throws(TrackFault) in
             let alias = try Self.alias(Self.unwrapped(object), WireNames.aliasName)
-            let externalID =
-                Self.unwrapped(object).present(WireNames.externalID) ?? object.present(WireNames.externalID)
-            guard let value = externalID else {
-                return .fixed(.addAlias(alias: alias, user: nil))
-            }
+            // Empty text is no ID, as in a track request.
+            let externalID = [Self.unwrapped(object), object].compactMap { $0.present(WireNames.externalID) }
+                .first { $0 != .string("") }
+            guard let value = externalID else { return .fixed(.addAlias(alias: alias, user: nil)) }
             guard let id = TrackTarget.externalID(value) else { throw .notValid("external_id") }
             return .fixed(.addAlias(alias: alias, user: .externalID(id)))
         }

@@ -52,7 +52,7 @@ extension API {
             states.set(change.group, isSubscribed: change.isSubscribed)
             var seen: Set<UserNumber> = []
             for person in change.people {
-                let users = try users(person)
+                let users = try users(person, &profiles)
                 if users.isEmpty {
                     dropped.append((person.place, person.user == nil ? "is not valid" : "is no user's"))
                 }
@@ -80,8 +80,14 @@ extension API {
         return APIAnswer(status: 201, body: json.bytes)
     }
 
-    private func users(_ person: SubscriptionRequest.Person) throws -> [UserInfo] {
+    /// Whom the request means: with a profile all that have its e-mail address.
+    private func users(
+        _ person: SubscriptionRequest.Person, _ profiles: inout TrackProfiles
+    ) throws -> [UserInfo] {
         guard let user = person.user else { return [] }
-        return person.isContact ? try usersSharing(user) : try log.find(user).map { [$0] } ?? []
+        if person.isContact { return try usersSharing(user) }
+        guard let own = try profiles.find(user) else { return [] }
+        guard let address = try profiles.email(of: user) else { return [own] }
+        return [own] + (try usersSharing(address).filter { $0.number != own.number })
     }
 }

@@ -17,14 +17,13 @@ struct CustomAttribute {
     private var nested: NestedValue { NestedValue(limits: limits, isAttribute: true) }
 
     func read(_ name: Name, _ value: AttributeValue) throws(TrackFault) -> Reading {
-        if name.text.isEmpty || TrackLimits.exceeds(name.text, limits.charactersPerName) || name.text.utf8.count > 4096
-        {
+        if name.text.isEmpty || name.text.isLonger(than: limits.charactersPerName) {
             throw .field("has a name that is empty or longer than \(limits.charactersPerName) characters")
         }
         switch value {
         case .null: return Reading(operations: [.unset])
         case .string(let text):
-            if TrackLimits.exceeds(text, limits.charactersPerString) {
+            if text.isLonger(than: limits.charactersPerString) {
                 throw .field("is text of more than \(limits.charactersPerString) characters")
             }
             return Reading(operations: [.set(TrackTime.value(text))])
@@ -81,7 +80,7 @@ struct CustomAttribute {
     ) throws(TrackFault) -> [AttributeOperation] {
         let keys = Set(members.map(\.key))
         if keys == [WireNames.inc] {
-            guard case .int(let number) = members[0].value else { throw .field("has an 'inc' that is no integer") }
+            guard let number = members[0].value.asInteger else { throw .field("has an 'inc' that is no integer") }
             return [.increment(number)]
         }
         if !keys.isEmpty, keys.isSubset(of: [WireNames.add, WireNames.remove]) {

@@ -16,7 +16,7 @@ struct LeftOutObjects {
         count += 1
         guard count <= Self.most else { return }
         var item = item
-        item.field = item.field.map { String($0.prefix(Self.charactersPerField)) }
+        item.field = item.field.map { $0.prefix(characters: Self.charactersPerField) }
         if items[user] == nil { users.append(user) }
         items[user, default: []].append(item)
     }

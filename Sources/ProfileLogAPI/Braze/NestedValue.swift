@@ -14,7 +14,7 @@ struct NestedValue {
             if isAttribute { throw .field("has a null inside") }
             return value
         case .string(let text):
-            if TrackLimits.exceeds(text, limits.charactersPerString) {
+            if text.isLonger(than: limits.charactersPerString) {
                 throw .field("has text of more than \(limits.charactersPerString) characters")
             }
             return value
@@ -44,7 +44,7 @@ struct NestedValue {
     }
 
     private func check(key: String) throws(TrackFault) {
-        if key.isEmpty || TrackLimits.exceeds(key, limits.charactersPerName) {
+        if key.isEmpty || key.isLonger(than: limits.charactersPerName) {
             throw .field("has a key that is empty or longer than \(limits.charactersPerName) characters")
         }
         if isAttribute {

@@ -46,7 +46,7 @@ struct SubscriptionRequest: Sendable {
     private static func change(
         _ object: AttributeValue, in place: String, _ workspace: Workspace
     ) throws -> Change {
-        let group = try workspace.knownGroup(object.present(SubscriptionStates.groupID)?.asText)
+        let group = try workspace.knownGroup(object.present(SubscriptionStates.groupID)?.asText, in: place)
         let states = ["subscribed": true, "unsubscribed": false]
         guard let isSubscribed = object.present(SubscriptionStates.state)?.asText.flatMap({ states[$0] }) else {
             throw APIProblem.invalid(place + "subscription_state", "must be subscribed or unsubscribed")
@@ -60,32 +60,37 @@ struct SubscriptionRequest: Sendable {
             people += try Self.people(object, key, place) { $0.asText.flatMap(TrackTarget.email).map(UserID.email) }
         }
         let withEmail = people.count
+        /// What the members are called in this version.
+        let (ids, emails, phones) =
+            place.isEmpty ? ("external_id", "email", "phone") : ("external_ids", "emails", "phones")
         for key in ["phone", "phones"] as [Name] {
             people += try Self.people(object, key, place) { $0.asText.flatMap(TrackTarget.phone).map(UserID.phone) }
         }
         for index in people.indices where index >= identified { people[index].isContact = true }
         guard withEmail == identified || withEmail == people.count else {
             throw APIProblem.invalid(
-                place + "emails", "cannot stand beside `phones`", remedy: "Send them in requests of their own.")
+                place + emails, "cannot stand beside `\(phones)`", remedy: "Send them in requests of their own.")
         }
         guard !people.isEmpty else {
             throw APIProblem.invalid(
-                place + "external_ids", "names nobody, nor do emails and phones", remedy: "Name at least one user.")
+                place + ids, "names nobody, nor do `\(emails)` and `\(phones)`", remedy: "Name at least one user.")
         }
         guard people.count <= workspace.limits.usersPerSubscriptionRequest else {
-            throw tooMany(place + "external_ids", people.count, workspace.limits)
+            throw tooMany(place + ids, people.count, workspace.limits)
         }
         return Change(group: group, isSubscribed: isSubscribed, people: people)
     }
 
-    /// Those whom a member names: one, or an array.
+    /// Those whom a member names: one, or an array. Empty text names nobody.
     private static func people(
         _ object: AttributeValue, _ key: Name, _ place: String, _ user: (AttributeValue) -> UserID?
     ) throws -> [Person] {
         guard let value = object.present(key) else { return [] }
         switch value {
         case .array(let values):
-            return values.enumerated().map { .init(place: "\(place)\(key)[\($0)]", user: user($1), isContact: false) }
+            return values.enumerated().filter { $1 != .string("") }
+                .map { .init(place: "\(place)\(key)[\($0)]", user: user($1), isContact: false) }
+        case .string(""): return []
         case .string, .int: return [.init(place: "\(place)\(key)", user: user(value), isContact: false)]
         default: throw APIProblem.invalid("\(place)\(key)", "must be text or an array of texts")
         }
@@ -100,12 +105,14 @@ struct SubscriptionRequest: Sendable {
 
 extension Workspace {
     /// The group with this ID, which must be one of the workspace's.
-    func knownGroup(_ id: String?) throws -> String {
+    ///
+    /// - Parameter place: where the ID stands, as in `subscription_groups[0].`.
+    func knownGroup(_ id: String?, in place: String = "") throws -> String {
         guard let id, subscriptionGroup(id) != nil else {
             throw APIProblem(
                 status: 400, code: "invalid", error: "Invalid subscription group ID",
                 remedy: "Send the `id` of a group in the workspace file (docs/workspace.md).",
-                place: "subscription_group_id")
+                place: place + "subscription_group_id")
         }
         return id
     }

@@ -106,6 +106,7 @@ struct TrackDecision {
         try typing.fit(&object)
         try AttributeGrowth(limits: api.trackLimits).fit(&object, &profiles)
         let states = try SubscriptionStates.fit(&object, &profiles)
+        try EmailSubscription.fit(&object, &profiles)
         if object.events.isEmpty, try !profiles.exists(user) {
             // A profile is made even if nothing is said about it; what it begins with is then all there is to record.
             object.events = [.userAttributesChanged(Self.initialState)]
@@ -153,10 +154,7 @@ struct TrackDecision {
         _ states: SubscriptionStates, by user: UserID, _ builder: inout AppendBuilder
     ) throws {
         let own = try profiles.find(user)
-        let isEmail: UserID? = if case .email = user { user } else { nil }
-        let known = own?.ids.first { if case .email = $0 { true } else { false } }
-        let attribute = try profiles.attribute(.email, of: user)?.asText.flatMap(TrackTarget.email).map(UserID.email)
-        guard let address = attribute ?? isEmail ?? known else { return }
+        guard let address = try profiles.email(of: user) else { return }
         for other in try api.usersSharing(address) where other.number != own?.number {
             let event = try states.event(for: other.id, &profiles)
             try builder.add(event, EventContext(source: .rest), to: other.id)

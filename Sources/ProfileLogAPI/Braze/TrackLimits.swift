@@ -1,4 +1,4 @@
-/// How much one request and one object of the REST API may hold (spec/rest-api 1.2).
+/// How much one request and one object of the REST API may hold (spec/rest-api 1.2). A character is a Unicode scalar.
 struct TrackLimits: Hashable, Sendable {
     /// Objects in each of the three arrays.
     var objectsPerArray = 75
@@ -30,11 +30,6 @@ struct TrackLimits: Hashable, Sendable {
     var identifiersPerExport = 50
     /// Users whose subscription states one request sets or asks for.
     var usersPerSubscriptionRequest = 50
-
-    /// Whether `text` has more than `limit` characters.
-    static func exceeds(_ text: String, _ limit: Int) -> Bool {
-        text.utf8.count > limit && text.count > limit  // a character has at least one byte
-    }
 }
 
 extension API {

@@ -45,7 +45,10 @@ struct TrackReader {
     /// - Parameter index: where `value` stands in `array`.
     func object(_ value: AttributeValue, in array: TrackArray, at index: Int) throws(TrackFault) -> TrackObject {
         guard case .object(let members) = value else { throw .object("must be an object") }
-        if array == .attributes, Self.importsPushTokens(value) { return try pushTokenImport(value, members) }
+        if array == .attributes, let flag = value.present(WireNames.pushTokenImport) {
+            guard let imports = flag.asFlag else { throw .notValid(WireNames.pushTokenImport.text) }
+            if imports { return try pushTokenImport(value, members) }
+        }
         let target = try TrackTarget(value)
         return switch array {
         case .attributes: try attributes(value, members, target)
@@ -75,9 +78,9 @@ struct TrackReader {
 
     /// A name that an event, an app or a product may have.
     func name(_ value: AttributeValue, _ field: Name) throws(TrackFault) -> String {
-        guard let text = value.asText, !text.isEmpty, !TrackLimits.exceeds(text, limits.charactersPerName),
-            text.utf8.count <= 4096
-        else { throw .notValid(field.text) }
+        guard let text = value.asText, !text.isEmpty, !text.isLonger(than: limits.charactersPerName) else {
+            throw .notValid(field.text)
+        }
         return text
     }
 
@@ -87,7 +90,7 @@ struct TrackReader {
     ) throws(TrackFault) -> TrackObject {
         let context = EventContext(source: .rest, occurredAt: try TrackTime.occurredAt(object, now: now))
         var read = TrackObject(target: target, context: context, touched: touched)
-        guard let app = object.present(WireNames.appID) else { return read }
+        guard let app = object.present(WireNames.appID), app != .string("") else { return read }
         let id = try name(app, WireNames.appID)
         if workspace.knowsApp(id) {
             read.context.app = id

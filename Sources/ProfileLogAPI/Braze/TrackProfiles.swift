@@ -66,6 +66,13 @@ struct TrackProfiles {
         return value
     }
 
+    /// The e-mail address that the user has now, as an attribute or else as an ID; nil if there is none, or no such user.
+    mutating func email(of user: UserID) throws -> UserID? {
+        guard try exists(user) else { return nil }
+        if let address = try attribute(.email, of: user)?.asText.flatMap(TrackTarget.email) { return .email(address) }
+        return try (find(user)?.ids ?? [user]).first { if case .email = $0 { true } else { false } }
+    }
+
     private mutating func changes(of user: UserID) throws -> [ProfileEvent] {
         for (user, events) in stored { changes[try person(user), default: []] += events }
         stored = []

@@ -9,7 +9,7 @@ extension TrackReader {
         var read = try happening(object, target, .customEvent(name))
         let properties = try properties(object, in: .events, at: index, &read)
         if let schema = EcommerceSchema.events[name],
-            let fault = schema.fault(in: object.present(WireNames.properties) ?? .object([]))
+            let fault = schema.fault(in: Self.properties(object) ?? .object([]))
         {
             throw fault
         }
@@ -57,7 +57,7 @@ extension TrackReader {
     private func properties(
         _ object: AttributeValue, in array: TrackArray, at index: Int, _ read: inout TrackObject
     ) throws(TrackFault) -> [AttributeValue.Member]? {
-        guard let value = object.present(WireNames.properties) else { return nil }
+        guard let value = Self.properties(object) else { return nil }
         guard case .object(var members) = value, !isLarger(value, than: limits.bytesPerProperties) else {
             throw TrackFault.invalidProperties
         }
@@ -67,7 +67,7 @@ extension TrackReader {
         for member in members {
             let key = member.key.text
             if reserved.contains(member.key) || key.isEmpty || key.utf8.first == UInt8(ascii: "$")
-                || TrackLimits.exceeds(key, limits.charactersPerName) || key.utf8.count > 4096
+                || key.isLonger(than: limits.charactersPerName)
             {
                 throw TrackFault.invalidProperties
             }
@@ -81,6 +81,11 @@ extension TrackReader {
             }
         }
         return members.count > limits.properties ? kept.sorted { $0.key < $1.key } : kept
+    }
+
+    /// The properties as they were sent. PHP writes an object without members as an array.
+    private static func properties(_ object: AttributeValue) -> AttributeValue? {
+        object.present(WireNames.properties).map { $0 == .array([]) ? .object([]) : $0 }
     }
 
     private func property(_ value: AttributeValue) throws(TrackFault) -> AttributeValue {

@@ -32,7 +32,7 @@ struct TrackTarget {
             guard let id = externalID(value) else { throw .notValid("external_id") }
             return .externalID(id)
         }
-        if let value = object.present(WireNames.userAlias) {
+        if let value = object.present(WireNames.userAlias), !isEmptyAlias(value) {
             guard let alias = alias(value) else { throw .notValid("user_alias") }
             return alias
         }
@@ -67,6 +67,14 @@ struct TrackTarget {
             fits(label)
         else { return nil }
         return .alias(label: label, name: name)
+    }
+
+    /// Whether it says neither a name nor a label: so do clients whose users have no alias, and PHP writes `[]` for `{}`.
+    private static func isEmptyAlias(_ value: AttributeValue) -> Bool {
+        if value == .array([]) { return true }
+        guard case .object = value else { return false }
+        return [WireNames.aliasName, WireNames.aliasLabel].compactMap { value.present($0) }
+            .allSatisfy { $0 == .string("") }
     }
 
     /// The address in lower case; nil if it is none.

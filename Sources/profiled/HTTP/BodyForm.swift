@@ -16,6 +16,17 @@ enum BodyForm {
             remedy: "Send it as it is, without the header Content-Encoding.")
     }
 
+    /// Why a body with this `Transfer-Encoding` is not read; nil if it is, or if it is no HTTP, as without `chunked` at the end.
+    static func refusal(ofTransfer encoding: String?) -> Refusal? {
+        guard let codings = encoding?.lowercased(), codings != "chunked", codings.hasSuffix("chunked") else {
+            return nil
+        }
+        return Refusal(
+            status: 501, code: "unsupported_encoding",
+            error: "The body has a transfer coding that is not known here; nothing was stored.",
+            remedy: "Send it with Content-Length, or in chunks and nothing else.")
+    }
+
     /// Why a body of this `Content-Type` is not read; nil if it is. The type alone says nothing: curl calls all that it sends a form.
     static func refusal(of body: [UInt8], _ type: String?) -> Refusal? {
         guard let type = type?.lowercased() else { return nil }

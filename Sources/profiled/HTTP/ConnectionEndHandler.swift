@@ -49,6 +49,11 @@ final class ConnectionEndHandler: ChannelDuplexHandler {
         if isLastRead { return }
         switch unwrapInboundIn(data) {
         case .head(var head):
+            if head.version == .http1_1, head.headers["Host"].count != 1 {
+                // Answered as what is no HTTP (RFC 9112, 3.2).
+                isLastRead = true
+                return context.fireErrorCaught(HTTPParserError.invalidHost)
+            }
             unanswered += 1
             isInRequest = true
             if !head.isKeepAlive || head.version == .http1_0 {

@@ -45,6 +45,8 @@ final class RequestAdaptor: Sendable {
     /// A request on its way.
     private struct Exchange {
         let request: Request
+        /// The path that is asked for.
+        let path: String
         let asked: RequestHeaders
         let connection: ConnectionContext
         let route: Route
@@ -57,9 +59,10 @@ final class RequestAdaptor: Sendable {
         let begin = ContinuousClock.now
         let asked = RequestHeaders(request.headers)
         let id = RequestID.of(asked)
+        let path = Route.path(request.uri.path)
         var exchange = Exchange(
-            request: request, asked: asked, connection: connection,
-            route: Route(method: request.method.rawValue, path: request.uri.path),
+            request: request, path: path, asked: asked, connection: connection,
+            route: Route(method: request.method.rawValue, path: path),
             headers: [HTTPField(name: .xRequestID, value: id)])
         // What may take longer would hold up the other connections of the event loop.
         let outcome =
@@ -115,7 +118,7 @@ final class RequestAdaptor: Sendable {
         case .endpoint(let endpoint): return try await outcome(of: endpoint, &exchange)
         case .otherMethod, .unknown:
             exchange.headers += limiter.standing(exchange.route.template)?.headers ?? []
-            let path = exchange.request.uri.path
+            let path = exchange.path
             let method = exchange.request.method
             guard let known = APIRequest.Method(rawValue: method == .head ? "GET" : method.rawValue) else {
                 return .answer(ServiceAnswer(API.answerToWrongMethod(path: path)))
@@ -144,7 +147,7 @@ final class RequestAdaptor: Sendable {
     }
 
     private func outcome(of endpoint: Endpoint, _ exchange: inout Exchange) async throws -> Outcome {
-        let (request, asked) = (exchange.request, exchange.asked)
+        let (request, path, asked) = (exchange.request, exchange.path, exchange.asked)
         let query = QueryText.parameters(request.uri.query ?? "")
         // An old client's key stands in the URL or in the body, which is read first then.
         let olderKey = Access.key(inQuery: query)
@@ -152,19 +155,22 @@ final class RequestAdaptor: Sendable {
             endpoint.method == .post && olderKey == nil
             && access.mayBeOlder(asked.authorization, isNative: endpoint.isNative)
         if !keyMayBeInBody, let refusal = refusal(olderKey, endpoint, &exchange) { return .answer(refusal) }
-        var call = APIRequest(endpoint.method, request.uri.path)
+        var call = APIRequest(endpoint.method, path)
         if keyMayBeInBody { exchange.headers += limiter.emptyHeaders(endpoint.path) }
         guard let query else {
             return .answer(
                 ServiceAnswer(
                     API.answerToInvalid(
-                        "query", "has a % without two hexadecimal digits, or is no UTF-8", path: request.uri.path)))
+                        "query", "has a % without two hexadecimal digits, or is no UTF-8", path: path)))
         }
         call.query = query
         call.baseURL = Self.baseURL(of: request, asked)
         if endpoint.method == .post {
-            if let refusal = Self.refusal(of: asked.origin, request) { return .answer(ServiceAnswer(refusal)) }
-            if let refusal = BodyForm.refusal(ofEncoding: asked.contentEncoding) {
+            if let refusal = Self.refusal(of: asked.origin, exchange) { return .answer(ServiceAnswer(refusal)) }
+            let refusal =
+                BodyForm.refusal(ofTransfer: asked.transferEncoding)
+                ?? BodyForm.refusal(ofEncoding: asked.contentEncoding)
+            if let refusal {
                 return .answer(refusal.answer(isNative: endpoint.isNative))
             }
             switch await bodies.read(request, asked, exchange.connection) {
@@ -173,7 +179,7 @@ final class RequestAdaptor: Sendable {
                     return .answer(refusal.answer(isNative: endpoint.isNative))
                 }
                 call.body = BodyForm.withoutMark(body)
-            case .tooLarge: return .answer(ServiceAnswer(API.answerToLargeBody(path: request.uri.path)))
+            case .tooLarge: return .answer(ServiceAnswer(API.answerToLargeBody(path: path)))
             case .tooManyValues: return .answer(Refusal.tooManyValues.answer(isNative: endpoint.isNative))
             case .tooSlow: return .answer(Refusal.tooSlow.lastAnswer(isNative: endpoint.isNative))
             case .cutOff: return .answer(Refusal.cutOff.lastAnswer(isNative: endpoint.isNative))
@@ -245,9 +251,9 @@ final class RequestAdaptor: Sendable {
     }
 
     /// A web page of another site may make a browser send a request here: such a one is refused.
-    private static func refusal(of origin: String?, _ request: Request) -> APIAnswer? {
-        guard let origin, let host = request.head.authority else { return nil }
+    private static func refusal(of origin: String?, _ exchange: Exchange) -> APIAnswer? {
+        guard let origin, let host = exchange.request.head.authority else { return nil }
         if origin == "http://\(host)" || origin == "https://\(host)" { return nil }
-        return API.answerToForeignOrigin(path: request.uri.path)
+        return API.answerToForeignOrigin(path: exchange.path)
     }
 }

@@ -15,6 +15,7 @@ struct RequestHeaders: Sendable {
     private(set) var brazeBulk: String?
     private(set) var forwardedProto: String?
     private(set) var requestID: String?
+    private(set) var transferEncoding: String?
 
     init(_ fields: HTTPFields) {
         for field in fields {
@@ -29,6 +30,7 @@ struct RequestHeaders: Sendable {
             case "if-match": Self.add(field, to: &ifMatch)
             case "last-event-id": Self.add(field, to: &lastEventID)
             case "origin": Self.add(field, to: &origin)
+            case "transfer-encoding": Self.add(field, to: &transferEncoding)
             case "x-braze-bulk": Self.add(field, to: &brazeBulk)
             case "x-forwarded-proto": Self.add(field, to: &forwardedProto)
             case "x-request-id": Self.add(field, to: &requestID)

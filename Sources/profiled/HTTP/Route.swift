@@ -33,6 +33,11 @@ enum Route {
         }
     }
 
+    /// `path` with one slash in front: clients whose base URL ends in a slash send two.
+    static func path(_ path: String) -> String {
+        path.utf8.starts(with: "//".utf8) ? "/" + path.drop { $0 == "/" } : path
+    }
+
     /// Whether a small body is answered in microseconds, beside its commit.
     var isBrief: Bool { if case .endpoint(let endpoint) = self { endpoint.isBrief } else { false } }
 

@@ -32,7 +32,7 @@ struct BrazeAliasTests {
         (
             "new",
             #"{"user_aliases":[7,{"external_id":"a","alias_label":"l"},{"alias_name":"n"},{"alias_name":7,"alias_label":"l"},"#
-                + #"{"external_id":"","alias_name":"n","alias_label":"l"},{"alias_name":"n","alias_label":""},"#
+                + #"{"external_id":true,"alias_name":"n","alias_label":"l"},{"alias_name":"n","alias_label":""},"#
                 + #"{"external_id":"a","alias_name":"n","alias_label":"l"}]}"#,
             #"201 {"aliases_processed":1,"message":"success","errors":["#
                 + #"{"type":"must be an object","input_array":"user_aliases","index":0},"#

@@ -113,7 +113,7 @@ struct BrazeTrackTests {
         ("events", #"{\#(who),"name":"x"}"#, "'time' is required"),
         ("events", #"{\#(who),"name":"x","time":"soon"}"#, "'time' is not valid"),
         ("events", #"{\#(who),"name":"x","time":1767225600}"#, "'time' is not valid"),
-        ("events", #"{\#(who),"name":"x",\#(when),"properties":[]}"#, "Invalid 'properties' field"),
+        ("events", #"{\#(who),"name":"x",\#(when),"properties":[1]}"#, "Invalid 'properties' field"),
         ("events", #"{\#(who),"name":"x",\#(when),"properties":{"time":1}}"#, "Invalid 'properties' field"),
         ("events", #"{\#(who),"name":"x",\#(when),"properties":{"$p":1}}"#, "Invalid 'properties' field"),
         (

@@ -67,7 +67,7 @@ struct SDKGate {
     // MARK: - Lengths
 
     private func fits(_ text: String) -> Bool {
-        text.utf8.count <= Self.most || conditions.sdk.countsCharacters && text.count <= Self.most
+        text.utf8.count <= Self.most || conditions.sdk.countsCharacters && !text.isLonger(than: Self.most)
     }
 
     private func cut(_ value: AttributeValue) -> AttributeValue {
@@ -77,11 +77,11 @@ struct SDKGate {
     /// The beginning of `text` that fits, in whole characters.
     private func cut(_ text: String) -> String {
         if fits(text) { return text }
-        if conditions.sdk.countsCharacters { return String(text.prefix(Self.most)) }
+        if conditions.sdk.countsCharacters { return text.prefix(characters: Self.most) }
         var bytes = 0
         return String(
-            text.prefix { character in
-                bytes += character.utf8.count
+            text.unicodeScalars.prefix { character in
+                bytes += UTF8.width(character)
                 return bytes <= Self.most
             })
     }

@@ -108,7 +108,7 @@ struct WorkspaceNode {
     /// A name of an attribute, an event or a product.
     func name() throws(WorkspaceError) -> Name {
         let text = try text()
-        guard text.count <= Limits.charactersPerName else {
+        guard !text.isLonger(than: Limits.charactersPerName) else {
             throw refusal("is longer than \(Limits.charactersPerName) characters", remedy: "No such name is stored.")
         }
         return Name(text)
