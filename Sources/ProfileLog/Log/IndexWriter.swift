@@ -61,8 +61,8 @@ struct IndexWriter {
     /// Who was given which address.
     func newContacts(_ tail: borrowing Tail) -> [[UInt8]] {
         var keys: [[UInt8]] = []
-        for (contact, users) in tail.contacts {
-            for (user, position) in users where isNew(position) { keys.append(ContactKey.key(contact, user: user)) }
+        for index in 0..<tail.contacts.count where isNew(tail.contacts.positions[index]) {
+            keys.append(tail.contacts.keys.withBytes(of: index) { Array($0) })
         }
         return keys.sorted { $0.lexicographicallyPrecedes($1) }
     }

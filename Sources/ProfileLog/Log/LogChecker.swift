@@ -183,8 +183,8 @@ struct LogChecker {
             guard let user = chunk.owner(ofIdentifier: index, visibleTo: .max)?.user else { continue }
             facts.identifiers[key] = user == 0 ? nil : user
         }
-        for (contact, users) in chunk.contacts {
-            for (user, _) in users { facts.contacts.insert(ContactKey.key(contact, user: user)) }
+        for index in 0..<chunk.contacts.count {
+            facts.contacts.insert(chunk.contacts.keys.withBytes(of: index) { Array($0) })
         }
         for (user, changes) in chunk.identities {
             for news in changes { facts.users[user, default: UserRow()].apply(news) }
@@ -263,9 +263,7 @@ struct LogChecker {
         let expected = facts.contacts
         try compare("contacts", tables.contacts, expected.count, transaction) { row in
             if expected.contains(Array(row.key)) { return .right }
-            guard row.key.count > 8 else { return .wrong }
-            let (contact, user) = (Array(row.key.dropLast(8)), row.key.bigEndian64(at: row.key.count - 8))
-            return view.withTail { $0.contacts[contact]?.contains { $0.user == user } } ?? false ? .early : .wrong
+            return view.withTail { $0.contacts.position(row.key) } != nil ? .early : .wrong
         }
     }
 

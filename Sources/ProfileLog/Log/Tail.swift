@@ -22,8 +22,7 @@ struct Tail: ~Copyable {
     private var laterOwners: [Int: [(user: UInt64, position: UInt64)]] = [:]
     private(set) var keys: [[UInt8]: UInt64] = [:]
     private(set) var devices: [Name: [(change: DeviceChange, position: UInt64)]] = [:]
-    /// Addresses that a user was given, as keys of table `contacts`.
-    private(set) var contacts: [[UInt8]: [(user: UInt64, position: UInt64)]] = [:]
+    private(set) var contacts = ContactTable()
     private(set) var identities: [UInt64: [IdentityNews]] = [:]
     /// Users who went into others.
     private(set) var merges: [UInt64: (target: UInt64, position: UInt64)] = [:]
@@ -146,16 +145,11 @@ struct Tail: ~Copyable {
     }
 
     private mutating func addContacts(_ record: RecordHeader, _ position: UInt64) {
-        ContactKey.forEach(in: record.body) { add(contact: $0, user: record.user, position) }
-    }
-
-    private mutating func add(contact: [UInt8], user: UInt64, _ position: UInt64) {
-        if contacts[contact]?.contains(where: { $0.user == user }) == true { return }
-        contacts[contact, default: []].append((user, position))
+        ContactKey.forEach(in: record.body) { contacts.add($0, user: record.user, position) }
     }
 
     private mutating func add(_ identity: UserID, user: UInt64, _ position: UInt64) {
-        if let contact = ContactKey.prefix(identity) { add(contact: contact, user: user, position) }
+        if let contact = ContactKey.prefix(identity) { contacts.add(contact, user: user, position) }
         note(.given(identity), of: user, position)
         setOwner(of: identity, user, position)
     }
