@@ -33,7 +33,7 @@ extension EventLog {
 
     /// Brings the stored states up to the log's end if they are no further from it than caches are.
     func keepStates() throws {
-        let parts = 1 + 2 * Self.greatestLag / mostFoldedAtOnce
+        let parts = 1 + 2 * options.greatestLag / mostFoldedAtOnce
         for projection in projections where projection.scope == .store {
             for _ in 0..<parts { if try !keepStateInPart(projection, of: mostFoldedAtOnce) { break } }
         }
