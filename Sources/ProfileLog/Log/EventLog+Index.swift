@@ -19,7 +19,7 @@ extension EventLog {
             }
         } catch let error as StorageError where error.isDamage {
             // A cache that cannot be continued is made anew; what is damaged in the log itself refuses that too, and stays named.
-            try? rebuildCaches()
+            try? remakeCaches()
         } catch {
             // Tried again after the next commit.
         }

@@ -34,7 +34,8 @@ public final class EventLog: Sendable {
     /// Opens the store in the folder `path`, which is made if `create` is true.
     ///
     /// Costs a scan of the log's tail: what the caches lag by. They are written when that is `options.indexLag` records, or as many as there are
-    /// users, up to 2^20; some three times as much may have gathered until they are. `projections` are those whose snapshots are written beside the profile's.
+    /// users, up to 2^20; some three times as much may have gathered until they are. If they are further behind, or cannot be used, they are
+    /// written first. `projections` are those whose snapshots are written beside the profile's.
     public convenience init(
         path: String, create: Bool = false, options: LogOptions = LogOptions(),
         projections: [any Projection.Type] = [ProfileProjection.self]
@@ -65,11 +66,9 @@ public final class EventLog: Sendable {
         self.projections = projections
         self.sliceSize = Mutex(SliceSize(most: options.usersPerIndexSlice))
         self.currentTail = Guarded(Guarded(Tail(base: 0, userCount: 0, lastRecordedAt: 0)))
-        try environment.withReadTransaction { transaction in
-            try loadNames(transaction)
-            try rebuildTail(transaction)
-        }
-        try rebuildUnusableCaches()
+        try environment.withReadTransaction { try loadNames($0) }
+        try repairCaches()
+        try environment.withReadTransaction { try rebuildTail($0) }
     }
 
     deinit { environment.leave() }
