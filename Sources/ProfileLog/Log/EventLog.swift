@@ -48,6 +48,7 @@ public final class EventLog: Sendable {
         path: String, create: Bool, options: LogOptions, projections: [any Projection.Type], storeID newID: [UInt8]?
     ) throws {
         try options.check()
+        for projection in projections { try projection.checkName() }
         let environment = try Environment.open(path: path, missing: create ? .create : .refuse)
         let storeID: [UInt8]
         do {
