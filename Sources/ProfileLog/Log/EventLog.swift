@@ -1,3 +1,4 @@
+internal import Glibc
 internal import Synchronization
 
 /// The log of one store: opened once for a process, used by any thread.
@@ -206,7 +207,8 @@ extension EventLog {
                     flush: index?.flush)
             case .ahead: return nil
             case .overgrown: try rebuildTail(transaction)
-            case .inDoubt: continue  // for the moment between a commit and the word that it succeeded
+            // For the moment between a commit and the word that it succeeded, which needs the tail's lock.
+            case .inDoubt: sched_yield()
             case .behind: try extend(tail, to: last, transaction)
             }
         }
