@@ -145,7 +145,7 @@ struct Eraser {
             var row = try cursor.first()
             while let found = row {
                 let key = Array(found.key)
-                if key != IndexCheckpoint.key, key != IndexFlush.key { states.append(key) }
+                if key != IndexCheckpoint.key, key != FlushProgress.key { states.append(key) }
                 row = try cursor.next()
             }
         }

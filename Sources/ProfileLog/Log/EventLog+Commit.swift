@@ -94,7 +94,8 @@ extension EventLog {
         let seen = try catchUpWriting(transaction)
         let tail = seen.tail
         let view = LogView(
-            tail: tail, tables: seen.tables, nameTable: names, checkpoint: seen.checkpoint, last: .max)
+            tail: tail, tables: seen.tables, nameTable: names, checkpoint: seen.checkpoint, last: .max,
+            flush: seen.flush)
         let recordedAt = try recordedAtNow(seen)
         tail.withWriting { $0.uncommitted = seen.last + 1 }
         var decider = try Decider(

@@ -64,7 +64,7 @@ extension LogView {
     /// Who was ever given the address with this key in table `contacts`.
     func users(contact prefix: [UInt8], _ transaction: borrowing some Reading & ~Copyable) throws -> [UInt64] {
         try refuseDamage()
-        var users = withTail { $0.contacts[prefix]?.filter { $0.position <= last }.map(\.user) ?? [] }
+        var users = withTail { $0.contacts.users(prefix, visibleTo: last) }
         if checkpoint == 0 { return users }
         try transaction.withCursor(tables.contacts) { cursor in
             var row = try cursor.seek(prefix)

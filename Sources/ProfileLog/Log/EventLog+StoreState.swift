@@ -12,6 +12,7 @@ extension EventLog {
     /// Its cost is that of the events behind the stored state: if the log was opened with the projection, some as many as the caches may be
     /// behind (`LogOptions.indexLag`).
     public func state<P: Projection>(overStore _: P.Type) throws -> (state: P.State, position: Position) {
+        try P.checkName()
         let fold = try withView { view, transaction in try storeState(P.self, view, transaction) }
         // A read is right whether or not the next one is cheaper.
         if fold.count > mostFoldedAtOnce { _ = try? keep(P.self, fold.state, at: fold.position, seen: fold.seen) }
@@ -33,7 +34,7 @@ extension EventLog {
 
     /// Brings the stored states up to the log's end if they are no further from it than caches are.
     func keepStates() throws {
-        let parts = 1 + 2 * Self.greatestLag / mostFoldedAtOnce
+        let parts = 1 + 2 * options.greatestLag / mostFoldedAtOnce
         for projection in projections where projection.scope == .store {
             for _ in 0..<parts { if try !keepStateInPart(projection, of: mostFoldedAtOnce) { break } }
         }

@@ -1,3 +1,4 @@
+internal import Glibc
 internal import Synchronization
 
 /// The log of one store: opened once for a process, used by any thread.
@@ -19,8 +20,10 @@ public final class EventLog: Sendable {
     let braze: BrazeIDs
     /// Held for the length of a commit or an index flush by this process; LMDB's own lock keeps out other processes.
     let writing = Mutex(())
-    /// The flush of the index that is under way; touched only while `writing` is held.
+    /// The flush of the caches that is under way, as far as this process knows it; touched only while `writing` is held.
     let flush = Mutex<IndexFlush?>(nil)
+    /// How many rows a slice of it writes.
+    let sliceSize: Mutex<SliceSize>
     /// Whether the caches were written, and the states over the whole store may be behind them.
     let areStatesDue = Mutex(false)
     /// The projections whose states are kept as snapshots.
@@ -31,8 +34,9 @@ public final class EventLog: Sendable {
 
     /// Opens the store in the folder `path`, which is made if `create` is true.
     ///
-    /// Costs a scan of the log's tail: some `options.indexLag` records, or as many as there are users, up to 2^20. `projections` are those whose snapshots are written
-    /// beside the profile's.
+    /// Costs a scan of the log's tail: what the caches lag by. They are written when that is `options.indexLag` records, or as many as there are
+    /// users, up to 2^20; some three times as much may have gathered until they are. If they are further behind, or cannot be used, they are
+    /// written first. `projections` are those whose snapshots are written beside the profile's.
     public convenience init(
         path: String, create: Bool = false, options: LogOptions = LogOptions(),
         projections: [any Projection.Type] = [ProfileProjection.self]
@@ -45,6 +49,7 @@ public final class EventLog: Sendable {
         path: String, create: Bool, options: LogOptions, projections: [any Projection.Type], storeID newID: [UInt8]?
     ) throws {
         try options.check()
+        for projection in projections { try projection.checkName() }
         let environment = try Environment.open(path: path, missing: create ? .create : .refuse)
         let storeID: [UInt8]
         do {
@@ -61,12 +66,11 @@ public final class EventLog: Sendable {
         self.names = names
         self.braze = BrazeIDs(uuid: storeID)
         self.projections = projections
+        self.sliceSize = Mutex(SliceSize(most: options.usersPerIndexSlice))
         self.currentTail = Guarded(Guarded(Tail(base: 0, userCount: 0, lastRecordedAt: 0)))
-        try environment.withReadTransaction { transaction in
-            try loadNames(transaction)
-            try rebuildTail(transaction)
-        }
-        try rebuildUnusableCaches()
+        try environment.withReadTransaction { try loadNames($0) }
+        try repairCaches()
+        try environment.withReadTransaction { try rebuildTail($0) }
     }
 
     deinit { environment.leave() }
@@ -182,7 +186,8 @@ extension EventLog {
         try forgetErasedNames(transaction)
         try loadNames(transaction)
         let last = try Self.last(transaction, environment.tables)
-        let checkpoint = try IndexCheckpoint.read(environment.tables, transaction, last: last)?.position ?? 0
+        let index = try IndexCheckpoint.read(environment.tables, transaction, last: last)
+        let checkpoint = index?.position ?? 0
         while true {
             let tail = self.tail
             let state = tail.withReading { tail -> TailState in
@@ -198,10 +203,12 @@ extension EventLog {
             switch state {
             case .ready:
                 return LogView(
-                    tail: tail, tables: environment.tables, nameTable: names, checkpoint: checkpoint, last: last)
+                    tail: tail, tables: environment.tables, nameTable: names, checkpoint: checkpoint, last: last,
+                    flush: index?.flush)
             case .ahead: return nil
             case .overgrown: try rebuildTail(transaction)
-            case .inDoubt: continue  // for the moment between a commit and the word that it succeeded
+            // For the moment between a commit and the word that it succeeded, which needs the tail's lock.
+            case .inDoubt: sched_yield()
             case .behind: try extend(tail, to: last, transaction)
             }
         }
@@ -272,7 +279,7 @@ extension EventLog {
     }
 
     /// Names that other processes added since the last look.
-    private func loadNames(_ transaction: borrowing some Reading & ~Copyable) throws {
+    func loadNames(_ transaction: borrowing some Reading & ~Copyable) throws {
         let table = environment.tables.names
         guard try transaction.count(table) > names.count else { return }
         var key: [UInt8] = []

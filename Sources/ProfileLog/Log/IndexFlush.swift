@@ -1,46 +1,71 @@
-/// A flush of the index that is cut into transactions.
+/// A flush of the caches, as the process that writes its next slice has it in memory.
 struct IndexFlush: Sendable {
-    /// Where its mark stands in table `checkpoints` while it is under way.
-    static let key = Array("flush".utf8)
+    /// How many rows are looked for at once: so many that the look at the whole tail pays, and so few that they are quickly in order.
+    private static let rowsAtOnce = 16_384
+    /// A tail with so many candidates is looked through in a few milliseconds.
+    static let quicklyFound = 65_536
 
-    /// Tells it from the flush of another process.
-    let mark: [UInt8]
+    private(set) var progress: FlushProgress
     let tail: Guarded<Tail>
-    let checkpoint: UInt64
-    /// Where the checkpoint will be.
-    let target: UInt64
     /// What comes behind the target. It grows with each slice, so that nobody waits for it at the end.
     let successor: Guarded<Tail>
-    /// What is not written yet.
-    var left = Left.streams(from: 0)
+    /// The next rows of the stage in their order; nil if they were not looked for yet.
+    private var rows: ArraySlice<Int>?
+    /// Whether these are all that the stage has left.
+    private var areAll = false
 
-    /// The parts of a flush in their order, and how much is left of the one that is under way. Those before the rest may be ahead of the
-    /// checkpoint, since no reader is led astray by them: entries of streams beyond it are ignored, a snapshot is asked for by its
-    /// version, who has an ID and which append a key are answered by the tail before the table, and a contact is only a hint.
-    enum Left {
-        /// Users from this number up.
-        case streams(from: UInt64)
-        case snapshots(from: UInt64)
-        /// Indices in the tail, in the order of their keys.
-        case identifiers(ArraySlice<Int>)
-        /// Keys of table `contacts`, ascending.
-        case contacts(ArraySlice<[UInt8]>)
-        case keys(ArraySlice<(hash: [UInt8], position: UInt64)>)
-        case rest
+    /// A flush that goes on at `progress`. `tail` holds what lies between its checkpoint and its target, the last of which was recorded at
+    /// `recordedAt`.
+    init(_ progress: FlushProgress, _ tail: Guarded<Tail>, recordedAt: Int64) {
+        self.progress = progress
+        self.tail = tail
+        let users = tail.withReading { $0.userCount(visibleTo: progress.target) }
+        successor = Guarded(Tail(base: progress.target, userCount: users, lastRecordedAt: recordedAt))
     }
 
-    var isNew: Bool {
-        if case .streams(from: 0) = left { true } else { false }
+    /// Whether the rows to write next are known.
+    var hasRows: Bool { rows != nil }
+    /// How much must be looked at to find them.
+    var candidates: Int { tail.withReading { $0.candidates(for: progress.stage) } }
+
+    /// Looks for the rows to write next, `limit` of them or more.
+    mutating func findRows(_ limit: Int) {
+        let limit = max(limit, Self.rowsAtOnce)
+        let found = tail.withReading { $0.rows(of: progress, limit: limit) }
+        areAll = found.count < limit
+        rows = found[...]
     }
 
-    /// A flush of all that `view` has in its tail; its last event was recorded at `recordedAt`.
-    init(_ view: LogView, recordedAt: Int64) {
-        var random = SystemRandomNumberGenerator()
-        mark = (0..<16).map { _ in UInt8.random(in: .min ... .max, using: &random) }
-        tail = view.tail
-        checkpoint = view.checkpoint
-        target = view.last
-        let users = view.tail.withReading { $0.userCount(visibleTo: view.last) }
-        successor = Guarded(Tail(base: view.last, userCount: users, lastRecordedAt: recordedAt))
+    /// Takes the next rows of the stage, `limit` at most: none if the stage has no more.
+    mutating func takeRows(_ limit: Int) -> ArraySlice<Int> {
+        guard let known = rows else { return [] }
+        let next = known.prefix(limit)
+        if let last = next.last { progress.last = tail.withReading { $0.key(of: last, in: progress.stage) } }
+        let rest = known.dropFirst(next.count)
+        rows = rest.isEmpty && !areAll ? nil : rest
+        return next
+    }
+
+    /// Goes on to the next stage, and answers whether there is one.
+    mutating func beginNextStage() -> Bool {
+        guard let stage = progress.stage.next else { return false }
+        progress.stage = stage
+        progress.last = nil
+        rows = nil
+        return true
+    }
+
+    /// Goes on where another process has come with the same flush.
+    mutating func moveOn(to further: FlushProgress) {
+        if further == progress { return }
+        if further.stage == progress.stage, let known = rows, let last = further.last {
+            rows = tail.withReading { tail in
+                known.drop { !tail.stands($0, behind: last, in: further.stage) }
+            }
+            if rows?.isEmpty == true, !areAll { rows = nil }
+        } else {
+            rows = nil
+        }
+        progress = further
     }
 }

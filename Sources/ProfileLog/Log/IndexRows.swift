@@ -159,16 +159,25 @@ struct IndexCheckpoint: Hashable {
     var revision = currentRevision
     var position: UInt64
     var users: UInt64
+    /// The flush that is under way from here.
+    var flush: FlushProgress?
 
     /// Nil if nothing in the caches may be used: the row is missing, damaged, of another revision, or ahead of the log, which
-    /// ends at `last`. They are then made anew.
+    /// ends at `last`; or which rows are ahead of it cannot be told. They are then made anew.
     static func read(
         _ tables: Tables, _ transaction: borrowing some Reading & ~Copyable, last: UInt64
     ) throws -> IndexCheckpoint? {
         guard let row = try transaction.get(tables.checkpoints, key), row.count == 24,
             RecordHeader.hasRightChecksum(row), row.bigEndian32() == currentRevision, row.bigEndian64(at: 4) <= last
         else { return nil }
-        return IndexCheckpoint(position: row.bigEndian64(at: 4), users: row.bigEndian64(at: 12))
+        var checkpoint = IndexCheckpoint(position: row.bigEndian64(at: 4), users: row.bigEndian64(at: 12))
+        do {
+            checkpoint.flush = try FlushProgress.read(
+                tables, transaction, checkpoint: checkpoint.position, last: last)
+        } catch StorageError.damaged {
+            return nil
+        }
+        return checkpoint
     }
 
     var bytes: [UInt8] {

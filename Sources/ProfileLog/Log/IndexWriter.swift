@@ -2,36 +2,31 @@
 struct IndexWriter {
     let view: LogView
 
-    func begin(_ transaction: borrowing WriteTransaction) throws {
-        // What lies there without a checkpoint was laid out by another revision, or is damaged.
-        if view.checkpoint == 0 { try transaction.clearCaches(view.tables) }
+    /// Writes these rows of a stage, as numbered by the tail.
+    func write(
+        _ rows: ArraySlice<Int>, of stage: FlushProgress.Stage, _ tail: borrowing Tail,
+        _ transaction: borrowing WriteTransaction
+    ) throws {
+        switch stage {
+        case .streams: try writeStreams(of: rows, tail, transaction)
+        case .snapshots: break  // folds, for which the log's projections are needed
+        case .identifiers: try writeIdentifiers(rows, tail, transaction)
+        case .contacts: try writeContacts(rows, tail, transaction)
+        case .keys: try writeKeys(rows, tail, transaction)
+        case .users: try writeUsers(rows, tail, transaction)
+        case .devices: try writeDevices(rows, tail, transaction)
+        }
     }
 
-    /// What must not be ahead of the checkpoint, and that.
-    func end(_ tail: borrowing Tail, _ transaction: borrowing WriteTransaction) throws {
-        try writeUsers(tail, transaction)
-        try writeDevices(tail, transaction)
-        try writePending(tail, transaction)
-        let checkpoint = IndexCheckpoint(position: view.last, users: tail.userCount(visibleTo: view.last))
+    /// Moves the checkpoint: all rows are there.
+    func end(_ transaction: borrowing WriteTransaction) throws {
+        let users = view.tail.withReading { $0.userCount(visibleTo: view.last) }
+        let checkpoint = IndexCheckpoint(position: view.last, users: users)
         try transaction.put(view.tables.checkpoints, IndexCheckpoint.key, checkpoint.bytes)
-        if try transaction.get(view.tables.checkpoints, IndexFlush.key) != nil {
-            try transaction.delete(view.tables.checkpoints, IndexFlush.key)
-        }
+        try transaction.delete(view.tables.checkpoints, FlushProgress.key)
     }
 
-    /// The tail's identifiers that the table has not, in the order of their keys.
-    func newIdentifiers(_ tail: borrowing Tail) -> [Int] {
-        let identifiers = tail.identifiers
-        return (0..<identifiers.count).filter { index in
-            tail.owner(ofIdentifier: index, visibleTo: view.last).map { isNew($0.position) } ?? false
-        }.sorted { left, right in
-            identifiers.withBytes(of: left) { left in
-                identifiers.withBytes(of: right) { right in left.order(to: right) < 0 }
-            }
-        }
-    }
-
-    func writeIdentifiers(
+    private func writeIdentifiers(
         _ order: ArraySlice<Int>, _ tail: borrowing Tail, _ transaction: borrowing WriteTransaction
     ) throws {
         let identifiers = tail.identifiers
@@ -58,37 +53,32 @@ struct IndexWriter {
         for key in released { try transaction.delete(view.tables.identifiers, key) }
     }
 
-    /// Who was given which address.
-    func newContacts(_ tail: borrowing Tail) -> [[UInt8]] {
-        var keys: [[UInt8]] = []
-        for (contact, users) in tail.contacts {
-            for (user, position) in users where isNew(position) { keys.append(ContactKey.key(contact, user: user)) }
-        }
-        return keys.sorted { $0.lexicographicallyPrecedes($1) }
-    }
-
-    func writeContacts(_ keys: ArraySlice<[UInt8]>, _ transaction: borrowing WriteTransaction) throws {
+    private func writeContacts(
+        _ pairs: ArraySlice<Int>, _ tail: borrowing Tail, _ transaction: borrowing WriteTransaction
+    ) throws {
+        let keys = tail.contacts.keys
+        let nothing = UnsafeRawBufferPointer(start: nil, count: 0)
         try transaction.withCursor(view.tables.contacts) { cursor in
-            for key in keys { try cursor.put(key, []) }
+            for pair in pairs { try keys.withThrowingBytes(of: pair) { try cursor.put($0, nothing) } }
         }
     }
 
     /// Whether a position lies between the checkpoint and the view's end.
     private func isNew(_ position: UInt64) -> Bool { position > view.checkpoint && position <= view.last }
 
-    private func writeUsers(_ tail: borrowing Tail, _ transaction: borrowing WriteTransaction) throws {
+    private func writeUsers(
+        _ users: ArraySlice<Int>, _ tail: borrowing Tail, _ transaction: borrowing WriteTransaction
+    ) throws {
         var writer = WireWriter()
-        let mergedUsers = Set(tail.merges.filter { isNew($0.value.position) }.keys)
         try transaction.withCursor(view.tables.users) { cursor in
-            for user in mergedUsers.union(tail.identities.keys).sorted() {
+            for user in users.map({ UInt64($0) }) {
                 let changes = (tail.identities[user] ?? []).filter { isNew($0.position) }
-                if changes.isEmpty, !mergedUsers.contains(user) { continue }
                 var row = UserRow()
-                if mergedUsers.contains(user) || tail.version(ofFirst: changes) ?? 0 > 1 {
-                    row = try view.identities(of: user, transaction)
-                } else {
+                if tail.version(ofFirst: changes) == 1, tail.merges[user] == nil {
                     // A user whose first event is in the tail has no row yet.
                     for news in changes { row.apply(news) }
+                } else {
+                    row = try view.identities(of: user, transaction)
                 }
                 writer.removeAll()
                 row.write(to: &writer)
@@ -97,13 +87,13 @@ struct IndexWriter {
         }
     }
 
-    func writeStreams(
-        of users: [UInt64], _ tail: borrowing Tail, _ transaction: borrowing WriteTransaction
+    private func writeStreams(
+        of users: ArraySlice<Int>, _ tail: borrowing Tail, _ transaction: borrowing WriteTransaction
     ) throws {
         var row = WireWriter()
         var recent: [UInt64] = []
         try transaction.withCursor(view.tables.streams) { cursor in
-            for user in users {
+            for user in users.map({ UInt64($0) }) {
                 recent.removeAll(keepingCapacity: true)
                 var firstVersion: UInt64 = 0
                 tail.forEachPosition(of: user, from: view.last, downTo: view.checkpoint) { position, version in
@@ -154,46 +144,39 @@ struct IndexWriter {
         }
     }
 
-    /// The tail's idempotency keys that the table has not, in the order of their hashes.
-    func newKeys(_ tail: borrowing Tail) -> [(hash: [UInt8], position: UInt64)] {
-        tail.keys.filter { isNew($0.value) }.map { (hash: $0.key, position: $0.value) }
-            .sorted { $0.hash.lexicographicallyPrecedes($1.hash) }
-    }
-
-    func writeKeys(
-        _ keys: ArraySlice<(hash: [UInt8], position: UInt64)>, _ transaction: borrowing WriteTransaction
+    private func writeKeys(
+        _ keys: ArraySlice<Int>, _ tail: borrowing Tail, _ transaction: borrowing WriteTransaction
     ) throws {
-        for (hash, position) in keys {
+        let hashes = tail.keys.hashes
+        for key in keys {
             var value: [UInt8] = []
-            value.appendBigEndian(position)
-            try transaction.put(view.tables.keys, hash, value)
+            value.appendBigEndian(tail.keys.positions[key])
+            try transaction.put(view.tables.keys, hashes.withBytes(of: key) { Array($0) }, value)
         }
     }
 
-    private func changedDevices(_ tail: borrowing Tail) -> [Name] {
-        tail.devices.filter { $0.value.contains { isNew($0.position) } }.keys.sorted()
-    }
-
-    private func writeDevices(_ tail: borrowing Tail, _ transaction: borrowing WriteTransaction) throws {
+    /// A device's own row and those of what waits on it.
+    private func writeDevices(
+        _ devices: ArraySlice<Int>, _ tail: borrowing Tail, _ transaction: borrowing WriteTransaction
+    ) throws {
         var writer = WireWriter()
-        for device in changedDevices(tail) where !device.text.isEmpty {
-            let status = try view.device(device, transaction)
+        for device in devices.map({ tail.deviceNames[$0] }) {
+            try writePending(device, transaction)
+            if device.text.isEmpty { continue }
             writer.removeAll()
-            status.write(to: &writer)
+            try view.device(device, transaction).write(to: &writer)
             try transaction.put(view.tables.devices, Array(device.text.utf8), Array(writer.bytes))
         }
     }
 
-    private func writePending(_ tail: borrowing Tail, _ transaction: borrowing WriteTransaction) throws {
-        for device in changedDevices(tail) {
-            let items = try view.items(device, transaction)
-            let stored = try view.storedItems(device, transaction)
-            for (position, item) in stored where items[position] == nil {
-                try transaction.delete(view.tables.pending, key(item, device))
-            }
-            for item in items.values.sorted(by: { $0.position < $1.position }) where stored[item.position] != item {
-                try transaction.put(view.tables.pending, key(item, device), PendingRow.value(item))
-            }
+    private func writePending(_ device: Name, _ transaction: borrowing WriteTransaction) throws {
+        let stored = try view.storedItems(device, transaction)
+        let items = try view.items(device, stored: stored)
+        for (position, item) in stored where items[position] == nil {
+            try transaction.delete(view.tables.pending, key(item, device))
+        }
+        for item in items.values.sorted(by: { $0.position < $1.position }) where stored[item.position] != item {
+            try transaction.put(view.tables.pending, key(item, device), PendingRow.value(item))
         }
     }
 

@@ -38,10 +38,13 @@ struct LogChecker {
             try checkLog(to: last, checkpoint, transaction, progress)
             begin(.streams)
             try checkStreams(checkpoint, transaction)
+            // Also the first one, before there is a checkpoint.
+            let flush = try FlushProgress.known(tables, transaction, checkpoint: checkpoint, last: last)
             begin(.identifiers)
-            try checkIdentifiers(view, transaction)
+            try checkIdentifiers(view, flush, transaction)
             begin(.contacts)
             try checkContacts(view, transaction)
+            bringAhead(view, flush)
             begin(.users)
             try checkUsers(transaction)
             begin(.devices)
@@ -183,8 +186,8 @@ struct LogChecker {
             guard let user = chunk.owner(ofIdentifier: index, visibleTo: .max)?.user else { continue }
             facts.identifiers[key] = user == 0 ? nil : user
         }
-        for (contact, users) in chunk.contacts {
-            for (user, _) in users { facts.contacts.insert(ContactKey.key(contact, user: user)) }
+        for index in 0..<chunk.contacts.count {
+            facts.contacts.insert(chunk.contacts.keys.withBytes(of: index) { Array($0) })
         }
         for (user, changes) in chunk.identities {
             for news in changes { facts.users[user, default: UserRow()].apply(news) }
@@ -193,9 +196,30 @@ struct LogChecker {
         for (device, changes) in chunk.devices where !device.text.isEmpty {
             for change in changes { facts.devices[device, default: DeviceState()].apply(change.change) }
         }
-        facts.keys.merge(chunk.keys) { $1 }
+        for index in 0..<chunk.keys.count {
+            facts.keys[chunk.keys.hashes.withBytes(of: index) { Array($0) }] = chunk.keys.positions[index]
+        }
         facts.userCount = max(facts.userCount, chunk.userCount)
         chunk = Tail(base: nextBase, userCount: 0, lastRecordedAt: 0)
+    }
+
+    /// Moves into `facts` what those rows hold that a flush under way has brought ahead of the checkpoint.
+    private mutating func bringAhead(_ view: LogView, _ flush: FlushProgress?) {
+        guard let flush else { return }
+        func isNew(_ position: UInt64) -> Bool { position > flush.checkpoint && position <= flush.target }
+        view.withTail { tail in
+            for (user, changes) in tail.identities where flush.hasWritten(user: user) {
+                for news in changes where isNew(news.position) { facts.users[user, default: UserRow()].apply(news) }
+            }
+            for (source, merge) in tail.merges where flush.hasWritten(user: source) && isNew(merge.position) {
+                facts.users[source, default: UserRow()].mergedInto = merge.target
+            }
+            for (device, changes) in tail.devices where flush.hasWritten(device: device) && !device.text.isEmpty {
+                for (change, position) in changes where isNew(position) {
+                    facts.devices[device, default: DeviceState()].apply(change)
+                }
+            }
+        }
     }
 
     // MARK: - Caches
@@ -241,21 +265,24 @@ struct LogChecker {
         if entries != checkpoint { report.add("streams", "\(entries) entries stand for \(checkpoint) events") }
     }
 
-    private mutating func checkIdentifiers(_ view: LogView, _ transaction: borrowing ReadTransaction) throws {
+    private mutating func checkIdentifiers(
+        _ view: LogView, _ flush: FlushProgress?, _ transaction: borrowing ReadTransaction
+    ) throws {
         let expected = facts.identifiers
-        // An ID about which the tail has news may stand under its old user, its new one, or be gone.
-        func news(_ key: UnsafeRawBufferPointer) -> UInt64? {
+        // An ID about which the tail has news may stand under its old user, its new one, the one at a flush's target, or be gone.
+        func news(_ key: UnsafeRawBufferPointer, upTo last: UInt64) -> UInt64? {
             view.withTail { tail in
-                tail.identifiers.find(key).flatMap { tail.owner(ofIdentifier: $0, visibleTo: view.last) }
+                tail.identifiers.find(key).flatMap { tail.owner(ofIdentifier: $0, visibleTo: last) }
                     .flatMap { $0.position > view.checkpoint ? $0.user : nil }
             }
         }
-        let settled = expected.keys.count { key in key.withUnsafeBytes { news($0) == nil } }
+        let settled = expected.keys.count { key in key.withUnsafeBytes { news($0, upTo: view.last) == nil } }
         try compare("identifiers", tables.identifiers, settled, transaction) { row in
             guard row.value.count >= 12, RecordHeader.hasRightChecksum(row.value) else { return .wrong }
             let (user, known) = (row.value.bigEndian64(), expected[Array(row.key)])
-            guard let new = news(row.key) else { return known == user ? .right : .wrong }
-            return user == new || user == known ? .early : .wrong
+            guard let new = news(row.key, upTo: view.last) else { return known == user ? .right : .wrong }
+            if user == new || user == known { return .early }
+            return flush.flatMap { news(row.key, upTo: $0.target) } == user ? .early : .wrong
         }
     }
 
@@ -263,9 +290,7 @@ struct LogChecker {
         let expected = facts.contacts
         try compare("contacts", tables.contacts, expected.count, transaction) { row in
             if expected.contains(Array(row.key)) { return .right }
-            guard row.key.count > 8 else { return .wrong }
-            let (contact, user) = (Array(row.key.dropLast(8)), row.key.bigEndian64(at: row.key.count - 8))
-            return view.withTail { $0.contacts[contact]?.contains { $0.user == user } } ?? false ? .early : .wrong
+            return view.withTail { $0.contacts.position(row.key) } != nil ? .early : .wrong
         }
     }
 
@@ -309,7 +334,8 @@ struct LogChecker {
             guard row.value.count == 8 else { return .wrong }
             let (key, position) = (Array(row.key), row.value.bigEndian64())
             if let first = expected[key] { return first == position ? .right : .wrong }
-            return view.withTail { $0.keys[key] } == position && position <= view.last ? .early : .wrong
+            let recent = view.withTail { $0.keys.position(row.key) }
+            return recent == position && position <= view.last ? .early : .wrong
         }
     }
 

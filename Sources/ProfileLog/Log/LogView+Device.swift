@@ -1,8 +1,10 @@
 /// Devices, as tables `devices` and `pending` and the tail have them.
 extension LogView {
-    /// Whether the view sees what happened at `position` and the tables do not tell it yet. To apply it once more would not do: what a launch
-    /// means depends on the settings that it met.
-    private func isNew(_ position: UInt64) -> Bool { position > checkpoint && position <= last }
+    /// The last position of which the tables tell what happened on `device`. To apply it once more would not do: what a launch means
+    /// depends on the settings that it met.
+    private func reach(of device: Name) -> UInt64 {
+        if let flush, flush.hasWritten(device: device) { flush.target } else { checkpoint }
+    }
 
     /// The device without what waits on it.
     func device(_ device: Name, _ transaction: borrowing some Reading & ~Copyable) throws -> DeviceStatus {
@@ -14,18 +16,29 @@ extension LogView {
             guard let read = DeviceStatus(stored) else { throw StorageError.damaged(place: "a row of table devices") }
             status = read
         }
+        let reached = reach(of: device)
         withTail { tail in
-            for (change, position) in tail.devices[device] ?? [] where isNew(position) { status.apply(change) }
+            for (change, position) in tail.devices[device] ?? [] where position > reached && position <= last {
+                status.apply(change)
+            }
         }
         return status
     }
 
     /// What has not taken effect on the device, by position.
     func items(_ device: Name, _ transaction: borrowing some Reading & ~Copyable) throws -> [UInt64: PendingItem] {
+        try items(device, stored: storedItems(device, transaction))
+    }
+
+    /// As `items(_:_:)`, for who has read already what table `pending` has for the device.
+    func items(_ device: Name, stored: [UInt64: PendingItem]) throws -> [UInt64: PendingItem] {
         try refuseDamage()
-        var items = try storedItems(device, transaction)
+        var items = stored
+        let reached = reach(of: device)
         withTail { tail in
-            for (change, position) in tail.devices[device] ?? [] where isNew(position) { items.apply(change) }
+            for (change, position) in tail.devices[device] ?? [] where position > reached && position <= last {
+                items.apply(change)
+            }
         }
         return items
     }

@@ -7,6 +7,8 @@ struct LogView: Sendable {
     let checkpoint: UInt64
     /// The last visible position.
     var last: UInt64
+    /// The flush that is under way, by which some rows are ahead of the checkpoint.
+    var flush: FlushProgress?
     /// Whether the view is the writer's, who sees what it has not committed yet. While that is so nobody else changes the tail.
     var isWriter: Bool { last == .max }
 
@@ -74,7 +76,7 @@ struct LogView: Sendable {
         if user < users { try StreamRow.expect(next, of: user + 1, version: 1) }
         var row = next == nil ? try streams.last() : try streams.previous()
         while let found = row, found.key.count == 16, found.key.bigEndian64() == user {
-            // An index flush that was cut short may have written beyond the checkpoint.
+            // A flush that is under way may have written beyond the checkpoint.
             let count = StreamRow.count(try StreamRow.positions(found), upTo: checkpoint)
             if count > 0 { return found.key.bigEndian64(at: 8) + UInt64(count) - 1 }
             row = try streams.previous()
@@ -118,9 +120,8 @@ struct LogView: Sendable {
         if row.count > 12, !row.slice(8..<(row.count - 4)).elementsEqual(KeyCoding.identifierRemainder(id())) {
             return nil
         }
-        let user = row.bigEndian64()
-        // A flush that was cut short may have written users beyond the checkpoint; the tail has the visible ones.
-        return user
+        // The row of an ID that a flush has brought ahead of the checkpoint is not read: the tail has it.
+        return row.bigEndian64()
     }
 
     /// Whether `row` is one of table `identifiers`: records of the log have checksums too, and no user's number in front.
@@ -143,11 +144,20 @@ struct LogView: Sendable {
             guard let read = UserRow(stored) else { throw StorageError.damaged(place: "a row of table users") }
             row = read
         }
+        let reached = reach(of: user)
         withTail { tail in
-            for news in tail.identities[user] ?? [] where news.position <= last { row.apply(news) }
+            for news in tail.identities[user] ?? [] where news.position > reached && news.position <= last {
+                row.apply(news)
+            }
             if let merge = tail.merges[user], merge.position <= last { row.mergedInto = merge.target }
         }
         return row
+    }
+
+    /// The last position of which the user's row in table `users` tells. What it tells must not be applied once more: the order of the IDs
+    /// would be another one.
+    private func reach(of user: UInt64) -> UInt64 {
+        if let flush, flush.hasWritten(user: user) { flush.target } else { checkpoint }
     }
 
     /// The user into whom this one went, through all merges; the user itself if there was none.
@@ -207,7 +217,8 @@ struct LogView: Sendable {
 
     /// The first position of the append under the idempotency key with this hash, or nil.
     func append(keyHash: [UInt8], _ transaction: borrowing some Reading & ~Copyable) throws -> UInt64? {
-        if let position = withTail({ $0.keys[keyHash] }), position <= last { return position }
+        let recent = withTail { tail in keyHash.withUnsafeBytes { tail.keys.position($0) } }
+        if let recent, recent <= last { return recent }
         if checkpoint == 0 { return nil }
         guard let row = try transaction.get(tables.keys, keyHash) else {
             // A retry would store everything a second time.

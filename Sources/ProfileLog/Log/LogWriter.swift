@@ -21,6 +21,9 @@ public final class LogWriter: Sendable {
         thread.start()
     }
 
+    /// A writer that nobody holds any more ends by itself, as after `close()`, and nobody waits for it.
+    deinit { queue.close {} }
+
     /// Commits `append`; durable when it returns.
     public func commit(_ append: PreparedAppend) async throws(AppendError) -> AppendReceipt {
         // Unchecked: it is resumed here or by the writer, who answers each append once.

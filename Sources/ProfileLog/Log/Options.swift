@@ -17,6 +17,9 @@ public struct LogOptions: Sendable {
     /// begin: so it is brief, and leaves the log alone. Not after an erasure, nor for the events of a copy.
     public var onCommit: (@Sendable (CommitReport) -> Void)?
 
+    /// Events that the caches may be behind at most before they are written, however many users there are; and that are written at once.
+    var greatestLag: UInt64 = 1 << 20
+
     /// The defaults.
     public init() {}
 

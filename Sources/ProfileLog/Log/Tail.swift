@@ -20,13 +20,16 @@ struct Tail: ~Copyable {
     private var firstOwners: [(user: UInt64, position: UInt64)] = []
     /// Who got it after that.
     private var laterOwners: [Int: [(user: UInt64, position: UInt64)]] = [:]
-    private(set) var keys: [[UInt8]: UInt64] = [:]
+    private(set) var keys = KeyTable()
     private(set) var devices: [Name: [(change: DeviceChange, position: UInt64)]] = [:]
-    /// Addresses that a user was given, as keys of table `contacts`.
-    private(set) var contacts: [[UInt8]: [(user: UInt64, position: UInt64)]] = [:]
+    /// The devices in the order of their arrival.
+    private(set) var deviceNames: [Name] = []
+    private(set) var contacts = ContactTable()
     private(set) var identities: [UInt64: [IdentityNews]] = [:]
     /// Users who went into others.
     private(set) var merges: [UInt64: (target: UInt64, position: UInt64)] = [:]
+    /// Whom `identities` and `merges` tell of, in the order of their arrival.
+    private(set) var changedUsers: [UInt64] = []
 
     /// The records that fail their checksum. What they said is in none of the above.
     private(set) var damage: [Damage] = []
@@ -75,7 +78,7 @@ struct Tail: ~Copyable {
         let position = last + 1
         addEntry(record)
         lastRecordedAt = max(lastRecordedAt, record.recordedAt)
-        if let hash = AppendField.first(in: record.body)?.hash { keys[hash] = position }
+        if let hash = AppendField.first(in: record.body)?.hash { keys.set(hash, position) }
         switch record.kind {
         case .customEventLogged, .customAttributesChanged, .purchaseLogged: break
         case .userAttributesChanged: addContacts(record, position)
@@ -114,7 +117,7 @@ struct Tail: ~Copyable {
         guard let body = RecordBody(record.body), !body.erased else {
             if record.kind == .userCreated { note(.created, of: record.user, position) }
             if record.kind == .usersMerged, let source = RecordBody(record.body)?.otherUser {
-                merges[source] = (record.user, position)
+                noteMerge(of: source, into: record.user, position)
             }
             return
         }
@@ -129,13 +132,13 @@ struct Tail: ~Copyable {
             for identity in body.identities { add(identity, user: record.user, position) }
         case .usersMerged:
             guard let source = body.otherUser else { break }
-            merges[source] = (record.user, position)
+            noteMerge(of: source, into: record.user, position)
             for identity in body.released + body.identities { release(identity, of: source, position) }
             for identity in body.identities { add(identity, user: record.user, position) }
         default: break
         }
         DeviceChange.forEach(record, body, position) { device, change in
-            devices[device, default: []].append((change, position))
+            note(change, on: device, position)
             switch change {
             case .saved(let item) where item.queued == nil: loads[device]?.waiting += 1
             case .saved: loads[device]?.queued += 1
@@ -146,16 +149,11 @@ struct Tail: ~Copyable {
     }
 
     private mutating func addContacts(_ record: RecordHeader, _ position: UInt64) {
-        ContactKey.forEach(in: record.body) { add(contact: $0, user: record.user, position) }
-    }
-
-    private mutating func add(contact: [UInt8], user: UInt64, _ position: UInt64) {
-        if contacts[contact]?.contains(where: { $0.user == user }) == true { return }
-        contacts[contact, default: []].append((user, position))
+        ContactKey.forEach(in: record.body) { contacts.add($0, user: record.user, position) }
     }
 
     private mutating func add(_ identity: UserID, user: UInt64, _ position: UInt64) {
-        if let contact = ContactKey.prefix(identity) { add(contact: contact, user: user, position) }
+        if let contact = ContactKey.prefix(identity) { contacts.add(contact, user: user, position) }
         note(.given(identity), of: user, position)
         setOwner(of: identity, user, position)
     }
@@ -167,6 +165,18 @@ struct Tail: ~Copyable {
 
     private mutating func note(_ change: IdentityNews.Change, of user: UInt64, _ position: UInt64) {
         identities[user, default: []].append(IdentityNews(change: change, position: position))
+        if identities[user]?.count == 1, merges[user] == nil { changedUsers.append(user) }
+    }
+
+    private mutating func noteMerge(of source: UInt64, into target: UInt64, _ position: UInt64) {
+        if merges.updateValue((target, position), forKey: source) == nil, identities[source] == nil {
+            changedUsers.append(source)
+        }
+    }
+
+    private mutating func note(_ change: DeviceChange, on device: Name, _ position: UInt64) {
+        devices[device, default: []].append((change, position))
+        if devices[device]?.count == 1 { deviceNames.append(device) }
     }
 
     /// The tail was built from a log in which what was erased is gone.
@@ -234,16 +244,5 @@ struct Tail: ~Copyable {
     /// The version of the event that made the first of these changes; nil if there are none.
     func version(ofFirst changes: [IdentityNews]) -> UInt64? {
         changes.first.map { entries[Int($0.position - base) - 1].version }
-    }
-
-    /// The users from number `first` up who have an event here, ascending, at most `limit` of them.
-    func usersTouched(from first: UInt64, limit: Int) -> [UInt64] {
-        var users: [UInt64] = []
-        var user = first
-        while user <= userCount, users.count < limit {
-            if heads[user] != nil { users.append(user) }
-            user += 1
-        }
-        return users
     }
 }

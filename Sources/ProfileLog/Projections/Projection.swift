@@ -5,7 +5,7 @@
 public protocol Projection: Sendable {
     /// What has been folded so far: of one user, of one device, of the whole store.
     associatedtype State: Sendable
-    /// Names the cached state on disk, and outlives a rename of the type. At most 64 bytes.
+    /// Names the cached state on disk, and outlives a rename of the type. 1 to 64 bytes, and neither `index` nor `flush`.
     static var name: String { get }
     /// Raised when `apply` changes meaning: a state cached under another revision is dropped and replayed.
     static var revision: UInt32 { get }

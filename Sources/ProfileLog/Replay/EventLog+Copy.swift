@@ -66,9 +66,7 @@ extension EventLog {
     private func copy(to end: UInt64, into target: EventLog, _ progress: (LogProgress) -> Bool) throws -> Bool {
         var position = try target.lastPosition().rawValue
         while position < end {
-            let to = min(end, position + 8192)
-            try copy(from: position + 1, to: to, into: target)
-            position = to
+            position = try copyBatch(from: position + 1, to: min(end, position + 8192), into: target)
             if !progress(LogProgress(stage: "copy", done: position, total: end)) { break }
         }
         try target.writeIndex()
@@ -93,7 +91,8 @@ extension EventLog {
         }
     }
 
-    private func copy(from: UInt64, to: UInt64, into target: EventLog) throws {
+    /// Copies the records from `from` to `to`, or as many of them as one commit holds. Answers the last position that it copied.
+    private func copyBatch(from: UInt64, to: UInt64, into target: EventLog) throws -> UInt64 {
         let batch = try withView { view, transaction -> CommitBatch in
             let known = target.names.count
             let added = known < names.count ? (known + 1...names.count).compactMap { names.name($0) } : []
@@ -102,6 +101,8 @@ extension EventLog {
                 var row = try cursor.seek(from)
                 var expected = from
                 while let found = row, expected <= to {
+                    let isFull = batch.bytes.count + found.value.count > Limits.bytesPerCommit
+                    if isFull, batch.count > 0 { break }
                     guard found.key.number == expected, RecordHeader.hasRightChecksum(found.value) else {
                         throw StorageError.damaged(place: "the record at position \(expected) fails its checksum")
                     }
@@ -113,7 +114,9 @@ extension EventLog {
             }
             return batch
         }
+        guard batch.count > 0 else { throw StorageError.damaged(place: "position \(from) of the log is missing") }
         try target.apply(batch)
+        return from + UInt64(batch.count) - 1
     }
 
     /// Stores a batch that was decided elsewhere.

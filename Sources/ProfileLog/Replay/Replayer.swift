@@ -103,13 +103,18 @@ public final class Replayer<P: Projection> {
         _ record: UnsafeRawBufferPointer, _ position: UInt64, _ lane: inout Lane, _ count: UInt64, _ log: EventLog
     ) throws {
         let header = try RecordHeader(record, at: position)
+        // Each user's first event took a position of its own: a greater number is damage, and would take memory for all users below it.
+        guard header.user <= position else {
+            throw StorageError.damaged(place: "the record at position \(position) is of a user who cannot be there yet")
+        }
         let slot = Int(header.user / count)
+        let version = slot < lane.versions.count ? lane.versions[slot] : 0
+        guard header.version == version + 1 else {
+            throw StorageError.damaged(place: "version \(version + 1) of user \(header.user) is missing")
+        }
         while lane.states.count <= slot {
             lane.states.append(P.initial)
             lane.versions.append(0)
-        }
-        guard header.version == lane.versions[slot] + 1 else {
-            throw StorageError.damaged(place: "version \(lane.versions[slot] + 1) of user \(header.user) is missing")
         }
         lane.versions[slot] = header.version
         if header.kindNumber == EventKind.usersMerged.rawValue {

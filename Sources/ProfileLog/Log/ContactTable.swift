@@ -1,0 +1,40 @@
+/// Which user was given which address, in the order of their arrival: each pair once, however many users share an address.
+struct ContactTable {
+    /// The pairs, as keys of table `contacts`.
+    private(set) var keys = ByteStringTable()
+    /// Where each pair was first met.
+    private(set) var positions: [UInt64] = []
+    /// The pair before it with the same address: its number + 1; 0 for none.
+    private var previous: [UInt32] = []
+    /// The last pair of each address, in the same way.
+    private var heads: [[UInt8]: UInt32] = [:]
+
+    /// How many pairs there are.
+    var count: Int { positions.count }
+
+    mutating func add(_ contact: [UInt8], user: UInt64, _ position: UInt64) {
+        let isNew = ContactKey.key(contact, user: user).withUnsafeBytes { key in
+            if keys.find(key) != nil { return false }
+            keys.add(key)
+            return true
+        }
+        guard isNew else { return }
+        positions.append(position)
+        previous.append(heads.updateValue(UInt32(positions.count), forKey: contact) ?? 0)
+    }
+
+    /// Who was given the address, as far as `last` is visible.
+    func users(_ contact: [UInt8], visibleTo last: UInt64) -> [UInt64] {
+        var users: [UInt64] = []
+        var number = heads[contact] ?? 0
+        while number > 0 {
+            let index = Int(number) - 1
+            if positions[index] <= last { users.append(keys.withBytes(of: index) { $0.bigEndian64(at: $0.count - 8) }) }
+            number = previous[index]
+        }
+        return users
+    }
+
+    /// Where the pair with this key of table `contacts` was first met; nil if it was not.
+    func position(_ key: UnsafeRawBufferPointer) -> UInt64? { keys.find(key).map { positions[$0] } }
+}
