@@ -1,0 +1,148 @@
+internal import CLMDB
+internal import Glibc
+
+extension Environment {
+    /// What to do when the folder holds no store yet.
+    enum Missing: Sendable { case refuse, create }
+
+    /// Opens the store in the folder `path`, or gives the one that this process has open already. Whoever gets it uses it until they `leave` it.
+    static func open(path: String, missing: Missing) throws(StorageError) -> Environment {
+        let file = path + "/data.mdb"
+        // Before LMDB is asked, which leaves its lock file wherever it looks.
+        if missing == .create {
+            let found = try StoreFolder(path: path)
+            if found == .foreign { throw .notAStore(path: path) }
+        }
+        if FileIdentity(file) == nil {
+            guard missing == .create else { throw .noStore(path: path) }
+            try makeFolder(path)
+        }
+        try refuseNetworkFileSystem(path)
+        return try OpenEnvironments.shared.environment(file: file) { () throws(StorageError) in
+            try openFresh(path: path)
+        }
+    }
+
+    private static func openFresh(path: String) throws(StorageError) -> Environment {
+        if access(path, W_OK) != 0 { throw .notWritable(path: path) }
+        // Before the file is looked at, which a compaction replaces.
+        let folder = try FolderLock(path)
+        let file = path + "/data.mdb"
+        let isNew = FileIdentity(file) == nil
+        var handle: OpaquePointer?
+        try StorageError.check(mdb_env_create(&handle), "open")
+        guard let handle else { throw .system(operation: "open", code: 0) }
+        var opened = false
+        defer { if !opened { mdb_env_close(handle) } }
+        BrokenPage.watch(handle)
+        try StorageError.check(mdb_env_set_mapsize(handle, mapSizeBytes), "open")
+        try StorageError.check(mdb_env_set_maxdbs(handle, 32), "open")
+        try StorageError.check(mdb_env_set_maxreaders(handle, maxReaders), "open")
+        try refuseFullDisk(path)
+        let code = mdb_env_open(handle, path, UInt32(MDB_NOTLS), 0o644)
+        switch code {
+        case 0: break
+        case MDB_INVALID, MDB_VERSION_MISMATCH: throw .notAStore(path: path)
+        case EACCES, EROFS: throw .notWritable(path: path)
+        case ENOENT: throw .noStore(path: path)
+        default: throw .from(code, "open")
+        }
+        try refuseTruncated(handle, path: path, file: file)
+        var dead: Int32 = 0
+        try StorageError.check(mdb_reader_check(handle, &dead), "reader check")
+        let tables = try openTables(handle, path: path, isNew: isNew)
+        if isNew { syncFolder(path) }
+        guard let identity = FileIdentity(file) else { throw .noStore(path: path) }
+        opened = true
+        return Environment(path: path, handle: handle, tables: tables, identity: identity, folder: folder)
+    }
+
+    /// Opens every table; in a new file, makes them. A file with other tables than ours is left as it is. One that was written before
+    /// there was some cache gets its table.
+    private static func openTables(
+        _ handle: OpaquePointer, path: String, isNew: Bool
+    ) throws(StorageError) -> Tables {
+        var transaction: OpaquePointer?
+        try StorageError.check(mdb_txn_begin(handle, nil, 0, &transaction), "open")
+        guard let transaction else { throw .system(operation: "open", code: 0) }
+        var committed = false
+        defer { if !committed { mdb_txn_abort(transaction) } }
+        var isEmpty = isNew
+        if !isEmpty {
+            var main: UInt32 = 0
+            var stat = MDB_stat()
+            try StorageError.check(mdb_dbi_open(transaction, nil, 0, &main), "open")
+            try StorageError.check(mdb_stat(transaction, main, &stat), "open")
+            isEmpty = stat.ms_entries == 0
+        }
+        let tables = try Tables { (name) throws(StorageError) in
+            var table: UInt32 = 0
+            let flags = isEmpty || !name.isTruth ? UInt32(MDB_CREATE) : 0
+            let code = mdb_dbi_open(transaction, name.rawValue, flags, &table)
+            if code == MDB_NOTFOUND || code == MDB_INCOMPATIBLE { throw .notAStore(path: path) }
+            try StorageError.check(code, "open")
+            return Table(handle: table)
+        }
+        committed = true
+        try StorageError.check(mdb_txn_commit(transaction), "open")
+        return tables
+    }
+
+    private static func makeFolder(_ path: String) throws(StorageError) {
+        if mkdir(path, 0o755) == 0 {
+            syncFolder(path + "/..")
+            return
+        }
+        switch errno {
+        case EEXIST: return
+        case EACCES, EROFS: throw .notWritable(path: path)
+        case let code: throw .unreachable(path: path, code: code)
+        }
+    }
+
+    /// LMDB never syncs the folder of a file that it makes.
+    static func syncFolder(_ path: String) {
+        let folder = Glibc.open(path, O_RDONLY | O_DIRECTORY)
+        guard folder >= 0 else { return }
+        fsync(folder)
+        close(folder)
+    }
+
+    private static func refuseNetworkFileSystem(_ path: String) throws(StorageError) {
+        var stat = statfs()
+        guard statfs(path, &stat) == 0 else { throw .unreachable(path: path, code: errno) }
+        let network: Set<Int> = [0x6969, 0xFF53_4D42, 0x517B, 0x0102_1997, 0xFE53_4D42, 0x0BD0_0BD0]
+        if network.contains(Int(stat.f_type)) { throw .networkFileSystem(path: path) }
+    }
+
+    /// LMDB makes its lock file without asking for its blocks, and writes to it through a map: with no space left that is a crash (SIGBUS).
+    private static func refuseFullDisk(_ path: String) throws(StorageError) {
+        var lock = stat()
+        let hasLock = stat(path + "/lock.mdb", &lock) == 0 && lock.st_blocks > 0
+        if !hasLock, isDiskFull(path) { throw .diskFull }
+    }
+
+    /// Whether the file system of `path` has less left than a store needs to begin.
+    static func isDiskFull(_ path: String) -> Bool {
+        var stat = statfs()
+        guard statfs(path, &stat) == 0 else { return false }
+        return UInt64(stat.f_bavail) * UInt64(stat.f_bsize) < 1 << 20
+    }
+
+    /// A page beyond the file's end would be a crash (SIGBUS) when it is read through the map.
+    ///
+    /// LMDB does not write a page that it took from the file's end and gave back in the same transaction, and yet counts it. Measured with
+    /// 0.9.24: that needs a value with pages of its own (beyond 2 KB) that is put and deleted, or put again, in one transaction. No
+    /// transaction of ours does that (`CheckpointTests.fileLength`); one that did would have to touch the file's end.
+    private static func refuseTruncated(
+        _ handle: OpaquePointer, path: String, file: String
+    ) throws(StorageError) {
+        var info = MDB_envinfo()
+        var stat = MDB_stat()
+        try StorageError.check(mdb_env_info(handle, &info), "open")
+        try StorageError.check(mdb_env_stat(handle, &stat), "open")
+        let needed = UInt64(info.me_last_pgno + 1) * UInt64(stat.ms_psize)
+        let bytes = FileIdentity(file)?.bytes ?? 0
+        if bytes > 0, bytes < needed { throw .truncated(path: path, bytes: bytes, neededBytes: needed) }
+    }
+}
