@@ -40,19 +40,14 @@ public final class EventLog: Sendable {
         try self.init(path: path, create: create, options: options, projections: projections, storeID: nil)
     }
 
-    /// As the public one; a new store gets the ID `newID`.
+    /// As the public one; a new store gets the ID `newID`. To have the store `alone` throws `inUse` if anybody has it open.
     init(
-        path: String, create: Bool, options: LogOptions, projections: [any Projection.Type], storeID newID: [UInt8]?
+        path: String, create: Bool, options: LogOptions, projections: [any Projection.Type], storeID newID: [UInt8]?,
+        alone: Bool = false
     ) throws {
         try options.check()
-        let environment = try Environment.open(path: path, missing: create ? .create : .refuse)
-        let storeID: [UInt8]
-        do {
-            storeID = try Self.readMeta(environment, now: options.now(), newID: newID)
-        } catch {
-            environment.leave()
-            throw error
-        }
+        let environment = try Environment.open(path: path, missing: create ? .create : .refuse, alone: alone)
+        let storeID = try Self.readMeta(environment, now: options.now(), newID: newID)
         let names = NameTable()
         self.path = path
         self.options = options
@@ -68,8 +63,6 @@ public final class EventLog: Sendable {
         }
         try rebuildUnusableCaches()
     }
-
-    deinit { environment.leave() }
 
     /// Checks that the store is one that this program may use; marks a new one.
     private static func readMeta(_ environment: Environment, now: Timestamp, newID: [UInt8]?) throws -> [UInt8] {

@@ -5,30 +5,32 @@ extension Environment {
     /// What to do when the folder holds no store yet.
     enum Missing: Sendable { case refuse, create }
 
-    /// Opens the store in the folder `path`, or gives the one that this process has open already. Whoever gets it uses it until they `leave` it.
-    static func open(path: String, missing: Missing) throws(StorageError) -> Environment {
-        let file = path + "/data.mdb"
+    /// LMDB's file in the folder of a store.
+    static func dataFile(in path: String) -> String { path + "/data.mdb" }
+
+    /// Opens the store in the folder `path`, or gives the environment that this process has open already. Throws `inUse` if it is to be
+    /// had `alone` and somebody else has the store open; otherwise whoever has it alone is waited for.
+    static func open(path: String, missing: Missing, alone: Bool = false) throws(StorageError) -> Environment {
         // Before LMDB is asked, which leaves its lock file wherever it looks.
         if missing == .create {
             let found = try StoreFolder(path: path)
             if found == .foreign { throw .notAStore(path: path) }
         }
-        if FileIdentity(file) == nil {
+        if FileIdentity(dataFile(in: path)) == nil {
             guard missing == .create else { throw .noStore(path: path) }
             try makeFolder(path)
         }
         try refuseNetworkFileSystem(path)
-        return try OpenEnvironments.shared.environment(file: file) { () throws(StorageError) in
-            try openFresh(path: path)
+        return try OpenEnvironments.shared.environment(path: path, alone: alone) { () throws(StorageError) in
+            try openFresh(path: path, alone: alone)
         }
     }
 
-    private static func openFresh(path: String) throws(StorageError) -> Environment {
+    private static func openFresh(path: String, alone: Bool) throws(StorageError) -> Environment {
         if access(path, W_OK) != 0 { throw .notWritable(path: path) }
         // Before the file is looked at, which a compaction replaces.
-        let folder = try FolderLock(path)
-        let file = path + "/data.mdb"
-        let isNew = FileIdentity(file) == nil
+        let folder = try FolderLock(path, alone: alone)
+        let isNew = FileIdentity(dataFile(in: path)) == nil
         var handle: OpaquePointer?
         try StorageError.check(mdb_env_create(&handle), "open")
         guard let handle else { throw .system(operation: "open", code: 0) }
@@ -47,14 +49,17 @@ extension Environment {
         case ENOENT: throw .noStore(path: path)
         default: throw .from(code, "open")
         }
-        try refuseTruncated(handle, path: path, file: file)
+        var descriptor: Int32 = -1
+        try StorageError.check(mdb_env_get_fd(handle, &descriptor), "open")
+        guard let identity = FileIdentity(descriptor: descriptor) else { throw .noStore(path: path) }
+        try refuseTruncated(handle, path: path, descriptor)
         var dead: Int32 = 0
         try StorageError.check(mdb_reader_check(handle, &dead), "reader check")
         let tables = try openTables(handle, path: path, isNew: isNew)
         if isNew { syncFolder(path) }
-        guard let identity = FileIdentity(file) else { throw .noStore(path: path) }
         opened = true
-        return Environment(path: path, handle: handle, tables: tables, identity: identity, folder: folder)
+        return Environment(
+            path: path, handle: handle, tables: tables, identity: identity, folder: folder, isAlone: alone)
     }
 
     /// Opens every table; in a new file, makes them. A file with other tables than ours is left as it is. One that was written before
@@ -135,14 +140,15 @@ extension Environment {
     /// 0.9.24: that needs a value with pages of its own (beyond 2 KB) that is put and deleted, or put again, in one transaction. No
     /// transaction of ours does that (`CheckpointTests.fileLength`); one that did would have to touch the file's end.
     private static func refuseTruncated(
-        _ handle: OpaquePointer, path: String, file: String
+        _ handle: OpaquePointer, path: String, _ descriptor: Int32
     ) throws(StorageError) {
         var info = MDB_envinfo()
         var stat = MDB_stat()
         try StorageError.check(mdb_env_info(handle, &info), "open")
         try StorageError.check(mdb_env_stat(handle, &stat), "open")
         let needed = UInt64(info.me_last_pgno + 1) * UInt64(stat.ms_psize)
-        let bytes = FileIdentity(file)?.bytes ?? 0
+        // Asked last: others may write.
+        let bytes = FileIdentity(descriptor: descriptor)?.bytes ?? 0
         if bytes > 0, bytes < needed { throw .truncated(path: path, bytes: bytes, neededBytes: needed) }
     }
 }

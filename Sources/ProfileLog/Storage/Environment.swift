@@ -4,8 +4,8 @@ internal import Synchronization
 
 /// LMDB's open file. One per file and process: `open` gives the same one again, as LMDB demands.
 ///
-/// `@unchecked Sendable`: the handle and the tables never change after `open`, LMDB's environment may be used by any thread, and
-/// `failed` is atomic.
+/// `@unchecked Sendable`: the handle and the tables never change after `open`, LMDB's environment may be used by any thread, and what
+/// does change is atomic.
 final class Environment: @unchecked Sendable {
     /// Address space that is reserved; the file grows into it as needed.
     static let mapSizeBytes = 1 << 40
@@ -15,20 +15,22 @@ final class Environment: @unchecked Sendable {
     let path: String
     let handle: OpaquePointer
     let tables: Tables
-    private let identity: FileIdentity
+    let identity: FileIdentity
+    /// Whether nobody else has the store open, in this process or another.
+    let isAlone: Bool
     private let folder: FolderLock
     private let failed = Atomic<Bool>(false)
-    /// How many logs of this process use it; negative while its file is replaced.
-    private let users = Atomic<Int>(0)
 
     init(
-        path: String, handle: OpaquePointer, tables: Tables, identity: FileIdentity, folder: consuming FolderLock
+        path: String, handle: OpaquePointer, tables: Tables, identity: FileIdentity, folder: consuming FolderLock,
+        isAlone: Bool
     ) {
         self.folder = folder
         self.path = path
         self.handle = handle
         self.tables = tables
         self.identity = identity
+        self.isAlone = isAlone
     }
 
     deinit { OpenEnvironments.shared.close(identity) { mdb_env_close(handle) } }
@@ -39,52 +41,21 @@ final class Environment: @unchecked Sendable {
         _ = mdb_reader_check(handle, &dead)
     }
 
-    /// Runs `body` while no other process has the store open, and nobody writes; `body` may put a file of the same file system in the
-    /// place of the store's own. From then on this environment, which still has the old one, takes nothing more. Throws `inUse` if
-    /// another log of this process, or another process, has the store open.
+    /// Runs `body`, which may put a file of the same file system in the place of the store's own. From then on this environment, which
+    /// still has the old one, takes nothing more. Needs the store `alone`, until this environment is closed: both files have the same
+    /// lock file.
     func replacingFile<Result>(_ body: ((_ replace: String) throws -> Void) throws -> Result) throws -> Result {
-        guard users.compareExchange(expected: 1, desired: Self.isReplacing, ordering: .acquiringAndReleasing).exchanged
-        else { throw StorageError.inUse(path: path) }
-        guard folder.takeAlone() else {
-            users.store(1, ordering: .releasing)
-            throw StorageError.inUse(path: path)
-        }
-        var isReplaced = false
-        // Once the file is another one, nobody may open it before this environment is closed: both have the same lock file.
-        defer {
-            if !isReplaced {
-                folder.share()
-                users.store(1, ordering: .releasing)
-            }
-        }
-        return try withWriteTransaction { _ in
-            try body { file in
-                guard rename(file, path + "/data.mdb") == 0 else {
-                    throw StorageError.system(operation: "rename", code: errno)
-                }
-                isReplaced = true
-                Self.syncFolder(path)
-                markFailed()
-            }
-        }
+        precondition(isAlone, "others have the file open that is to be replaced")
+        return try withWriteTransaction { _ in try body(replaceFile) }
     }
 
-    /// Begins to use the environment; false while its file is replaced.
-    func enter() -> Bool {
-        var known = users.load(ordering: .acquiring)
-        while known >= 0 {
-            let (exchanged, original) = users.weakCompareExchange(
-                expected: known, desired: known + 1, ordering: .acquiringAndReleasing)
-            if exchanged { return true }
-            known = original
-        }
-        return false
+    private func replaceFile(with file: String) throws(StorageError) {
+        // Whoever put another one there knows nothing of our locks.
+        guard FileIdentity(Self.dataFile(in: path)) == identity else { throw .inUse(path: path) }
+        guard rename(file, Self.dataFile(in: path)) == 0 else { throw .system(operation: "rename", code: errno) }
+        markFailed()
+        Self.syncFolder(path)
     }
-
-    /// Ends to use the environment.
-    func leave() { users.subtract(1, ordering: .acquiringAndReleasing) }
-
-    private static let isReplacing = Int.min / 2
 
     /// From now on, refuse to write: after a failed sync nobody can say what the disk holds.
     func markFailed() { failed.store(true, ordering: .relaxed) }

@@ -11,33 +11,48 @@ final class OpenEnvironments: Sendable {
     }
     private let open = Mutex<[FileIdentity: Weak]>([:])
 
+    private enum Look {
+        case found(Environment)
+        case failed(StorageError)
+        /// Somebody has the store, or is closing it. Whose environment that is is let go of outside of the lock, which its end needs.
+        case busy(Environment?)
+    }
+
+    /// The environment of the store in the folder `path`, of this process or made by `make`.
+    ///
+    /// Whoever has the store alone is waited for. To get it `alone`, others are waited for no longer than a tenth of a second, and then
+    /// it is `inUse`: a program that another thread starts has all locks of this process until it runs (`exec`), also those of a store
+    /// that was closed.
     func environment(
-        file: String, orOpen make: () throws(StorageError) -> Environment
+        path: String, alone: Bool, orOpen make: () throws(StorageError) -> Environment
     ) throws(StorageError) -> Environment {
+        var tries = 0
         while true {
-            if let result = environmentOrNil(file: file, orOpen: make) { return try result.get() }
+            switch look(Environment.dataFile(in: path), alone, make) {
+            case .found(let environment): return environment
+            case .failed(let error): throw error
+            case .busy: tries += 1
+            }
+            if alone, tries == 50 { throw .inUse(path: path) }
             usleep(2_000)
         }
     }
 
-    /// An environment that the caller has entered: nobody replaces its file from here on. Nil while somebody does, or the last user of it is
-    /// closing it: two openings of one file in a process would share its locks.
-    private func environmentOrNil(
-        file: String, orOpen make: () throws(StorageError) -> Environment
-    ) -> Result<Environment, StorageError>? {
+    private func look(_ file: String, _ alone: Bool, _ make: () throws(StorageError) -> Environment) -> Look {
         open.withLock { open in
             if let identity = FileIdentity(file), let entry = open[identity] {
-                return entry.environment.flatMap { $0.enter() ? .success($0) : nil }
+                let environment = entry.environment
+                if let environment, !alone, !environment.isAlone { return .found(environment) }
+                return .busy(environment)
             }
             do throws(StorageError) {
                 let environment = try make()
-                guard environment.enter() else { return nil }
-                if let identity = FileIdentity(file) { open[identity] = Weak(environment: environment) }
-                return .success(environment)
+                open[environment.identity] = Weak(environment: environment)
+                return .found(environment)
             } catch {
-                // Whoever replaces the file is waited for without this lock, which they may need.
-                if case .inUse = error { return nil }
-                return .failure(error)
+                // Without this lock, which whoever has the store may need.
+                if case .inUse = error { return .busy(nil) }
+                return .failed(error)
             }
         }
     }
