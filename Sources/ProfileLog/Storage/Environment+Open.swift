@@ -55,8 +55,10 @@ extension Environment {
         try refuseTruncated(handle, path: path, descriptor)
         var dead: Int32 = 0
         try StorageError.check(mdb_reader_check(handle, &dead), "reader check")
+        // A store is its maker's until the second commit, its ID; nobody makes that before the file's name is on the disk.
+        let isYoung = lastCommit(handle) < 2
         let tables = try openTables(handle, path: path, isNew: isNew)
-        if isNew { syncFolder(path) }
+        if isYoung { try FolderSync.syncNew(path) }
         opened = true
         return Environment(
             path: path, handle: handle, tables: tables, identity: identity, folder: folder, isAlone: alone)
@@ -94,10 +96,7 @@ extension Environment {
     }
 
     private static func makeFolder(_ path: String) throws(StorageError) {
-        if mkdir(path, 0o755) == 0 {
-            syncFolder(path + "/..")
-            return
-        }
+        if mkdir(path, 0o755) == 0 { return }
         switch errno {
         case EEXIST: return
         case EACCES, EROFS: throw .notWritable(path: path)
@@ -105,12 +104,11 @@ extension Environment {
         }
     }
 
-    /// LMDB never syncs the folder of a file that it makes.
-    static func syncFolder(_ path: String) {
-        let folder = Glibc.open(path, O_RDONLY | O_DIRECTORY)
-        guard folder >= 0 else { return }
-        fsync(folder)
-        close(folder)
+    /// The number of the last commit; 0 in a new file.
+    private static func lastCommit(_ handle: OpaquePointer) -> Int {
+        var info = MDB_envinfo()
+        mdb_env_info(handle, &info)
+        return info.me_last_txnid
     }
 
     private static func refuseNetworkFileSystem(_ path: String) throws(StorageError) {

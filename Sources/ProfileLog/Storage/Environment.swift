@@ -54,7 +54,7 @@ final class Environment: @unchecked Sendable {
         guard FileIdentity(Self.dataFile(in: path)) == identity else { throw .inUse(path: path) }
         guard rename(file, Self.dataFile(in: path)) == 0 else { throw .system(operation: "rename", code: errno) }
         markFailed()
-        Self.syncFolder(path)
+        try FolderSync.sync(path)
     }
 
     /// From now on, refuse to write: after a failed sync nobody can say what the disk holds.
