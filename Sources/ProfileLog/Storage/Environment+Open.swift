@@ -53,15 +53,18 @@ extension Environment {
         try StorageError.check(mdb_env_get_fd(handle, &descriptor), "open")
         guard let identity = FileIdentity(descriptor: descriptor) else { throw .noStore(path: path) }
         try refuseTruncated(handle, path: path, descriptor)
+        // Whoever committed last may have died before their last sync.
+        let synced = lastCommit(handle)
+        try StorageError.check(mdb_env_sync(handle, 1), "sync")
         var dead: Int32 = 0
         try StorageError.check(mdb_reader_check(handle, &dead), "reader check")
-        // A store is its maker's until the second commit, its ID; nobody makes that before the file's name is on the disk.
-        let isYoung = lastCommit(handle) < 2
         let tables = try openTables(handle, path: path, isNew: isNew)
-        if isYoung { try FolderSync.syncNew(path) }
+        // A store is its maker's until the second commit, its ID; nobody makes that before the file's name is on the disk.
+        if synced < 2 { try FolderSync.syncNew(path) }
         opened = true
         return Environment(
-            path: path, handle: handle, tables: tables, identity: identity, folder: folder, isAlone: alone)
+            path: path, handle: handle, tables: tables, identity: identity, folder: folder, isAlone: alone,
+            synced: synced)
     }
 
     /// Opens every table; in a new file, makes them. A file with other tables than ours is left as it is. One that was written before

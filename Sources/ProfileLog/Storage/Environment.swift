@@ -20,10 +20,12 @@ final class Environment: @unchecked Sendable {
     let isAlone: Bool
     private let folder: FolderLock
     private let failed = Atomic<Bool>(false)
+    /// The last commit that is known to be on the disk, whoever made it.
+    private let synced: Atomic<Int>
 
     init(
         path: String, handle: OpaquePointer, tables: Tables, identity: FileIdentity, folder: consuming FolderLock,
-        isAlone: Bool
+        isAlone: Bool, synced: Int
     ) {
         self.folder = folder
         self.path = path
@@ -31,6 +33,7 @@ final class Environment: @unchecked Sendable {
         self.tables = tables
         self.identity = identity
         self.isAlone = isAlone
+        self.synced = Atomic(synced)
     }
 
     deinit { OpenEnvironments.shared.close(identity) { mdb_env_close(handle) } }
@@ -55,6 +58,19 @@ final class Environment: @unchecked Sendable {
         guard rename(file, Self.dataFile(in: path)) == 0 else { throw .system(operation: "rename", code: errno) }
         markFailed()
         try FolderSync.sync(path)
+    }
+
+    /// Makes sure that what `transaction` found is on the disk (`mdb_env_sync`): another process may have died between a commit and its last
+    /// sync. Throws `CommitFailure.unknown` if it cannot be said.
+    func syncWhatIsSeen(by transaction: borrowing WriteTransaction) throws {
+        let seen = mdb_txn_id(transaction.handle) - 1
+        if seen <= synced.load(ordering: .relaxed) { return }
+        let code = mdb_env_sync(handle, 1)
+        if code != 0 {
+            markFailed()
+            throw CommitFailure.unknown(code: code)
+        }
+        synced.store(seen, ordering: .relaxed)
     }
 
     /// From now on, refuse to write: after a failed sync nobody can say what the disk holds.
