@@ -5,7 +5,7 @@ internal import Synchronization
 /// LMDB's open file. One per file and process: `open` gives the same one again, as LMDB demands.
 ///
 /// `@unchecked Sendable`: the handle and the tables never change after `open`, LMDB's environment may be used by any thread, and what
-/// does change is atomic.
+/// does change is atomic or behind a lock.
 final class Environment: @unchecked Sendable {
     /// Address space that is reserved; the file grows into it as needed.
     static let mapSizeBytes = 1 << 40
@@ -20,6 +20,8 @@ final class Environment: @unchecked Sendable {
     let isAlone: Bool
     private let folder: FolderLock
     private let failed = Atomic<Bool>(false)
+    /// When somebody last looked for readers that died.
+    let readersChecked = Mutex(ContinuousClock.now)
     /// The last commit that is known to be on the disk, whoever made it.
     private let synced: Atomic<Int>
 
@@ -42,6 +44,17 @@ final class Environment: @unchecked Sendable {
     func clearStaleReaders() {
         var dead: Int32 = 0
         _ = mdb_reader_check(handle, &dead)
+    }
+
+    /// As `clearStaleReaders`, once a minute. To be called behind commits: nobody else takes new pages.
+    func clearStaleReadersIfDue() {
+        let now = ContinuousClock.now
+        let isDue = readersChecked.withLock { last in
+            if now - last < .seconds(60) { return false }
+            last = now
+            return true
+        }
+        if isDue { clearStaleReaders() }
     }
 
     /// Runs `body`, which may put a file of the same file system in the place of the store's own. From then on this environment, which

@@ -169,6 +169,7 @@ extension Environment {
         } catch {
             throw commitFailure(error)
         }
+        clearStaleReadersIfDue()
         return result
     }
 
