@@ -30,7 +30,6 @@ extension Environment {
         if access(path, W_OK) != 0 { throw .notWritable(path: path) }
         // Before the file is looked at, which a compaction replaces.
         let folder = try FolderLock(path, alone: alone)
-        let isNew = FileIdentity(dataFile(in: path)) == nil
         var handle: OpaquePointer?
         try StorageError.check(mdb_env_create(&handle), "open")
         guard let handle else { throw .system(operation: "open", code: 0) }
@@ -58,7 +57,7 @@ extension Environment {
         try StorageError.check(mdb_env_sync(handle, 1), "sync")
         var dead: Int32 = 0
         try StorageError.check(mdb_reader_check(handle, &dead), "reader check")
-        let tables = try openTables(handle, path: path, isNew: isNew)
+        let tables = try openTables(handle, path: path)
         // A store is its maker's until the second commit, its ID; nobody makes that before the file's name is on the disk.
         if synced < 2 { try FolderSync.syncNew(path) }
         opened = true
@@ -67,33 +66,39 @@ extension Environment {
             synced: synced)
     }
 
-    /// Opens every table; in a new file, makes them. A file with other tables than ours is left as it is. One that was written before
-    /// there was some cache gets its table.
+    /// Opens every table. Only where one is missing does it take the write lock, which a process that stands still may hold.
+    private static func openTables(_ handle: OpaquePointer, path: String) throws(StorageError) -> Tables {
+        do {
+            return try openTables(handle, path: path, making: false)
+        } catch .notAStore {
+            return try openTables(handle, path: path, making: true)
+        }
+    }
+
+    /// As above, in one transaction: a reading one, or one that makes all tables of a new file, or those of caches that an older program
+    /// did not know. A file with other tables than ours is left as it is.
     private static func openTables(
-        _ handle: OpaquePointer, path: String, isNew: Bool
+        _ handle: OpaquePointer, path: String, making: Bool
     ) throws(StorageError) -> Tables {
         var transaction: OpaquePointer?
-        try StorageError.check(mdb_txn_begin(handle, nil, 0, &transaction), "open")
+        try StorageError.check(mdb_txn_begin(handle, nil, making ? 0 : UInt32(MDB_RDONLY), &transaction), "open")
         guard let transaction else { throw .system(operation: "open", code: 0) }
         var committed = false
         defer { if !committed { mdb_txn_abort(transaction) } }
-        var isEmpty = isNew
-        if !isEmpty {
-            var main: UInt32 = 0
-            var stat = MDB_stat()
-            try StorageError.check(mdb_dbi_open(transaction, nil, 0, &main), "open")
-            try StorageError.check(mdb_stat(transaction, main, &stat), "open")
-            isEmpty = stat.ms_entries == 0
-        }
+        var main: UInt32 = 0
+        var stat = MDB_stat()
+        try StorageError.check(mdb_dbi_open(transaction, nil, 0, &main), "open")
+        try StorageError.check(mdb_stat(transaction, main, &stat), "open")
         let tables = try Tables { (name) throws(StorageError) in
             var table: UInt32 = 0
-            let flags = isEmpty || !name.isTruth ? UInt32(MDB_CREATE) : 0
-            let code = mdb_dbi_open(transaction, name.rawValue, flags, &table)
+            let isMade = making && (stat.ms_entries == 0 || !name.isTruth)
+            let code = mdb_dbi_open(transaction, name.rawValue, isMade ? UInt32(MDB_CREATE) : 0, &table)
             if code == MDB_NOTFOUND || code == MDB_INCOMPATIBLE { throw .notAStore(path: path) }
             try StorageError.check(code, "open")
             return Table(handle: table)
         }
         committed = true
+        // Also a reading one: only so do the handles stay.
         try StorageError.check(mdb_txn_commit(transaction), "open")
         return tables
     }
