@@ -46,12 +46,16 @@ extension Environment {
         case MDB_INVALID, MDB_VERSION_MISMATCH: throw .notAStore(path: path)
         case EACCES, EROFS: throw .notWritable(path: path)
         case ENOENT: throw .noStore(path: path)
+        case ENOMEM:
+            // As many pages as the file counts have no room in memory: the system's fault only if it has them.
+            try refuseTruncated(path, neededBytes: MetaPages.usedBytes(file: dataFile(in: path)))
+            throw .from(code, "open")
         default: throw .from(code, "open")
         }
         var descriptor: Int32 = -1
         try StorageError.check(mdb_env_get_fd(handle, &descriptor), "open")
         guard let identity = FileIdentity(descriptor: descriptor) else { throw .noStore(path: path) }
-        try refuseTruncated(handle, path: path, descriptor)
+        try refuseTruncated(path, neededBytes: MetaPages.usedBytes(handle))
         // Whoever committed last may have died before their last sync.
         let synced = lastCommit(handle)
         try StorageError.check(mdb_env_sync(handle, 1), "sync")
@@ -145,16 +149,9 @@ extension Environment {
     /// LMDB does not write a page that it took from the file's end and gave back in the same transaction, and yet counts it. Measured with
     /// 0.9.24: that needs a value with pages of its own (beyond 2 KB) that is put and deleted, or put again, in one transaction. No
     /// transaction of ours does that (`CheckpointTests.fileLength`); one that did would have to touch the file's end.
-    private static func refuseTruncated(
-        _ handle: OpaquePointer, path: String, _ descriptor: Int32
-    ) throws(StorageError) {
-        var info = MDB_envinfo()
-        var stat = MDB_stat()
-        try StorageError.check(mdb_env_info(handle, &info), "open")
-        try StorageError.check(mdb_env_stat(handle, &stat), "open")
-        let needed = UInt64(info.me_last_pgno + 1) * UInt64(stat.ms_psize)
+    private static func refuseTruncated(_ path: String, neededBytes: UInt64) throws(StorageError) {
         // Asked last: others may write.
-        let bytes = FileIdentity(descriptor: descriptor)?.bytes ?? 0
-        if bytes > 0, bytes < needed { throw .truncated(path: path, bytes: bytes, neededBytes: needed) }
+        let bytes = FileIdentity(dataFile(in: path))?.bytes ?? 0
+        if bytes > 0, bytes < neededBytes { throw .truncated(path: path, bytes: bytes, neededBytes: neededBytes) }
     }
 }

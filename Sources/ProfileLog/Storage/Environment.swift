@@ -93,12 +93,6 @@ final class Environment: @unchecked Sendable {
         if failed.load(ordering: .relaxed) { throw .closedAfterFailure }
     }
 
-    /// Bytes of the file that hold something: last used page and page size (`mdb_env_info`).
-    var usedBytes: UInt64 {
-        var info = MDB_envinfo()
-        var stat = MDB_stat()
-        mdb_env_info(handle, &info)
-        mdb_env_stat(handle, &stat)
-        return UInt64(info.me_last_pgno + 1) * UInt64(stat.ms_psize)
-    }
+    /// Bytes of the file that hold something, free pages included.
+    var usedBytes: UInt64 { MetaPages.usedBytes(handle) }
 }
