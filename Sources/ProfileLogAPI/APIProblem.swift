@@ -142,7 +142,8 @@ extension APIProblem {
         case .closedAfterFailure: (503, "closed_after_failure")
         case .damaged, .brokenPage: (500, "damaged")
         case .notWritable: (500, "not_writable")
-        case .noStore, .notAStore, .newerFormat, .unreachable, .networkFileSystem, .truncated: (500, "store_unusable")
+        case .noStore, .notAStore, .newerFormat, .unreachable, .networkFileSystem, .truncated, .processNumberTaken:
+            (500, "store_unusable")
         case .system: (500, "system")
         }
     }

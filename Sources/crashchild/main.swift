@@ -6,7 +6,8 @@ let arguments = Array(CommandLine.arguments.dropFirst())
 let numbers = arguments.dropFirst(2).compactMap { UInt64($0) }
 
 guard arguments.count >= 2 else {
-    Report.line("usage: profilelog-crashchild load|script|write|read|digest STORE NUMBER ...")
+    let modes = "load|script|write|read|retry|hold-read|hold-write|digest"
+    Report.line("usage: profilelog-crashchild \(modes) STORE NUMBER ...")
     exit(64)
 }
 let store = arguments[1]
@@ -18,6 +19,11 @@ do {
     case ("script", 1): try ScriptRun(store: store, seed: numbers[0]).run()
     case ("write", 3): try SharedRun.write(store: store, seed: numbers[0], writer: numbers[1], appends: numbers[2])
     case ("read", 0): try SharedRun.read(store: store)
+    case ("retry", 3):
+        let recipe = Recipe(seed: numbers[0], round: numbers[1], append: numbers[2]).keyed()
+        try RetryRun.run(store: store, recipe: recipe)
+    case ("hold-read", 0): try HoldRun.read(store: store)
+    case ("hold-write", 0): try HoldRun.write(store: store)
     case ("digest", 0): exit(try DigestRun.run(store: store) ? 0 : 1)
     default:
         Report.line("bad arguments")

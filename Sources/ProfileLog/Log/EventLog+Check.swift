@@ -17,7 +17,6 @@ extension EventLog {
     /// For a process that a broken page may end (`BrokenPage`): what was told last says where the page is. In table `log` positions are told.
     public static func readThrough(path: String, telling progress: (LogProgress) -> Void) throws {
         let environment = try Environment.open(path: path, missing: .refuse)
-        defer { environment.leave() }
         try environment.withReadTransaction { transaction in
             for name in Table.Name.allCases {
                 try readThrough(environment.tables[name], name.rawValue, transaction, progress) { $0.order(to: $1) < 0 }

@@ -60,7 +60,10 @@ extension EventLog {
                 var report = CommitReport()
                 try environment.withWriteTransaction { transaction in
                     (answers, report) = try decideAndApply(appends, transaction)
-                    if !answers.contains(where: \.storesSomething) { throw NothingToStore() }
+                    if !answers.contains(where: \.storesSomething) {
+                        if answers.contains(where: \.isSuccess) { try environment.syncWhatIsSeen(by: transaction) }
+                        throw NothingToStore()
+                    }
                 }
                 tail.withWriting { $0.uncommitted = nil }
                 report.duration = ContinuousClock.now - begin
@@ -153,8 +156,10 @@ extension EventLog {
 }
 
 extension Result<AppendReceipt, AppendError> {
-    /// Whether it needs the commit to be durable. A repetition needs none: it is on the disk.
+    /// Whether it needs a commit. A repetition needs none, but what it repeats must be on the disk.
     fileprivate var storesSomething: Bool {
         if case .success(let receipt) = self { !receipt.isRepetition && !receipt.places.isEmpty } else { false }
     }
+
+    fileprivate var isSuccess: Bool { if case .success = self { true } else { false } }
 }

@@ -44,20 +44,15 @@ public final class EventLog: Sendable {
         try self.init(path: path, create: create, options: options, projections: projections, storeID: nil)
     }
 
-    /// As the public one; a new store gets the ID `newID`.
+    /// As the public one; a new store gets the ID `newID`. To have the store `alone` throws `inUse` if anybody has it open.
     init(
-        path: String, create: Bool, options: LogOptions, projections: [any Projection.Type], storeID newID: [UInt8]?
+        path: String, create: Bool, options: LogOptions, projections: [any Projection.Type], storeID newID: [UInt8]?,
+        alone: Bool = false
     ) throws {
         try options.check()
         for projection in projections { try projection.checkName() }
-        let environment = try Environment.open(path: path, missing: create ? .create : .refuse)
-        let storeID: [UInt8]
-        do {
-            storeID = try Self.readMeta(environment, now: options.now(), newID: newID)
-        } catch {
-            environment.leave()
-            throw error
-        }
+        let environment = try Environment.open(path: path, missing: create ? .create : .refuse, alone: alone)
+        let storeID = try Self.readMeta(environment, now: options.now(), newID: newID)
         let names = NameTable()
         self.path = path
         self.options = options
@@ -72,8 +67,6 @@ public final class EventLog: Sendable {
         try repairCaches()
         try environment.withReadTransaction { try rebuildTail($0) }
     }
-
-    deinit { environment.leave() }
 
     /// Checks that the store is one that this program may use; marks a new one.
     private static func readMeta(_ environment: Environment, now: Timestamp, newID: [UInt8]?) throws -> [UInt8] {

@@ -12,7 +12,8 @@ extension EventLog {
         path: String, options: LogOptions = LogOptions(),
         projections: [any Projection.Type] = [ProfileProjection.self], progress: (LogProgress) -> Bool = { _ in true }
     ) throws -> Compaction {
-        let log = try EventLog(path: path, options: options, projections: projections)
+        let log = try EventLog(
+            path: path, create: false, options: options, projections: projections, storeID: nil, alone: true)
         return try log.environment.replacingFile { replace in
             if let damage = try log.check().problems.first { throw StorageError.damaged(place: damage.description) }
             let before = log.environment.usedBytes

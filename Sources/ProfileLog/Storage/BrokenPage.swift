@@ -5,7 +5,8 @@ internal import Synchronization
 /// What becomes of a program that meets a broken page of a store's file.
 ///
 /// LMDB reads pages through a memory map and believes what they say. Most broken ones are a `StorageError.brokenPage`; others end in an
-/// assertion of LMDB (`mdb_env_set_assert`) or in a read of memory that is not there (SIGBUS, SIGSEGV), from which no program can go on.
+/// assertion of LMDB (`mdb_env_set_assert`), in a read of memory that is not there (SIGBUS, SIGSEGV) or in a division by a page size of
+/// zero (SIGFPE), from which no program can go on.
 /// Nothing that was acknowledged is lost by that end: what is stored is on the disk.
 public enum BrokenPage {
     private struct Ending {
@@ -30,7 +31,7 @@ public enum BrokenPage {
         action.__sigaction_handler.sa_sigaction = { number, info, context in
             BrokenPage.handle(number, info, context)
         }
-        for number in [SIGBUS, SIGSEGV] { sigaction(number, &action, nil) }
+        for number in [SIGBUS, SIGSEGV, SIGFPE] { sigaction(number, &action, nil) }
     }
 
     /// A fault in the map of a store, or of LMDB's own code, which follows a page wherever that leads, is a broken page; any other is the

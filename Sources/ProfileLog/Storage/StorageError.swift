@@ -25,6 +25,8 @@ public enum StorageError: Error, Hashable, Sendable {
     case mapFull(bytes: Int)
     /// Somebody else has the store open.
     case inUse(path: String)
+    /// Another process that has the store open has this one's number, as happens in containers: LMDB tells its readers apart by it.
+    case processNumberTaken(number: Int32)
     /// Every reader slot is taken.
     case readersFull
     /// The store is read-only until it is opened again, since an earlier write failed on the disk.
@@ -47,6 +49,8 @@ public enum StorageError: Error, Hashable, Sendable {
         case ENOSPC: .diskFull
         case MDB_MAP_FULL: .mapFull(bytes: Environment.mapSizeBytes)
         case MDB_READERS_FULL: .readersFull
+        // Of all of LMDB's calls, only its lock on the process's number gives up at once.
+        case EAGAIN: .processNumberTaken(number: getpid())
         case MDB_PANIC: .closedAfterFailure
         // Once a broken page was met, the transaction answers everything with `MDB_BAD_TXN`; a page that leads back to itself fills the
         // cursor's stack.
@@ -75,6 +79,8 @@ extension StorageError: CustomStringConvertible {
         case .mapFull(let bytes):
             "The store has reached its reserved size of \(bytes) bytes; nothing of this append was stored."
         case .inUse(let path): "Another program has the store in \(path) open."
+        case .processNumberTaken(let number):
+            "Another program with the same process number, \(number), has the store open: it runs in another container."
         case .readersFull: "Too many programs read this store at once."
         case .closedAfterFailure: "The disk failed earlier, so the store takes nothing more until it is opened again."
         case .damaged(let place): "The store is damaged: \(place)."
@@ -101,6 +107,8 @@ extension StorageError: CustomStringConvertible {
         case .copyFull: "Free some space there and run the same command again; the store itself is as it was."
         case .mapFull: "Start a new store, and tell us how you filled this one."
         case .inUse: "Stop it (`profiled`, another `profilecli`) and try again."
+        case .processNumberTaken:
+            "Let the containers that share the store share one PID namespace (`docker run --pid`), or start this program again."
         case .readersFull: "Stop some of them and try again."
         case .closedAfterFailure: "Check the disk, then restart the program."
         case .damaged:

@@ -74,12 +74,11 @@ public enum StoreFolder: Hashable, Sendable {
         var handle: OpaquePointer?
         guard mdb_env_create(&handle) == 0, let handle else { return false }
         defer { mdb_env_close(handle) }
+        BrokenPage.watch(handle)
         mdb_env_set_maxdbs(handle, 1)
         guard mdb_env_open(handle, path, UInt32(MDB_RDONLY | MDB_NOLOCK), 0) == 0 else { return false }
-        var info = MDB_envinfo()
         var stat = MDB_stat()
-        guard mdb_env_info(handle, &info) == 0, mdb_env_stat(handle, &stat) == 0,
-            UInt64(info.me_last_pgno + 1) * UInt64(stat.ms_psize) <= bytes, stat.ms_entries > 0
+        guard MetaPages.usedBytes(handle) <= bytes, mdb_env_stat(handle, &stat) == 0, stat.ms_entries > 0
         else { return false }
         var transaction: OpaquePointer?
         guard mdb_txn_begin(handle, nil, UInt32(MDB_RDONLY), &transaction) == 0, let transaction else { return false }

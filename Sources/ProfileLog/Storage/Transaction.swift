@@ -36,13 +36,6 @@ extension Reading where Self: ~Copyable {
         return stat.ms_entries
     }
 
-    /// Pages that `table` uses (`mdb_stat`).
-    borrowing func pages(_ table: Table) throws(StorageError) -> Int {
-        var stat = MDB_stat()
-        try StorageError.check(mdb_stat(handle, table.handle, &stat), "statistics")
-        return stat.ms_branch_pages + stat.ms_leaf_pages + stat.ms_overflow_pages
-    }
-
     /// Lends a cursor over `table` for the length of `body`.
     borrowing func withCursor<Result>(
         _ table: Table, _ body: (inout Cursor) throws -> Result
@@ -169,6 +162,7 @@ extension Environment {
         } catch {
             throw commitFailure(error)
         }
+        clearStaleReadersIfDue()
         return result
     }
 

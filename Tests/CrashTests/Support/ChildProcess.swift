@@ -58,6 +58,18 @@ final class ChildProcess {
         _ = write(input, bytes, bytes.count)
     }
 
+    /// The next line of the pipe `output`; nil if the child ended, or says nothing for a minute.
+    func readLine() -> String? {
+        var line: [UInt8] = []
+        var byte: UInt8 = 0
+        while true {
+            var state = pollfd(fd: output, events: Int16(POLLIN), revents: 0)
+            if poll(&state, 1, 60_000) <= 0 || read(output, &byte, 1) <= 0 { return nil }
+            if byte == 0x0A { return String(decoding: line, as: UTF8.self) }
+            line.append(byte)
+        }
+    }
+
     /// Ends the child's standard input.
     func endInput() {
         close(input)

@@ -1,0 +1,31 @@
+import Glibc
+import ProfileLog
+import Synchronization
+
+/// A process that stops in the middle of a transaction, until it is killed.
+enum HoldRun {
+    private static let isCommitting = Atomic(false)
+
+    /// Stops in a read transaction.
+    static func read(store: String) throws {
+        try EventLog.readThrough(path: store) { _ in hold() }
+    }
+
+    /// Stops in a write transaction, with LMDB's write lock.
+    static func write(store: String) throws {
+        var options = LogOptions()
+        options.now = {
+            // A commit asks for the time while it decides.
+            if isCommitting.load(ordering: .relaxed) { hold() }
+            return Timestamp.now()
+        }
+        let log = try EventLog(path: store, options: options)
+        isCommitting.store(true, ordering: .relaxed)
+        _ = try log.commit(Recipe(seed: 0, round: 0, append: 1).prepare(for: log))
+    }
+
+    private static func hold() -> Never {
+        Report.line("holds")
+        while true { pause() }
+    }
+}

@@ -1,0 +1,51 @@
+import Foundation
+import Testing
+
+@Suite(
+    "Two containers whose processes have one number", .enabled(if: Preload.canCompile, "There is no C compiler (cc)."))
+struct ProcessNumberTests {
+    /// LMDB's readers hold a lock on the byte of `lock.mdb` that their process's number names: here another process has it.
+    private static let source = """
+        #define _GNU_SOURCE
+        #include <dlfcn.h>
+        #include <errno.h>
+        #include <fcntl.h>
+        #include <stdarg.h>
+        #include <stdlib.h>
+        #include <unistd.h>
+
+        static int call(const char *name, int file, int command, void *argument) {
+            struct flock *lock = argument;
+            if (getenv("TAKEN") && command == F_SETLK && lock->l_type == F_WRLCK && lock->l_start == getpid())
+                return errno = EAGAIN, -1;
+            int (*real)(int, int, void *) = dlsym(RTLD_NEXT, name);
+            return real(file, command, argument);
+        }
+
+        #define WRAP(name) \\
+            int name(int file, int command, ...) { \\
+                va_list list; \\
+                va_start(list, command); \\
+                void *argument = va_arg(list, void *); \\
+                va_end(list); \\
+                return call(#name, file, command, argument); \\
+            }
+
+        WRAP(fcntl)
+        WRAP(fcntl64)
+        """
+
+    @Test("The second is told so, and what to do")
+    func taken() throws {
+        let cli = try CLI()
+        try cli.succeed("log", "event", "jane", "a")
+        let taken = try Preload(Self.source, as: "fcntl", cli).environment(["TAKEN": "1"])
+        for command in [["history", "jane"], ["log", "event", "jane", "b"]] {
+            let outcome = try cli.run(command, environment: taken)
+            #expect(outcome.status == 1)
+            #expect(outcome.errors.contains("with the same process number"), "\(outcome)")
+            #expect(outcome.errors.contains("share one PID namespace"), "\(outcome)")
+        }
+        try cli.succeed("check")
+    }
+}

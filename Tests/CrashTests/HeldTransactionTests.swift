@@ -1,0 +1,60 @@
+import Synchronization
+import Testing
+
+@testable import ProfileLog
+
+/// A process that is stopped, or killed, in the middle of a transaction, and what others may do meanwhile.
+@Suite("A transaction that another process holds")
+struct HeldTransactionTests {
+    @Test("While a writer stands still, a store is opened and read")
+    func stoppedWriter() async throws {
+        let (told, isSound) = try await onOwnThread {
+            let scratch = try Scratch()
+            _ = try EventLog(path: scratch("store"), create: true).appendOne()
+            let writer = try ChildProcess(["hold-write", scratch("store")])
+            var told = [writer.readLine()]
+            let reader = try ChildProcess(["read", scratch("store")])
+            told.append(reader.readLine())
+            for child in [reader, writer] {
+                child.kill()
+                _ = child.wait()
+            }
+            let log = try EventLog(path: scratch("store"))
+            _ = try log.appendOne()
+            return (told, try log.check().isSound)
+        }
+        #expect(told == ["holds", "open 2"] && isSound)
+    }
+
+    @Test("Pages that a killed reader saw are used again, a minute later")
+    func killedReader() async throws {
+        let (told, kept, reused) = try await onOwnThread {
+            let scratch = try Scratch()
+            let log = try EventLog(path: scratch("store"), create: true)
+            /// By how many bytes the file grows while there are 200 commits.
+            func growth() throws -> UInt64 {
+                let before = log.environment.usedBytes
+                for _ in 0..<200 { _ = try log.appendOne() }
+                return log.environment.usedBytes - before
+            }
+            _ = try growth()
+            let reader = try ChildProcess(["hold-read", scratch("store")])
+            let told = reader.readLine()
+            reader.kill()
+            _ = reader.wait()
+            let kept = try growth()
+            log.environment.readersChecked.withLock { $0 -= .seconds(60) }
+            _ = try log.appendOne()
+            return (told, kept, try growth())
+        }
+        #expect(told == "holds")
+        #expect(kept > 8 * reused, "\(kept) bytes beside the dead reader, \(reused) behind it")
+    }
+}
+
+extension EventLog {
+    /// Appends one small event.
+    fileprivate func appendOne() throws -> Position {
+        try append([.customEventLogged(CustomEvent(name: "a"))], to: .externalID("ana")).first
+    }
+}

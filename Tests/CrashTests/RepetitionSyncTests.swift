@@ -1,0 +1,62 @@
+import Glibc
+import Testing
+
+@testable import ProfileLog
+
+/// What another process committed may not be on the disk yet: it may have died before its last sync.
+///
+///     first    commits an append ─ dies, or not
+///     second                          is sent the same: finds it, syncs, acknowledges
+@Suite(
+    "A repetition is on the disk when it is acknowledged",
+    .enabled(if: FaultShim.compiler() != nil, "There is no C compiler (cc) to build Tests/faults/fault.c with."))
+struct RepetitionSyncTests {
+    private let scratch: Scratch
+    private let shim: FaultShim
+
+    init() throws {
+        scratch = try Scratch()
+        guard let shim = try FaultShim.make() else { throw FaultShim.CannotCompile() }
+        self.shim = shim
+    }
+
+    /// What two processes answer to one append: first the one, then, under `environment`, the other, again and again; and how many calls that one had
+    /// made before it was asked.
+    private func ask(times: Int, _ environment: [String: String]) throws -> (answers: [String], callsBefore: Int) {
+        var answers: [String] = []
+        let children = try [[:], environment].map { environment in
+            let child = try ChildProcess(["retry", scratch("store"), "1", "0", "1"], environment: environment)
+            answers.append(child.readLine() ?? "nothing")
+            return child
+        }
+        let callsBefore = calls.count
+        for child in [children[0]] + Array(repeating: children[1], count: times) {
+            child.send("")
+            answers.append(child.readLine() ?? "nothing")
+        }
+        for child in children {
+            child.endInput()
+            _ = child.wait()
+        }
+        return (answers.map { $0.split(separator: " ").prefix(3).joined(separator: " ") }, callsBefore)
+    }
+
+    /// Names of the calls that were counted.
+    private var calls: [String] { scratch.lines("calls").compactMap { $0.split(separator: " ").last.map(String.init) } }
+
+    @Test("Who opens a store syncs it, and who finds what others stored since then syncs it again")
+    func synced() async throws {
+        let (answers, callsBefore) = try await onOwnThread {
+            try ask(times: 2, shim.environment("count", countFile: scratch("calls")))
+        }
+        #expect(answers == ["open 0", "open 0", "ack 0.1 new", "ack 0.1 again", "ack 0.1 again"])
+        #expect(callsBefore == 1 && calls == ["fdatasync", "fdatasync"])
+    }
+
+    @Test("If that fails, its outcome is unknown, and nothing more is taken")
+    func failed() async throws {
+        let (answers, _) = try await onOwnThread { try ask(times: 2, shim.environment("eio:2")) }
+        #expect(
+            answers == ["open 0", "open 0", "ack 0.1 new", "unknown 0.1 \(EIO)", "refused 0.1 closedAfterFailure"])
+    }
+}
