@@ -53,7 +53,13 @@ struct RepetitionSyncTests {
         #expect(callsBefore == 1 && calls == ["fdatasync", "fdatasync"])
     }
 
-    @Test("If that fails, its outcome is unknown, and nothing more is taken")
+    @Test("A store whose first sync fails is read, and takes nothing")
+    func failedOpening() async throws {
+        let (answers, _) = try await onOwnThread { try ask(times: 1, shim.environment("eio:1")) }
+        #expect(answers == ["open 0", "open 0", "ack 0.1 new", "refused 0.1 closedAfterFailure"])
+    }
+
+    @Test("If the second fails, the outcome is unknown, and nothing more is taken")
     func failed() async throws {
         let (answers, _) = try await onOwnThread { try ask(times: 2, shim.environment("eio:2")) }
         #expect(

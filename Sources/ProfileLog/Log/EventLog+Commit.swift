@@ -61,7 +61,7 @@ extension EventLog {
                 try environment.withWriteTransaction { transaction in
                     (answers, report) = try decideAndApply(appends, transaction)
                     if !answers.contains(where: \.storesSomething) {
-                        if answers.contains(where: \.isSuccess) { try environment.syncWhatIsSeen(by: transaction) }
+                        if answers.contains(where: \.isRepetition) { try environment.syncWhatIsSeen(by: transaction) }
                         throw NothingToStore()
                     }
                 }
@@ -161,5 +161,5 @@ extension Result<AppendReceipt, AppendError> {
         if case .success(let receipt) = self { !receipt.isRepetition && !receipt.places.isEmpty } else { false }
     }
 
-    fileprivate var isSuccess: Bool { if case .success = self { true } else { false } }
+    fileprivate var isRepetition: Bool { if case .success(let receipt) = self { receipt.isRepetition } else { false } }
 }

@@ -56,18 +56,20 @@ extension Environment {
         try StorageError.check(mdb_env_get_fd(handle, &descriptor), "open")
         guard let identity = FileIdentity(descriptor: descriptor) else { throw .noStore(path: path) }
         try refuseTruncated(path, neededBytes: MetaPages.usedBytes(handle))
-        // Whoever committed last may have died before their last sync.
+        // Whoever committed last may have died before their last sync. If it fails, what is there can be read, and nothing be built on it.
         let synced = lastCommit(handle)
-        try StorageError.check(mdb_env_sync(handle, 1), "sync")
+        let isSynced = mdb_env_sync(handle, 1) == 0
         var dead: Int32 = 0
         try StorageError.check(mdb_reader_check(handle, &dead), "reader check")
         let tables = try openTables(handle, path: path)
         // A store is its maker's until the second commit, its ID; nobody makes that before the file's name is on the disk.
         if synced < 2 { try FolderSync.syncNew(path) }
         opened = true
-        return Environment(
+        let environment = Environment(
             path: path, handle: handle, tables: tables, identity: identity, folder: folder, isAlone: alone,
             synced: synced)
+        if !isSynced { environment.markFailed() }
+        return environment
     }
 
     /// Opens every table. Only where one is missing does it take the write lock, which a process that stands still may hold.
