@@ -16,7 +16,7 @@ struct LeftWriterTests {
             _ = try await writer.commit(builder.finish())
             left = log
         }
-        while left != nil { await Task.yield() }
+        while left != nil { try await Task.sleep(for: .milliseconds(2)) }
         #expect(try EventLog(path: folder.path).statistics().extent.indexed.rawValue == 2)
     }
 }

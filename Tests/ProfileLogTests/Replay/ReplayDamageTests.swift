@@ -16,6 +16,7 @@ struct ReplayDamageTests {
             writer.littleEndian(crc32c(writer.bytes))
             row = Array(writer.bytes)
         }
-        #expect(throws: StorageError.self) { try Replayer<ProfileProjection>(log).run() }
+        let place = "the record at position 3 is of a user who cannot be there yet"
+        #expect(throws: StorageError.damaged(place: place)) { try Replayer<ProfileProjection>(log).run() }
     }
 }
