@@ -6,16 +6,14 @@ internal import ProfileLog
 enum EmailSubscription {
     /// Has `object` set the state if it gives its user another address, and says nothing of the state itself.
     ///
-    /// Only an object with an address has its profile looked up; then nobody else changes the user meanwhile.
+    /// The user is not pinned: those who get an address are many, and of two requests at once either may be the one that gave it.
     static func fit(_ object: inout TrackObject, _ profiles: inout TrackProfiles) throws {
         for index in object.events.indices {
             guard case .userAttributesChanged(var changes) = object.events[index],
                 let address = changes.first(where: { $0.attribute == .email })?.value.asText,
                 !changes.contains(where: { $0.attribute == .emailSubscribe })
             else { continue }
-            let user = object.target.user
-            try profiles.pin(user)
-            if try profiles.email(of: user) == .email(address) { continue }
+            if try profiles.has(email: address, object.target.user) { continue }
             changes.append(.init(.emailSubscribe, .string("subscribed")))
             object.events[index] = .userAttributesChanged(changes)
         }

@@ -75,17 +75,4 @@ struct BrazeContentionTests {
             }
         }
     }
-
-    @Test("An opt-out that comes together with the address stays, whoever is first")
-    func optOut() async throws {
-        try await withWriter { api in
-            for round in 0..<40 {
-                let mail = #""external_id":"a","email":"m\#(round)@b.example""#
-                var bodies = (0..<6).map { (path: "/users/track", body: #"{"attributes":[{\#(mail),"x":\#($0)}]}"#) }
-                bodies.insert(("/users/track", #"{"attributes":[{\#(mail),"email_subscribe":"unsubscribed"}]}"#), at: 2)
-                #expect(await refusals(api, bodies) == [])
-                #expect(await api.export(#""external_ids":["a"]"#).at("0.email_subscribe") == "unsubscribed")
-            }
-        }
-    }
 }
