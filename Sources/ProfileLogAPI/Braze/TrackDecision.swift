@@ -106,7 +106,6 @@ struct TrackDecision {
         try typing.fit(&object)
         try AttributeGrowth(limits: api.trackLimits).fit(&object, &profiles)
         let states = try SubscriptionStates.fit(&object, &profiles)
-        try EmailSubscription.fit(&object, &profiles)
         if object.events.isEmpty, try !profiles.exists(user) {
             // A profile is made even if nothing is said about it; what it begins with is then all there is to record.
             object.events = [.userAttributesChanged(Self.initialState)]

@@ -73,18 +73,6 @@ struct TrackProfiles {
         return try (find(user)?.ids ?? [user]).first { if case .email = $0 { true } else { false } }
     }
 
-    /// Whether `email(of:)` is this address. Most addresses that are set are new ones, and then no profile is read.
-    mutating func has(email address: String, _ user: UserID) throws -> Bool {
-        let id = UserID.email(address)
-        for case .userAttributesChanged(let done) in try changes(of: user).reversed() {
-            if let change = done.last(where: { $0.attribute == .email }) { return change.value.asText == address }
-        }
-        guard let info = try find(user), try log.users(sharing: id).contains(where: { $0.number == info.number }) else {
-            return false
-        }
-        return try email(of: user) == id
-    }
-
     private mutating func changes(of user: UserID) throws -> [ProfileEvent] {
         for (user, events) in stored { changes[try person(user), default: []] += events }
         stored = []
