@@ -3,7 +3,7 @@ public enum ProfileProjection: Projection {
     /// The name of its snapshots.
     public static let name = "profile"
     /// Raised with the meaning of `apply`.
-    public static let revision: UInt32 = 6
+    public static let revision: UInt32 = 7
     /// Nothing folded yet.
     public static var initial: ProfileState { ProfileState() }
 
@@ -123,12 +123,15 @@ public enum ProfileProjection: Projection {
         _ body: UnsafeRawBufferPointer, _ position: UInt64, fallback: Int64, _ state: inout ProfileState, custom: Bool
     ) {
         var at = fallback
+        var isREST = false
         var reader = WireReader(body)
         while let field = reader.field() {
             switch field.number {
             case RecordField.occurredAtMilliseconds: at = reader.milliseconds()
             case RecordField.occurredAt: at = reader.signed()
-            case RecordField.entries: applyEntry(reader.bytes(), position, at, &state, custom: custom)
+            case RecordField.source: isREST = reader.varint() == EventSource.rest.rawValue
+            case RecordField.entries:
+                applyEntry(reader.bytes(), position, at, &state, custom: custom, subscribes: isREST)
             default:
                 if field.number > RecordField.entries {
                     state.see(at)
@@ -142,7 +145,8 @@ public enum ProfileProjection: Projection {
 
     @inline(__always)
     private static func applyEntry(
-        _ entry: UnsafeRawBufferPointer, _ position: UInt64, _ at: Int64, _ state: inout ProfileState, custom: Bool
+        _ entry: UnsafeRawBufferPointer, _ position: UInt64, _ at: Int64, _ state: inout ProfileState, custom: Bool,
+        subscribes: Bool
     ) {
         var reader = WireReader(entry)
         guard let first = reader.field(), first.number == RecordField.Value.name else { return }
@@ -153,7 +157,12 @@ public enum ProfileProjection: Projection {
         if payload.number != RecordField.Value.null, RecordField.Value.isPayload(payload.number) {
             reader.skip(payload.type)
             if reader.isAtEnd {
-                if !reader.isBad { state.fields.set(key, value, position: position, at: at) }
+                if reader.isBad { return }
+                if !custom, subscribes, key == ProfileState.email {
+                    state.setEmail(value, position: position, at: at)
+                } else {
+                    state.fields.set(key, value, position: position, at: at)
+                }
                 return
             }
         }

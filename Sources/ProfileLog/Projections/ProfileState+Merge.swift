@@ -43,23 +43,6 @@ extension ProfileState {
         .dateOfFirstSession: true, .dateOfLastSession: false, .markedEmailAsSpamAt: false,
     ]
 
-    /// Whether `source` has an opt-in or opt-out for its e-mail address, and the target no address, or the same one and a state that only came
-    /// with it.
-    private func takesEmailState(of source: ProfileState) -> Bool {
-        let subscribed = AttributeValue.string("subscribed")
-        guard let state = source.fields.value(Self.emailState), state != subscribed,
-            fields.value(Self.emailState) == subscribed,
-            case .string(let address)? = source.fields.value(Self.email)
-        else { return false }
-        guard case .string(let own)? = fields.value(Self.email) else { return true }
-        let (field, stateField) = (fields.index(of: Self.email).index, fields.index(of: Self.emailState).index)
-        return ContactKey.isSame(.email(own), address)
-            && fields.fields[field].position == fields.fields[stateField].position
-    }
-
-    private static let email = FieldKey(standard: UInt32(StandardAttribute.email.rawValue))
-    private static let emailState = FieldKey(standard: UInt32(StandardAttribute.emailSubscribe.rawValue))
-
     /// What tells one entry from another in the attributes that are lists of things a user has.
     private static let entryKeys: [StandardAttribute: [Name]] = [
         .pushTokens: ["app_id", "token"], .subscriptionGroups: ["subscription_group_id"],

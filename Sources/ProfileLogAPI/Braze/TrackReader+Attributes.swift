@@ -36,7 +36,6 @@ extension TrackReader {
                 read.dropped.append((Self.shown(member.key), reason))
             }
         }
-        subscribe(&standard)
         if !standard.isEmpty { read.events.append(.userAttributesChanged(standard)) }
         read.events += custom.map { .customAttributesChanged($0) }
         read.touched = .customAttributes(names)
@@ -84,14 +83,6 @@ extension TrackReader {
         let others = members.filter { $0.key != WireNames.deviceID }
         return .object(
             (others + [.init(WireNames.deviceID, .string(device))]).sorted { $0.key < $1.key })
-    }
-
-    /// A valid e-mail address makes its owner `subscribed`, unless the object says otherwise.
-    private func subscribe(_ changes: inout [UserAttributeChange]) {
-        let setsEmail = changes.contains { $0.attribute == .email && $0.value != .null }
-        if setsEmail, !changes.contains(where: { $0.attribute == .emailSubscribe }) {
-            changes.append(.init(.emailSubscribe, .string("subscribed")))
-        }
     }
 
     /// A field's name for an answer: not longer than a name may be.

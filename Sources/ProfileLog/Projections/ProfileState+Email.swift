@@ -1,0 +1,37 @@
+/// What becomes of `email_subscribe` when an e-mail address is set or comes along with a merge.
+extension ProfileState {
+    /// The key of `email`.
+    static let email = FieldKey(standard: UInt32(StandardAttribute.email.rawValue))
+    /// The key of `email_subscribe`.
+    static let emailState = FieldKey(standard: UInt32(StandardAttribute.emailSubscribe.rawValue))
+
+    /// Sets the address that came by REST. With another one than before its owner is `subscribed` (spec/rest-api 1.4), unless the same event
+    /// says otherwise; whoever keeps theirs keeps the opt-in or opt-out too.
+    mutating func setEmail(_ value: UnsafeRawBufferPointer, position: UInt64, at: Int64) {
+        let before = fields.value(Self.email)
+        fields.set(Self.email, value, position: position, at: at)
+        if case .string(let old)? = before, case .string(let new)? = fields.value(Self.email),
+            ContactKey.isSame(.email(old), new)
+        {
+            return
+        }
+        let (index, isSet) = fields.index(of: Self.emailState)
+        if isSet, fields.fields[index].position == position { return }
+        AttributeFold.apply(.set(Self.subscribed), to: Self.emailState, position: position, at: at, &fields)
+    }
+
+    /// Whether `source` has an opt-in or opt-out for its e-mail address, and the target no address, or the same one and nothing said of its
+    /// state since it was set last.
+    func takesEmailState(of source: ProfileState) -> Bool {
+        guard let state = source.fields.value(Self.emailState), state != Self.subscribed,
+            fields.value(Self.emailState) == Self.subscribed,
+            case .string(let address)? = source.fields.value(Self.email)
+        else { return false }
+        guard case .string(let own)? = fields.value(Self.email) else { return true }
+        let (field, stateField) = (fields.index(of: Self.email).index, fields.index(of: Self.emailState).index)
+        return ContactKey.isSame(.email(own), address)
+            && fields.fields[field].position >= fields.fields[stateField].position
+    }
+
+    private static let subscribed = AttributeValue.string("subscribed")
+}
