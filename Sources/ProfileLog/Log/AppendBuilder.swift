@@ -53,6 +53,26 @@ public struct AppendBuilder: ~Copyable {
         append.items.append(.init(target: target, kind: kind, body: begin..<writer.count))
     }
 
+    /// Adds all `events` of `user`, or none of them if one cannot be stored.
+    public mutating func add(
+        _ events: [ProfileEvent], _ context: EventContext, to user: UserID
+    ) throws(AppendError) {
+        let before = (items: count, targets: append.targets.count, bytes: writer.count, extra: append.extraBytes)
+        do throws(AppendError) {
+            for event in events { try add(event, context, to: user) }
+        } catch {
+            for item in before.items..<count {
+                append.deferred[item] = nil
+                append.devices[item] = nil
+            }
+            append.items.removeSubrange(before.items...)
+            append.targets.removeSubrange(before.targets...)
+            append.extraBytes = before.extra
+            writer.truncate(to: before.bytes)
+            throw error
+        }
+    }
+
     /// Stands for numbers that only the commit can give: an event that waits for them is measured, at its largest.
     private struct LongestNumbers: NameNumbering {
         mutating func number(_ name: borrowing Name) -> UInt32? { .max }

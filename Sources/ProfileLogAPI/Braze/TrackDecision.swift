@@ -86,9 +86,9 @@ struct TrackDecision {
 
     /// The device by which the owner of a token is known: that of the token, unless somebody is on it.
     private mutating func device(of entry: AttributeValue, _ token: PushToken) throws -> UserID {
-        guard let id = entry[WireNames.deviceID]?.asText, TrackTarget.fits(id), try !profiles.exists(.device(id)) else {
-            return .device(token.deviceID)
-        }
+        guard let id = entry[WireNames.deviceID]?.asText, (1...Limits.bytesPerDevice).contains(id.utf8.count),
+            try !profiles.exists(.device(id))
+        else { return .device(token.deviceID) }
         return .device(id)
     }
 
@@ -97,11 +97,16 @@ struct TrackDecision {
     ) throws {
         var object = object
         // It is stored for whoever has the address, and answered for the identifier that was used.
-        let user = try storedUser(object.target.user)
+        var user = try storedUser(object.target.user)
         object.target.user = user
         if let reason = try object.blocked ?? reasonAgainstCreation(object.target) {
             drop(reason, array, index, of: user)
             return
+        }
+        if object.target.updatesOnly, let known = try profiles.find(user) {
+            // By this ID nobody can be made, should they be gone when it is stored.
+            user = .brazeID(known.brazeID)
+            object.target.user = user
         }
         try typing.fit(&object)
         try AttributeGrowth(limits: api.trackLimits).fit(&object, &profiles)
@@ -112,7 +117,11 @@ struct TrackDecision {
             try profiles.pin(user)
         }
         var events = object.events
-        for event in events { try Self.add(event, object, &builder) }
+        do {
+            try builder.add(events, object.context, to: user)
+        } catch .invalid(let place, let reason) {
+            throw RefusedByLog(place: place, reason: reason)
+        }
         if let address = try address(of: user, object) {
             try builder.add(address, EventContext(source: .rest), to: user)
             try profiles.pin(user)
@@ -186,23 +195,6 @@ struct TrackDecision {
             return said.contains { $0.attribute == changes[0].attribute }
         }
         return saysSo ? nil : .userAttributesChanged(changes)
-    }
-
-    private static func add(
-        _ event: ProfileEvent, _ object: TrackObject, _ builder: inout AppendBuilder
-    ) throws {
-        do {
-            try builder.add(event, object.context, to: object.target.user)
-        } catch {
-            throw fault(error, isFirst: event == object.events.first)
-        }
-    }
-
-    /// What the log has against an object's first event is the object's fault; an object is stored whole or not at all, so what it
-    /// has against a later one ends the request.
-    private static func fault(_ error: AppendError, isFirst: Bool) -> any Error {
-        guard isFirst, case .invalid(let place, let reason) = error else { return error }
-        return RefusedByLog(place: place, reason: reason)
     }
 
     /// The subscription states of every new profile (spec/rest-api 3).

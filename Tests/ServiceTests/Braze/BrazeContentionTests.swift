@@ -40,6 +40,28 @@ struct BrazeContentionTests {
         }
     }
 
+    @Test(
+        "An object that only updates makes nobody, also if its user is deleted while it is under way",
+        arguments: [
+            #""user_alias":{"alias_label":"l","alias_name":"n"}"#, #""external_id":"a","_update_existing_only":true"#,
+        ])
+    func updatesOnly(identifier: String) async throws {
+        try await withWriter { (api) async throws in
+            for _ in 0..<24 {
+                let alias = #"{"external_id":"a","alias_label":"l","alias_name":"n"}"#
+                await api.track(Wire.user("a"))
+                #expect(await refusals(api, [("/users/alias/new", #"{"user_aliases":[\#(alias)]}"#)]) == [])
+                var bodies = (0..<8).map { _ in
+                    (path: "/users/track", body: #"{"events":[{\#(identifier),"name":"e","time":"2026-01-01"}]}"#)
+                }
+                bodies.insert(("/users/delete", #"{"external_ids":["a"]}"#), at: 2)
+                #expect(await refusals(api, bodies) == [])
+                #expect(try api.log.find(.externalID("a")) == nil)
+                #expect(try api.log.find(.alias(label: "l", name: "n")) == nil)
+            }
+        }
+    }
+
     @Test("Nobody is refused because others came first", arguments: UInt64(0)..<3)
     func contention(seed: UInt64) async throws {
         try await withWriter { api in

@@ -16,6 +16,25 @@ struct BrazeOddValueTests {
         ),
     ]
 
+    @Test(
+        "An object that the log has no room for is refused whole, whichever of its events is the large one",
+        arguments: [false, true])
+    func tooLarge(hasStandard: Bool) async throws {
+        try await withAPI { (api) async throws in
+            let value = #"{"v":[\#(String(repeating: "0.5,", count: 24_900))0.5]}"#
+            let standard = hasStandard ? #""first_name":"Ana","# : ""
+            let large = Wire.user("large", #"\#(standard)"a":\#(value),"b":\#(value),"c":\#(value),"d":\#(value)"#)
+            let (status, json) = await api.post(
+                "/users/track", #"{"attributes":[\#(Wire.user("a")),\#(large),\#(Wire.user("b"))]}"#)
+            #expect(status == 201)
+            #expect(json.at("attributes_processed") == 2)
+            #expect(json.at("errors").count == 1 && json.at("errors.0.index") == 1)
+            #expect(json.at("errors.0.type").text.contains("must not be larger than"))
+            #expect(try api.log.find(.externalID("large")) == nil && api.log.find(.externalID("b")) != nil)
+            #expect(try api.log.check().isSound)
+        }
+    }
+
     @Test("They refuse the object that has them, no other", arguments: values, ["attributes", "events", "purchases"])
     func oneOfThree(odd: (value: String, reason: String), array: String) async throws {
         try await withAPI { api in

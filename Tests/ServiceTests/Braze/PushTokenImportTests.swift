@@ -55,6 +55,17 @@ struct PushTokenImportTests {
         }
     }
 
+    @Test("A device ID that no device can have is passed over, and the token gets another one")
+    func longDevice() async throws {
+        try await withAPI { (api) async throws in
+            let long = String(repeating: "d", count: Limits.bytesPerDevice + 1)
+            let answer = await send(api, "\(token("t")),\(token("u", device: long))")
+            #expect(answer.at("attributes_processed") == 1 && answer.at("errors") == .null)
+            #expect(try api.log.userCount() == 2)
+            #expect(await send(api, token("u")).at("dropped.0.reason") == "somebody has this token already")
+        }
+    }
+
     @Test("Who is on a device keeps it, and is not changed by an import for it")
     func occupied() async throws {
         try await withAPI { (api) async throws in
