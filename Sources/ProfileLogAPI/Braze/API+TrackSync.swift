@@ -7,11 +7,7 @@ extension API {
             return try await track(
                 request, check: Self.checkIsOne,
                 known: { [self] receipt, answer in
-                    // The request is the one that was stored, so reading it again gives the same parts.
-                    let reader = TrackReader(workspace: workspace, now: .distantFuture, request: request.body)
-                    let body = try TrackBody(request.body, trackLimits)
-                    let array = TrackArray.allCases.first { !body[$0].isEmpty } ?? .attributes
-                    let object = try reader.object(body[array][0].get(), in: array, at: 0)
+                    guard let object = try? objectSent(in: request) else { return answer.answer }
                     return try syncAnswer(object, receipt, answer)
                 },
                 stored: { [self] receipt, decision in
@@ -20,6 +16,15 @@ extension API {
         } catch {
             return APIProblem(error).messageAnswer
         }
+    }
+
+    /// The object of a request that was stored. Nil, or an error, if by now it would be refused: with an erased person it is forgotten what
+    /// the request was, and the limits of a workspace may be others.
+    private func objectSent(in request: APIRequest) throws -> TrackObject? {
+        let reader = TrackReader(workspace: workspace, now: .distantFuture, request: request.body)
+        let body = try TrackBody(request.body, trackLimits)
+        guard let array = TrackArray.allCases.first(where: { !body[$0].isEmpty }) else { return nil }
+        return try reader.object(body[array][0].get(), in: array, at: 0)
     }
 
     private static func checkIsOne(_ body: TrackBody) throws {
@@ -50,10 +55,12 @@ extension API {
         return APIAnswer(status: 201, body: json.bytes)
     }
 
-    /// The user and the version that the append gave them; of what stored nothing, the user as they are. Nil if there is none.
+    /// The user and the version that the append gave them; of what stored nothing, the user as they are. Nil if there is none, or was none
+    /// the first time.
     private func place(_ object: TrackObject, _ receipt: AppendReceipt?) throws -> (UserNumber, Version)? {
         // What is left out may stand with nobody, whose number is 0.
         if let place = receipt?.places.last(where: { $0.user.rawValue > 0 }) { return (place.user, place.version) }
+        if receipt?.isRepetition == true { return nil }
         return try log.user(meantBy: object.target.user).map { ($0.number, $0.version) }
     }
 }

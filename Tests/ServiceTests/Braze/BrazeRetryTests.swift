@@ -192,6 +192,23 @@ struct BrazeRetryTests {
         }
     }
 
+    @Test("A retry of which nothing stands any more is answered by its key alone, whatever it says")
+    func syncBehindErasure() async throws {
+        try await withAPI { api in
+            let path = "/users/track/sync"
+            _ = await send(api, path, #"{"attributes":[{"external_id":"a","x":1}]}"#, key: "k")
+            _ = await api.post("/users/delete", #"{"external_ids":["a"]}"#)
+            for body in [#"{"events":[{"external_id":"a","name":"e"}]}"#, #"{"events":[]}"#] {
+                let answer = await send(api, path, body, key: "k")
+                #expect(answer == (201, #"{"message":"success"}"#))
+            }
+            let nobody = #"{"attributes":[{"external_id":"b","_update_existing_only":true,"x":1}]}"#
+            let first = await send(api, path, nobody, key: "l")
+            await api.track(Wire.user("b"))
+            #expect(await send(api, path, nobody, key: "l") == first)
+        }
+    }
+
     @Test("An export has the whole profile, in the recorded order of its fields")
     func export() async throws {
         try await withAPI { api in
