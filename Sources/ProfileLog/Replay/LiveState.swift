@@ -1,9 +1,17 @@
+internal import Synchronization
+
 /// The state of a projection over the whole store, kept in memory: each catching up folds in only what is new since the last one.
 ///
-/// Any thread may look; one at a time catches up. The first look reads the stored state and folds what follows it.
+/// Any thread may look; one at a time catches up. The first look reads the stored state and folds what follows it, and so does the first one
+/// behind an erasure: whoever must not wait for that asks ``catchUpIfNear()``.
 public final class LiveState<P: Projection>: Sendable {
     private let log: EventLog
     private let reached = Guarded<(state: P.State, position: Position)?>(nil)
+    /// Held by whoever folds from the beginning, so that it is done once; nobody is kept from looking meanwhile.
+    private let beginning = Mutex<Void>(())
+
+    /// Events that are folded in while nobody can look.
+    private static var eventsAtOnce: UInt64 { 10_000 }
 
     /// A live state of `log`; nothing is read yet.
     public init(_ log: EventLog) { self.log = log }
@@ -13,16 +21,36 @@ public final class LiveState<P: Projection>: Sendable {
     public func catchUp() throws -> Position {
         let last = try log.lastPosition()
         if let position = reached.withReading({ $0?.position }), position >= last { return position }
-        return try reached.withWriting { reached throws(any Error) in
-            // Taken out, so that it is changed in place; if that fails, the next one begins with the stored state.
-            var now = try reached.take() ?? log.state(overStore: P.self)
-            if let position = try log.advance(P.self, &now.state, from: now.position) {
-                now.position = position
-            } else {
-                now = try log.state(overStore: P.self)
+        while true {
+            while let position = try advance() {
+                if position >= last { return position }
             }
+            try beginning.withLock { _ in
+                if reached.withReading({ $0 != nil }) { return }
+                let begun = try log.state(overStore: P.self)
+                reached.withWriting { $0 = begun }
+            }
+        }
+    }
+
+    /// Catches up if it takes no longer than some milliseconds, and tells whether it did.
+    public func catchUpIfNear() throws -> Bool {
+        let last = try log.lastPosition()
+        guard let position = reached.withReading({ $0?.position }) else { return false }
+        if position >= last { return true }
+        return try last.rawValue - position.rawValue <= Self.eventsAtOnce && advance() != nil
+    }
+
+    /// Folds in some of what is new. Nil if the state must be begun anew: there is none, or somebody was erased whom it knows.
+    private func advance() throws -> Position? {
+        try reached.withWriting { reached throws(any Error) in
+            // Taken out, so that it is changed in place; if that fails, the next one begins with the stored state.
+            guard var now = reached.take(),
+                let position = try log.advance(P.self, &now.state, from: now.position, atMost: Self.eventsAtOnce)
+            else { return nil }
+            now.position = position
             reached = now
-            return now.position
+            return position
         }
     }
 
@@ -38,20 +66,21 @@ public final class LiveState<P: Projection>: Sendable {
 }
 
 extension EventLog {
-    /// Folds all that follows `position` into `state`, which has reached it, and tells how far it reaches now. Nil if somebody was erased
+    /// Folds what follows `position` into `state`, which has reached it, and tells how far it reaches now. Nil if somebody was erased
     /// behind it: the state holds what the log does not say any more.
     func advance<P: Projection>(
-        _: P.Type, _ state: inout P.State, from position: Position
+        _: P.Type, _ state: inout P.State, from position: Position, atMost events: UInt64
     ) throws -> Position? {
         try withView { view, transaction in
             guard position.rawValue <= view.last else { return position }
             var isWhole = true
-            try Self.scan(view.tables, from: position.rawValue + 1, to: view.last, transaction) { place, header in
+            let end = min(view.last, position.rawValue + events)
+            try Self.scan(view.tables, from: position.rawValue + 1, to: end, transaction) { place, header in
                 P.apply(EventView(header: header, position: Position(rawValue: place), names: names), to: &state)
                 isWhole = header.kind != .userErased
                 return isWhole
             }
-            return isWhole ? Position(rawValue: view.last) : nil
+            return isWhole ? Position(rawValue: end) : nil
         }
     }
 }

@@ -33,10 +33,8 @@ extension API {
         }
         let body = try trackBody(request, isBulk: isBulk)
         try check(body)
-        if body.importsPushTokens {
-            // The first time all of the log is folded: not on the thread of a connection.
-            try await performBeside { [pushTokens] _ in _ = try pushTokens.catchUp() }
-        }
+        if body.importsPushTokens { try await catchUp(pushTokens) }
+        if !body[.attributes].isEmpty { try await catchUp(catalogue) }
         do {
             return try await settle { [self] in
                 let claims = TypeClaims.Held(typeClaims)
@@ -69,6 +67,11 @@ extension API {
             }
             return try known(earlier, try remembered(earlier, request, digest, isBulk: isBulk))
         }
+    }
+
+    /// Catches up: here if it is soon done, else not on the thread of a connection, for all of the log may have to be folded.
+    private func catchUp<P: Projection>(_ state: LiveState<P>) async throws {
+        if try !state.catchUpIfNear() { try await performBeside { _ in _ = try state.catchUp() } }
     }
 
     private func trackBody(_ request: APIRequest, isBulk: Bool) throws -> TrackBody {

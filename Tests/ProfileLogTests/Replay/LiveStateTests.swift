@@ -115,6 +115,23 @@ struct LiveStateTests {
         try log.expectSound()
     }
 
+    @Test("What must be folded from the beginning is not near: the first look, and the one behind an erasure")
+    func near() throws {
+        let log = try open([ProfileProjection.self, CatalogueProjection.self])
+        _ = try log.append([.customEventLogged(CustomEvent(name: "e"))], to: .externalID("a"))
+        let live = LiveState<CatalogueProjection>(log)
+        #expect(try !live.catchUpIfNear())
+        try live.catchUp()
+        _ = try log.append([.customEventLogged(CustomEvent(name: "f"))], to: .externalID("b"))
+        #expect(try live.catchUpIfNear())
+        #expect(try live.withState { $0.events.count } == 2)
+        _ = try log.erase([.externalID("a")], actor: "test", reason: "test")
+        #expect(try !live.catchUpIfNear())
+        #expect(try !live.catchUpIfNear())
+        try expectLive(live, log)
+        #expect(try live.catchUpIfNear())
+    }
+
     @Test("Many threads that look and one that writes see no state that never was")
     func threads() async throws {
         let log = try open([ProfileProjection.self, CatalogueProjection.self])
