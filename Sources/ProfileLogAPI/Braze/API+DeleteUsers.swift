@@ -6,6 +6,7 @@ extension API {
         do {
             let request = try DeleteRequest(request)
             let reasons = try await performBeside { log in try request.carryOut(log) }
+            if reasons.contains(nil) { removeExports() }
             var json = JSONWriter()
             json.beginObject()
             json.key("deleted")

@@ -39,10 +39,11 @@ final class LiveStore: Sendable {
 
     /// Takes nothing more, and returns when everything that was accepted is on the disk.
     func close() async {
-        let writer = state.withLock { state in
+        let (api, writer) = state.withLock { state in
             state.isClosed = true
-            return state.writer
+            return (state.api, state.writer)
         }
         await writer.close()
+        api.removeExports()
     }
 }

@@ -58,6 +58,27 @@ struct BrazeSegmentTests {
         }
     }
 
+    @Test("An erasure removes the files, in which the person may be")
+    func clearedByErasure() async throws {
+        try await withAPI { plain in
+            let api = try plain.under(Self.yaml)
+            for (path, body) in [
+                ("/users/delete", #"{"external_ids":["a"]}"#), ("/v1/erase", #"{"user":"a","reason":"asked"}"#),
+            ] {
+                await api.track(Wire.user("a"))
+                let exported = await api.post(
+                    "/users/export/segment", #"{"segment_id":"all","fields_to_export":["external_id"]}"#)
+                let request = APIRequest(.get, exported.json.at("url").text)
+                #expect(await api.post("/users/delete", #"{"external_ids":["nobody"]}"#).status == 201)
+                let file = try #require(await api.answer(request).file)
+                #expect(FileManager.default.fileExists(atPath: file.path))
+                #expect(await [200, 201].contains(api.post(path, body).status))
+                #expect(await api.answer(request).status == 404)
+                #expect(!FileManager.default.fileExists(atPath: file.path))
+            }
+        }
+    }
+
     @Test("A line has the apps and devices if they were asked for")
     func usage() async throws {
         try await withAPI { plain in

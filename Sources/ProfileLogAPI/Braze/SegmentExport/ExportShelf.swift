@@ -11,6 +11,8 @@ final class ExportShelf: Sendable {
         var folder: ScratchFolder?
         /// The finished ones, in the order in which they were.
         var files: [File] = []
+        /// How often all files were removed.
+        var clearings = 0
         /// The segments that are being exported.
         var running: Set<String> = []
     }
@@ -36,10 +38,11 @@ final class ExportShelf: Sendable {
         return state.withLock { $0.files.first { $0.name == name } }
     }
 
-    /// Removes all files; an export begins with a new folder.
+    /// Removes all files, also those that are being written: what they say does not hold any more. An export begins with a new folder.
     func clear() {
         let folder = state.withLock { state in
             state.files = []
+            state.clearings += 1
             return state.folder.take()
         }
         withExtendedLifetime(folder) {}
@@ -56,7 +59,7 @@ final class ExportShelf: Sendable {
         }
         defer { state.withLock { _ = $0.running.remove(segment) } }
         do {
-            let folder = try folder()
+            let (folder, clearings) = try folder()
             let path = "\(folder.path)/\(name)"
             do {
                 try await write(to: path, body)
@@ -64,7 +67,13 @@ final class ExportShelf: Sendable {
                 try? FileManager.default.removeItem(atPath: path)
                 throw error
             }
-            state.withLock { $0.files.append(File(name: name, path: path, mediaType: mediaType, finished: now())) }
+            let file = File(name: name, path: path, mediaType: mediaType, finished: now())
+            try withExtendedLifetime(folder) {
+                try state.withLock { state in
+                    guard state.clearings == clearings else { throw Self.outdated }
+                    state.files.append(file)
+                }
+            }
             removeOld()
         } catch let error as CocoaError {
             throw Self.notWritten(error.errorCode)
@@ -72,6 +81,11 @@ final class ExportShelf: Sendable {
             throw Self.notWritten(Int(failure.code))
         }
     }
+
+    private static let outdated = APIProblem(
+        status: 409, code: "export_outdated",
+        error: "Somebody was erased while the export was written; it was removed.",
+        remedy: "Ask for the segment again.")
 
     private static func notWritten(_ code: Int) -> APIProblem {
         APIProblem(
@@ -88,12 +102,11 @@ final class ExportShelf: Sendable {
         try await body(file)
     }
 
-    private func folder() throws -> ScratchFolder {
+    private func folder() throws -> (ScratchFolder, clearings: Int) {
         try state.withLock { state in
-            if let folder = state.folder { return folder }
-            let folder = try ScratchFolder(prefix: "profilelog-exports-")
+            let folder = try state.folder ?? ScratchFolder(prefix: "profilelog-exports-")
             state.folder = folder
-            return folder
+            return (folder, state.clearings)
         }
     }
 
