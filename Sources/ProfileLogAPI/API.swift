@@ -53,7 +53,8 @@ public final class API: Sendable {
         self.activity = activity
     }
 
-    /// Removes the files that exports have left: for the end of a program. A program that is killed leaves them to the next one.
+    /// Removes the files that exports have left: when a person was erased, who may be in them, and at the end of a program. A program that is
+    /// killed leaves them to the next one.
     public func removeExports() { exports.clear() }
 
     /// Does what `request` asks. Every failure is an answer too: an object with `error`, `remedy` and `code`.
@@ -125,6 +126,16 @@ public final class API: Sendable {
             status: 403, code: "foreign_origin",
             error: "A page of another site may not write here; nothing was stored.",
             remedy: "Send the request without the header Origin, or from a page of this service.", place: "Origin"
+        ).answer(at: path)
+    }
+
+    /// The answer to a request for `path` that a browser sends to this service under the name of another site.
+    public static func answerToForeignHost(path: String) -> APIAnswer {
+        APIProblem(
+            status: 403, code: "foreign_origin",
+            error: "A browser asks for another host, and without keys nothing says whose page it is; nothing was done.",
+            remedy: "Ask for the service by its address, or as localhost, or make a key with `profiled keys add`.",
+            place: "Host"
         ).answer(at: path)
     }
 

@@ -160,6 +160,19 @@ struct ErrorTests {
             let foreign = try await service.post(
                 "/v1/log/event", #"{"user":"u","name":"x"}"#, headers: ["Origin": "http://example.com"])
             #expect(foreign.status == 403)
+            // A page's own name can lead to this machine; who is no browser may call the service what they like.
+            for (host, language, status) in [
+                ("evil.example:8080", "en", 403), ("evil.example", "", 403), ("evil.example", nil, 200),
+                ("localhost:8080", "en", 200), ("127.0.0.1:1", "en", 200), ("[::1]:8080", "en", 200),
+                ("profiles", "en", 200), ("app.localhost", "en", 200), ("127.0.0.1.example", "en", 403),
+            ] as [(String, String?, Int)] {
+                let connection = try RawConnection(service)
+                let header = language.map { "Accept-Language: \($0)\r\n" } ?? ""
+                connection.send("GET /v1/stats HTTP/1.1\r\nHost: \(host)\r\n\(header)Connection: close\r\n\r\n")
+                let answer = connection.read()
+                #expect(answer.hasPrefix("HTTP/1.1 \(status) "), "\(host): \(answer)")
+                #expect(answer.contains("foreign_origin") == (status == 403))
+            }
             #expect(try await service.get("/v1/stats").json.at("events") == 0)
         }
     }

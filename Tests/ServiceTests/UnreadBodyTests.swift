@@ -36,6 +36,15 @@ struct UnreadBodyTests {
         }
     }
 
+    @Test("Answers that nobody takes end the connection too, and others are served meanwhile")
+    func unreadAnswers() async throws {
+        try await withService(arguments: ["--body-timeout", "1"]) { service in
+            let connection = try RawConnection(service)
+            #expect(connection.sendsUntilClosed("GET /openapi.json HTTP/1.1\r\nHost: x\r\n\r\n"))
+            #expect(try await service.get("/v1/stats").status == 200)
+        }
+    }
+
     @Test("A body that comes in time is passed over, and the connection goes on")
     func goesOn() async throws {
         try await withService { service in

@@ -9,7 +9,9 @@ struct UpgradeTests {
         "Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAEAAEAA\r\n",
         "Connection: keep-alive, Upgrade\r\nUpgrade: websocket\r\n", "upgrade: TLS/1.0\r\nconnection: upgrade\r\n",
         "Connection: keep-alive\r\nConnection: Upgrade\r\nUpgrade: a, b\r\n", "Connection: Upgrade\r\nUpgrade:\r\n",
-        "Connection: Upgrade\r\n", "Upgrade: h2c\r\n",
+        "Connection: Upgrade\r\n", "Upgrade: h2c\r\n", "Connection: Upgrade \t\r\nUpgrade: x\r\n",
+        "Connection: Upgrade\t, x\r\nUpgrade: x\r\n", "Connection: x,\tUpgrade\r\nUpgrade: x\r\n",
+        "Connection:\tUpgrade ,x\r\nUpgrade: x\r\n",
     ]
 
     private static func post(_ name: String, _ headers: String) -> String {

@@ -1,8 +1,8 @@
 internal import NIOCore
 internal import NIOHTTP1
 
-/// Decides when a connection ends: behind the last request, if the rest of a request does not come that was answered before it, and when
-/// a reader has left to whom answers are told for as long as they stay.
+/// Decides when a connection ends: behind the last request, if the rest of a request does not come that was answered before it, if nobody
+/// takes what is answered, and when a reader has left to whom answers are told for as long as they stay.
 ///
 /// A request is the last one if its client said `Connection: close`, or speaks HTTP/1.0. Hummingbird ends a connection behind a request
 /// whose header `Connection` is `close` in just these letters, so this is how the handler writes it, and the answer gets it too. The
@@ -28,11 +28,13 @@ final class ConnectionEndHandler: ChannelDuplexHandler {
     private var deadline: Scheduled<Void>?
     /// How much of it has come.
     private var bytesBehindAnswer = 0
+    /// Ends the connection if its client goes on taking nothing of what was written.
+    private var readDeadline: Scheduled<Void>?
     /// Whether the client has said that it sends nothing more.
     private var isInputClosed = false
     private var endsWithInput = false
 
-    /// Gives what comes behind its own answer `patience` to arrive, and so many bytes.
+    /// Gives what comes behind its own answer `patience` to arrive, and so many bytes; and a client as long to take what waits for it.
     init(patience: TimeAmount, mostBytesBehindAnswer: Int) {
         self.patience = patience
         self.mostBytesBehindAnswer = mostBytesBehindAnswer
@@ -97,8 +99,17 @@ final class ConnectionEndHandler: ChannelDuplexHandler {
         context.fireUserInboundEventTriggered(event)
     }
 
+    func channelWritabilityChanged(context: ChannelHandlerContext) {
+        readDeadline?.cancel()
+        let channel = context.channel
+        readDeadline =
+            channel.isWritable ? nil : channel.eventLoop.scheduleTask(in: patience) { channel.close(promise: nil) }
+        context.fireChannelWritabilityChanged()
+    }
+
     func channelInactive(context: ChannelHandlerContext) {
         forgetDeadline()
+        readDeadline?.cancel()
         context.fireChannelInactive()
     }
 

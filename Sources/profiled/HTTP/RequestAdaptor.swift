@@ -11,6 +11,7 @@ final class RequestAdaptor: Sendable {
     private let store: LiveStore
     private let overview: Overview
     private let access: Access
+    private let pages: PageOrigin
     private let limiter: RateLimiter
     private let bodies: BodyReader
     private let streams: EventStreams
@@ -27,6 +28,7 @@ final class RequestAdaptor: Sendable {
         self.metrics = metrics
         self.logger = logger
         access = Access(keys: keys)
+        pages = PageOrigin(keys: keys, serviceHost: options.host)
         overview = Overview(keys: keys, isEphemeral: options.isEphemeral)
         limiter = RateLimiter(options.rateLimits)
         bodies = BodyReader(
@@ -148,6 +150,12 @@ final class RequestAdaptor: Sendable {
 
     private func outcome(of endpoint: Endpoint, _ exchange: inout Exchange) async throws -> Outcome {
         let (request, path, asked) = (exchange.request, exchange.path, exchange.asked)
+        let foreign = pages.refusal(
+            asked, host: request.head.authority, isWrite: endpoint.method == .post, path: path)
+        if let foreign {
+            exchange.headers += limiter.standing(endpoint.path)?.headers ?? []
+            return .answer(ServiceAnswer(foreign))
+        }
         let query = QueryText.parameters(request.uri.query ?? "")
         // An old client's key stands in the URL or in the body, which is read first then.
         let olderKey = Access.key(inQuery: query)
@@ -166,7 +174,6 @@ final class RequestAdaptor: Sendable {
         call.query = query
         call.baseURL = Self.baseURL(of: request, asked)
         if endpoint.method == .post {
-            if let refusal = Self.refusal(of: asked.origin, exchange) { return .answer(ServiceAnswer(refusal)) }
             let refusal =
                 BodyForm.refusal(ofTransfer: asked.transferEncoding)
                 ?? BodyForm.refusal(ofEncoding: asked.contentEncoding)
@@ -248,12 +255,5 @@ final class RequestAdaptor: Sendable {
         }
         guard call.method == .get else { return await api.answer(call) }
         return await cancelWhenGracefulShutdown { await api.answer(call) }
-    }
-
-    /// A web page of another site may make a browser send a request here: such a one is refused.
-    private static func refusal(of origin: String?, _ exchange: Exchange) -> APIAnswer? {
-        guard let origin, let host = exchange.request.head.authority else { return nil }
-        if origin == "http://\(host)" || origin == "https://\(host)" { return nil }
-        return API.answerToForeignOrigin(path: exchange.path)
     }
 }

@@ -67,9 +67,18 @@ private final class StopWatch: ChannelInboundHandler {
 }
 
 extension HTTPRequestHead {
-    /// Whether it names another protocol, and `Connection` says so: as NIO's parser sees it.
+    /// Whether it names another protocol, and `Connection` says so: as NIO's parser sees it, which passes over tabs before a word and not
+    /// behind it.
     fileprivate var asksForUpgrade: Bool {
         headers["Upgrade"].contains { !$0.isEmpty }
-            && headers[canonicalForm: "Connection"].contains { $0.lowercased() == "upgrade" }
+            && headers["Connection"].contains { value in
+                value.split(separator: ",").contains { word in
+                    let begun = word.drop { $0 == " " || $0 == "\t" }
+                    return begun.prefix(upgrade.count).lowercased() == upgrade
+                        && begun.dropFirst(upgrade.count).allSatisfy { $0 == " " }
+                }
+            }
     }
 }
+
+private let upgrade = "upgrade"

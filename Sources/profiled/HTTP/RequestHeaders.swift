@@ -3,6 +3,7 @@ internal import HTTPTypes
 /// The headers of a request that the service reads, found in one pass: a single look-up in `HTTPFields` costs as much.
 struct RequestHeaders: Sendable {
     private(set) var accept: String?
+    private(set) var acceptLanguage: String?
     private(set) var authorization: String?
     private(set) var contentEncoding: String?
     private(set) var contentLength: String?
@@ -21,6 +22,7 @@ struct RequestHeaders: Sendable {
         for field in fields {
             switch field.name.canonicalName {
             case "accept": Self.add(field, to: &accept)
+            case "accept-language": Self.add(field, to: &acceptLanguage)
             case "authorization": Self.add(field, to: &authorization)
             case "content-encoding": Self.add(field, to: &contentEncoding)
             case "content-length": Self.add(field, to: &contentLength)

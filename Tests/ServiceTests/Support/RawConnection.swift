@@ -64,6 +64,17 @@ final class RawConnection: Sendable {
         return taken
     }
 
+    /// Sends `text` again and again, and reads nothing, until the service has closed the connection; false if it takes nothing for 20 seconds.
+    func sendsUntilClosed(_ text: String) -> Bool {
+        var limit = timeval(tv_sec: 20, tv_usec: 0)
+        setsockopt(socket, SOL_SOCKET, SO_SNDTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
+        let bytes = Array(text.utf8)
+        while true {
+            // A part of one is as good: the next one makes a request that is refused.
+            if Foundation.send(socket, bytes, bytes.count, Int32(MSG_NOSIGNAL)) <= 0 { return errno != EAGAIN }
+        }
+    }
+
     /// Says that nothing more will be sent.
     func finish() { shutdown(socket, Int32(SHUT_WR)) }
 
