@@ -55,7 +55,7 @@ extension API {
         let rejected = try log.rejected(isOpen: false)
         return APIAnswer.ok { json in
             json.key("store")
-            json.value(Self.hex(log.storeID))
+            json.value(Hexadecimal.text(log.storeID))
             json.key("events")
             json.value(statistics.extent.lastPosition.rawValue)
             json.key("last_position")
@@ -98,12 +98,5 @@ extension API {
             json.value(rejected.count { $0.repairedBy != nil })
             json.endObject()
         }
-    }
-
-    private static func hex(_ bytes: [UInt8]) -> String {
-        bytes.map { byte in
-            let text = String(byte, radix: 16)
-            return text.utf8.count == 1 ? "0" + text : text
-        }.joined()
     }
 }

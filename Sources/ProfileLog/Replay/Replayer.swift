@@ -195,9 +195,6 @@ public final class Replayer<P: Projection> {
             hash.update(data: bytes)
             hash.update(data: P.encode(state))
         }
-        return hash.finalize().map { byte in
-            let text = String(byte, radix: 16)
-            return text.count == 1 ? "0" + text : text
-        }.joined()
+        return Hexadecimal.text(hash.finalize())
     }
 }

@@ -85,9 +85,9 @@ extension API {
         _ person: SubscriptionRequest.Person, _ profiles: inout TrackProfiles
     ) throws -> [UserInfo] {
         guard let user = person.user else { return [] }
-        if person.isContact { return try usersSharing(user) }
+        if person.isContact { return try log.users(sharing: user) }
         guard let own = try profiles.find(user) else { return [] }
         guard let address = try profiles.email(of: user) else { return [own] }
-        return [own] + (try usersSharing(address).filter { $0.number != own.number })
+        return [own] + (try log.users(sharing: address).filter { $0.number != own.number })
     }
 }

@@ -118,6 +118,6 @@ extension API {
 
     private func users(_ person: Person) throws -> [UserInfo] {
         guard let id = person.id else { return [] }
-        return person.isContact ? try usersSharing(id) : try log.find(id).map { [$0] } ?? []
+        return person.isContact ? try log.users(sharing: id) : try log.find(id).map { [$0] } ?? []
     }
 }

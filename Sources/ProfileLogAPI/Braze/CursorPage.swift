@@ -37,20 +37,10 @@ struct CursorPage {
     }
 
     /// The name's bytes in hexadecimal digits.
-    private static func cursor(_ name: Name) -> String {
-        let digits = Array("0123456789abcdef".utf8)
-        return String(decoding: name.text.utf8.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
-    }
+    private static func cursor(_ name: Name) -> String { Hexadecimal.text(name.text.utf8) }
 
     private static func name(_ cursor: String) -> Name? {
-        let digits = cursor.utf8.map { Character(Unicode.Scalar($0)).hexDigitValue }
-        guard digits.count % 2 == 0 else { return nil }
-        var bytes: [UInt8] = []
-        for index in stride(from: 0, to: digits.count, by: 2) {
-            guard let high = digits[index], let low = digits[index + 1] else { return nil }
-            bytes.append(UInt8(high << 4 | low))
-        }
-        return String(validating: bytes, as: UTF8.self).map { Name($0) }
+        Hexadecimal.bytes(cursor).flatMap { String(validating: $0, as: UTF8.self) }.map { Name($0) }
     }
 }
 

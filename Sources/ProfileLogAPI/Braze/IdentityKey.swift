@@ -18,8 +18,7 @@ struct IdentityKey: Sendable {
 
     /// The key of one item: as long whatever the request's key is.
     func key(of item: IdentityItem) -> String {
-        let hash = ContentHash.of(Array(text.utf8)).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
-        return "\(hash)/\(item.array).\(item.index)"
+        "\(Hexadecimal.text(ContentHash.of(Array(text.utf8))))/\(item.array).\(item.index)"
     }
 
     /// Whether `item` was done under this key. Throws if the key stands for another request.

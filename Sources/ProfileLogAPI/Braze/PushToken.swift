@@ -23,8 +23,5 @@ struct PushToken: Hashable, Sendable {
     }
 
     /// Stands for a device that nobody has named: the same each time.
-    var deviceID: String {
-        let hash = ContentHash.of(Array("\(app)\0\(token)".utf8)).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }
-        return hash.joined()
-    }
+    var deviceID: String { Hexadecimal.text(ContentHash.of(Array("\(app)\0\(token)".utf8))) }
 }

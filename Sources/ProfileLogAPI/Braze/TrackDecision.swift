@@ -163,7 +163,7 @@ struct TrackDecision {
     ) throws {
         let own = try profiles.find(user)
         guard let address = try profiles.email(of: user) else { return }
-        for other in try api.usersSharing(address) where other.number != own?.number {
+        for other in try api.log.users(sharing: address) where other.number != own?.number {
             let event = try states.event(for: other.id, &profiles)
             try builder.add(event, EventContext(source: .rest), to: other.id)
             profiles.add([event], to: other.id)

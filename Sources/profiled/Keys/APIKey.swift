@@ -1,4 +1,5 @@
 internal import Crypto
+internal import ProfileLog
 
 /// A key as its owner sends it: `plk_`, the eight digits of its ID, `_`, and 64 digits of secret, all of them hexadecimal.
 struct APIKey {

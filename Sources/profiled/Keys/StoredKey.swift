@@ -1,4 +1,5 @@
 internal import Crypto
+internal import ProfileLog
 
 /// A key as the file keeps it: all but the secret.
 struct StoredKey: Codable, Sendable {
