@@ -65,6 +65,12 @@ struct KeyTests {
                 }
                 if status == 403 { #expect(answer.json.at("code") == "not_allowed") }
             }
+            // A page of another site has no key, so a browser may call the service what it likes.
+            let browser = try RawConnection(service)
+            browser.send(
+                "GET /v1/stats HTTP/1.1\r\nHost: crm.example\r\nAccept-Language: en\r\nAuthorization: Bearer \(reader)\r\n"
+                    + "Connection: close\r\n\r\n")
+            #expect(browser.read().hasPrefix("HTTP/1.1 200 "))
             for (key, path, status) in [
                 (reader, "/v1/stats", 200), (reader, "/metrics", 200), (tracker, "/metrics", 403),
                 (tracker, "/v1/stats", 403), (unknown, "/v1/stats", 401), (all, "/v1/stats", 200),
