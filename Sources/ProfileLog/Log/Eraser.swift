@@ -49,9 +49,11 @@ struct Eraser {
     /// Makes tombstones of the records.
     private func bury(_ transaction: borrowing WriteTransaction) throws {
         for position in traces.positions {
-            guard let record = try transaction.get(view.tables.log, position), let header = RecordHeader(record),
-                let tombstone = Tombstone.record(of: header)
-            else { throw StorageError.damaged(place: "the record at position \(position) is unreadable") }
+            // The tombstone gets a right checksum, whatever its header says.
+            let header = try RecordHeader(transaction.get(view.tables.log, position), at: position)
+            guard let tombstone = Tombstone.record(of: header) else {
+                throw StorageError.damaged(place: "the record at position \(position) is unreadable")
+            }
             try withNumberKey(position) { key in
                 try tombstone.withUnsafeBytes { try transaction.put(view.tables.log, key, $0) }
             }
