@@ -189,7 +189,7 @@ struct Eraser {
         let key = Array(device.text.utf8)
         guard let state else { return try transaction.delete(view.tables.devices, key) }
         var writer = WireWriter()
-        state.status.write(to: &writer)
+        DeviceRow.write(state.status, to: &writer)
         try transaction.put(view.tables.devices, key, Array(writer.bytes))
     }
 }

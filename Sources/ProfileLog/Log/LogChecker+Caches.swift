@@ -88,7 +88,7 @@ extension LogChecker {
     mutating func checkDevices(_ transaction: borrowing ReadTransaction) throws {
         let expected = facts.devices
         try compare("devices", tables.devices, expected.count, transaction) { row in
-            guard let status = DeviceStatus(row.value) else { return .wrong }
+            guard let status = DeviceRow.status(row.value) else { return .wrong }
             return expected[Name(String(decoding: row.key, as: UTF8.self))]?.status == status ? .right : .wrong
         }
     }

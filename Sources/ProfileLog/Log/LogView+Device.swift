@@ -13,7 +13,9 @@ extension LogView {
         if checkpoint > 0, !device.text.isEmpty,
             let stored = try transaction.get(tables.devices, Array(device.text.utf8))
         {
-            guard let read = DeviceStatus(stored) else { throw StorageError.damaged(place: "a row of table devices") }
+            guard let read = DeviceRow.status(stored) else {
+                throw StorageError.damaged(place: "a row of table devices")
+            }
             status = read
         }
         let reached = reach(of: device)
