@@ -8,8 +8,7 @@ extension LogChecker {
             var row = try cursor.first()
             while let found = row {
                 guard found.key.count == 16, let positions = try? StreamRow.positions(found) else {
-                    let key = found.key.map { $0 < 16 ? "0\(String($0, radix: 16))" : String($0, radix: 16) }.joined()
-                    problems.append(("streams \(key)", "the row is damaged"))
+                    problems.append(("streams \(found.key.hexadecimal)", "the row is damaged"))
                     row = try cursor.next()
                     continue
                 }

@@ -101,7 +101,11 @@ struct LogChecker {
         try transaction.withCursor(tables.log) { cursor in
             var row = try cursor.first()
             while let found = row {
-                let position = found.key.number ?? 0
+                guard let position = found.key.number else {
+                    checker.report.add("log key \(found.key.hexadecimal)", "the key is no position")
+                    row = try cursor.next()
+                    continue
+                }
                 if position > last { break }
                 while expected < position, expected <= last {
                     checker.report.add("log \(expected)", "the record is missing")
