@@ -113,7 +113,10 @@ struct Eraser {
         try transaction.withCursor(view.tables.contacts) { cursor in
             for contact in traces.contacts {
                 var row = try cursor.seek(contact)
-                while let found = row, found.key.starts(with: contact), found.key.count == contact.count + 8 {
+                while let found = row, found.key.starts(with: contact) {
+                    guard found.key.count == contact.count + 8 else {
+                        throw StorageError.damaged(place: "a row of table contacts")
+                    }
                     if traces.users.contains(found.key.bigEndian64(at: contact.count)) { rows.append(Array(found.key)) }
                     row = try cursor.next()
                 }
@@ -125,11 +128,15 @@ struct Eraser {
     /// Snapshots by whatever projection, and all states over the whole store: they are folded anew.
     private func removeSnapshots(_ transaction: borrowing WriteTransaction) throws {
         var gone: [[UInt8]] = []
+        let users = traces.users.sorted()
         try transaction.withCursor(view.tables.snapshots) { cursor in
             var row = try cursor.first()
-            while let found = row, let length = found.key.first.map(Int.init), found.key.count == length + 17 {
-                let projection = Array(found.key.slice(0..<(length + 1)))
-                for user in traces.users.sorted() {
+            while let found = row {
+                // Who stopped here would leave what stands behind it.
+                guard let projection = SnapshotKey(found.key)?.prefix else {
+                    throw StorageError.damaged(place: "a row of table snapshots")
+                }
+                for user in users {
                     let prefix = ContactKey.key(projection, user: user)
                     var snapshot = try cursor.seek(prefix)
                     while let found = snapshot, found.key.starts(with: prefix) {
@@ -137,8 +144,8 @@ struct Eraser {
                         snapshot = try cursor.next()
                     }
                 }
-                row = try cursor.seek(ContactKey.key(projection, user: .max))
-                if let found = row, found.key.starts(with: projection) { row = try cursor.next() }
+                // Behind all of the projection's.
+                row = try cursor.seek(projection + [UInt8](repeating: .max, count: 17))
             }
         }
         for key in gone { try transaction.delete(view.tables.snapshots, key) }

@@ -56,6 +56,7 @@ struct LogChecker {
             // With a name that is not what it was, a fold gives another state.
             if log.names.damage != nil { return }
             begin(.snapshots)
+            try checkOtherSnapshots(transaction)
             for projection in log.projections where projection.scope == .user {
                 try checkSnapshots(projection, view, transaction, progress)
             }

@@ -47,4 +47,36 @@ struct DamagedErasureTests {
         // The user's number and the version, each behind its tag.
         try flip(4, filled()) { _ in index }
     }
+
+    @Test("A row of the snapshots that is none", arguments: [[1, 2, 3], [7, 0x70, 0x72], [0]] as [[UInt8]])
+    func snapshot(key: [UInt8]) throws {
+        let log = try filled(40)
+        #expect(try !log.rows(.snapshots).isEmpty)
+        try log.damage(.snapshots, key) { $0 = [9] }
+        try expectRefusal("a row of table snapshots", log)
+        let hexadecimal = key.map { String(0x100 + Int($0), radix: 16).dropFirst() }.joined()
+        #expect(try log.check().problems.map(\.place) == ["snapshots \(hexadecimal)"])
+        try log.remove(.snapshots, key)
+        _ = try log.erase([ana], actor: "a test", reason: "asked to")
+        try log.expectSound()
+    }
+
+    @Test("A row among those of the person's address, and among what waits on their device")
+    func longRows() throws {
+        let log = try filled()
+        let address = UserAttributeChange(.email, "ana@example.com")
+        _ = try log.append([.userAttributesChanged([address])], to: ana)
+        _ = try log.append([.customEventSaved(CustomEvent(name: "saved"))], to: ana, context: .saved(on: "phone"))
+        try log.writeIndex()
+        for table in [Table.Name.contacts, .pending] {
+            let whole = try #require(try log.rows(table).keys.first)
+            // Before the row that the person has.
+            let key = Array(whole.dropLast(8)) + [0]
+            try log.damage(table, key) { $0 = [9] }
+            try expectRefusal("a row of table \(table.rawValue)", log)
+            try log.remove(table, key)
+        }
+        _ = try log.erase([ana], actor: "a test", reason: "asked to")
+        try log.expectSound()
+    }
 }
