@@ -61,8 +61,9 @@ struct LogChecker {
                 try checkSnapshots(projection, view, transaction, progress)
             }
             begin(.checkpoints)
+            try checkOtherStates(transaction)
             for projection in log.projections where projection.scope == .store {
-                try checkStoreState(projection, transaction)
+                try checkStoreState(projection, transaction, progress)
             }
         }
         report.users = versions.dropFirst().count { $0 > 0 }
