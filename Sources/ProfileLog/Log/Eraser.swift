@@ -187,10 +187,13 @@ struct Eraser {
         {
             vacated.append((device, try view.survivor(of: before, transaction)))
         }
-        for (position, item) in try view.storedItems(device, transaction) where state?.items[position] == nil {
-            try transaction.delete(
-                view.tables.pending,
-                KeyCoding.pending(device: device, storage: item.storage.rawValue, user: item.user, position: position))
+        let items = try view.storedItems(device, transaction).values.filter { state?.items[$0.position] == nil }
+        let rows = items.map {
+            KeyCoding.pending(device: device, storage: $0.storage.rawValue, user: $0.user, position: $0.position)
+        }
+        // Pages that are emptied in another order than that of the keys become loose, and the commit wastes them.
+        for row in rows.sorted(by: { $0.lexicographicallyPrecedes($1) }) {
+            try transaction.delete(view.tables.pending, row)
         }
         if device.text.isEmpty { return }
         let key = Array(device.text.utf8)
