@@ -69,7 +69,7 @@ let package = Package(
             name: "profilelog-crashchild", dependencies: ["ProfileLog"], path: "Sources/crashchild",
             swiftSettings: settings),
         .target(name: "TestSupport", path: "Tests/Support", swiftSettings: settings),
-        .testTarget(name: "CLITests", dependencies: ["TestSupport"], swiftSettings: settings),
+        .testTarget(name: "CLITests", dependencies: ["ProfileLog", "TestSupport"], swiftSettings: settings),
         .testTarget(name: "CrashTests", dependencies: ["ProfileLog", "TestSupport"], swiftSettings: settings),
         .testTarget(
             name: "ServiceTests", dependencies: ["ProfileLogAPI", "ProfileLog", "TestSupport"], swiftSettings: settings),

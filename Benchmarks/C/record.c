@@ -129,5 +129,5 @@ size_t encode_user_row(uint8_t *out, uint64_t position, struct text external_id)
     uint8_t *at = out;
     *at++ = WIRE_TAG(USER_ROW_CREATED, WIRE_VARINT);
     at = put_varint(at, position);
-    return (size_t)(put_identity(at, USER_ROW_IDENTITIES, external_id) - out);
+    return seal(out, put_identity(at, USER_ROW_IDENTITIES, external_id));
 }

@@ -100,7 +100,7 @@ struct body {
 size_t encode_event(uint8_t *out, const struct header *header, const struct body *body);
 size_t encode_user_created(uint8_t *out, const struct header *header, struct text external_id);
 
-/// The row of table `users` for a user who was created with an external ID.
+/// The row of table `users` for a user who was created with an external ID, CRC included.
 size_t encode_user_row(uint8_t *out, uint64_t position, struct text external_id);
 
 /// Reads the four fields that begin every record. False: they are not there in order.

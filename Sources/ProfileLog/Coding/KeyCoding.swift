@@ -59,8 +59,12 @@ enum KeyCoding {
         return key
     }
 
+    static func snapshotPrefix(_ projection: String) -> [UInt8] {
+        [UInt8(truncatingIfNeeded: projection.utf8.count)] + projection.utf8
+    }
+
     static func snapshotPrefix(_ projection: String, user: UInt64) -> [UInt8] {
-        var key = [UInt8(truncatingIfNeeded: projection.utf8.count)] + projection.utf8
+        var key = snapshotPrefix(projection)
         key.appendBigEndian(user)
         return key
     }

@@ -49,9 +49,11 @@ struct Eraser {
     /// Makes tombstones of the records.
     private func bury(_ transaction: borrowing WriteTransaction) throws {
         for position in traces.positions {
-            guard let record = try transaction.get(view.tables.log, position), let header = RecordHeader(record),
-                let tombstone = Tombstone.record(of: header)
-            else { throw StorageError.damaged(place: "the record at position \(position) is unreadable") }
+            // The tombstone gets a right checksum, whatever its header says.
+            let header = try RecordHeader(transaction.get(view.tables.log, position), at: position)
+            guard let tombstone = Tombstone.record(of: header) else {
+                throw StorageError.damaged(place: "the record at position \(position) is unreadable")
+            }
             try withNumberKey(position) { key in
                 try tombstone.withUnsafeBytes { try transaction.put(view.tables.log, key, $0) }
             }
@@ -111,7 +113,10 @@ struct Eraser {
         try transaction.withCursor(view.tables.contacts) { cursor in
             for contact in traces.contacts {
                 var row = try cursor.seek(contact)
-                while let found = row, found.key.starts(with: contact), found.key.count == contact.count + 8 {
+                while let found = row, found.key.starts(with: contact) {
+                    guard found.key.count == contact.count + 8 else {
+                        throw StorageError.damaged(place: "a row of table contacts")
+                    }
                     if traces.users.contains(found.key.bigEndian64(at: contact.count)) { rows.append(Array(found.key)) }
                     row = try cursor.next()
                 }
@@ -123,11 +128,15 @@ struct Eraser {
     /// Snapshots by whatever projection, and all states over the whole store: they are folded anew.
     private func removeSnapshots(_ transaction: borrowing WriteTransaction) throws {
         var gone: [[UInt8]] = []
+        let users = traces.users.sorted()
         try transaction.withCursor(view.tables.snapshots) { cursor in
             var row = try cursor.first()
-            while let found = row, let length = found.key.first.map(Int.init), found.key.count == length + 17 {
-                let projection = Array(found.key.slice(0..<(length + 1)))
-                for user in traces.users.sorted() {
+            while let found = row {
+                // Who stopped here would leave what stands behind it.
+                guard let projection = SnapshotKey(found.key)?.prefix else {
+                    throw StorageError.damaged(place: "a row of table snapshots")
+                }
+                for user in users {
                     let prefix = ContactKey.key(projection, user: user)
                     var snapshot = try cursor.seek(prefix)
                     while let found = snapshot, found.key.starts(with: prefix) {
@@ -135,8 +144,8 @@ struct Eraser {
                         snapshot = try cursor.next()
                     }
                 }
-                row = try cursor.seek(ContactKey.key(projection, user: .max))
-                if let found = row, found.key.starts(with: projection) { row = try cursor.next() }
+                // Behind all of the projection's.
+                row = try cursor.seek(projection + [UInt8](repeating: .max, count: 17))
             }
         }
         for key in gone { try transaction.delete(view.tables.snapshots, key) }
@@ -178,16 +187,19 @@ struct Eraser {
         {
             vacated.append((device, try view.survivor(of: before, transaction)))
         }
-        for (position, item) in try view.storedItems(device, transaction) where state?.items[position] == nil {
-            try transaction.delete(
-                view.tables.pending,
-                KeyCoding.pending(device: device, storage: item.storage.rawValue, user: item.user, position: position))
+        let items = try view.storedItems(device, transaction).values.filter { state?.items[$0.position] == nil }
+        let rows = items.map {
+            KeyCoding.pending(device: device, storage: $0.storage.rawValue, user: $0.user, position: $0.position)
+        }
+        // Pages that are emptied in another order than that of the keys become loose, and the commit wastes them.
+        for row in rows.sorted(by: { $0.lexicographicallyPrecedes($1) }) {
+            try transaction.delete(view.tables.pending, row)
         }
         if device.text.isEmpty { return }
         let key = Array(device.text.utf8)
         guard let state else { return try transaction.delete(view.tables.devices, key) }
         var writer = WireWriter()
-        state.status.write(to: &writer)
+        DeviceRow.write(state.status, to: &writer)
         try transaction.put(view.tables.devices, key, Array(writer.bytes))
     }
 }

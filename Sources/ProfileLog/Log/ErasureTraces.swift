@@ -19,9 +19,11 @@ struct ErasureTraces {
             guard users.insert(user).inserted else { continue }
             let version = try view.version(of: user, transaction)
             for position in try view.positions(of: user, from: 1, to: version, transaction) {
-                guard let record = try transaction.get(view.tables.log, position), let header = RecordHeader(record),
-                    let body = RecordBody(header.body)
-                else { throw StorageError.damaged(place: "the record at position \(position) is unreadable") }
+                // What a damaged record says of IDs, names and devices is not where the person's values stand.
+                let header = try RecordHeader(transaction.get(view.tables.log, position), at: position)
+                guard let body = RecordBody(header.body) else {
+                    throw StorageError.damaged(place: "the record at position \(position) is unreadable")
+                }
                 if !body.erased { take(header, body, position) }
                 if header.kind == .usersMerged, let source = body.otherUser { waiting.append(source) }
             }

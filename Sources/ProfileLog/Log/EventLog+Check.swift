@@ -1,6 +1,7 @@
 extension EventLog {
     /// Proves that the store holds together: each record's checksum and content, gapless order and versions, each index against the log,
-    /// names, identifiers, and each snapshot against a fresh fold.
+    /// names, identifiers, and each snapshot and each state over the whole store against a fresh fold; of projections that the log was
+    /// opened without, the checksums.
     ///
     /// Goes on behind what is damaged, so that one run names all of it. Reads only. Memory grows with users and pending items.
     public func check(progress: (LogProgress) -> Void = { _ in }) throws -> CheckReport {

@@ -121,7 +121,15 @@ public final class EventLog: Sendable {
 
 extension EventLog {
     static func last(_ transaction: borrowing some Reading & ~Copyable, _ tables: Tables) throws -> UInt64 {
-        try transaction.withCursor(tables.log) { try $0.last()?.key.number ?? 0 }
+        try transaction.withCursor(tables.log) { cursor in
+            var row = try cursor.last()
+            // A key that is no number is damage, which hides no record before it: `check` names it.
+            while let found = row {
+                if let position = found.key.number { return position }
+                row = try cursor.previous()
+            }
+            return 0
+        }
     }
 
     /// Runs `body` on one consistent view of everything that was committed before the call, by whatever process.

@@ -59,7 +59,7 @@ enum StreamRow {
     }
 }
 
-/// A row of table `users`.
+/// A row of table `users`: a message, and a checksum, since events for this user go to the one whom it names.
 struct UserRow: Hashable {
     var created: UInt64 = 0
     var identities: [UserID] = []
@@ -70,8 +70,10 @@ struct UserRow: Hashable {
 
     init() {}
 
-    init?(_ bytes: UnsafeRawBufferPointer) {
-        var reader = WireReader(bytes)
+    /// Nil if the row is damaged.
+    init?(_ row: UnsafeRawBufferPointer) {
+        guard RecordHeader.hasRightChecksum(row) else { return nil }
+        var reader = WireReader(row.slice(0..<(row.count - 4)))
         while let field = reader.field() {
             switch (field.number, field.type) {
             case (1, .varint): created = reader.varint()
@@ -99,21 +101,27 @@ struct UserRow: Hashable {
         }
     }
 
-    /// The user into whom the one of this row went.
-    static func mergedInto(_ row: UnsafeRawBufferPointer) -> UInt64? {
-        var reader = WireReader(row)
+    /// The user into whom the one of this row went, without a look at the rest.
+    static func mergedInto(_ row: UnsafeRawBufferPointer) throws(StorageError) -> UInt64? {
+        guard RecordHeader.hasRightChecksum(row) else { throw damage }
+        var reader = WireReader(row.slice(0..<(row.count - 4)))
         while let field = reader.field() {
             if field.number == 3, field.type == .varint { return reader.varint() }
             reader.skip(field.type)
         }
+        if reader.isBad { throw damage }
         return nil
     }
 
+    static let damage = StorageError.damaged(place: "a row of table users")
+
     func write(to writer: inout WireWriter) {
+        let begin = writer.count
         writer.field(1, varint: created)
         for identity in identities { IdentityCodec.write(identity, field: 2, to: &writer) }
         if let mergedInto { writer.field(3, varint: mergedInto) }
         if isErased { writer.field(4, varint: 1) }
+        writer.littleEndian(crc32c(writer.bytes.slice(begin..<writer.count)))
     }
 
     /// The ID by which the user is best known: external ID, alias, e-mail, phone, device, in this order. Of several external IDs the
@@ -121,6 +129,21 @@ struct UserRow: Hashable {
     var primary: UserID? {
         identities.last { if case .externalID = $0 { true } else { false } }
             ?? identities.min { $0.kindNumber < $1.kindNumber }
+    }
+}
+
+/// A row of table `devices`: a message, and a checksum, since events for the device go to the user whom it names.
+enum DeviceRow {
+    static func write(_ status: DeviceStatus, to writer: inout WireWriter) {
+        let begin = writer.count
+        status.write(to: &writer)
+        writer.littleEndian(crc32c(writer.bytes.slice(begin..<writer.count)))
+    }
+
+    /// Nil if the row is damaged.
+    static func status(_ row: UnsafeRawBufferPointer) -> DeviceStatus? {
+        guard RecordHeader.hasRightChecksum(row) else { return nil }
+        return DeviceStatus(row.slice(0..<(row.count - 4)))
     }
 }
 
@@ -153,7 +176,7 @@ enum PendingRow {
 /// How far the caches reach: the row `index` of table `checkpoints`.
 struct IndexCheckpoint: Hashable {
     /// Raised when the layout of a cache changes; caches of another revision are dropped and rebuilt.
-    static let currentRevision: UInt32 = 4
+    static let currentRevision: UInt32 = 5
     static let key = Array("index".utf8)
 
     var revision = currentRevision

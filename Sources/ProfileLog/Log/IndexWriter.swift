@@ -164,7 +164,7 @@ struct IndexWriter {
             try writePending(device, transaction)
             if device.text.isEmpty { continue }
             writer.removeAll()
-            try view.device(device, transaction).write(to: &writer)
+            DeviceRow.write(try view.device(device, transaction), to: &writer)
             try transaction.put(view.tables.devices, Array(device.text.utf8), Array(writer.bytes))
         }
     }

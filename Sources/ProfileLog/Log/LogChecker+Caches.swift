@@ -8,8 +8,7 @@ extension LogChecker {
             var row = try cursor.first()
             while let found = row {
                 guard found.key.count == 16, let positions = try? StreamRow.positions(found) else {
-                    let key = found.key.map { $0 < 16 ? "0\(String($0, radix: 16))" : String($0, radix: 16) }.joined()
-                    problems.append(("streams \(key)", "the row is damaged"))
+                    problems.append(("streams \(found.key.hexadecimal)", "the row is damaged"))
                     row = try cursor.next()
                     continue
                 }
@@ -88,7 +87,7 @@ extension LogChecker {
     mutating func checkDevices(_ transaction: borrowing ReadTransaction) throws {
         let expected = facts.devices
         try compare("devices", tables.devices, expected.count, transaction) { row in
-            guard let status = DeviceStatus(row.value) else { return .wrong }
+            guard let status = DeviceRow.status(row.value) else { return .wrong }
             return expected[Name(String(decoding: row.key, as: UTF8.self))]?.status == status ? .right : .wrong
         }
     }
@@ -142,59 +141,5 @@ extension LogChecker {
         }
         if wrong > 0 { report.add(name, "\(wrong) rows do not hold what the log says") }
         if rows != count { report.add(name, "\(rows) rows stand where the log says \(count)") }
-    }
-
-    /// A stored state over the whole store against a fresh fold up to its position.
-    mutating func checkStoreState<P: Projection>(_: P.Type, _ transaction: borrowing ReadTransaction) throws {
-        guard let row = try transaction.get(tables.checkpoints, Array(P.name.utf8)) else { return }
-        guard RecordHeader.hasRightChecksum(row) else { return report.add("checkpoints \(P.name)", "it is damaged") }
-        guard let stored = StoreStateRow.read(row, revision: P.revision) else { return }
-        let replayer = Replayer<P>(log)
-        try replayer.run(to: Position(rawValue: stored.position))
-        if replayer.position.rawValue != stored.position || !P.encode(replayer.state).elementsEqual(stored.state) {
-            report.add("checkpoints \(P.name)", "it is not what a fresh fold gives")
-        }
-    }
-
-    mutating func checkSnapshots<P: Projection>(
-        _: P.Type, _ view: LogView, _ transaction: borrowing ReadTransaction, _ progress: (LogProgress) -> Void
-    ) throws {
-        let log = log
-        let prefix = [UInt8(truncatingIfNeeded: P.name.utf8.count)] + P.name.utf8
-        var problems: [String] = []
-        var count = 0
-        let total = try UInt64(transaction.count(tables.snapshots))
-        try transaction.withCursor(tables.snapshots) { cursor in
-            var row = try cursor.seek(prefix)
-            var current: (user: UInt64, version: UInt64, state: P.State)?
-            while let found = row, found.key.starts(with: prefix), found.key.count == prefix.count + 16 {
-                let user = found.key.bigEndian64(at: prefix.count)
-                let version = found.key.bigEndian64(at: prefix.count + 8)
-                if !RecordHeader.hasRightChecksum(found.value) {
-                    problems.append("snapshots \(P.name), user \(user), version \(version)")
-                } else if let stored = SnapshotRow.state(found.value, revision: P.revision) {
-                    count += 1
-                    var fresh = current?.user == user ? current?.state ?? P.initial : P.initial
-                    let from = current?.user == user ? (current?.version ?? 0) + 1 : 1
-                    do {
-                        let positions = try view.positions(of: user, from: from, to: version, transaction)
-                        try log.fold(P.self, positions, into: &fresh, view, transaction)
-                        if !P.encode(fresh).elementsEqual(stored) {
-                            problems.append("snapshots \(P.name), user \(user), version \(version)")
-                        }
-                        current = (user, version, fresh)
-                    } catch is StorageError {
-                        problems.append("snapshots \(P.name), user \(user), version \(version)")
-                        current = nil
-                    }
-                }
-                if count % 4096 == 0 {
-                    progress(LogProgress(stage: "snapshots", done: UInt64(count), total: total, unit: "rows"))
-                }
-                row = try cursor.next()
-            }
-        }
-        report.snapshots += count
-        for place in problems { report.add(place, "it is not what a fresh fold gives") }
     }
 }

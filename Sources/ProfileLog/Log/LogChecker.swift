@@ -56,12 +56,14 @@ struct LogChecker {
             // With a name that is not what it was, a fold gives another state.
             if log.names.damage != nil { return }
             begin(.snapshots)
+            try checkOtherSnapshots(transaction)
             for projection in log.projections where projection.scope == .user {
                 try checkSnapshots(projection, view, transaction, progress)
             }
             begin(.checkpoints)
+            try checkOtherStates(transaction)
             for projection in log.projections where projection.scope == .store {
-                try checkStoreState(projection, transaction)
+                try checkStoreState(projection, transaction, progress)
             }
         }
         report.users = versions.dropFirst().count { $0 > 0 }
@@ -101,7 +103,11 @@ struct LogChecker {
         try transaction.withCursor(tables.log) { cursor in
             var row = try cursor.first()
             while let found = row {
-                let position = found.key.number ?? 0
+                guard let position = found.key.number else {
+                    checker.report.add("log key \(found.key.hexadecimal)", "the key is no position")
+                    row = try cursor.next()
+                    continue
+                }
                 if position > last { break }
                 while expected < position, expected <= last {
                     checker.report.add("log \(expected)", "the record is missing")

@@ -13,7 +13,9 @@ extension LogView {
         if checkpoint > 0, !device.text.isEmpty,
             let stored = try transaction.get(tables.devices, Array(device.text.utf8))
         {
-            guard let read = DeviceStatus(stored) else { throw StorageError.damaged(place: "a row of table devices") }
+            guard let read = DeviceRow.status(stored) else {
+                throw StorageError.damaged(place: "a row of table devices")
+            }
             status = read
         }
         let reached = reach(of: device)
@@ -57,8 +59,10 @@ extension LogView {
         let prefix = KeyCoding.devicePrefix(device)
         try transaction.withCursor(tables.pending) { cursor in
             var row = try cursor.seek(prefix)
-            while let found = row, found.key.starts(with: prefix), found.key.count == prefix.count + 20 {
-                guard let item = PendingRow.item(found, prefixBytes: prefix.count) else {
+            while let found = row, found.key.starts(with: prefix) {
+                guard found.key.count == prefix.count + 20,
+                    let item = PendingRow.item(found, prefixBytes: prefix.count)
+                else {
                     throw StorageError.damaged(place: "a row of table pending")
                 }
                 items[item.position] = item

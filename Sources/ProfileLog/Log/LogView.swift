@@ -141,7 +141,7 @@ struct LogView: Sendable {
     func identities(of user: UInt64, _ transaction: borrowing some Reading & ~Copyable) throws -> UserRow {
         var row = UserRow()
         if checkpoint > 0, let stored = try transaction.get(tables.users, user) {
-            guard let read = UserRow(stored) else { throw StorageError.damaged(place: "a row of table users") }
+            guard let read = UserRow(stored) else { throw UserRow.damage }
             row = read
         }
         let reached = reach(of: user)
@@ -174,7 +174,7 @@ struct LogView: Sendable {
     func mergedInto(_ user: UInt64, _ transaction: borrowing some Reading & ~Copyable) throws -> UInt64? {
         if let merge = withTail({ $0.merges[user] }), merge.position <= last { return merge.target }
         guard checkpoint > 0, let row = try transaction.get(tables.users, user) else { return nil }
-        return UserRow.mergedInto(row)
+        return try UserRow.mergedInto(row)
     }
 
     // MARK: - Streams

@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import ProfileLog
+internal import ProfileLogAPI
 
 /// `profilecli check`
 struct CheckCommand: ParsableCommand {
@@ -57,7 +58,8 @@ struct CheckCommand: ParsableCommand {
         }
         // Before the store is opened, which reads some of everything.
         if try StoreFolder(path: store.path) == .store { try EventLog.readThrough(path: store.path, telling: tell) }
-        let report = try store.open().check(progress: tell)
+        // With all projections whose states `profiled` keeps.
+        let report = try store.open(projections: API.projections).check(progress: tell)
         bar.clear()
         try Output.print(
             output.isJSON

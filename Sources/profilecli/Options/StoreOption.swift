@@ -20,8 +20,10 @@ struct StoreOption: ParsableArguments {
         store ?? Terminal.environment("PROFILELOG_STORE").flatMap { $0.isEmpty ? nil : $0 } ?? "profilelog"
     }
 
-    /// Opens the store; a missing one is made if `create` is true, and a message says so.
-    func open(create: Bool = false) throws -> EventLog {
+    /// Opens the store; a missing one is made if `create` is true, and a message says so. `projections` are as for `EventLog`.
+    func open(
+        create: Bool = false, projections: [any Projection.Type] = [ProfileProjection.self]
+    ) throws -> EventLog {
         let isNew: Bool
         switch try StoreFolder(path: path) {
         case .store: isNew = false
@@ -40,7 +42,7 @@ struct StoreOption: ParsableArguments {
             }
             isNew = true
         }
-        let log = try EventLog(path: path, create: create)
+        let log = try EventLog(path: path, create: create, projections: projections)
         if isNew { Output.message(DisplayWidth.oneLine("New store at \(path.contains("/") ? path : "./\(path)").")) }
         return log
     }
@@ -72,6 +74,10 @@ struct StoreOnlyOption: ParsableArguments {
     /// The folder.
     var path: String { place.path }
 
-    /// Opens the store.
-    func open(create: Bool = false) throws -> EventLog { try place.open(create: create) }
+    /// Opens the store; as for `StoreOption`.
+    func open(
+        create: Bool = false, projections: [any Projection.Type] = [ProfileProjection.self]
+    ) throws -> EventLog {
+        try place.open(create: create, projections: projections)
+    }
 }

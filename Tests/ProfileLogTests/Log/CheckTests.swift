@@ -38,6 +38,26 @@ struct CheckTests {
         #expect(try places(log).contains("log 5"))
     }
 
+    @Test(
+        "A key of the log that is no position is named, and hides no record before or behind it",
+        arguments: [[2, 0, 5], [3, 0, 1, 2], [9, 1]] as [[UInt8]])
+    func strangeKey(key: [UInt8]) throws {
+        var log = try EventLog(path: folder.path, create: true, options: .small(clock))
+        let event = ProfileEvent.customEventLogged(CustomEvent(name: "played"))
+        for _ in 0..<300 { _ = try log.append([event], to: .externalID("ana")) }
+        try log.writeIndex()
+        try log.damage(.log, key) { $0 = [9] }
+        log = try EventLog(path: folder.path, options: .small(clock))
+        #expect(try log.lastPosition().rawValue == 301)
+        let hexadecimal = key.map { String(0x100 + Int($0), radix: 16).dropFirst() }.joined()
+        #expect(try log.check().problems == [.init(place: "log key \(hexadecimal)", what: "the key is no position")])
+        // Read to their end, whatever stands between.
+        let user = try #require(try log.find(.externalID("ana")))
+        #expect(try log.history(of: user.number).count == 301)
+        try log.remove(.log, key)
+        try log.expectSound()
+    }
+
     @Test("Two records that changed places")
     func swapped() throws {
         let log = try filled()

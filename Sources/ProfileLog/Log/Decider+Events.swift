@@ -1,0 +1,206 @@
+/// Appends of events: users by their IDs, a key, expected versions, then a record for each item.
+extension Decider {
+    mutating func decideEvents(
+        _ append: borrowing PreparedAppend, _ transaction: borrowing some Reading & ~Copyable
+    ) throws -> AppendReceipt {
+        let isEncoded = append.deferred.isEmpty && (append.names?.erasures ?? .max) == view.nameTable.erasures
+        if isEncoded { return try decideEncoded(append, transaction) }
+        return try decideEncoded(resolvingNames(of: renumbered(copy append)), transaction)
+    }
+
+    /// As `decideEvents`, for an append of which all names have their numbers.
+    private mutating func decideEncoded(
+        _ append: borrowing PreparedAppend, _ transaction: borrowing some Reading & ~Copyable
+    ) throws -> AppendReceipt {
+        var keyField: AppendField?
+        if !append.idempotencyKey.isEmpty {
+            let content = contentHash(append)
+            if let receipt = try earlierReceipt(append, content, transaction) { return receipt }
+            keyField = AppendField(key: append.idempotencyKey, content: content, count: 0, note: append.note)
+        }
+        for (user, expected) in append.expectations {
+            let actual =
+                try view.user(user, braze: braze, transaction).map { try view.version(of: $0, transaction) } ?? 0
+            guard expected.accepts(Version(rawValue: actual)) else {
+                throw AppendError.versionConflict(user: user, expected: expected, actual: Version(rawValue: actual))
+            }
+        }
+        writer.reserve(append.byteCount)
+        let users = try resolve(append, transaction)
+        let plans = try plan(append, users, transaction)
+        return try append.bytes.withUnsafeBytes { try write(append, $0, users, plans, keyField, transaction) }
+    }
+
+    /// The users of the append's targets; nil for those whom it creates.
+    private func resolve(
+        _ append: borrowing PreparedAppend, _ transaction: borrowing some Reading & ~Copyable
+    ) throws -> [UInt64?] {
+        var users: [UInt64?] = []
+        users.reserveCapacity(append.targets.count)
+        try append.bytes.withUnsafeBytes { bytes in
+            let targets = append.targets.span
+            for index in targets.indices {
+                let key = targets[index].key
+                if key.isEmpty {
+                    users.append(try resolve(targets[index].id, transaction))
+                } else {
+                    users.append(try view.user(identifier: bytes.slice(key), targets[index].id, transaction))
+                }
+            }
+        }
+        return users
+    }
+
+    /// The user with an ID that has no key in `identifiers`. Nobody can be made by a `braze:` ID.
+    private func resolve(_ id: UserID, _ transaction: borrowing some Reading & ~Copyable) throws -> UInt64? {
+        let user = try view.user(id, braze: braze, transaction)
+        if user == nil, case .brazeID = id { throw AppendError.unknownUser(id) }
+        return user
+    }
+
+    private mutating func write(
+        _ append: borrowing PreparedAppend, _ bytes: UnsafeRawBufferPointer, _ users: [UInt64?],
+        _ plans: [Int: ItemPlan], _ key: AppendField?,
+        _ transaction: borrowing some Reading & ~Copyable
+    ) throws -> AppendReceipt {
+        var users = users
+        let first = nextPosition
+        var places: [AppendReceipt.Place] = []
+        places.reserveCapacity(append.items.count)
+        var key = key
+        // The key's field stands in the first record and counts all of them, also those of users who are made on the way.
+        let promised = key.map { _ in
+            append.items.count + append.leftOut.count + extraEvents(append, users, plans)
+        }
+        if let promised { key?.count = UInt64(promised) }
+        for index in append.items.indices {
+            let item = append.items[index]
+            let user: UInt64
+            if let known = users[item.target] {
+                user = known
+            } else {
+                // An earlier item may have made this user.
+                let id = append.targets[item.target].id
+                user = try view.user(id, braze: braze, transaction) ?? create(id, &key, &places, transaction)
+                users[item.target] = user
+            }
+            if !plans.isEmpty, let plan = plans[index] {
+                try write(
+                    plan, append.devices[index], user, &key, body: bytes.slice(item.body), &places, transaction)
+            } else {
+                try record(item.kind, user, &key, body: bytes.slice(item.body), &places, transaction)
+            }
+        }
+        for (id, items) in append.leftOut {
+            let user = try id.flatMap { try view.user($0, braze: braze, transaction) }
+            try event(
+                .objectsLeftOut(user == nil ? items.map(\.anonymous) : items), EventContext(source: .rest), user ?? 0,
+                &key, &places, transaction)
+        }
+        precondition(promised == nil || promised == places.count, "A key counts other events than its append stored.")
+        return AppendReceipt(
+            first: Position(rawValue: first), places: places, isRepetition: false, note: append.note)
+    }
+
+    /// Writes an item as it was planned.
+    private mutating func write(
+        _ plan: ItemPlan, _ device: Name?, _ user: UInt64, _ key: inout AppendField?, body: UnsafeRawBufferPointer,
+        _ places: inout [AppendReceipt.Place], _ transaction: borrowing some Reading & ~Copyable
+    ) throws {
+        if plan.joins, let device {
+            let change = EventContext(source: .system, device: device.text)
+            try event(.userChanged(previous: nil), change, user, &key, &places, transaction)
+        }
+        if let (event, context) = plan.relocated {
+            try self.event(event, context, user, &key, &places, transaction)
+        } else {
+            try record(plan.kind, user, &key, body: body, &places, transaction)
+        }
+    }
+
+    /// How many events the append makes beside its items: for new users, and for devices that get their first.
+    private func extraEvents(_ append: borrowing PreparedAppend, _ users: [UInt64?], _ plans: [Int: ItemPlan]) -> Int {
+        var made: Set<UserID> = []
+        var occupied: Set<Name> = []
+        var extra = 0
+        for (index, item) in append.items.enumerated() {
+            let id = append.targets[item.target].id
+            if users[item.target] == nil, !made.contains(id) {
+                if case .device(let device) = id {
+                    // The ID leads to whoever an earlier item put on the device.
+                    if occupied.insert(Name(device)).inserted { extra += 1 }
+                } else {
+                    extra += 1
+                }
+                made.insert(id)
+            }
+            if plans[index]?.joins == true, let device = append.devices[index] {
+                occupied.insert(device)
+                extra += 1
+            }
+        }
+        return extra
+    }
+
+    // MARK: - Names and contents
+
+    /// Encodes an append anew that was prepared before names were erased: their numbers lead nowhere.
+    private func renumbered(_ append: PreparedAppend) -> PreparedAppend {
+        guard let known = append.names, known.erasures != view.nameTable.erasures else { return append }
+        var renumbered = append
+        renumbered.names = nil
+        append.bytes.withUnsafeBytes { bytes in
+            for (index, item) in append.items.enumerated() where append.deferred[index] == nil {
+                let header = RecordHeader(kind: item.kind, body: bytes.slice(item.body))
+                guard let event = RecordedEvent(header, position: .start, names: known) else {
+                    preconditionFailure("An event was prepared that is none.")
+                }
+                renumbered.deferred[index] = .init(event: event.event, context: event.context)
+            }
+        }
+        return renumbered
+    }
+
+    /// Encodes the events that had to wait for numbers of their names.
+    private mutating func resolvingNames(of append: PreparedAppend) throws -> PreparedAppend {
+        if append.deferred.isEmpty { return append }
+        var resolved = append
+        resolved.deferred = [:]
+        resolved.extraBytes = 0
+        for (index, deferred) in append.deferred.sorted(by: { $0.key < $1.key }) {
+            scratch.removeAll()
+            _ = EventEncoder.write(deferred.event, deferred.context, names: &names, to: &scratch)
+            guard scratch.count <= Limits.bytesPerEvent else {
+                throw AppendError.invalid(
+                    place: "The event", reason: "must not be larger than \(Limits.bytesPerEvent) bytes")
+            }
+            let begin = resolved.bytes.count
+            resolved.bytes.append(contentsOf: scratch.bytes)
+            let item = append.items[index]
+            resolved.items[index] = .init(target: item.target, kind: item.kind, body: begin..<resolved.bytes.count)
+        }
+        return resolved
+    }
+
+    /// What makes two appends the same: who, what kind, which content, in this order.
+    private func contentHash(_ append: borrowing PreparedAppend) -> [UInt8] {
+        var content: [UInt8] = []
+        content.reserveCapacity(append.bytes.count + append.items.count * 12)
+        for item in append.items {
+            let target = append.targets[item.target]
+            content.append(target.id.kindNumber)
+            if target.key.isEmpty {
+                let id = Array(target.id.parts[0].utf8)
+                content.appendBigEndian(UInt32(id.count))
+                content += id
+            } else {
+                content.appendBigEndian(UInt32(target.key.count))
+                content += append.bytes[target.key]
+            }
+            content.append(item.kind.rawValue)
+            content.appendBigEndian(UInt32(item.body.count))
+            content += append.bytes[item.body]
+        }
+        return KeyCoding.hash(content)
+    }
+}

@@ -1,0 +1,21 @@
+/// A device as the log knows it.
+public struct DeviceInfo: Hashable, Sendable {
+    /// Its ID.
+    public var device: String
+    /// Who is on it.
+    public var user: UserNumber?
+    /// Position of its last launch.
+    public var lastLaunch: Position?
+    /// Where its open session started; nil if none is open.
+    public var session: Position?
+    /// How it is set up.
+    public var settings: DeviceSettings
+
+    init(device: String, _ status: DeviceStatus) {
+        self.device = device
+        user = status.user.map(UserNumber.init(rawValue:))
+        lastLaunch = status.launch == 0 ? nil : Position(rawValue: status.launch)
+        session = status.session == 0 ? nil : Position(rawValue: status.session)
+        settings = status.settings
+    }
+}

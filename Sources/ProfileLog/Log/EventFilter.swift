@@ -1,0 +1,45 @@
+/// Which events are wanted. What is nil lets everything through.
+public struct EventFilter: Hashable, Sendable {
+    /// Of one of these kinds.
+    public var kinds: Set<EventKind>?
+    /// A custom event or a product with this name, or a change of the attribute with it.
+    public var name: Name?
+    /// Recorded at or after this time.
+    public var since: Timestamp?
+    /// Recorded before this time.
+    public var before: Timestamp?
+
+    /// Lets everything through.
+    public init(kinds: Set<EventKind>? = nil, name: Name? = nil, since: Timestamp? = nil, before: Timestamp? = nil) {
+        self.kinds = kinds
+        self.name = name
+        self.since = since
+        self.before = before
+    }
+
+    func mayMatch(_ kind: EventKind?) -> Bool {
+        guard let kinds else { return true }
+        return kind.map(kinds.contains) ?? false
+    }
+
+    func matches(_ event: RecordedEvent) -> Bool {
+        if let since, event.recordedAt < since { return false }
+        if let before, event.recordedAt >= before { return false }
+        if let kinds, !kinds.contains(event.event.kind) { return false }
+        guard let name else { return true }
+        if case .queued(let logged) = event.event { return Self.concerns(logged, name) }
+        return Self.concerns(event.event, name)
+    }
+
+    private static func concerns(_ event: ProfileEvent, _ name: Name) -> Bool {
+        switch event {
+        case .customEventSaved(let event), .customEventLogged(let event): return event.name == name
+        case .purchaseLogged(let purchase): return purchase.product == name
+        case .customAttributesSaved(let changes), .customAttributesChanged(let changes):
+            return changes.contains { $0.name == name }
+        case .userAttributeSaved(let change): return change.attribute.name == name.text
+        case .userAttributesChanged(let changes): return changes.contains { $0.attribute.name == name.text }
+        default: return false
+        }
+    }
+}
