@@ -20,6 +20,16 @@ extension EventLog {
 
     /// Empties the tables that can be made from the log.
     func dropCaches() throws {
+        do {
+            try dropIfSound()
+            mayRemakeCaches.withLock { $0 = true }
+        } catch let error as StorageError where error.isDamage {
+            mayRemakeCaches.withLock { $0 = false }
+            throw error
+        }
+    }
+
+    private func dropIfSound() throws {
         var sound: UInt64 = 0
         try environment.withReadTransaction { sound = try refuseDamagedLog(behind: sound, $0) }
         try writing.withLock { _ in

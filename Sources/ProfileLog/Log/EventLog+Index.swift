@@ -19,7 +19,7 @@ extension EventLog {
             }
         } catch let error as StorageError where error.isDamage {
             // A cache that cannot be continued is made anew; what is damaged in the log itself refuses that too, and stays named.
-            try? remakeCaches()
+            if mayRemakeCaches.withLock({ $0 }) { try? remakeCaches() }
         } catch {
             // Tried again after the next commit.
         }
