@@ -3,9 +3,9 @@ internal import Synchronization
 extension EventLog {
     /// Drops every cache and writes it anew from the log. The log, the names and what they say are untouched.
     ///
-    /// Costs some microseconds for each event of the log, in rounds of 2^20 events: others commit between their slices, but who reads or
-    /// commits meanwhile holds in memory what no round has reached. Drops nothing if the log is damaged: the caches then know of records
-    /// that cannot be indexed again.
+    /// Costs some microseconds for each event of the log, in rounds of 2^20 events. Other processes commit between their slices, and so do other
+    /// threads, unless they wait for a `LogWriter` that makes the caches anew itself. Who reads or commits meanwhile holds in memory what
+    /// no round has reached. Drops nothing if the log is damaged: the caches then know of records that cannot be indexed again.
     public func rebuildCaches() throws {
         try remakeCaches()
         try writeIndex()
