@@ -55,7 +55,6 @@ extension EventLog {
         var isDone = false
         while !isDone {
             if !flush.hasRows { flush.findRows(0) }
-            let (begin, size) = (ContinuousClock.now, sliceSize.withLock { $0.rows })
             try writing.withLock { _ in
                 try environment.withWriteTransaction { transaction in
                     let tables = environment.tables
@@ -64,10 +63,9 @@ extension EventLog {
                     let progress = try FlushProgress.known(tables, transaction, checkpoint: checkpoint, last: last)
                     guard let progress, progress.isSameFlush(as: flush.progress) else { return isDone = true }
                     flush.moveOn(to: progress)
-                    isDone = try write(&flush, rows: size, transaction)
+                    isDone = try write(&flush, transaction)
                 }
             }
-            sliceSize.withLock { $0.learn(ContinuousClock.now - begin) }
         }
     }
 }
