@@ -75,7 +75,7 @@ extension EventLog {
     private func checkpoint() throws -> UInt64 {
         try environment.withReadTransaction { transaction in
             let last = try Self.last(transaction, environment.tables)
-            return try IndexCheckpoint.read(environment.tables, transaction, last: last)?.position ?? 0
+            return try IndexCheckpoint.position(environment.tables, transaction, last: last)
         }
     }
 }

@@ -31,21 +31,14 @@ extension EventLog {
             if let damage = names.damage { throw damage }
             guard try isRoundNeeded(transaction) else { return nil }
             let last = try Self.last(transaction, environment.tables)
-            let checkpoint = try IndexCheckpoint.read(environment.tables, transaction, last: last)?.position ?? 0
-            if let known = try FlushProgress.known(
-                environment.tables, transaction, checkpoint: checkpoint, last: last)
-            {
-                return known
-            }
-            let progress = FlushProgress(checkpoint: checkpoint, target: checkpoint + options.greatestLag)
-            try begin(progress, transaction)
-            return progress
+            let checkpoint = try IndexCheckpoint.position(environment.tables, transaction, last: last)
+            return try progress(from: checkpoint, to: last, transaction)
         }
     }
 
     private func isRoundNeeded(_ transaction: borrowing some Reading & ~Copyable) throws -> Bool {
         let last = try Self.last(transaction, environment.tables)
-        let checkpoint = try IndexCheckpoint.read(environment.tables, transaction, last: last)?.position ?? 0
+        let checkpoint = try IndexCheckpoint.position(environment.tables, transaction, last: last)
         return last - checkpoint > 2 * options.greatestLag
     }
 
@@ -59,7 +52,7 @@ extension EventLog {
                 try environment.withWriteTransaction { transaction in
                     let tables = environment.tables
                     let last = try Self.last(transaction, tables)
-                    let checkpoint = try IndexCheckpoint.read(tables, transaction, last: last)?.position ?? 0
+                    let checkpoint = try IndexCheckpoint.position(tables, transaction, last: last)
                     let progress = try FlushProgress.known(tables, transaction, checkpoint: checkpoint, last: last)
                     guard let progress, progress.isSameFlush(as: flush.progress) else { return isDone = true }
                     flush.moveOn(to: progress)

@@ -59,16 +59,21 @@ extension EventLog {
     /// A flush of what is behind the checkpoint; nil if nothing is.
     private func begun(_ now: LogView, _ transaction: borrowing WriteTransaction) throws -> IndexFlush? {
         if now.last == now.checkpoint { return nil }
-        let target = min(now.last, now.checkpoint + options.greatestLag)
-        let progress = FlushProgress(checkpoint: now.checkpoint, target: target)
-        try begin(progress, transaction)
-        return IndexFlush(progress, now.tail, recordedAt: try recordedAt(target, transaction))
+        let progress = try progress(from: now.checkpoint, to: now.last, transaction)
+        return IndexFlush(progress, now.tail, recordedAt: try recordedAt(progress.target, transaction))
     }
 
-    func begin(_ progress: FlushProgress, _ transaction: borrowing WriteTransaction) throws {
+    /// The flush that is under way from `checkpoint` in a log that ends at `last`; if none is, one that begins.
+    func progress(
+        from checkpoint: UInt64, to last: UInt64, _ transaction: borrowing WriteTransaction
+    ) throws -> FlushProgress {
+        let tables = environment.tables
+        if let known = try FlushProgress.known(tables, transaction, checkpoint: checkpoint, last: last) { return known }
         // What lies there without a checkpoint was laid out by another revision, or is damaged.
-        if progress.checkpoint == 0 { try transaction.clearCaches(environment.tables) }
-        try transaction.put(environment.tables.checkpoints, FlushProgress.key, progress.bytes)
+        if checkpoint == 0 { try transaction.clearCaches(tables) }
+        let begun = FlushProgress(checkpoint: checkpoint, target: min(last, checkpoint + options.greatestLag))
+        try transaction.put(tables.checkpoints, FlushProgress.key, begun.bytes)
+        return begun
     }
 
     /// Writes the next rows of `flush`: `rows` at most, or as many as the slices before give reason for. They are learnt from by the time that

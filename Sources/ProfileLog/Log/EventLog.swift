@@ -147,7 +147,7 @@ extension EventLog {
     private func bringBackTail() throws {
         func isAhead(_ transaction: borrowing ReadTransaction) throws -> Bool {
             let last = try Self.last(transaction, environment.tables)
-            let checkpoint = try IndexCheckpoint.read(environment.tables, transaction, last: last)?.position ?? 0
+            let checkpoint = try IndexCheckpoint.position(environment.tables, transaction, last: last)
             return tail.withReading { $0.base > checkpoint }
         }
         guard try environment.withReadTransaction({ try isAhead($0) }) else { return }

@@ -180,6 +180,13 @@ struct IndexCheckpoint: Hashable {
         return checkpoint
     }
 
+    /// How far the caches reach that may be used; 0 if none may.
+    static func position(
+        _ tables: Tables, _ transaction: borrowing some Reading & ~Copyable, last: UInt64
+    ) throws -> UInt64 {
+        try read(tables, transaction, last: last)?.position ?? 0
+    }
+
     var bytes: [UInt8] {
         var bytes: [UInt8] = []
         bytes.appendBigEndian(revision)
