@@ -13,13 +13,16 @@ extension EventLog {
     /// Two slices and more when the lag is three times as long as it may be and more, so that a flush reaches its end, however much each
     /// commit brings and however short processes live.
     func writeIndexIfDue() {
+        var found: CheckpointRow?
         do {
-            for _ in 0..<(try slicesDue()) {
+            let slices = try slicesDue()
+            if slices > 0 { found = try environment.withReadTransaction { try checkpointRow($0) } }
+            for _ in 0..<slices {
                 if try writing.withLock({ _ in try writeIndexSlice() }) { break }
             }
         } catch let error as StorageError where error.isDamage {
             // A cache that cannot be continued is made anew; what is damaged in the log itself refuses that too, and stays named.
-            try? remakeCaches()
+            if mayRemakeCaches.withLock({ $0 }) { try? remakeCaches(ifStill: found) }
         } catch {
             // Tried again after the next commit.
         }
@@ -72,7 +75,7 @@ extension EventLog {
     private func checkpoint() throws -> UInt64 {
         try environment.withReadTransaction { transaction in
             let last = try Self.last(transaction, environment.tables)
-            return try IndexCheckpoint.read(environment.tables, transaction, last: last)?.position ?? 0
+            return try IndexCheckpoint.position(environment.tables, transaction, last: last)
         }
     }
 }

@@ -31,21 +31,14 @@ extension EventLog {
             if let damage = names.damage { throw damage }
             guard try isRoundNeeded(transaction) else { return nil }
             let last = try Self.last(transaction, environment.tables)
-            let checkpoint = try IndexCheckpoint.read(environment.tables, transaction, last: last)?.position ?? 0
-            if let known = try FlushProgress.known(
-                environment.tables, transaction, checkpoint: checkpoint, last: last)
-            {
-                return known
-            }
-            let progress = FlushProgress(checkpoint: checkpoint, target: checkpoint + options.greatestLag)
-            try begin(progress, transaction)
-            return progress
+            let checkpoint = try IndexCheckpoint.position(environment.tables, transaction, last: last)
+            return try progress(from: checkpoint, to: last, transaction)
         }
     }
 
     private func isRoundNeeded(_ transaction: borrowing some Reading & ~Copyable) throws -> Bool {
         let last = try Self.last(transaction, environment.tables)
-        let checkpoint = try IndexCheckpoint.read(environment.tables, transaction, last: last)?.position ?? 0
+        let checkpoint = try IndexCheckpoint.position(environment.tables, transaction, last: last)
         return last - checkpoint > 2 * options.greatestLag
     }
 
@@ -55,19 +48,17 @@ extension EventLog {
         var isDone = false
         while !isDone {
             if !flush.hasRows { flush.findRows(0) }
-            let (begin, size) = (ContinuousClock.now, sliceSize.withLock { $0.rows })
             try writing.withLock { _ in
                 try environment.withWriteTransaction { transaction in
                     let tables = environment.tables
                     let last = try Self.last(transaction, tables)
-                    let checkpoint = try IndexCheckpoint.read(tables, transaction, last: last)?.position ?? 0
+                    let checkpoint = try IndexCheckpoint.position(tables, transaction, last: last)
                     let progress = try FlushProgress.known(tables, transaction, checkpoint: checkpoint, last: last)
                     guard let progress, progress.isSameFlush(as: flush.progress) else { return isDone = true }
                     flush.moveOn(to: progress)
-                    isDone = try write(&flush, rows: size, transaction)
+                    isDone = try write(&flush, transaction)
                 }
             }
-            sliceSize.withLock { $0.learn(ContinuousClock.now - begin) }
         }
     }
 }

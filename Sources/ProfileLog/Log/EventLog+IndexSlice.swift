@@ -13,16 +13,14 @@ extension EventLog {
             return flush
         }
         try environment.withReadTransaction { flush = try prepare(flush, rows, $0) }
-        let size = rows ?? sliceSize.withLock { $0.rows }
         var isFinished = true
-        let begin = ContinuousClock.now
         try environment.withWriteTransaction { transaction in
             let now = try catchUpWriting(transaction)
             guard var current = try continued(flush, now, transaction) ?? begun(now, transaction) else {
                 return flush = nil
             }
             try current.successor.withWriting { try fill(&$0, to: now.last, transaction) }
-            isFinished = try write(&current, rows: size, transaction)
+            isFinished = try write(&current, rows: rows, transaction)
             flush = current
         }
         guard let flush else { return true }
@@ -30,7 +28,6 @@ extension EventLog {
             areStatesDue.withLock { $0 = true }
             try adopt(flush.successor)
         } else {
-            if rows == nil { sliceSize.withLock { $0.learn(ContinuousClock.now - begin) } }
             self.flush.withLock { $0 = flush }
         }
         return isFinished
@@ -62,20 +59,38 @@ extension EventLog {
     /// A flush of what is behind the checkpoint; nil if nothing is.
     private func begun(_ now: LogView, _ transaction: borrowing WriteTransaction) throws -> IndexFlush? {
         if now.last == now.checkpoint { return nil }
-        let target = min(now.last, now.checkpoint + options.greatestLag)
-        let progress = FlushProgress(checkpoint: now.checkpoint, target: target)
-        try begin(progress, transaction)
-        return IndexFlush(progress, now.tail, recordedAt: try recordedAt(target, transaction))
+        let progress = try progress(from: now.checkpoint, to: now.last, transaction)
+        return IndexFlush(progress, now.tail, recordedAt: try recordedAt(progress.target, transaction))
     }
 
-    func begin(_ progress: FlushProgress, _ transaction: borrowing WriteTransaction) throws {
+    /// The flush that is under way from `checkpoint` in a log that ends at `last`; if none is, one that begins.
+    func progress(
+        from checkpoint: UInt64, to last: UInt64, _ transaction: borrowing WriteTransaction
+    ) throws -> FlushProgress {
+        let tables = environment.tables
+        if let known = try FlushProgress.known(tables, transaction, checkpoint: checkpoint, last: last) { return known }
         // What lies there without a checkpoint was laid out by another revision, or is damaged.
-        if progress.checkpoint == 0 { try transaction.clearCaches(environment.tables) }
-        try transaction.put(environment.tables.checkpoints, FlushProgress.key, progress.bytes)
+        if checkpoint == 0 { try transaction.clearCaches(tables) }
+        let begun = FlushProgress(checkpoint: checkpoint, target: min(last, checkpoint + options.greatestLag))
+        try transaction.put(tables.checkpoints, FlushProgress.key, begun.bytes)
+        return begun
     }
 
-    /// Writes the next rows of `flush`, `size` at most. Answers whether all are written, and the checkpoint with them.
-    func write(_ flush: inout IndexFlush, rows size: Int, _ transaction: borrowing WriteTransaction) throws -> Bool {
+    /// Writes the next rows of `flush`: `rows` at most, or as many as the slices before give reason for. They are learnt from by the time that
+    /// their rows took, as neither the wait for the write lock nor a slow disk is of their making.
+    ///
+    /// Answers whether all are written, and the checkpoint with them.
+    func write(_ flush: inout IndexFlush, rows: Int? = nil, _ transaction: borrowing WriteTransaction) throws -> Bool {
+        if let rows { return try writeRows(of: &flush, rows, transaction) }
+        let (begin, rows) = sliceSize.withLock { ($0.now(), $0.rows) }
+        let isFinished = try writeRows(of: &flush, rows, transaction)
+        if !isFinished { sliceSize.withLock { $0.learn(since: begin) } }
+        return isFinished
+    }
+
+    private func writeRows(
+        of flush: inout IndexFlush, _ size: Int, _ transaction: borrowing WriteTransaction
+    ) throws -> Bool {
         let view = LogView(
             tail: flush.tail, tables: environment.tables, nameTable: names, checkpoint: flush.progress.checkpoint,
             last: flush.progress.target)

@@ -3,6 +3,8 @@ extension EventLog {
     static let keptSnapshotInterval: UInt64 = 1024
 
     /// Writes a snapshot of each projection for those of `users` who crossed a multiple of `options.snapshotInterval` events in the tail.
+    ///
+    /// Who has a damaged record gets none: that is for those to meet who read them, and no reason to keep the caches of all others back.
     func writeSnapshots(
         of users: [UInt64], _ view: LogView, _ transaction: borrowing WriteTransaction
     ) throws {
@@ -33,8 +35,13 @@ extension EventLog {
         let earlier = try snapshot(P.self, user, upTo: version, view.tables, transaction)
         var state = earlier?.state ?? P.initial
         let from = (earlier?.version ?? 0) + 1
-        try fold(
-            P.self, view.positions(of: user, from: from, to: version, transaction), into: &state, view, transaction)
+        // Damage here is in a cache, which is made anew.
+        let positions = try view.positions(of: user, from: from, to: version, transaction)
+        do {
+            try fold(P.self, positions, into: &state, view, transaction)
+        } catch StorageError.damaged {
+            return
+        }
         try transaction.put(
             view.tables.snapshots, KeyCoding.snapshot(P.name, user: user, version: version),
             SnapshotRow.bytes(revision: P.revision, state: P.encode(state)))

@@ -26,6 +26,8 @@ public final class EventLog: Sendable {
     let sliceSize: Mutex<SliceSize>
     /// Whether the caches were written, and the states over the whole store may be behind them.
     let areStatesDue = Mutex(false)
+    /// Whether damaged caches may be made anew behind a commit. Not once the log has refused it: it would each time be read for nothing.
+    let mayRemakeCaches = Mutex(true)
     /// The projections whose states are kept as snapshots.
     let projections: [any Projection.Type]
 
@@ -153,7 +155,7 @@ extension EventLog {
     private func bringBackTail() throws {
         func isAhead(_ transaction: borrowing ReadTransaction) throws -> Bool {
             let last = try Self.last(transaction, environment.tables)
-            let checkpoint = try IndexCheckpoint.read(environment.tables, transaction, last: last)?.position ?? 0
+            let checkpoint = try IndexCheckpoint.position(environment.tables, transaction, last: last)
             return tail.withReading { $0.base > checkpoint }
         }
         guard try environment.withReadTransaction({ try isAhead($0) }) else { return }

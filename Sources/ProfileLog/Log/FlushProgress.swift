@@ -4,7 +4,7 @@
 /// process, writes the next slice, and what a process left when it ended is gone on with.
 ///
 /// ```
-/// revision uint32 BE | checkpoint uint64 BE | target uint64 BE | stage | 0, or 1 and the last key | CRC-32C uint32 LE
+/// revision uint32 BE | number uint64 BE | checkpoint uint64 BE | target uint64 BE | stage | 0, or 1 and the last key | CRC-32C uint32 LE
 /// ```
 struct FlushProgress: Hashable, Sendable {
     /// The parts of a flush in their order. `users` and `devices` hold states that the tail is applied to: which of their rows are ahead of
@@ -22,10 +22,12 @@ struct FlushProgress: Hashable, Sendable {
 
     static let key = Array("flush".utf8)
     /// Raised when the layout changes, or the meaning of a stage.
-    private static let revision: UInt32 = 1
+    private static let revision: UInt32 = 2
     /// Bytes of the row that earlier programs wrote: a random mark. They wrote nothing ahead of the checkpoint that a reader applies the tail to.
     private static let markBytes = 16
 
+    /// Random: when the caches were dropped, a flush begins anew that has the same checkpoint and the same target.
+    let number: UInt64
     /// How far the caches reach until the flush is done.
     let checkpoint: UInt64
     /// How far they reach then.
@@ -34,24 +36,27 @@ struct FlushProgress: Hashable, Sendable {
     /// The greatest key of the stage that is written; nil if none is. For users their number, big-endian; for devices their ID.
     var last: [UInt8]?
 
-    init(checkpoint: UInt64, target: UInt64) {
+    init(checkpoint: UInt64, target: UInt64, number: UInt64 = .random(in: .min ... .max)) {
+        self.number = number
         self.checkpoint = checkpoint
         self.target = target
     }
 
     /// Nil if the row is damaged, or of another program.
     private init?(_ row: UnsafeRawBufferPointer) {
-        guard row.count >= 26, RecordHeader.hasRightChecksum(row), row.bigEndian32() == Self.revision,
-            let stage = Stage(rawValue: row[20])
+        guard row.count >= 34, RecordHeader.hasRightChecksum(row), row.bigEndian32() == Self.revision,
+            let stage = Stage(rawValue: row[28])
         else { return nil }
-        self.init(checkpoint: row.bigEndian64(at: 4), target: row.bigEndian64(at: 12))
+        self.init(
+            checkpoint: row.bigEndian64(at: 12), target: row.bigEndian64(at: 20), number: row.bigEndian64(at: 4))
         self.stage = stage
-        if row[21] == 1 { last = Array(row.slice(22..<(row.count - 4))) }
+        if row[29] == 1 { last = Array(row.slice(30..<(row.count - 4))) }
     }
 
     var bytes: [UInt8] {
         var bytes: [UInt8] = []
         bytes.appendBigEndian(Self.revision)
+        bytes.appendBigEndian(number)
         bytes.appendBigEndian(checkpoint)
         bytes.appendBigEndian(target)
         bytes.append(stage.rawValue)
@@ -85,7 +90,15 @@ struct FlushProgress: Hashable, Sendable {
         }
     }
 
-    func isSameFlush(as other: FlushProgress) -> Bool { checkpoint == other.checkpoint && target == other.target }
+    func isSameFlush(as other: FlushProgress) -> Bool {
+        number == other.number && checkpoint == other.checkpoint && target == other.target
+    }
+
+    /// Whether fewer rows of the same stage are written.
+    func isBehind(_ other: FlushProgress) -> Bool {
+        guard let reached = other.last else { return false }
+        return last.map { $0.lexicographicallyPrecedes(reached) } ?? true
+    }
 
     /// Whether the row of `user` in table `users` has reached the target.
     func hasWritten(user: UInt64) -> Bool {

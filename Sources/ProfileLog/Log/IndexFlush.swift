@@ -55,10 +55,11 @@ struct IndexFlush: Sendable {
         return true
     }
 
-    /// Goes on where another process has come with the same flush.
+    /// Goes on where another process has come with the same flush. The rows that are known begin behind `progress`: they are looked for again
+    /// if that is not yet reached.
     mutating func moveOn(to further: FlushProgress) {
         if further == progress { return }
-        if further.stage == progress.stage, let known = rows, let last = further.last {
+        if further.stage == progress.stage, let known = rows, let last = further.last, !further.isBehind(progress) {
             rows = tail.withReading { tail in
                 known.drop { !tail.stands($0, behind: last, in: further.stage) }
             }

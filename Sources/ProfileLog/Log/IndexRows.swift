@@ -147,21 +147,27 @@ enum DeviceRow {
     }
 }
 
-/// A row of table `pending`.
+/// A row of table `pending`: a key that says whose the item is, a value, and a checksum over both, since a launch hands the item over to the
+/// user whom the key names.
 enum PendingRow {
     /// The list (0: none), then the place in the SDK's queue, if the SDK has the item.
-    static func value(_ item: PendingItem) -> [UInt8] {
+    static func value(_ item: PendingItem, key: [UInt8]) -> [UInt8] {
         var writer = WireWriter()
+        key.withUnsafeBytes { writer.raw($0) }
         writer.byte(item.kind?.rawValue ?? 0)
         if let place = item.queued {
             writer.varint(place.position)
             writer.varint(place.index)
         }
-        return Array(writer.bytes)
+        writer.littleEndian(crc32c(writer.bytes))
+        return Array(writer.bytes.dropFirst(key.count))
     }
 
+    /// Nil if the row is damaged.
     static func item(_ row: Cursor.Row, prefixBytes: Int) -> PendingItem? {
-        var reader = WireReader(row.value)
+        guard row.value.count > 4, (Array(row.key) + Array(row.value)).withUnsafeBytes(RecordHeader.hasRightChecksum)
+        else { return nil }
+        var reader = WireReader(row.value.slice(0..<(row.value.count - 4)))
         let list = reader.varint()
         let kind = PendingKind(rawValue: UInt8(truncatingIfNeeded: list))
         var item = PendingItem(
@@ -201,6 +207,13 @@ struct IndexCheckpoint: Hashable {
             return nil
         }
         return checkpoint
+    }
+
+    /// How far the caches reach that may be used; 0 if none may.
+    static func position(
+        _ tables: Tables, _ transaction: borrowing some Reading & ~Copyable, last: UInt64
+    ) throws -> UInt64 {
+        try read(tables, transaction, last: last)?.position ?? 0
     }
 
     var bytes: [UInt8] {

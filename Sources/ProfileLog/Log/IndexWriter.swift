@@ -172,11 +172,14 @@ struct IndexWriter {
     private func writePending(_ device: Name, _ transaction: borrowing WriteTransaction) throws {
         let stored = try view.storedItems(device, transaction)
         let items = try view.items(device, stored: stored)
-        for (position, item) in stored where items[position] == nil {
-            try transaction.delete(view.tables.pending, key(item, device))
+        // In the order of the keys, so that LMDB uses the pages again that it empties.
+        let gone = stored.values.filter { items[$0.position] == nil }.map { key($0, device) }
+        for key in gone.sorted(by: { $0.lexicographicallyPrecedes($1) }) {
+            try transaction.delete(view.tables.pending, key)
         }
         for item in items.values.sorted(by: { $0.position < $1.position }) where stored[item.position] != item {
-            try transaction.put(view.tables.pending, key(item, device), PendingRow.value(item))
+            let key = key(item, device)
+            try transaction.put(view.tables.pending, key, PendingRow.value(item, key: key))
         }
     }
 

@@ -5,14 +5,17 @@ struct SliceSize {
 
     private let most: Int
     private(set) var rows: Int
+    let now: @Sendable () -> ContinuousClock.Instant
 
-    init(most: Int) {
+    init(most: Int, now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }) {
         self.most = most
+        self.now = now
         rows = most
     }
 
-    /// Follows the time that a slice took.
-    mutating func learn(_ duration: Duration) {
+    /// Follows the time that the rows of a slice took, begun at `begin`.
+    mutating func learn(since begin: ContinuousClock.Instant) {
+        let duration = now() - begin
         if duration > Self.long { rows = min(most, max(Self.least, rows / 2)) }
         if duration < Self.short { rows = min(most, rows * 2) }
     }

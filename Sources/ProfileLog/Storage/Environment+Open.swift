@@ -55,7 +55,9 @@ extension Environment {
         var descriptor: Int32 = -1
         try StorageError.check(mdb_env_get_fd(handle, &descriptor), "open")
         guard let identity = FileIdentity(descriptor: descriptor) else { throw .noStore(path: path) }
-        try refuseTruncated(path, neededBytes: MetaPages.usedBytes(handle))
+        try refuseTruncated(path, neededBytes: MetaPages.usedBytes(handle)) { () throws(StorageError) in
+            try ShortFile.isWhole(handle, descriptor: descriptor)
+        }
         // Whoever committed last may have died before their last sync. If it fails, what is there can be read, and nothing be built on it.
         let synced = lastCommit(handle)
         let isSynced = mdb_env_sync(handle, 1) == 0
@@ -146,14 +148,15 @@ extension Environment {
         return UInt64(stat.f_bavail) * UInt64(stat.f_bsize) < 1 << 20
     }
 
-    /// A page beyond the file's end would be a crash (SIGBUS) when it is read through the map.
-    ///
-    /// LMDB does not write a page that it took from the file's end and gave back in the same transaction, and yet counts it. Measured with
-    /// 0.9.24: that needs a value with pages of its own (beyond 2 KB) that is put and deleted, or put again, in one transaction. No
-    /// transaction of ours does that (`CheckpointTests.fileLength`); one that did would have to touch the file's end.
-    private static func refuseTruncated(_ path: String, neededBytes: UInt64) throws(StorageError) {
+    /// A page beyond the file's end would be a crash (SIGBUS) when it is read through the map; one that is free is not read.
+    private static func refuseTruncated(
+        _ path: String, neededBytes: UInt64, unless isWhole: () throws(StorageError) -> Bool = { false }
+    ) throws(StorageError) {
         // Asked last: others may write.
         let bytes = FileIdentity(dataFile(in: path))?.bytes ?? 0
-        if bytes > 0, bytes < neededBytes { throw .truncated(path: path, bytes: bytes, neededBytes: neededBytes) }
+        guard bytes > 0, bytes < neededBytes else { return }
+        // Nothing can be written behind the reserved map's end.
+        if neededBytes <= UInt64(mapSizeBytes), try isWhole() { return }
+        throw .truncated(path: path, bytes: bytes, neededBytes: neededBytes)
     }
 }

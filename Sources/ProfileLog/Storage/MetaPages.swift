@@ -28,6 +28,25 @@ enum MetaPages {
         return ends.max() ?? 0
     }
 
+    /// What the page says that a commit wrote. They take turns by the commit's number.
+    struct Page: Equatable {
+        let rootOfFreePages: UInt64
+        let lastPage: UInt64
+    }
+
+    /// The page that the commit of this number wrote, from the file; nil if it is not there, or another commit wrote it over.
+    ///
+    ///     80  root of the list of free pages, UInt64   136  last page, UInt64   144  number of the commit, UInt64
+    static func page(ofCommit commit: UInt64, _ descriptor: Int32, pageBytes: UInt64) -> Page? {
+        var bytes = [UInt8](repeating: 0, count: 152)
+        let begin = off_t(commit % 2 * pageBytes)
+        guard pread(descriptor, &bytes, bytes.count, begin) == bytes.count else { return nil }
+        return bytes.withUnsafeBytes { bytes in
+            func number(_ offset: Int) -> UInt64 { bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self) }
+            return number(144) == commit ? Page(rootOfFreePages: number(80), lastPage: number(136)) : nil
+        }
+    }
+
     private static func end(ofPage last: UInt64, pageBytes: UInt32) -> UInt64 {
         let (bytes, isBeyond) = (last &+ 1).multipliedReportingOverflow(by: UInt64(pageBytes))
         return isBeyond || last == .max ? .max : bytes

@@ -15,7 +15,7 @@ public enum StorageError: Error, Hashable, Sendable {
     case unreachable(path: String, code: Int32)
     /// The folder is on a network file system, where LMDB's locks and its memory map do not hold.
     case networkFileSystem(path: String)
-    /// The file ends before the pages that it says are in use.
+    /// The file ends before the pages that it says are in use, and these are not all free.
     case truncated(path: String, bytes: UInt64, neededBytes: UInt64)
     /// No space is left on the disk. Nothing was written.
     case diskFull

@@ -44,6 +44,29 @@ struct CheckpointTests {
         try log.expectSound()
     }
 
+    /// The row of the checkpoint, or the one of a flush, without which nobody can tell what the first one says.
+    ///
+    ///     first    ──────────────── makes the caches anew ────────
+    ///     second   finds the row ───────────────────────── drops?
+    @Test("Caches that another process has made anew meanwhile are not dropped", arguments: [false, true])
+    func repairedMeanwhile(isFlush: Bool) throws {
+        let (first, second) = try (open(), open())
+        try fill(first)
+        try first.writeIndex()
+        try first.damage(.checkpoints, isFlush ? FlushProgress.key : IndexCheckpoint.key) { $0 = Array($0.dropLast()) }
+        let found = try second.environment.withReadTransaction { try second.checkpointRow($0) }
+        #expect(!found.isUsable)
+        try first.rebuildCaches()
+        let indexed = try first.extent().indexed
+        try second.dropCaches(ifStill: found)
+        #expect(try second.extent().indexed == indexed)
+        let now = try second.environment.withReadTransaction { try second.checkpointRow($0) }
+        try second.dropCaches(ifStill: now)
+        #expect(try second.extent().indexed.rawValue == 0)
+        try first.writeIndex()
+        try second.expectSound()
+    }
+
     @Test("A checkpoint of another revision, written while the log is open", .timeLimit(.minutes(15)))
     func otherRevision() throws {
         let log = try open()

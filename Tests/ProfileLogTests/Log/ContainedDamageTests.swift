@@ -84,6 +84,56 @@ struct ContainedDamageTests {
         #expect(throws: damaged) { try LiveState<CatalogueProjection>(log).catchUp() }
     }
 
+    /// How far the caches are behind at the worst while both users get `count` events each.
+    private func greatestLag(_ log: EventLog, _ count: Int) throws -> UInt64 {
+        var greatest: UInt64 = 0
+        for round in 0..<2 * count {
+            _ = try log.append([played], to: .externalID(round % 2 == 0 ? "ana" : "bo"))
+            let (last, indexed) = try (log.lastPosition().rawValue, log.extent().indexed.rawValue)
+            greatest = max(greatest, last - indexed)
+        }
+        return greatest
+    }
+
+    @Test("A record that the caches know keeps nobody's caches from the log's end, and nobody from being erased")
+    func behindCheckpoint() throws {
+        var log = try EventLog(path: folder.path, create: true, options: .small(clock, indexLag: 10))
+        for _ in 0..<3 { _ = try log.append([played], to: .externalID("ana")) }
+        try log.writeIndex()
+        try log.damage(.log, withNumberKey(3) { Array($0) }) { $0[$0.count - 5] ^= 1 }
+        for _ in 0..<2 {
+            #expect(try greatestLag(log, 100) < 60)
+            #expect(log.tail.withReading { $0.entries.count } < 60)
+            log = try EventLog(path: folder.path, options: .small(clock, indexLag: 10))
+        }
+        let ana = try #require(try log.find(.externalID("ana")))
+        #expect(throws: StorageError.damaged(place: "the record at position 3 fails its checksum")) {
+            try log.profile(of: ana.number)
+        }
+        #expect(try log.erase([.externalID("bo")], actor: "test", reason: "asked").events > 200)
+        // Nobody can tell whose the record is, so a version is missing as well.
+        #expect(try log.check().problems.map(\.place) == ["log 3", "log 4"])
+    }
+
+    @Test("A log that refuses to have its caches made anew is not asked again behind every commit")
+    func refusedOnce() throws {
+        let log = try EventLog(path: folder.path, create: true, options: .small(clock, indexLag: 10))
+        for _ in 0..<5 { _ = try log.append([played], to: .externalID("ana")) }
+        try log.writeIndex()
+        for _ in 0..<5 { _ = try log.append([played], to: .externalID("ana")) }
+        let record = withNumberKey(3) { Array($0) }
+        try log.damage(.log, record) { $0[$0.count - 5] ^= 1 }
+        try log.damage(.streams, KeyCoding.stream(user: 1, version: 1)) { $0[$0.count - 1] ^= 1 }
+        let indexed = try log.extent().indexed
+        for _ in 0..<20 { _ = try log.append([played], to: .externalID("ana")) }
+        // If it were asked, it would not refuse any more.
+        try log.damage(.log, record) { $0[$0.count - 5] ^= 1 }
+        log.writeIndexIfDue()
+        #expect(try log.extent().indexed == indexed)
+        try log.rebuildCaches()
+        try log.expectSound()
+    }
+
     private func isDamage(_ answer: Result<AppendReceipt, AppendError>) -> Bool {
         if case .failure(.refused(.damaged)) = answer { true } else { false }
     }

@@ -57,6 +57,25 @@ struct DamagedOwnerTests {
         try expectRefusal(number, .users, key, at: 3, .brazeID(cleo.brazeID), log)
     }
 
+    @Test("The one whose an item is that waits: nobody has the number, or another person", arguments: [9, 2] as [UInt8])
+    func item(number: UInt8) throws {
+        let log = try filled()
+        _ = try log.append(
+            [.customEventSaved(CustomEvent(name: "saved"))], to: .externalID("ana"), context: .saved(on: "d"))
+        try log.writeIndex()
+        let (key, value) = try #require(try log.rows(.pending).first)
+        var damaged = key
+        let index = key.count - 9
+        #expect(key[index] == 1)
+        damaged[index] = number
+        try log.remove(.pending, key)
+        try log.damage(.pending, damaged) { $0 = value }
+        let before = try log.rows(.log)
+        #expect(throws: AppendError.refused(.damaged(place: "a row of table pending"))) { try log.launch(device: "d") }
+        #expect(try log.rows(.log) == before)
+        #expect(try log.check().problems.contains { $0.place.hasPrefix("pending") })
+    }
+
     @Test("A launch on the device, and who is on it, are refused as well")
     func launch() throws {
         let log = try filled()

@@ -1,3 +1,4 @@
+import Foundation
 import Synchronization
 import Testing
 
@@ -37,4 +38,44 @@ struct FlushSliceTests {
         try log.writeIndex()
         try log.expectSound()
     }
+
+    ///     other   takes the lock ──────── a second passes ─ lets it go
+    ///     log                     waits ───────────────────────────── slice
+    @Test("The wait for another one's commit makes no slice smaller")
+    func waited() throws {
+        let log = try EventLog(path: folder.path, create: true, options: .small(clock, indexLag: 10_000))
+        let played = ProfileEvent.customEventLogged(CustomEvent(name: "played"))
+        for user in 0..<150 { _ = try log.append([played], to: .externalID("u\(user)")) }
+        let time = SharedInstant()
+        log.sliceSize.withLock { $0 = SliceSize(most: 256, now: { time.now }) }
+        let (held, release) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+        let done = DispatchSemaphore(value: 0)
+        Thread.detachNewThread {
+            try? log.environment.withWriteTransaction { _ in
+                held.signal()
+                release.wait()
+            }
+        }
+        held.wait()
+        Thread.detachNewThread {
+            _ = try? log.writing.withLock { _ in try log.writeIndexSlice() }
+            done.signal()
+        }
+        // Time to come to the lock; if it does not, nothing is wrong.
+        usleep(100_000)
+        time.advance(.seconds(1))
+        release.signal()
+        done.wait()
+        #expect(log.flush.withLock { $0 != nil })
+        #expect(log.sliceSize.withLock { $0.rows } == 256)
+    }
+}
+
+/// A clock that stands still until it is told.
+private final class SharedInstant: Sendable {
+    private let instant = Mutex(ContinuousClock.now)
+
+    var now: ContinuousClock.Instant { instant.withLock { $0 } }
+
+    func advance(_ duration: Duration) { instant.withLock { $0 += duration } }
 }

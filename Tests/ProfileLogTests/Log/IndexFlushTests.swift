@@ -1,0 +1,84 @@
+import Synchronization
+import Testing
+
+@testable import ProfileLog
+
+@Suite("A flush goes on where its row says, and at no other's")
+struct IndexFlushTests {
+    let folder = TemporaryFolder()
+    let clock = TestClock()
+    private let played = ProfileEvent.customEventLogged(CustomEvent(name: "played"))
+
+    private func open() throws -> EventLog {
+        try EventLog(path: folder.path, create: true, options: .small(clock, indexLag: 100_000))
+    }
+
+    private func key(_ user: UInt64) -> [UInt8] {
+        var key: [UInt8] = []
+        key.appendBigEndian(user)
+        return key
+    }
+
+    @Test("Rows that another one has not written yet are looked for again")
+    func back() throws {
+        let log = try open()
+        for user in 1...60 { _ = try log.append([played], to: .externalID("u\(user)")) }
+        var here = FlushProgress(checkpoint: 0, target: try log.lastPosition().rawValue)
+        here.last = key(50)
+        var flush = IndexFlush(here, log.tail, recordedAt: 0)
+        flush.findRows(3)
+        var there = here
+        there.last = key(10)
+        flush.moveOn(to: there)
+        if !flush.hasRows { flush.findRows(3) }
+        #expect(Array(flush.takeRows(3)) == [11, 12, 13])
+        there.last = key(20)
+        flush.moveOn(to: there)
+        #expect(Array(flush.takeRows(2)) == [21, 22])
+        there.last = nil
+        flush.moveOn(to: there)
+        if !flush.hasRows { flush.findRows(3) }
+        #expect(Array(flush.takeRows(2)) == [1, 2])
+    }
+
+    /// Both at the streams of (0, 120).
+    ///
+    ///     slow    begin ─ slices up to user 20 ──────────────────────────────────── slice
+    ///     other                                 drops the caches ─ begins ─ slice
+    @Test("One that began anew is another one, though it has the same checkpoint and the same target")
+    func begunAnew() throws {
+        let (log, other) = try (open(), open())
+        for user in 1...60 { _ = try log.append([played], to: .externalID("u\(user)")) }
+        for _ in 0..<10 { _ = try log.writing.withLock { _ in try log.writeIndexSlice() } }
+        try other.dropCaches()
+        _ = try other.writing.withLock { _ in try other.writeIndexSlice() }
+        try log.writeIndexInSlices()
+        try log.expectSound()
+        let progress = FlushProgress(checkpoint: 0, target: 120)
+        #expect(!progress.isSameFlush(as: FlushProgress(checkpoint: 0, target: 120)))
+    }
+
+    @Test("A row of the revision before tells nobody anything: the caches are made anew")
+    func earlierRevision() throws {
+        var log = try open()
+        for user in 1...60 { _ = try log.append([played], to: .externalID("u\(user)")) }
+        try log.writeIndex()
+        let checkpoint = try log.lastPosition().rawValue
+        for user in 1...60 { _ = try log.append([played], to: .externalID("u\(user)"), idempotencyKey: "k\(user)") }
+        for _ in 0..<40 { _ = try log.writing.withLock { _ in try log.writeIndexSlice() } }
+        let progress = try #require(log.flush.withLock { $0?.progress })
+        var row: [UInt8] = []
+        row.appendBigEndian(UInt32(1))
+        row.appendBigEndian(checkpoint)
+        row.appendBigEndian(progress.target)
+        row += [progress.stage.rawValue, 1] + (progress.last ?? [])
+        let checksum = row.withUnsafeBytes { crc32c($0) }
+        withUnsafeBytes(of: checksum.littleEndian) { row.append(contentsOf: $0) }
+        try log.damage(.checkpoints, FlushProgress.key) { $0 = row }
+        log = try open()
+        #expect(try log.find(.externalID("u7"))?.version.rawValue == 3)
+        #expect(try log.append([played], to: .externalID("u7"), idempotencyKey: "k7").isRepetition)
+        try log.writeIndex()
+        try log.expectSound()
+    }
+}
