@@ -71,7 +71,8 @@ struct DamagedOwnerTests {
         try log.remove(.pending, key)
         try log.damage(.pending, damaged) { $0 = value }
         let before = try log.rows(.log)
-        #expect(throws: AppendError.refused(.damaged(place: "a row of table pending"))) { try log.launch(device: "d") }
+        let refusal = AppendError.refused(.damaged(place: "a row of table pending"))
+        #expect(throws: refusal) { try log.launch(device: "d") }
         #expect(try log.rows(.log) == before)
         #expect(try log.check().problems.contains { $0.place.hasPrefix("pending") })
     }
