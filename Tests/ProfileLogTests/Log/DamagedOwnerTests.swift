@@ -57,7 +57,7 @@ struct DamagedOwnerTests {
         try expectRefusal(number, .users, key, at: 3, .brazeID(cleo.brazeID), log)
     }
 
-    @Test("The one whose an item is that waits: nobody has the number, or another person", arguments: [9, 2] as [UInt8])
+    @Test("The one whose item waits: nobody has the number, or another person", arguments: [9, 2] as [UInt8])
     func item(number: UInt8) throws {
         let log = try filled()
         _ = try log.append(
