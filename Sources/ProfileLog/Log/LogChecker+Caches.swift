@@ -8,7 +8,7 @@ extension LogChecker {
             var row = try cursor.first()
             while let found = row {
                 guard found.key.count == 16, let positions = try? StreamRow.positions(found) else {
-                    problems.append(("streams \(found.key.hexadecimal)", "the row is damaged"))
+                    problems.append(("streams \(Hexadecimal.text(found.key))", "the row is damaged"))
                     row = try cursor.next()
                     continue
                 }

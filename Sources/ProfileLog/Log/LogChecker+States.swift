@@ -13,7 +13,7 @@ extension LogChecker {
                         problems.append((key.place, "the checksum is wrong"))
                     }
                 } else {
-                    problems.append(("snapshots \(found.key.hexadecimal)", "the key is none of a snapshot"))
+                    problems.append(("snapshots \(Hexadecimal.text(found.key))", "the key is none of a snapshot"))
                 }
                 row = try cursor.next()
             }

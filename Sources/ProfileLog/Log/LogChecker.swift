@@ -104,7 +104,7 @@ struct LogChecker {
             var row = try cursor.first()
             while let found = row {
                 guard let position = found.key.number else {
-                    checker.report.add("log key \(found.key.hexadecimal)", "the key is no position")
+                    checker.report.add("log key \(Hexadecimal.text(found.key))", "the key is no position")
                     row = try cursor.next()
                     continue
                 }

@@ -47,9 +47,6 @@ extension UnsafeRawBufferPointer {
         UInt32(bigEndian: loadUnaligned(fromByteOffset: offset, as: UInt32.self))
     }
 
-    /// The bytes as hexadecimal digits.
-    var hexadecimal: String { map { $0 < 16 ? "0\(String($0, radix: 16))" : String($0, radix: 16) }.joined() }
-
     /// The part in `range`, with offsets from its own start.
     @inline(__always)
     func slice(_ range: Range<Int>) -> UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: self[range]) }

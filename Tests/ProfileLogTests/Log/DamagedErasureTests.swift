@@ -30,8 +30,8 @@ struct DamagedErasureTests {
         #expect(try tables(log) == before)
     }
 
-    /// Flips a bit of the record at position 3, ana's first.
-    private func flip(_ bit: UInt8, _ log: EventLog, at index: ([UInt8]) -> Int) throws {
+    /// Flips a bit of the record at position 3, ana's first, and expects that the erasure is refused.
+    private func expectRefusal(ofFlipping bit: UInt8, _ log: EventLog, at index: ([UInt8]) -> Int) throws {
         try log.damage(.log, withNumberKey(3) { Array($0) }) { $0[index($0)] ^= bit }
         try expectRefusal("the record at position 3 fails its checksum", log)
     }
@@ -39,13 +39,13 @@ struct DamagedErasureTests {
     @Test("A flipped bit in the person's ID: the row of the whole one would go on leading to them")
     func identifier() throws {
         // The last letter, before the checksum: "ana" becomes "anc".
-        try flip(2, filled()) { $0.count - 5 }
+        try expectRefusal(ofFlipping: 2, filled()) { $0.count - 5 }
     }
 
     @Test("A flipped bit in a header does not get a right checksum", arguments: [4, 6])
     func header(index: Int) throws {
         // The user's number and the version, each behind its tag.
-        try flip(4, filled()) { _ in index }
+        try expectRefusal(ofFlipping: 4, filled()) { _ in index }
     }
 
     @Test("A row of the snapshots that is none", arguments: [[1, 2, 3], [7, 0x70, 0x72], [0]] as [[UInt8]])
@@ -54,8 +54,7 @@ struct DamagedErasureTests {
         #expect(try !log.rows(.snapshots).isEmpty)
         try log.damage(.snapshots, key) { $0 = [9] }
         try expectRefusal("a row of table snapshots", log)
-        let hexadecimal = key.map { String(0x100 + Int($0), radix: 16).dropFirst() }.joined()
-        #expect(try log.check().problems.map(\.place) == ["snapshots \(hexadecimal)"])
+        #expect(try log.check().problems.map(\.place) == ["snapshots \(Hexadecimal.text(key))"])
         try log.remove(.snapshots, key)
         _ = try log.erase([ana], actor: "a test", reason: "asked to")
         try log.expectSound()

@@ -36,13 +36,18 @@ struct EmailSubscriptionTests {
         }
     }
 
+    /// Logs the attributes of `a` one by one, as an app does.
+    private func log(_ api: API, _ attributes: [(name: String, value: String)]) async {
+        for (name, value) in attributes {
+            _ = await api.post(
+                "/v1/log/user-attribute", #"{"user":"a","attribute":"\#(name)","value":"\#(value)"}"#)
+        }
+    }
+
     @Test("What an app says of the two stands as it was said")
     func app() async throws {
         try await withAPI { api in
-            for (attribute, value) in [("email_subscribe", "unsubscribed"), ("email", "s@x.example")] {
-                _ = await api.post(
-                    "/v1/log/user-attribute", #"{"user":"a","attribute":"\#(attribute)","value":"\#(value)"}"#)
-            }
+            await log(api, [("email_subscribe", "unsubscribed"), ("email", "s@x.example")])
             #expect(await api.export(#""external_ids":["a"]"#).at("0.email_subscribe") == "unsubscribed")
         }
     }
@@ -50,10 +55,7 @@ struct EmailSubscriptionTests {
     @Test("An address that the SDK spelled in capital letters is the same one")
     func spelling() async throws {
         try await withAPI { api in
-            for (attribute, value) in [("email", "S@X.example"), ("email_subscribe", "unsubscribed")] {
-                _ = await api.post(
-                    "/v1/log/user-attribute", #"{"user":"a","attribute":"\#(attribute)","value":"\#(value)"}"#)
-            }
+            await log(api, [("email", "S@X.example"), ("email_subscribe", "unsubscribed")])
             await api.track(Wire.user("a", Self.mail))
             #expect(await api.export(#""external_ids":["a"]"#).at("0.email_subscribe") == "unsubscribed")
         }
