@@ -130,6 +130,7 @@ public struct AppendBuilder: ~Copyable {
         finished.names = names
         finished.idempotencyKey = key
         finished.note = note
+        if !key.isEmpty, finished.deferred.isEmpty { finished.preparedHash = finished.contentHash }
         return finished
     }
 }

@@ -14,7 +14,7 @@ extension Decider {
     ) throws -> AppendReceipt {
         var keyField: AppendField?
         if !append.idempotencyKey.isEmpty {
-            let content = contentHash(append)
+            let content = append.preparedHash ?? append.contentHash
             if let receipt = try earlierReceipt(append, content, transaction) { return receipt }
             keyField = AppendField(key: append.idempotencyKey, content: content, count: 0, note: append.note)
         }
@@ -148,6 +148,7 @@ extension Decider {
     private func renumbered(_ append: PreparedAppend) -> PreparedAppend {
         guard let known = append.names, known.erasures != view.nameTable.erasures else { return append }
         var renumbered = append
+        renumbered.preparedHash = nil
         renumbered.names = nil
         append.bytes.withUnsafeBytes { bytes in
             for (index, item) in append.items.enumerated() where append.deferred[index] == nil {
@@ -165,6 +166,7 @@ extension Decider {
     private mutating func resolvingNames(of append: PreparedAppend) throws -> PreparedAppend {
         if append.deferred.isEmpty { return append }
         var resolved = append
+        resolved.preparedHash = nil
         resolved.deferred = [:]
         resolved.extraBytes = 0
         for (index, deferred) in append.deferred.sorted(by: { $0.key < $1.key }) {
@@ -180,27 +182,5 @@ extension Decider {
             resolved.items[index] = .init(target: item.target, kind: item.kind, body: begin..<resolved.bytes.count)
         }
         return resolved
-    }
-
-    /// What makes two appends the same: who, what kind, which content, in this order.
-    private func contentHash(_ append: borrowing PreparedAppend) -> [UInt8] {
-        var content: [UInt8] = []
-        content.reserveCapacity(append.bytes.count + append.items.count * 12)
-        for item in append.items {
-            let target = append.targets[item.target]
-            content.append(target.id.kindNumber)
-            if target.key.isEmpty {
-                let id = Array(target.id.parts[0].utf8)
-                content.appendBigEndian(UInt32(id.count))
-                content += id
-            } else {
-                content.appendBigEndian(UInt32(target.key.count))
-                content += append.bytes[target.key]
-            }
-            content.append(item.kind.rawValue)
-            content.appendBigEndian(UInt32(item.body.count))
-            content += append.bytes[item.body]
-        }
-        return KeyCoding.hash(content)
     }
 }

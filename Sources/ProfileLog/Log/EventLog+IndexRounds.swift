@@ -18,7 +18,7 @@ extension EventLog {
                 base: begin, userCount: index?.users ?? 0, lastRecordedAt: try recordedAt(begin, transaction))
             try fill(&tail, to: progress.target, transaction)
             if let damage = tail.damage.first { throw damage.error }
-            return IndexFlush(progress, Guarded(tail), recordedAt: try recordedAt(progress.target, transaction))
+            return try flush(progress, Guarded(tail), transaction)
         }
     }
 

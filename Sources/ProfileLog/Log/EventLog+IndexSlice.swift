@@ -53,14 +53,22 @@ extension EventLog {
             flush.moveOn(to: progress)
             return flush
         }
-        return IndexFlush(progress, now.tail, recordedAt: try recordedAt(progress.target, transaction))
+        return try flush(progress, now.tail, transaction)
     }
 
     /// A flush of what is behind the checkpoint; nil if nothing is.
     private func begun(_ now: LogView, _ transaction: borrowing WriteTransaction) throws -> IndexFlush? {
         if now.last == now.checkpoint { return nil }
-        let progress = try progress(from: now.checkpoint, to: now.last, transaction)
-        return IndexFlush(progress, now.tail, recordedAt: try recordedAt(progress.target, transaction))
+        return try flush(try progress(from: now.checkpoint, to: now.last, transaction), now.tail, transaction)
+    }
+
+    /// A flush of `tail` that goes on at `progress`.
+    func flush(
+        _ progress: FlushProgress, _ tail: Guarded<Tail>, _ transaction: borrowing some Reading & ~Copyable
+    ) throws -> IndexFlush {
+        IndexFlush(
+            progress, tail, recordedAt: try recordedAt(progress.target, transaction),
+            snapshotInterval: options.snapshotInterval)
     }
 
     /// The flush that is under way from `checkpoint` in a log that ends at `last`; if none is, one that begins.
@@ -98,18 +106,18 @@ extension EventLog {
         var room = size
         while room > 0 {
             let stage = flush.progress.stage
-            if stage == .snapshots, options.snapshotInterval == 0, flush.beginNextStage() { continue }
             if !flush.hasRows {
                 // A look at much is for the time before the next slice.
                 if size < flush.candidates, flush.candidates > IndexFlush.quicklyFound { break }
                 flush.findRows(size)
             }
-            let rows = flush.takeRows(room)
+            let rowCost = flush.rowCost
+            let rows = flush.takeRows(max(1, room / rowCost))
             if rows.isEmpty, flush.hasRows, !flush.beginNextStage() {
                 try writer.end(transaction)
                 return true
             }
-            room -= rows.count
+            room -= rows.count * rowCost
             if stage == .snapshots {
                 try writeSnapshots(of: rows.map { UInt64($0) }, view, transaction)
             } else {

@@ -2,27 +2,17 @@ extension EventLog {
     /// Versions between two snapshots of a user that are both kept, for reads of the past.
     static let keptSnapshotInterval: UInt64 = 1024
 
-    /// Writes a snapshot of each projection for those of `users` who crossed a multiple of `options.snapshotInterval` events in the tail.
+    /// Writes a snapshot of each projection for `users`, at the view's end.
     ///
     /// Who has a damaged record gets none: that is for those to meet who read them, and no reason to keep the caches of all others back.
     func writeSnapshots(
         of users: [UInt64], _ view: LogView, _ transaction: borrowing WriteTransaction
     ) throws {
-        let interval = UInt64(options.snapshotInterval)
-        guard interval > 0 else { return }
         // The streams are written, up to the view's end.
         let written = LogView(
             tail: view.tail, tables: view.tables, nameTable: names, checkpoint: view.last, last: view.last)
-        for user in users where user > 0 {
+        for user in users {
             let version = try view.version(of: user, transaction)
-            var before = version
-            view.tail.withReading { tail in
-                tail.forEachPosition(of: user, from: view.last, downTo: view.checkpoint) { _, version in
-                    before = version - 1
-                    return true
-                }
-            }
-            if version / interval == before / interval { continue }
             for projection in projections where projection.scope == .user {
                 try writeSnapshot(projection, user, version, written, transaction)
             }

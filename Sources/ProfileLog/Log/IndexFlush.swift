@@ -9,6 +9,7 @@ struct IndexFlush: Sendable {
     let tail: Guarded<Tail>
     /// What comes behind the target. It grows with each slice, so that nobody waits for it at the end.
     let successor: Guarded<Tail>
+    private let snapshotInterval: Int
     /// The next rows of the stage in their order; nil if they were not looked for yet.
     private var rows: ArraySlice<Int>?
     /// Whether these are all that the stage has left.
@@ -16,9 +17,10 @@ struct IndexFlush: Sendable {
 
     /// A flush that goes on at `progress`. `tail` holds what lies between its checkpoint and its target, the last of which was recorded at
     /// `recordedAt`.
-    init(_ progress: FlushProgress, _ tail: Guarded<Tail>, recordedAt: Int64) {
+    init(_ progress: FlushProgress, _ tail: Guarded<Tail>, recordedAt: Int64, snapshotInterval: Int) {
         self.progress = progress
         self.tail = tail
+        self.snapshotInterval = snapshotInterval
         let users = tail.withReading { $0.userCount(visibleTo: progress.target) }
         successor = Guarded(Tail(base: progress.target, userCount: users, lastRecordedAt: recordedAt))
     }
@@ -28,10 +30,15 @@ struct IndexFlush: Sendable {
     /// How much must be looked at to find them.
     var candidates: Int { tail.withReading { $0.candidates(for: progress.stage) } }
 
+    /// What a row of the stage costs in rows of other stages: a snapshot looks up as many records as there are events between two.
+    var rowCost: Int { progress.stage == .snapshots ? max(1, snapshotInterval) : 1 }
+
     /// Looks for the rows to write next, `limit` of them or more.
     mutating func findRows(_ limit: Int) {
         let limit = max(limit, Self.rowsAtOnce)
-        let found = tail.withReading { $0.rows(of: progress, limit: limit) }
+        let found = tail.withReading { tail in
+            tail.rows(of: progress, snapshotInterval: snapshotInterval, limit: limit)
+        }
         areAll = found.count < limit
         rows = found[...]
     }

@@ -39,6 +39,8 @@ public struct PreparedAppend: Sendable {
     var leftOut: [(user: UserID?, items: [LeftOut])] = []
     var expectations: [(user: UserID, version: ExpectedVersion)] = []
     var idempotencyKey: [UInt8] = []
+    /// `contentHash`, if that was known before the commit, whose thread all callers share.
+    var preparedHash: [UInt8]?
     var note: [UInt8] = []
     /// What the commit will encode beside `bytes`, at most: deferred events, and IDs of which `bytes` holds no more than a hash.
     var extraBytes = 0
@@ -51,12 +53,35 @@ public struct PreparedAppend: Sendable {
 
     init(_ intent: Intent) { self.intent = intent }
 
+    /// What makes two appends the same: who, what kind, which content, in this order. Of events that are deferred it knows nothing.
+    var contentHash: [UInt8] {
+        var content: [UInt8] = []
+        content.reserveCapacity(bytes.count + items.count * 12)
+        for item in items {
+            let target = targets[item.target]
+            content.append(target.id.kindNumber)
+            if target.key.isEmpty {
+                let id = Array(target.id.parts[0].utf8)
+                content.appendBigEndian(UInt32(id.count))
+                content += id
+            } else {
+                content.appendBigEndian(UInt32(target.key.count))
+                content += bytes[target.key]
+            }
+            content.append(item.kind.rawValue)
+            content.appendBigEndian(UInt32(item.body.count))
+            content += bytes[item.body]
+        }
+        return KeyCoding.hash(content)
+    }
+
     /// The append in two: its first `count` events under its own key, and the others under `restKey`, in which nothing is expected of
     /// their users. The first part is the same append as one that was prepared from those events alone.
     public func split(
         at count: Int, restKey: String
     ) throws(AppendError) -> (beginning: PreparedAppend, rest: PreparedAppend) {
         var (beginning, rest) = (self, self)
+        (beginning.preparedHash, rest.preparedHash) = (nil, nil)
         beginning.items = Array(items[..<count])
         beginning.deferred = deferred.filter { $0.key < count }
         beginning.devices = devices.filter { $0.key < count }

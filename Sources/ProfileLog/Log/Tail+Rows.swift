@@ -1,26 +1,44 @@
 /// What a tail has for the stages of a flush. A row has a number: the user's own, or that of the identifier, contact, key or device in the
 /// tail.
 extension Tail {
-    /// The first `limit` rows of the stage of `progress` behind the one that was written last, in the order of their keys.
+    /// The first `limit` rows of the stage of `progress` behind the one that was written last, in the order of their keys. Who gets a
+    /// snapshot is told by `snapshotInterval` (`Options`).
     ///
     /// One look at all that the tail has, and memory for twice the limit.
-    func rows(of progress: FlushProgress, limit: Int) -> [Int] {
+    func rows(of progress: FlushProgress, snapshotInterval: Int, limit: Int) -> [Int] {
+        let stage = progress.stage
+        switch stage {
+        case .streams, .users: return rows(of: progress, limit, at: { row(at: $0, of: progress) }, precedes: <)
+        case .snapshots:
+            guard snapshotInterval > 0 else { return [] }
+            let interval = UInt64(snapshotInterval)
+            return rows(of: progress, limit, at: { snapshotRow(at: $0, of: progress, interval) }, precedes: <)
+        case .identifiers, .contacts, .keys, .devices:
+            return rows(
+                of: progress, limit, at: { row(at: $0, of: progress) }, precedes: { precedes($0, $1, in: stage) })
+        }
+    }
+
+    @inline(__always)
+    private func rows(
+        of progress: FlushProgress, _ limit: Int, at row: (Int) -> Int?, precedes: (Int, Int) -> Bool
+    ) -> [Int] {
         let stage = progress.stage
         var rows: [Int] = []
         // The rows from here on are not among the first.
         var end: Int?
         for index in 0..<candidates(for: stage) {
-            guard let row = row(at: index, of: progress) else { continue }
+            guard let row = row(index) else { continue }
             if let last = progress.last, !stands(row, behind: last, in: stage) { continue }
-            if let end, !precedes(row, end, in: stage) { continue }
+            if let end, !precedes(row, end) { continue }
             rows.append(row)
             if rows.count / 2 >= limit {
-                rows.sort { precedes($0, $1, in: stage) }
+                rows.sort(by: precedes)
                 rows.removeLast(rows.count - limit)
                 end = rows.last
             }
         }
-        rows.sort { precedes($0, $1, in: stage) }
+        rows.sort(by: precedes)
         return Array(rows.prefix(limit))
     }
 
@@ -57,6 +75,16 @@ extension Tail {
         case .devices:
             return devices[deviceNames[index]]?.contains { isNew($0.position) } == true ? index : nil
         }
+    }
+
+    /// As `row(at:of:)`, for those alone whose number of events crosses a multiple of `interval` here.
+    @inline(__always)
+    private func snapshotRow(at index: Int, of progress: FlushProgress, _ interval: UInt64) -> Int? {
+        guard let user = row(at: index, of: progress), user > 0,
+            let head = head(UInt64(user), visibleTo: progress.target)
+        else { return nil }
+        let (before, after) = (entries[index].version - 1, entries[head].version)
+        return before / interval == after / interval ? nil : user
     }
 
     /// The key of a row, as `FlushProgress.last` has it.

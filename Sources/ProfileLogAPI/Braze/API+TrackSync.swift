@@ -11,7 +11,9 @@ extension API {
                     return try syncAnswer(object, receipt, answer)
                 },
                 stored: { [self] receipt, decision in
-                    try syncAnswer(decision.objects[0], receipt, TrackAnswer(decision))
+                    let answer = TrackAnswer(decision)
+                    guard let object = decision.first else { return answer.answer }
+                    return try syncAnswer(object, receipt, answer)
                 })
         } catch {
             return APIProblem(error).messageAnswer

@@ -5,8 +5,8 @@ struct TrackDecision {
     private(set) var processed = PerArray(repeating: 0)
     private(set) var errors: [TrackError] = []
     private(set) var dropped: [TrackDrop] = []
-    /// The objects that were in order, in the order in which they take effect.
-    private(set) var objects: [TrackObject] = []
+    /// The first object that was in order, of those that take effect; nil if none was.
+    private(set) var first: TrackObject?
     private var leftOut = LeftOutObjects()
     private let api: API
     private var profiles: TrackProfiles
@@ -49,7 +49,7 @@ struct TrackDecision {
     }
 
     /// Whether no object was in order.
-    var refusesAll: Bool { objects.isEmpty }
+    var refusesAll: Bool { first == nil }
 
     private mutating func take(
         _ object: TrackObject, _ array: TrackArray, _ index: Int, _ builder: inout AppendBuilder
@@ -59,7 +59,7 @@ struct TrackDecision {
         } else {
             try makeOwners(of: object, array, index, &builder)
         }
-        objects.append(object)
+        if first == nil { first = object }
         processed[array] += 1
     }
 

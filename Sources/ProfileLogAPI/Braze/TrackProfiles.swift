@@ -6,7 +6,10 @@ internal import ProfileLog
 struct TrackProfiles {
     private let log: EventLog
     private var found: [UserID: UserInfo?] = [:]
-    private var made: Set<UserID> = []
+    /// The users whom this request makes or changes, without those of the last of `stored`.
+    private var touched: Set<UserID> = []
+    /// How many of `stored` are in `touched`.
+    private var touches = 0
     private var views: [UserNumber: ProfileView] = [:]
     /// What this request does to each user so far, in its order, without what is in `stored`.
     private var changes: [Person: [ProfileEvent]] = [:]
@@ -32,12 +35,19 @@ struct TrackProfiles {
     }
 
     /// Whether the user exists, or is made by this request.
-    mutating func exists(_ user: UserID) throws -> Bool { try made.contains(user) || find(user) != nil }
+    mutating func exists(_ user: UserID) throws -> Bool {
+        noteTouched()
+        return try touched.contains(user) || find(user) != nil
+    }
+
+    private mutating func noteTouched() {
+        for (user, _) in stored[touches...] { touched.insert(user) }
+        touches = stored.count
+    }
 
     /// Takes down what is stored for `user`.
     mutating func add(_ events: [ProfileEvent], to user: UserID) {
         if events.isEmpty { return }
-        made.insert(user)
         stored.append((user, events))
     }
 
@@ -74,8 +84,9 @@ struct TrackProfiles {
     }
 
     private mutating func changes(of user: UserID) throws -> [ProfileEvent] {
+        noteTouched()
         for (user, events) in stored { changes[try person(user), default: []] += events }
-        stored = []
+        (stored, touches) = ([], 0)
         return changes[try person(user)] ?? []
     }
 

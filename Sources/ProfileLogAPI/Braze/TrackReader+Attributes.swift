@@ -25,8 +25,10 @@ extension TrackReader {
                 if workspace.blockedAttributes.contains(member.key) {
                     throw TrackFault.field("is on the blocklist of the workspace")
                 }
-                if case .string(let text) = member.value { read.dateTexts[member.key] = text }
                 let reading = try attribute.read(member.key, member.value)
+                if case .string(let text) = member.value, case .set(.date) = reading.operations.first {
+                    read.dateTexts[member.key] = text
+                }
                 if let remark = reading.remark { read.dropped.append((member.key.text, remark)) }
                 for (turn, operation) in reading.operations.enumerated() {
                     if turn == custom.count { custom.append([]) }

@@ -25,7 +25,7 @@ struct IndexFlushTests {
         for user in 1...60 { _ = try log.append([played], to: .externalID("u\(user)")) }
         var here = FlushProgress(checkpoint: 0, target: try log.lastPosition().rawValue)
         here.last = key(50)
-        var flush = IndexFlush(here, log.tail, recordedAt: 0)
+        var flush = IndexFlush(here, log.tail, recordedAt: 0, snapshotInterval: 8)
         flush.findRows(3)
         var there = here
         there.last = key(10)

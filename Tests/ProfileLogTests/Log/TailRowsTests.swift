@@ -19,16 +19,16 @@ struct TailRowsTests {
         }
         let last = try log.lastPosition().rawValue
         let (begin, end) = (last / 4, last - 5)
-        for stage in [FlushProgress.Stage.streams, .identifiers, .contacts, .keys, .users, .devices] {
+        for stage in [FlushProgress.Stage.streams, .snapshots, .identifiers, .contacts, .keys, .users, .devices] {
             var progress = FlushProgress(checkpoint: begin, target: end)
             progress.stage = stage
-            let all = log.tail.withReading { $0.rows(of: progress, limit: .max) }
+            let all = log.tail.withReading { $0.rows(of: progress, snapshotInterval: 2, limit: .max) }
             #expect(!all.isEmpty)
             let keys = log.tail.withReading { tail in all.map { tail.key(of: $0, in: stage) } }
             #expect(zip(keys, keys.dropFirst()).allSatisfy { $0.lexicographicallyPrecedes($1) })
             var found: [Int] = []
             while true {
-                let next = log.tail.withReading { $0.rows(of: progress, limit: limit) }
+                let next = log.tail.withReading { $0.rows(of: progress, snapshotInterval: 2, limit: limit) }
                 #expect(next.count <= limit)
                 found += next
                 guard let row = next.last else { break }
