@@ -160,6 +160,21 @@ struct EraseTests {
         }
     }
 
+    @Test("A retry of an append that was prepared before a name was erased is known again")
+    func retryOfPreparedBefore() throws {
+        let log = try open()
+        try live(log)
+        func prepare() throws -> PreparedAppend {
+            var builder = log.prepare()
+            try builder.add(.customEventLogged(CustomEvent(name: "canary-event")), .test, to: bo)
+            return try builder.finish(idempotencyKey: "key")
+        }
+        let prepared = try prepare()
+        _ = try log.erase([ana], actor: "a test", reason: "asked to")
+        #expect(try !log.commit(prepared).isRepetition)
+        #expect(try log.commit(prepare()).isRepetition)
+    }
+
     @Test("After compacting, no byte of the person is in the file, and the store is the same")
     func compact() throws {
         var log: EventLog? = try open()

@@ -37,4 +37,32 @@ struct TailRowsTests {
             #expect(found == all)
         }
     }
+
+    @Test("A snapshot is due for users whose number of events crosses the interval, and for no others")
+    func snapshots() throws {
+        let log = try EventLog(path: folder.path, create: true, options: .small(clock, indexLag: 10_000))
+        func append(_ events: Int, _ user: String) throws {
+            let played = ProfileEvent.customEventLogged(CustomEvent(name: "played"))
+            _ = try log.append(Array(repeating: played, count: events), to: .externalID(user))
+        }
+        // With the event that makes each of them: 8, 9 and 7 of an interval of 8.
+        try append(7, "reaches")
+        try append(8, "passes")
+        try append(6, "stays below")
+        try log.writeIndex()
+        let begin = try log.lastPosition().rawValue
+        try append(2, "stays below")
+        try append(6, "passes")
+        try append(20, "reaches")
+        let end = try log.lastPosition().rawValue
+        func users(upTo target: UInt64, interval: Int = 8) -> [String] {
+            var progress = FlushProgress(checkpoint: begin, target: target)
+            progress.stage = .snapshots
+            let rows = log.tail.withReading { $0.rows(of: progress, snapshotInterval: interval, limit: .max) }
+            return rows.map { ["reaches", "passes", "stays below"][$0 - 1] }
+        }
+        #expect(users(upTo: end) == ["reaches", "stays below"])
+        #expect(users(upTo: end - 13) == ["stays below"])
+        #expect(users(upTo: end, interval: 0).isEmpty)
+    }
 }
