@@ -45,6 +45,28 @@ struct UnreadBodyTests {
         }
     }
 
+    @Test("Who takes a long answer slowly gets all of it")
+    func slowReader() async throws {
+        try await withService(arguments: ["--body-timeout", "1"]) { service in
+            let list =
+                "[" + Array(repeating: "\"\(String(repeating: "v", count: 200))\"", count: 400).joined(separator: ",")
+            let fields = (0..<5).map { "\"f\($0)\":{\"l\":\(list)]}" }.joined(separator: ",")
+            var ids: [String] = []
+            for user in 0..<40 {
+                ids.append("\"u\(user)\"")
+                let body = "{\"attributes\":[{\"external_id\":\"u\(user)\",\(fields)}]}"
+                #expect(try await service.post("/users/track", body).status == 201)
+            }
+            let connection = try RawConnection(service)
+            connection.post(
+                "/users/export/ids", "{\"external_ids\":[\(ids.joined(separator: ","))]}",
+                headers: "Connection: close\r\n")
+            let answer = try #require(try await connection.readSlowly())
+            let length = try #require(answer.firstMatch(of: /Content-Length: (\d+)/))
+            #expect(answer.hasSuffix("}") && answer.utf8.count > Int(length.1) ?? .max)
+        }
+    }
+
     @Test("A body that comes in time is passed over, and the connection goes on")
     func goesOn() async throws {
         try await withService { service in

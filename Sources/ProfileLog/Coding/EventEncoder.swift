@@ -116,6 +116,9 @@ enum EventEncoder {
         }
     }
 
+    /// So many items are soonest in order if each is put in its place as it comes.
+    private static let fewItems = 32
+
     /// Writes `items` as entries, ascending by the numbers of their names. They are borrowed from the array: with a copy of each, an
     /// event took twice as many instructions.
     @inline(__always)
@@ -129,11 +132,15 @@ enum EventEncoder {
             for index in items.indices {
                 guard let number = number(items[index], &names) else { return false }
                 var place = index
-                while place > 0, order[place - 1].number > number {
+                while place > 0, items.count <= fewItems, order[place - 1].number > number {
                     order[place] = order[place - 1]
                     place -= 1
                 }
                 order[place] = (number, index)
+            }
+            if items.count > fewItems {
+                var places = UnsafeMutableBufferPointer(rebasing: order[..<items.count])
+                places.sort { $0.number < $1.number }
             }
             for place in items.indices {
                 let begin = writer.beginMessage(RecordField.entries)

@@ -1,46 +1,66 @@
 /// Everything behind a record's header, read in one pass. Names stay numbers, values stay bytes.
 struct RecordBody {
-    var append: AppendField?
-    var occurredAt: Int64?
-    var source: UInt64 = 0
-    var name: UInt32 = 0
-    var utcOffset: Int32 = 0
-    var process: UInt32 = 0
-    var device: UnsafeRawBufferPointer?
-    var storage: UInt32 = 0
-    var launch: UInt64 = 0
-    var hasEmptyProperties = false
-    var launchKind: UInt64 = 0
-    var otherUser: UInt64?
-    var erased = false
-    var currency = ""
-    var price = 0.0
-    var quantity: UInt32 = 1
-    var item: String?
-    var app: String?
-    var reason = ""
-    var actor = ""
-    var chunk: UInt32 = 0
-    var isQueued = false
-    var settings: DeviceSettings?
-    var replaces: UInt64 = 0
-    var skippedLists: UInt64 = 0
-    var otherVersion: UInt64 = 0
-    var entries: [UnsafeRawBufferPointer] = []
-    var identities: [UserID] = []
-    var released: [UserID] = []
-    var flushed: [Position] = []
-    var rejected: [Flush.Rejection] = []
-    var discarded: [Position] = []
-    var leftOut: [LeftOut] = []
+    private(set) var occurredAt: Int64?
+    private(set) var source: UInt64 = 0
+    private(set) var name: UInt32 = 0
+    private(set) var utcOffset: Int32 = 0
+    private(set) var process: UInt32 = 0
+    private(set) var device: UnsafeRawBufferPointer?
+    private(set) var storage: UInt32 = 0
+    private(set) var launch: UInt64 = 0
+    private(set) var hasEmptyProperties = false
+    private(set) var launchKind: UInt64 = 0
+    private(set) var otherUser: UInt64?
+    private(set) var erased = false
+    private(set) var price = 0.0
+    private(set) var quantity: UInt32 = 1
+    private(set) var item: String?
+    private(set) var app: String?
+    private(set) var chunk: UInt32 = 0
+    private(set) var isQueued = false
+    private(set) var replaces: UInt64 = 0
+    private(set) var skippedLists: UInt64 = 0
+    private(set) var otherVersion: UInt64 = 0
+    private(set) var entries: RecordEntries
+    private var rarities: Rarities?
+
+    /// What few records have. They stand apart because whoever decodes a history copies and frees a body for each event.
+    private final class Rarities {
+        var append: AppendField?
+        var currency = ""
+        var reason = ""
+        var actor = ""
+        var settings: DeviceSettings?
+        var identities: [UserID] = []
+        var released: [UserID] = []
+        var flushed: [Position] = []
+        var rejected: [Flush.Rejection] = []
+        var discarded: [Position] = []
+        var leftOut: [LeftOut] = []
+    }
+
+    var append: AppendField? { rarities?.append }
+    var currency: String { rarities?.currency ?? "" }
+    var reason: String { rarities?.reason ?? "" }
+    var actor: String { rarities?.actor ?? "" }
+    var settings: DeviceSettings? { rarities?.settings }
+    var identities: [UserID] { rarities?.identities ?? [] }
+    var released: [UserID] { rarities?.released ?? [] }
+    var flushed: [Position] { rarities?.flushed ?? [] }
+    var rejected: [Flush.Rejection] { rarities?.rejected ?? [] }
+    var discarded: [Position] { rarities?.discarded ?? [] }
+    var leftOut: [LeftOut] { rarities?.leftOut ?? [] }
 
     /// Reads `bytes`, which must outlive the body; nil if they are no message.
     init?(_ bytes: UnsafeRawBufferPointer) {
-        entries.reserveCapacity(4)
+        entries = RecordEntries(bytes)
         var reader = WireReader(bytes)
         while let field = reader.field() {
             switch field.type {
             case .varint: readNumber(field.number, &reader)
+            case .bytes where field.number == RecordField.entries:
+                _ = reader.bytes()
+                entries.count += 1
             case .bytes: if !readBytes(field.number, &reader) { return nil }
             case .fixed64:
                 let value = reader.double()
@@ -81,33 +101,42 @@ struct RecordBody {
 
     private mutating func readBytes(_ field: UInt32, _ reader: inout WireReader) -> Bool {
         switch field {
-        case RecordField.append:
-            guard let field = AppendField(reader.bytes()) else { return false }
-            append = field
-        case RecordField.entries: entries.append(reader.bytes())
         case RecordField.device: device = reader.bytes()
-        case RecordField.flushed: flushed += Self.positions(reader.bytes())
-        case RecordField.discarded: discarded += Self.positions(reader.bytes())
-        case RecordField.rejected:
-            guard let rejection = Self.rejection(reader.bytes()) else { return false }
-            rejected.append(rejection)
-        case RecordField.identities:
-            guard let identity = IdentityCodec.read(reader.bytes()) else { return false }
-            identities.append(identity)
-        case RecordField.released:
-            guard let identity = IdentityCodec.read(reader.bytes()) else { return false }
-            released.append(identity)
-        case RecordField.leftOut:
-            guard let item = LeftOutCodec.read(reader.bytes()) else { return false }
-            leftOut.append(item)
-        case RecordField.settings:
-            guard let read = SettingsCodec.read(reader.bytes()) else { return false }
-            settings = read
-        case RecordField.reason: reason = reader.text()
-        case RecordField.actor: actor = reader.text()
-        case RecordField.currency: currency = reader.text()
         case RecordField.item: item = reader.text()
         case RecordField.app: app = reader.text()
+        default:
+            let rarities = rarities ?? Rarities()
+            self.rarities = rarities
+            return Self.readRarity(field, &reader, into: rarities)
+        }
+        return true
+    }
+
+    private static func readRarity(_ field: UInt32, _ reader: inout WireReader, into rarities: Rarities) -> Bool {
+        switch field {
+        case RecordField.append:
+            guard let field = AppendField(reader.bytes()) else { return false }
+            rarities.append = field
+        case RecordField.flushed: rarities.flushed += positions(reader.bytes())
+        case RecordField.discarded: rarities.discarded += positions(reader.bytes())
+        case RecordField.rejected:
+            guard let rejection = rejection(reader.bytes()) else { return false }
+            rarities.rejected.append(rejection)
+        case RecordField.identities:
+            guard let identity = IdentityCodec.read(reader.bytes()) else { return false }
+            rarities.identities.append(identity)
+        case RecordField.released:
+            guard let identity = IdentityCodec.read(reader.bytes()) else { return false }
+            rarities.released.append(identity)
+        case RecordField.leftOut:
+            guard let item = LeftOutCodec.read(reader.bytes()) else { return false }
+            rarities.leftOut.append(item)
+        case RecordField.settings:
+            guard let read = SettingsCodec.read(reader.bytes()) else { return false }
+            rarities.settings = read
+        case RecordField.reason: rarities.reason = reader.text()
+        case RecordField.actor: rarities.actor = reader.text()
+        case RecordField.currency: rarities.currency = reader.text()
         default: reader.skip(.bytes)
         }
         return true
@@ -131,6 +160,32 @@ struct RecordBody {
             }
         }
         return reader.isBad ? nil : rejection
+    }
+}
+
+/// The entries of a record, lent from its bytes: a second look at these costs less than an array of the first one's finds.
+struct RecordEntries: Sequence {
+    private let bytes: UnsafeRawBufferPointer
+    fileprivate(set) var count = 0
+
+    fileprivate init(_ bytes: UnsafeRawBufferPointer) { self.bytes = bytes }
+
+    func makeIterator() -> Iterator { Iterator(reader: WireReader(bytes), left: count) }
+
+    struct Iterator: IteratorProtocol {
+        fileprivate var reader: WireReader
+        fileprivate var left: Int
+
+        mutating func next() -> UnsafeRawBufferPointer? {
+            while left > 0, let field = reader.field() {
+                if field.number == RecordField.entries, field.type == .bytes {
+                    left -= 1
+                    return reader.bytes()
+                }
+                reader.skip(field.type)
+            }
+            return nil
+        }
     }
 }
 

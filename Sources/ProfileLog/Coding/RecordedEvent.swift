@@ -119,17 +119,20 @@ extension RecordedEvent {
 
     private static func changes(_ body: RecordBody, _ names: NameMap) -> [AttributeChange]? {
         var changes: [AttributeChange] = []
+        changes.reserveCapacity(body.entries.count)
         for entry in body.entries {
             guard let named = ValueCodec.read(entry), let name = names.name(named.name),
                 let operation = AttributeOperation(named.operation, named.value)
             else { return nil }
             changes.append(AttributeChange(name, operation))
         }
-        return changes.sorted { $0.name < $1.name }
+        changes.sort { $0.name < $1.name }
+        return changes
     }
 
     private static func userAttributes(_ body: RecordBody) -> [UserAttributeChange]? {
         var changes: [UserAttributeChange] = []
+        changes.reserveCapacity(body.entries.count)
         for entry in body.entries {
             guard let named = ValueCodec.read(entry),
                 let attribute = StandardAttribute(rawValue: UInt8(truncatingIfNeeded: named.name))

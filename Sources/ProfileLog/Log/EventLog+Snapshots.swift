@@ -23,6 +23,7 @@ extension EventLog {
         _: P.Type, _ user: UInt64, _ version: UInt64, _ view: LogView, _ transaction: borrowing WriteTransaction
     ) throws {
         let earlier = try snapshot(P.self, user, upTo: version, view.tables, transaction)
+        if earlier?.version == version { return }
         var state = earlier?.state ?? P.initial
         let from = (earlier?.version ?? 0) + 1
         // Damage here is in a cache, which is made anew.

@@ -30,8 +30,9 @@ struct IndexFlush: Sendable {
     /// How much must be looked at to find them.
     var candidates: Int { tail.withReading { $0.candidates(for: progress.stage) } }
 
-    /// What a row of the stage costs in rows of other stages: a snapshot looks up as many records as there are events between two.
-    var rowCost: Int { progress.stage == .snapshots ? max(1, snapshotInterval) : 1 }
+    /// What a row of the stage is counted for. A snapshot looks up as many records as there are events between two; it counts for fewer rows,
+    /// as a flush in which all users get one must end before too much gathers behind it, and slices go by the time that they take too.
+    var rowCost: Int { progress.stage == .snapshots ? max(1, min(snapshotInterval, 8)) : 1 }
 
     /// Looks for the rows to write next, `limit` of them or more.
     mutating func findRows(_ limit: Int) {

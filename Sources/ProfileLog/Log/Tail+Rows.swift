@@ -83,8 +83,10 @@ extension Tail {
         guard let user = row(at: index, of: progress), user > 0,
             let head = head(UInt64(user), visibleTo: progress.target)
         else { return nil }
-        let (before, after) = (entries[index].version - 1, entries[head].version)
-        return before / interval == after / interval ? nil : user
+        // The tail may begin before the checkpoint.
+        let checkpointHead = self.head(UInt64(user), visibleTo: progress.checkpoint)
+        let before = checkpointHead.map { entries[$0].version } ?? entries[index].version - 1
+        return before / interval == entries[head].version / interval ? nil : user
     }
 
     /// The key of a row, as `FlushProgress.last` has it.

@@ -57,9 +57,9 @@ extension API {
                     dropped.append((person.place, person.user == nil ? "is not valid" : "is no user's"))
                 }
                 for user in users where seen.insert(user.number).inserted {
-                    let event = try states.event(for: user.id, &profiles)
-                    try builder.add(event, EventContext(source: .rest), to: user.id)
-                    profiles.add([event], to: user.id)
+                    let event = try states.event(for: .brazeID(user.brazeID), &profiles)
+                    try builder.add(event, EventContext(source: .rest), to: .brazeID(user.brazeID))
+                    profiles.add([event], to: .brazeID(user.brazeID))
                 }
             }
         }

@@ -10,23 +10,44 @@ enum Decision {
     case store(PreparedAppend, answer: (AppendReceipt) throws -> APIAnswer)
 }
 
+/// The states over the whole store by which a request is decided, brought up to date before each of its decisions.
+struct DecidedBy: Sendable {
+    /// Catches up, however long that takes.
+    var catchUp: @Sendable () async throws -> Void = {}
+    /// Catches up if that is soon done, and tells whether it did.
+    var catchUpIfNear: @Sendable () throws -> Bool = { true }
+}
+
 extension API {
     /// Decides a request and stores what it comes to; again, if somebody changes between the two what it was decided by.
     ///
     /// At first beside all others, then on the writer's thread, where nobody of this process comes between: no request is
-    /// refused because others were faster.
-    func settle(_ decide: @escaping @Sendable () throws -> Decision) async throws -> APIAnswer {
-        for _ in 0..<Self.attemptsBesideOthers {
-            do {
-                switch try decide() {
-                case .answer(let answer): return answer
-                case .outdated(let addresses): for address in addresses { _ = try await commit(.release(address)) }
-                case .store(let append, let answer): return try answer(try await commit(append))
-                }
-            } catch let error as AppendError where error.isOutrun {}
+    /// refused because others were faster. Neither the writer nor a connection waits for a fold of the log.
+    func settle(
+        _ states: DecidedBy = DecidedBy(), _ decide: @escaping @Sendable () throws -> Decision
+    ) async throws -> APIAnswer {
+        while true {
+            for _ in 0..<Self.attemptsBesideOthers {
+                try await states.catchUp()
+                do {
+                    switch try decide() {
+                    case .answer(let answer): return answer
+                    case .outdated(let addresses): for address in addresses { _ = try await commit(.release(address)) }
+                    case .store(let append, let answer): return try answer(try await commit(append))
+                    }
+                } catch let error as AppendError where error.isOutrun {}
+            }
+            if let answer = try await settleAlone(states, decide) { return answer }
         }
-        return try await perform { [self] log in
+    }
+
+    /// As `settle`, on the writer's thread; nil if a state would have to be folded there.
+    private func settleAlone(
+        _ states: DecidedBy, _ decide: @escaping @Sendable () throws -> Decision
+    ) async throws -> APIAnswer? {
+        try await perform { [self] log in
             try untilItHolds {
+                guard try states.catchUpIfNear() else { return nil }
                 switch try decide() {
                 case .answer(let answer): return answer
                 case .outdated(let addresses):

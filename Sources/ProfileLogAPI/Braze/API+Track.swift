@@ -33,10 +33,8 @@ extension API {
         }
         let body = try trackBody(request, isBulk: isBulk)
         try check(body)
-        if body.importsPushTokens { try await catchUp(pushTokens) }
-        if !body[.attributes].isEmpty { try await catchUp(catalogue) }
         do {
-            return try await settle { [self] in
+            return try await settle(states(of: body)) { [self] in
                 let claims = TypeClaims.Held(typeClaims)
                 let reader = TrackReader(workspace: workspace, now: log.options.now(), request: request.body)
                 var builder = log.prepare(capacity: body.count)
@@ -66,6 +64,17 @@ extension API {
                 throw AppendError.keyReused(position: position)
             }
             return try known(earlier, try remembered(earlier, request, digest, isBulk: isBulk))
+        }
+    }
+
+    private func states(of body: TrackBody) -> DecidedBy {
+        let (needsTokens, needsCatalogue) = (body.importsPushTokens, !body[.attributes].isEmpty)
+        return DecidedBy { [self] in
+            if needsTokens { try await catchUp(pushTokens) }
+            if needsCatalogue { try await catchUp(catalogue) }
+        } catchUpIfNear: { [self] in
+            let hasTokens = try !needsTokens || pushTokens.catchUpIfNear()
+            return try hasTokens && (!needsCatalogue || catalogue.catchUpIfNear())
         }
     }
 

@@ -60,8 +60,12 @@ extension API {
     /// The user and the version that the append gave them; of what stored nothing, the user as they are. Nil if there is none, or was none
     /// the first time.
     private func place(_ object: TrackObject, _ receipt: AppendReceipt?) throws -> (UserNumber, Version)? {
-        // What is left out may stand with nobody, whose number is 0.
-        if let place = receipt?.places.last(where: { $0.user.rawValue > 0 }) { return (place.user, place.version) }
+        // Behind the user's own events may stand those of others, with whom they share a subscription state. What is left out may stand with
+        // nobody, whose number is 0.
+        let places = (receipt?.places ?? []).filter { $0.user.rawValue > 0 }
+        if let user = places.first?.user, let place = places.last(where: { $0.user == user }) {
+            return (user, place.version)
+        }
         if receipt?.isRepetition == true { return nil }
         return try log.user(meantBy: object.target.user).map { ($0.number, $0.version) }
     }

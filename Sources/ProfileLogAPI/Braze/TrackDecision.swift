@@ -164,9 +164,9 @@ struct TrackDecision {
         let own = try profiles.find(user)
         guard let address = try profiles.email(of: user) else { return }
         for other in try api.log.users(sharing: address) where other.number != own?.number {
-            let event = try states.event(for: other.id, &profiles)
-            try builder.add(event, EventContext(source: .rest), to: other.id)
-            profiles.add([event], to: other.id)
+            let event = try states.event(for: .brazeID(other.brazeID), &profiles)
+            try builder.add(event, EventContext(source: .rest), to: .brazeID(other.brazeID))
+            profiles.add([event], to: .brazeID(other.brazeID))
         }
     }
 

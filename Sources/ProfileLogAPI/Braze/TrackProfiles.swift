@@ -10,8 +10,9 @@ struct TrackProfiles {
     private var touched: Set<UserID> = []
     /// How many of `stored` are in `touched`.
     private var touches = 0
-    private var views: [UserNumber: ProfileView] = [:]
-    /// What this request does to each user so far, in its order, without what is in `stored`.
+    /// The attributes of users who were asked for.
+    private var attributes: [Person: Attributes] = [:]
+    /// What this request does to each user, in its order, without what is in `attributes` and in `stored`.
     private var changes: [Person: [ProfileEvent]] = [:]
     /// What was taken down and not yet looked at: most requests never ask who these users are.
     private var stored: [(user: UserID, events: [ProfileEvent])] = []
@@ -22,6 +23,29 @@ struct TrackProfiles {
     private enum Person: Hashable {
         case known(UserNumber)
         case new(UserID)
+    }
+
+    /// A user's attributes behind what the request has done so far. By name: an object may have tens of thousands.
+    private struct Attributes {
+        var custom: [Name: AttributeValue] = [:]
+        var standard: [Name: AttributeValue] = [:]
+
+        init(_ view: ProfileView?) {
+            for attribute in view?.customAttributes ?? [] { custom[attribute.name] = attribute.value }
+            for attribute in view?.attributes ?? [] { standard[attribute.name] = attribute.value }
+        }
+
+        mutating func apply(_ event: ProfileEvent) {
+            switch event {
+            case .customAttributesChanged(let changes):
+                for change in changes { custom[change.name] = change.operation.applied(to: custom[change.name]) }
+            case .userAttributesChanged(let changes):
+                for change in changes {
+                    standard[Name(change.attribute.name)] = change.value == .null ? nil : change.value
+                }
+            default: break
+            }
+        }
     }
 
     init(_ log: EventLog) { self.log = log }
@@ -58,22 +82,12 @@ struct TrackProfiles {
 
     /// The value of a custom attribute behind what this request has done so far.
     mutating func customAttribute(_ name: Name, of user: UserID) throws -> AttributeValue? {
-        var value = try view(user)?.customAttributes.first { $0.name == name }?.value
-        for case .customAttributesChanged(let done) in try changes(of: user) {
-            for change in done where change.name == name { value = change.operation.applied(to: value) }
-        }
-        return value
+        try attributes[bringUpToDate(user)]?.custom[name]
     }
 
     /// The value of a standard attribute behind what this request has done so far.
     mutating func attribute(_ attribute: StandardAttribute, of user: UserID) throws -> AttributeValue? {
-        var value = try view(user)?.attributes.first { $0.name.text == attribute.name }?.value
-        for case .userAttributesChanged(let done) in try changes(of: user) {
-            for change in done where change.attribute == attribute {
-                value = change.value == .null ? nil : change.value
-            }
-        }
-        return value
+        try attributes[bringUpToDate(user)]?.standard[Name(attribute.name)]
     }
 
     /// The e-mail address that the user has now, as an attribute or else as an ID; nil if there is none, or no such user.
@@ -83,11 +97,15 @@ struct TrackProfiles {
         return try (find(user)?.ids ?? [user]).first { if case .email = $0 { true } else { false } }
     }
 
-    private mutating func changes(of user: UserID) throws -> [ProfileEvent] {
+    /// Takes into `attributes` what the request has done to `user`.
+    private mutating func bringUpToDate(_ user: UserID) throws -> Person {
         noteTouched()
         for (user, events) in stored { changes[try person(user), default: []] += events }
         (stored, touches) = ([], 0)
-        return changes[try person(user)] ?? []
+        let person = try person(user)
+        if attributes[person] == nil { attributes[person] = Attributes(try view(user)) }
+        for event in changes.removeValue(forKey: person) ?? [] { attributes[person]?.apply(event) }
+        return person
     }
 
     private mutating func person(_ user: UserID) throws -> Person {
@@ -96,9 +114,6 @@ struct TrackProfiles {
 
     private mutating func view(_ user: UserID) throws -> ProfileView? {
         guard let info = try find(user) else { return nil }
-        if let view = views[info.number] { return view }
-        let view = log.profileView(try log.profile(of: info.number, asOf: info.version))
-        views[info.number] = view
-        return view
+        return log.profileView(try log.profile(of: info.number, asOf: info.version))
     }
 }

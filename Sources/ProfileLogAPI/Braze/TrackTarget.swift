@@ -79,7 +79,8 @@ struct TrackTarget {
 
     /// The address in lower case; nil if it is none.
     static func email(_ text: String) -> String? {
-        ContactForm.isEmail(text) && fits(text) ? text.lowercased() : nil
+        let address = text.lowercased()  // which may be longer
+        return ContactForm.isEmail(text) && fits(address) ? address : nil
     }
 
     /// The number in the form of E.164: at most 15 digits, of which the first are a country's.

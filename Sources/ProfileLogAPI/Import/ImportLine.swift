@@ -58,7 +58,7 @@ package struct ImportLine {
     }
 
     /// Every field of the short forms: a misspelled one would be lost without a word.
-    private static let shortFields: [Name] = [
+    private static let shortFields: [String] = [
         "attribute", "attributes", "currency", "kind", "name", "price", "product_id", "properties", "quantity", "time",
         "user", "value",
     ]
@@ -101,14 +101,14 @@ struct ImportFields {
 
     init(_ members: [AttributeValue.Member]) { self.members = members }
 
-    /// `names` ascend, as the members of an object do.
-    func refuseOthers(than names: [Name]) throws(ImportLine.Refusal) {
-        var next = 0
+    /// `names` ascend, as the members of an object do. They are ASCII, so that nothing else is equal to one of them.
+    func refuseOthers(than names: [String]) throws(ImportLine.Refusal) {
+        var rest = names[...]
         for member in members {
-            while next < names.count, names[next] < member.key { next += 1 }
-            guard next < names.count, names[next] == member.key else {
+            guard let place = rest.firstIndex(of: member.key.text) else {
                 throw ImportLine.Refusal("\"\(member.key)\" is no field of such a line")
             }
+            rest = rest[(place + 1)...]
         }
     }
 

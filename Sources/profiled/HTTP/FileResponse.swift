@@ -6,8 +6,6 @@ internal import ProfileLogAPI
 
 /// A response that is a file, read while it is sent.
 enum FileResponse {
-    private static let bytesAtOnce = 256 << 10
-
     /// The file, opened at once: its name may be gone by the time that it is read. Nil if it is gone already.
     static func response(_ file: APIAnswer.File, _ headers: [HTTPField]) -> Response? {
         guard let handle = FileHandle(forReadingAtPath: file.path), let length = try? handle.seekToEnd() else {
@@ -18,7 +16,8 @@ enum FileResponse {
             try handle.seek(toOffset: 0)
             try await withTaskExecutorPreference(globalConcurrentExecutor) {
                 var rest = Int(length)
-                while rest > 0, let part = try handle.read(upToCount: min(rest, bytesAtOnce)), !part.isEmpty {
+                let most = ServiceAnswer.bytesAtOnce
+                while rest > 0, let part = try handle.read(upToCount: min(rest, most)), !part.isEmpty {
                     try await writer.write(ByteBuffer(bytes: part))
                     rest -= part.count
                 }

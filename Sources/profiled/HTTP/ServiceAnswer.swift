@@ -39,11 +39,25 @@ struct ServiceAnswer: Sendable {
         methods.split(separator: ", ").map { $0 == "GET" ? "GET, HEAD" : $0 }.joined(separator: ", ")
     }
 
+    /// Bytes of a body that are written at once: whoever takes so many in the time that `ConnectionEndHandler` gives gets all of it.
+    static let bytesAtOnce = 256 << 10
+
     /// The response, with `more` headers.
     func response(_ more: [HTTPField]) -> Response {
         Response(
             status: .init(code: status), headers: Self.fields(type: type, headers + more),
-            body: ResponseBody(byteBuffer: ByteBuffer(bytes: body)))
+            body: body.count > Self.bytesAtOnce ? parts : ResponseBody(byteBuffer: ByteBuffer(bytes: body)))
+    }
+
+    private var parts: ResponseBody {
+        let body = ByteBuffer(bytes: body)
+        return ResponseBody(contentLength: body.readableBytes) { writer in
+            var rest = body
+            while let part = rest.readSlice(length: min(rest.readableBytes, Self.bytesAtOnce)), part.readableBytes > 0 {
+                try await writer.write(part)
+            }
+            try await writer.finish(nil)
+        }
     }
 
     /// The headers of every response.

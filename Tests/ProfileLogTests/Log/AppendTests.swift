@@ -24,6 +24,28 @@ struct AppendTests {
         try log.expectSound()
     }
 
+    @Test("Many properties stand in the order of their names' numbers, whatever order they come in")
+    func manyProperties() throws {
+        let log = try open()
+        let names = (10..<70).map { "p\($0)" }
+        for name in names.reversed() {
+            _ = try log.append(
+                [.customEventLogged(CustomEvent(name: "played", properties: [.init(Name(name), 0)]))],
+                to: .externalID("ana"))
+        }
+        let properties = names.enumerated().map { AttributeValue.Member(Name($1), .int(Int64($0))) }
+        let event = ProfileEvent.customEventLogged(CustomEvent(name: "played", properties: properties))
+        let place = try #require(try log.append([event], to: .externalID("ana")).places.first)
+        #expect(try log.history(of: place.user, from: place.version).map(\.event) == [event])
+        let record = try #require(try log.rows(.log).values.max { $0.count < $1.count })
+        try record.withUnsafeBytes { record in
+            let header = try #require(RecordHeader(record))
+            let body = try #require(RecordBody(header.body))
+            let numbers = body.entries.compactMap { ValueCodec.read($0)?.name }
+            #expect(numbers.count == 60 && numbers == numbers.sorted())
+        }
+    }
+
     @Test("An expected version that is not the user's refuses the append and nothing else of its group")
     func expectedVersion() throws {
         let log = try open()

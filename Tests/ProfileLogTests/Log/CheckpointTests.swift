@@ -84,6 +84,22 @@ struct CheckpointTests {
         try log.expectSound()
     }
 
+    @Test("The snapshots that another process has written stay, though the events are still in this one's tail")
+    func othersSnapshots() throws {
+        func open() throws -> EventLog {
+            try EventLog(path: folder.path, create: true, options: .small(clock, indexLag: 10_000))
+        }
+        let (log, other) = try (open(), open())
+        _ = try log.append(Array(repeating: played, count: 7), to: .externalID("ana"))
+        #expect(try other.find(.externalID("ana"))?.version.rawValue == 8)
+        try log.writeIndex()
+        let written = try log.rows(.snapshots)
+        #expect(written.count == 1)
+        _ = try other.append([played], to: .externalID("bo"))
+        try other.writeIndex()
+        #expect(try log.rows(.snapshots) == written)
+    }
+
     @Test("Snapshots of another revision go when the writer meets them; check does not count them")
     func snapshots() throws {
         let log = try open()

@@ -37,6 +37,19 @@ struct KeptStateTests {
         try EventLog(path: folder.path, projections: [UsageProjection.self]).expectSound()
     }
 
+    @Test("It stays when the flush comes to the same version")
+    func stays() throws {
+        let user = try filled(1_100).user
+        let log = try EventLog(
+            path: folder.path, options: .small(clock, indexLag: 10_000), projections: [UsageProjection.self])
+        _ = try log.append(Array(repeating: .customEventLogged(CustomEvent(name: "a")), count: 10), to: ana)
+        _ = try log.keptState(UsageProjection.self, of: user)
+        let kept = try snapshots(log)
+        #expect(kept.count == 1)
+        try log.writeIndex()
+        #expect(try snapshots(log) == kept)
+    }
+
     @Test("A short history is folded by each reader")
     func short() throws {
         let (log, user) = try filled(1_000)

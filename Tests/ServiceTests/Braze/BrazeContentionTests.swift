@@ -1,4 +1,5 @@
 import ProfileLog
+import Synchronization
 import Testing
 
 @testable import ProfileLogAPI
@@ -18,6 +19,34 @@ struct BrazeContentionTests {
         await withTaskGroup(of: String.self) { group in
             for (path, body) in bodies { group.addTask { await api.say(path, body) } }
             return await group.reduce(into: []) { if !$1.hasPrefix("201 "), !$1.hasPrefix("202 ") { $0.append($1) } }
+        }
+    }
+
+    @Test("Before each decision its states catch up; where that takes long, not on the writer's thread")
+    func states() async throws {
+        try await withWriter { (api) async throws in
+            let turns = Mutex((catchUps: 0, looks: 0, decisions: 0))
+            let states = DecidedBy {
+                turns.withLock { $0.catchUps += 1 }
+            } catchUpIfNear: {
+                turns.withLock { turns in
+                    turns.looks += 1
+                    return turns.looks > 1
+                }
+            }
+            let answer = try await api.settle(states) {
+                let count = turns.withLock { turns in
+                    turns.decisions += 1
+                    return turns.decisions
+                }
+                // Outrun until nobody of this process can come between.
+                guard count > 6 else {
+                    throw AppendError.versionConflict(user: .externalID("a"), expected: .noUser, actual: .none)
+                }
+                return .answer(APIAnswer(status: 204, body: []))
+            }
+            #expect(answer.status == 204)
+            #expect(turns.withLock { [$0.catchUps, $0.looks, $0.decisions] } == [6, 2, 7])
         }
     }
 

@@ -58,6 +58,22 @@ struct BrazeSegmentTests {
         }
     }
 
+    @Test("Who lost their only ID is still there, and who was erased is not")
+    func withoutIDs() async throws {
+        try await withAPI { (plain) async throws in
+            let api = try plain.under(Self.yaml)
+            await api.track(
+                #"{"email":"old@x.example","first_name":"Ana"}"#, #"{"external_id":"b","first_name":"Bo"}"#)
+            let ana = try #require(try api.log.find(.email("old@x.example")))
+            await api.track(
+                #"{"braze_id":"\#(ana.brazeID)","email":"new@x.example"}"#, #"{"email":"old@x.example","x":1}"#)
+            #expect(try api.log.find(.brazeID(ana.brazeID))?.ids == [])
+            #expect(await api.post("/users/delete", #"{"external_ids":["b"]}"#).status == 201)
+            let file = try await export(api, #"{"segment_id":"all","fields_to_export":["first_name"]}"#).file
+            #expect(try ZipReader.parts(file).map(\.text) == ["{\"first_name\":\"Ana\"}\n{}\n"])
+        }
+    }
+
     @Test("An erasure removes the files, in which the person may be")
     func clearedByErasure() async throws {
         try await withAPI { plain in

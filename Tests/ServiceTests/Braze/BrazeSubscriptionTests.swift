@@ -61,6 +61,49 @@ struct BrazeSubscriptionTests {
         }
     }
 
+    @Test("A state that is set by address goes to who has it, though somebody else is on their device by now")
+    func leftDevice() async throws {
+        try await withGroups { (api) async throws in
+            let mail = #""email":"x@y.example""#
+            await api.track(
+                #"{"push_token_import":true,\#(mail),"push_tokens":[{"app_id":"i","token":"t","device_id":"d"}]}"#,
+                Wire.user("c", mail))
+            let anonymous = try #require(try api.log.find(.device("d")))
+            #expect(await api.post("/v1/devices/d/wipe", "{}").status == 200)
+            #expect(await api.post("/v1/devices/d/change-user", #"{"user":"a"}"#).status == 200)
+            let before = try (api.log.userCount(), api.log.find(.externalID("a")))
+            for group in ["news", "offers"] {
+                let state = #""subscription_group_id":"\#(group)","subscription_state":"unsubscribed""#
+                if group == "news" {
+                    _ = await api.post("/subscription/status/set", "{\(state),\(mail)}")
+                } else {
+                    await api.track(Wire.user("c", #""subscription_groups":[{\#(state)}]"#))
+                }
+                let user = try #require(try api.log.users(sharing: .email("x@y.example")).last)
+                #expect(user.number == anonymous.number)
+                let groups = try api.log.profileView(api.log.profile(of: user.number)).attributes.first {
+                    $0.name.text == "subscription_groups"
+                }
+                #expect(groups?.value.asArray?.last?.at("subscription_group_id").text == group)
+            }
+            #expect(try api.log.userCount() == before.0 && api.log.find(.externalID("a")) == before.1)
+        }
+    }
+
+    @Test("The synchronous endpoint answers for its user, though others get the state with them")
+    func sharedInSync() async throws {
+        try await withGroups { api in
+            let mail = #""email":"x@y.example""#
+            await api.track(Wire.user("a", mail), Wire.user("b", #"\#(mail),"tier":"gold""#))
+            let state = #"{"subscription_group_id":"news","subscription_state":"unsubscribed"}"#
+            let (_, json) = await api.post(
+                "/users/track/sync",
+                #"{"attributes":[{"external_id":"a","tier":"silver","subscription_groups":[\#(state)]}]}"#)
+            #expect(json.at("users.0.custom_attributes.tier") == "silver")
+            #expect(await status(api, "news", "b") == "Unsubscribed")
+        }
+    }
+
     @Test("A global unsubscription erases no group's state")
     func global() async throws {
         try await withGroups { api in

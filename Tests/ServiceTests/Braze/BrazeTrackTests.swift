@@ -44,6 +44,19 @@ struct BrazeTrackTests {
         }
     }
 
+    @Test("An address that is too long in lower case alone is refused, and nothing else of its request")
+    func longInLowerCase() async throws {
+        try await withAPI { api in
+            // Two bytes each, and three in lower case.
+            let address = String(repeating: "\u{23A}", count: 400) + "@x.example"
+            let (status, json) = await api.post(
+                "/users/track", #"{"attributes":[{"external_id":"ok","x":1},{"email":"\#(address)","x":1}]}"#)
+            #expect(status == 201)
+            #expect(json.at("attributes_processed") == 1 && json.at("errors").count == 1)
+            #expect(json.at("errors.0.index") == 1)
+        }
+    }
+
     private static let who = #""external_id":"a""#
     private static let when = #""time":"2026-01-01T00:00:00Z""#
 

@@ -85,9 +85,9 @@ extension API {
 
     private static func part(_ prefix: String, _ number: Int) -> String { "\(prefix)-\(number + 1).txt" }
 
-    /// The user's line; nil for one who is not of the segment, was merged into another one, or was erased and has no ID left.
+    /// The user's line; nil for one who is not of the segment, was merged into another one, or was erased.
     private func line(_ user: UserInfo, _ asked: SegmentExportRequest) throws -> [UInt8]? {
-        guard !user.ids.isEmpty, try log.survivor(of: user.number) == user.number else { return nil }
+        guard !user.isErased, try log.survivor(of: user.number) == user.number else { return nil }
         let profile = try ExportedProfile(user, self)
         guard asked.segment.rule.takes(profile) else { return nil }
         var json = JSONWriter()
