@@ -165,7 +165,8 @@ private enum BatchItem {
             API.attributesFields, true, { try API.attributeChanges($0).map { .customAttributesSaved($0) } }
         ),
         "save/user-attribute": (
-            API.userAttributeFields, true, { [.userAttributeSaved(try API.userAttributeChange($0))] }
+            API.userAttributeFields, true,
+            { [.userAttributeSaved(try API.userAttributeChange($0, isImported: $0.flag("imported")))] }
         ),
         "log/event": (API.eventFields, false, { [.customEventLogged(try API.customEvent($0))] }),
         "log/attributes": (

@@ -42,7 +42,7 @@ extension API {
 
     func send(_ request: APIRequest) async throws -> APIAnswer {
         let (device, fields) = try Self.deviceFields(request, ["requested"])
-        let isRequested = try fields.value("requested").map { _ in try fields.flag("requested") } ?? true
+        let isRequested = try Self.optionalFlag(fields, "requested") ?? true
         let context = try Self.deviceContext(fields)
         _ = try knownDevice(request)
         let positions = try await perform { log in try log.send(device, isRequested: isRequested, context) }

@@ -122,17 +122,22 @@ extension API {
         case .customAttributesSaved: own = attributesFields
         default: own = userAttributeFields
         }
+        /// `null` is missing, but as the value of a user attribute, which it unsets.
+        func isGiven(_ name: Name) -> Bool {
+            guard let value = fields.value(name) else { return false }
+            return value != .null || name == "value" && own == userAttributeFields
+        }
         let others = eventFields.union(attributesFields).union(userAttributeFields).subtracting(own)
-        if let other = others.sorted().first(where: { fields.value($0) != nil }) {
+        if let other = others.sorted().first(where: isGiven) {
             throw APIProblem.invalid(
                 other.text, "corrects no \(saved.kind.name)",
                 remedy: "It has the fields \(own.sorted().map(\.text).joined(separator: ", ")).")
         }
-        guard own.contains(where: { fields.value($0) != nil }) else { return nil }
+        guard own.contains(where: isGiven) else { return nil }
         switch saved {
         case .customEventSaved(var event):
             if let name = try fields.text("name") { event.name = Name(name) }
-            if fields.value("properties") != nil { event.properties = try properties(fields) }
+            if isGiven("properties") { event.properties = try properties(fields) }
             return .customEventSaved(event)
         case .customAttributesSaved:
             let steps = try attributeChanges(fields)

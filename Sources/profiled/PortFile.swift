@@ -1,28 +1,42 @@
 internal import Foundation
 
 /// The file that tells other programs on which port the service listens: empty while it starts, gone when it has ended.
+///
+/// It is locked for as long as the service runs, so that no other one takes it for its own.
 struct PortFile: Sendable {
     private let path: String
+    private let descriptor: Int32
 
     /// Makes the file at once, so that one that cannot be written stops the start.
-    init(path: String) throws {
+    init(path: String) throws(StartFailure) {
         self.path = path
-        guard FileManager.default.createFile(atPath: path, contents: Data()) else {
+        descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o644)
+        guard descriptor >= 0 else { throw Self.unwritable(path) }
+        if flock(descriptor, LOCK_EX | LOCK_NB) != 0, errno == EWOULDBLOCK {
             throw StartFailure(
-                "The port file \(path) cannot be written.",
-                remedy: "Name one in a folder that exists and that you may write in.")
+                "The port file \(path) is that of a service that runs.",
+                remedy: "Name another one, or end that service.")
         }
+        guard ftruncate(descriptor, 0) == 0 else { throw Self.unwritable(path) }
     }
 
-    /// Writes `port` and a line feed, whole or not at all.
+    private static func unwritable(_ path: String) -> StartFailure {
+        StartFailure(
+            "The port file \(path) cannot be written.",
+            remedy: "Name one in a folder that exists and that you may write in.")
+    }
+
+    /// Writes `port` and a line feed, in one step.
     func write(_ port: Int) throws(StartFailure) {
-        do {
-            try Data("\(port)\n".utf8).write(to: URL(fileURLWithPath: path), options: .atomic)
-        } catch {
+        let text = Array("\(port)\n".utf8)
+        guard Foundation.write(descriptor, text, text.count) == text.count else {
             throw StartFailure("The port file \(path) cannot be written.", remedy: "Check the disk and the folder.")
         }
     }
 
     /// Removes the file.
-    func remove() { try? FileManager.default.removeItem(atPath: path) }
+    func remove() {
+        unlink(path)
+        close(descriptor)
+    }
 }

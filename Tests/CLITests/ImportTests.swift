@@ -38,6 +38,23 @@ struct ImportTests {
         #expect(try cli.succeed("import", file, "--format", "json").output.contains(#""imported":1500,"skipped":1000"#))
     }
 
+    @Test("A pipe is opened once, however soon its writer is done")
+    func pipe() throws {
+        let cli = try CLI()
+        let pipe = try cli.write("", as: "pipe")
+        try FileManager.default.removeItem(atPath: pipe)
+        try #require(mkfifo(pipe, 0o600) == 0)
+        let lines = Data(try lines(2_500, cli).joined(separator: "\n").utf8)
+        let writer = Thread {
+            let handle = FileHandle(forWritingAtPath: pipe)
+            try? handle?.write(contentsOf: lines)
+            try? handle?.close()
+        }
+        writer.start()
+        let imported = try cli.run("import", pipe, "--name", "n", "--format", "json")
+        #expect(imported.output.contains(#""imported":2500"#), "\(imported.errors)")
+    }
+
     @Test("An import that ended inside a chunk goes on there when the file has grown")
     func grown() throws {
         let cli = try CLI()

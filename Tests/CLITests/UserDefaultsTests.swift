@@ -19,6 +19,19 @@ struct UserDefaultsTests {
         return outcome.lines.map { $0.replacing(passing, with: "") }
     }
 
+    @Test("What the SDK's queue holds keeps nothing from being written")
+    func besideQueue() throws {
+        let cli = try CLI()
+        try cli.succeed("save", "event", "jane", "one", "--app-group", "group.app")
+        try cli.succeed("device", "settings", "--offline")
+        try cli.succeed("launch")
+        try cli.succeed("save", "event", "jane", "two", "--app-group", "group.app")
+        let file = try cli.write("", as: "group.app.plist")
+        try FileManager.default.removeItem(atPath: file)
+        let written = try cli.succeed("export", "--user-defaults", file, "--app-group", "group.app")
+        #expect(written.errors.contains("Wrote 1 item"), "\(written.errors)")
+    }
+
     // MARK: - Reading
 
     @Test(

@@ -17,6 +17,16 @@ struct BatchTests {
         return (answer.status, (try? JSON.parse(answer.body)) ?? .null)
     }
 
+    @Test("What an import brings is stored as by the endpoint of its own, whatever the rules of the SDK say")
+    func imported() async throws {
+        try await withAPI { api in
+            let item = #"{"kind":"save/user-attribute","user":"m","attribute":"email","value":"bad","imported":true}"#
+            let (status, json) = await api.post("/v1/batch", #"{"items":[\#(item)]}"#)
+            #expect(status == 200 && json.at("items.0.status") != "refused", "\(json)")
+            #expect(await api.get("/v1/pending").json.at("total") == 1)
+        }
+    }
+
     @Test("What is in order is stored in one append, and every item has its result")
     func results() async throws {
         try await withAPI { (api) async throws in

@@ -116,6 +116,19 @@ struct DeviceEndpointTests {
         }
     }
 
+    @Test("The app asks for a sending unless it says no")
+    func requested() async throws {
+        try await withAPI { api in
+            _ = await api.post("/v1/devices/d/settings", #"{"request_policy":"manual"}"#)
+            for (body, sent) in [(#"{"requested":false}"#, 0), (#"{"requested":null}"#, 2), ("{}", 1)] {
+                _ = await api.post("/v1/save/event", #"{"user":"ana","device":"d","name":"a"}"#)
+                _ = await api.post("/v1/devices/d/launch", "{}")
+                let answer = await api.post("/v1/devices/d/send", body)
+                #expect(answer.json.at("sent").count == sent, "\(body)")
+            }
+        }
+    }
+
     @Test("A rejected item is listed, repaired once, and keeps what the correction leaves out")
     func retry() async throws {
         try await withAPI { api in
@@ -138,7 +151,8 @@ struct DeviceEndpointTests {
             #expect(wrong.json.at("place") == "value")
             let asItIs = await api.post("/v1/pending/retry", #"{"position":\#(position + 1)}"#)
             #expect(asItIs.json.at("waiting") == 1)
-            let body = #"{"position":\#(position),"name":"x"}"#
+            // What is null is left out.
+            let body = #"{"position":\#(position),"name":"x","properties":null,"attribute":null,"value":null}"#
             let repair = await api.post("/v1/pending/retry", body).json
             #expect(repair.at("replaces") == .int(position))
             #expect(repair.at("device") == "d")

@@ -111,6 +111,19 @@ struct LifecycleTests {
         }
     }
 
+    @Test("The port file of a service that runs is no other's")
+    func portFileInUse() async throws {
+        try await withService { service in
+            let folder = try Service.newFolder()
+            defer { try? FileManager.default.removeItem(at: folder) }
+            let port = service.folder.appendingPathComponent("port").path
+            let message = try await failure(
+                ["--store", "s", "--port", "0", "--port-file", port], in: folder, code: 1)
+            #expect(message.contains("is that of a service that runs"))
+            #expect(try String(contentsOfFile: port, encoding: .utf8) == "\(service.port)\n")
+        }
+    }
+
     @Test("A folder that is no store, a missing parent, a bad port file: exit code 1 and nothing changed")
     func unusableStore() async throws {
         let folder = try Service.newFolder()

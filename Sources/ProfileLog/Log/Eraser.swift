@@ -182,11 +182,10 @@ struct Eraser {
     private mutating func write(
         _ device: Name, _ state: DeviceState?, _ transaction: borrowing WriteTransaction
     ) throws {
-        if let gone = try view.device(device, transaction).user, traces.users.contains(gone),
-            let before = state?.status.user
-        {
-            vacated.append((device, try view.survivor(of: before, transaction)))
-        }
+        // Without what the erased said, somebody may seem to be there who had gone.
+        let user = try view.device(device, transaction).user.map { try view.survivor(of: $0, transaction) }
+        let before = try state?.status.user.map { try view.survivor(of: $0, transaction) }
+        if let before, before != user { vacated.append((device, before)) }
         let items = try view.storedItems(device, transaction).values.filter { state?.items[$0.position] == nil }
         let rows = items.map {
             KeyCoding.pending(device: device, storage: $0.storage.rawValue, user: $0.user, position: $0.position)

@@ -22,7 +22,9 @@ extension EventLog {
         if step == .launched { return report }
         flush.staysQueued = step == .handed
         if step == nil { report.sent = try send(device, kind == .background ? .timer : .foreground, context) }
-        report.flushed = try repeated(device, .flush(flush), context)
+        // One sending, however many users and events it takes: its interval is not waited for behind the first.
+        if !report.sent.isEmpty { flush.cause = .foreground }
+        report.flushed = try handOver(on: device, flush, context)
         return report
     }
 
@@ -40,9 +42,20 @@ extension EventLog {
         device: String, to user: UserID, context: EventContext = EventContext(source: .app)
     ) throws(AppendError) -> AppendReceipt {
         try Validation.check(user)
+        if case .brazeID = user { try refuseUnknown(user) }
         let change = try PreparedAppend.device(device, .changeUser(user), context)
         _ = try send(device, .foreground, context)
         return try commit(change)
+    }
+
+    /// Nobody can be made by a `braze_id`: what would be refused must not send anything first.
+    private func refuseUnknown(_ user: UserID) throws(AppendError) {
+        do {
+            if try find(user) != nil { return }
+        } catch {
+            throw Self.appendError(error)
+        }
+        throw .unknownUser(user)
     }
 
     /// The user of `device` logs out: the SDK forgets what it has not sent, and is disabled (spec/device 4, no way back).
@@ -86,7 +99,11 @@ extension EventLog {
     private func send(
         _ device: String, _ cause: SendCause, _ context: EventContext
     ) throws(AppendError) -> [Position] {
-        try repeated(device, .send(cause, limit: options.itemsPerFlush), context)
+        let first = try commit(PreparedAppend.device(device, .send(cause, limit: options.itemsPerFlush), context))
+        if first.places.isEmpty { return [] }
+        // What is due is sent whole: the interval is not asked for again.
+        let rest = DeviceIntent.send(cause == .timer ? .foreground : cause, limit: options.itemsPerFlush)
+        return try [first.last] + repeated(device, rest, context)
     }
 
     /// Where an append stored its event of this kind.
@@ -98,6 +115,32 @@ extension EventLog {
                     return Position(rawValue: position)
                 }
                 return receipt.last
+            }
+        } catch {
+            throw Self.appendError(error)
+        }
+    }
+
+    /// Hands over all that the launch takes. Once some of it was sent, the interval is not asked for again.
+    private func handOver(
+        on device: String, _ input: FlushInput, _ context: EventContext
+    ) throws(AppendError) -> [Position] {
+        var input = input
+        var positions: [Position] = []
+        while true {
+            let receipt = try commit(PreparedAppend.device(device, .flush(input), context))
+            if receipt.places.isEmpty { return positions }
+            positions.append(receipt.last)
+            if input.cause == .timer, try hasSent(in: receipt.last) { input.cause = .foreground }
+        }
+    }
+
+    /// Whether items took effect with the `pendingFlushed` at `position`.
+    private func hasSent(in position: Position) throws(AppendError) -> Bool {
+        do {
+            return try withView { view, transaction in
+                let header = try Self.header(at: position.rawValue, transaction, view.tables)
+                return RecordBody(header.body).map { !$0.isQueued && !$0.flushed.isEmpty } ?? false
             }
         } catch {
             throw Self.appendError(error)

@@ -3,7 +3,7 @@ public enum ProfileProjection: Projection {
     /// The name of its snapshots.
     public static let name = "profile"
     /// Raised with the meaning of `apply`.
-    public static let revision: UInt32 = 7
+    public static let revision: UInt32 = 8
     /// Nothing folded yet.
     public static var initial: ProfileState { ProfileState() }
 
@@ -38,7 +38,10 @@ public enum ProfileProjection: Projection {
             state.created = position
             state.see(at)
             for id in body.identities { setAddress(id, position, at, &state) }
-        case .userIdentified, .userChanged: state.see(at)
+        case .userIdentified:
+            state.see(at)
+            for id in body.identities { setAddress(id, position, at, &state) }
+        case .userChanged: state.see(at)
         case .sessionStarted:
             state.see(at)
             state.sessions.add(at: Timestamp(rawValue: at), position)

@@ -21,7 +21,7 @@ extension EventLog {
         let beginning = try lastPosition()
         try refuseForeign(target, upTo: end)
         let isComplete = try Self.copying(into: path) { try copy(to: end, into: target, progress) }
-        try refuseErasures(behind: beginning)
+        if try hasErasure(behind: beginning) { throw Self.outdatedCopy }
         let elapsed = clock.now - begin
         var report = try target.replay(verify: isComplete)
         report.elapsed = elapsed
@@ -29,20 +29,20 @@ extension EventLog {
         return report
     }
 
-    /// What was copied before an erasure holds what was erased.
-    private func refuseErasures(behind position: Position) throws {
+    /// Whether somebody was erased behind `position`.
+    func hasErasure(behind position: Position) throws -> Bool {
         let filter = EventFilter(kinds: [.userErased])
         var next = position.next
         while true {
             let page = try events(from: next, limit: 1, where: filter)
-            if !page.events.isEmpty {
-                throw AppendError.invalid(
-                    place: "The copy", reason: "holds what was erased meanwhile; remove its folder and begin anew")
-            }
-            if page.scanned >= page.last { return }
+            if !page.events.isEmpty { return true }
+            if page.scanned >= page.last { return false }
             next = page.scanned.next
         }
     }
+
+    private static let outdatedCopy = AppendError.invalid(
+        place: "The copy", reason: "holds what was erased meanwhile; remove its folder and begin anew")
 
     /// Runs `body`, which writes a copy into `folder`: nobody waits for the answer to an append, so its failures are those of the copy.
     static func copying<Result>(into folder: String, _ body: () throws -> Result) throws -> Result {
@@ -81,7 +81,9 @@ extension EventLog {
                 place: "The target", reason: "holds another log, or more of this one; name an empty folder")
         }
         if last == 0 { return }
-        try refuseErasures(behind: Position(rawValue: last))
+        if try hasErasure(behind: Position(rawValue: last)), try !isBeginning(target, to: last) {
+            throw Self.outdatedCopy
+        }
         let theirs = try target.environment.withReadTransaction {
             try $0.get(target.environment.tables.log, last).map(Array.init)
         }
@@ -91,12 +93,36 @@ extension EventLog {
         }
     }
 
+    /// Whether the records of `target`, of which the last is at `last`, and its names are what they are here by now: an erasure that came
+    /// before the copy began left nothing to be taken out of it.
+    private func isBeginning(_ target: EventLog, to last: UInt64) throws -> Bool {
+        let count = target.names.count
+        guard count <= names.count, (0..<count).allSatisfy({ target.names.name($0 + 1) == names.name($0 + 1) })
+        else { return false }
+        return try withView { view, transaction in
+            try target.withView { copy, copied in
+                try transaction.withCursor(view.tables.log) { ours in
+                    try copied.withCursor(copy.tables.log) { theirs in
+                        var (row, other) = try (ours.first(), theirs.first())
+                        for _ in 0..<last {
+                            guard let left = row, let right = other, left.value.hasSameBytes(as: right.value) else {
+                                return false
+                            }
+                            (row, other) = try (ours.next(), theirs.next())
+                        }
+                        return true
+                    }
+                }
+            }
+        }
+    }
+
     /// Copies the records from `from` to `to`, or as many of them as one commit holds. Answers the last position that it copied.
     private func copyBatch(from: UInt64, to: UInt64, into target: EventLog) throws -> UInt64 {
         let batch = try withView { view, transaction -> CommitBatch in
             let known = target.names.count
-            let added = known < names.count ? (known + 1...names.count).compactMap { names.name($0) } : []
-            var batch = CommitBatch(firstPosition: from, firstName: known + 1, names: added, bytes: [], ends: [])
+            var most = known
+            var batch = CommitBatch(firstPosition: from, firstName: known + 1, names: [], bytes: [], ends: [])
             try transaction.withCursor(view.tables.log) { cursor in
                 var row = try cursor.seek(from)
                 var expected = from
@@ -106,12 +132,17 @@ extension EventLog {
                     guard found.key.number == expected, RecordHeader.hasRightChecksum(found.value) else {
                         throw StorageError.damaged(place: "the record at position \(expected) fails its checksum")
                     }
+                    let header = try RecordHeader(found.value, at: expected)
+                    RecordBody(header.body)?.forEachName(header.kind) { most = max(most, $0) }
                     batch.bytes.append(contentsOf: found.value)
                     batch.ends.append(batch.bytes.count)
                     expected += 1
                     row = try cursor.next()
                 }
             }
+            // Names have their numbers in the order of their first use. Those that are used behind the copy may be somebody's who is not in it.
+            if from + UInt64(batch.count) > view.last { most = max(most, names.count) }
+            batch.names = known < most ? (known + 1...most).compactMap { names.name($0) } : []
             return batch
         }
         guard batch.count > 0 else { throw StorageError.damaged(place: "position \(from) of the log is missing") }

@@ -6,6 +6,8 @@ internal import ProfileLog
 struct TrackProfiles {
     private let log: EventLog
     private var found: [UserID: UserInfo?] = [:]
+    /// The users as they were found first, by whatever ID: their attributes and the version that is pinned must be of one time.
+    private var known: [UserNumber: UserInfo] = [:]
     /// The users whom this request makes or changes, without those of the last of `stored`.
     private var touched: Set<UserID> = []
     /// How many of `stored` are in `touched`.
@@ -53,7 +55,11 @@ struct TrackProfiles {
     /// The user as the log knows them; nil if there is none, even if this request makes them.
     mutating func find(_ user: UserID) throws -> UserInfo? {
         if let info = found[user] { return info }
-        let info = try log.find(user)
+        var info = try log.find(user)
+        if let new = info {
+            info = known[new.number] ?? new
+            known[new.number] = info
+        }
         found[user] = .some(info)
         return info
     }

@@ -57,17 +57,13 @@ struct ImportCommand: AsyncParsableCommand {
             return try await work.run(store, isJSON: output.isJSON)
         }
         guard let file else { return }
+        // A missing file must not leave an empty store behind. Whoever waits for the writer of a pipe is ended by a signal.
+        let input = try InputFile(path: file)
         Interrupt.watch()
-        let target = try openAfterFile(file)
+        let target = try ImportTarget(store.place)
         let name = self.name ?? (file == "-" ? "stdin" : file.split(separator: "/").last.map(String.init) ?? file)
-        var work = ImportRun(target: target, file: file, name: name)
+        var work = ImportRun(target: target, file: file, input, name: name)
         try work.run()
         try Output.print(output.isJSON ? work.json() : work.summary(), after: work.done)
-    }
-
-    /// A missing file must not leave an empty store behind.
-    private func openAfterFile(_ file: String) throws -> ImportTarget {
-        if file != "-" { _ = try LineReader(path: file, blockBytes: 1) }
-        return try ImportTarget(store.place)
     }
 }

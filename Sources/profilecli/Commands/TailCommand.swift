@@ -42,6 +42,8 @@ struct TailCommand: AsyncParsableCommand {
             let last = try await connection.get("/v1/events", [("limit", "1")])["last"].integer ?? 0
             after = UInt64(max(0, last)) - min(lines, UInt64(max(0, last)))
         }
+        /// How long the log was when it was last looked at.
+        var seen: UInt64 = 0
         while true {
             var query = filter.query + [("after", "\(after)"), ("limit", "1000")]
             if follow { query.append(("wait_s", "\(Self.waitSeconds)")) }
@@ -49,6 +51,12 @@ struct TailCommand: AsyncParsableCommand {
             try pages.print(answer.objects("events"))
             let scanned = UInt64(max(0, answer["scanned"].integer ?? 0))
             let last = UInt64(max(0, answer["last"].integer ?? 0))
+            if last < seen {
+                Output.message("The log was begun anew; this follows it from its start.")
+                (after, seen) = (0, 0)
+                continue
+            }
+            seen = last
             after = max(after, scanned)
             if !follow, after >= last || scanned == 0 { return }
         }

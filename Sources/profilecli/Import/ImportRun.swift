@@ -5,6 +5,7 @@ internal import ProfileLogAPI
 struct ImportRun {
     private let target: ImportTarget
     private let file: String
+    private let input: InputFile
     private let name: String
     private let clock = ContinuousClock()
     private var bar = ProgressBar()
@@ -12,20 +13,20 @@ struct ImportRun {
     private var skipped: UInt64 = 0
     private var erased: UInt64 = 0
     private var elapsed = Duration.zero
-    private var totalBytes: UInt64 = 0
+    private var totalBytes: UInt64 { input.totalBytes }
 
-    init(target: ImportTarget, file: String, name: String) {
+    init(target: ImportTarget, file: String, _ input: InputFile, name: String) {
         self.target = target
         self.file = file
+        self.input = input
         self.name = name
     }
 
     mutating func run() throws {
         let begin = clock.now
         defer { elapsed = clock.now - begin }
-        let (target, file, name) = (target, file, name)
-        totalBytes = try LineReader.fileBytes(path: file)
-        let pipeline = ImportPipeline { ImportChunker(try LineReader(path: file), name: name, into: target) }
+        let (target, input, name) = (target, input, name)
+        let pipeline = ImportPipeline { ImportChunker(LineReader(input), name: name, into: target) }
         while true {
             if Interrupt.isRequested { throw interrupted() }
             switch pipeline.next() {

@@ -4,15 +4,31 @@
     internal import Glibc
 #endif
 
-/// The lines of a file or of standard input, lent one after the other from a large buffer.
-final class LineReader {
-    /// Bytes of the file at `path`; 0 if that is not known.
-    static func fileBytes(path: String) throws -> UInt64 {
-        path == "-" ? 0 : try LineReader(path: path, blockBytes: 1).totalBytes
-    }
-
+/// A file that is open, or standard input. It is opened once: the writer of a pipe would take a second reader for the end of the first.
+struct InputFile: Sendable {
+    /// What it is called in messages.
+    let name: String
+    fileprivate let descriptor: Int32
     /// Bytes in the file; 0 if that is not known.
     let totalBytes: UInt64
+
+    /// Opens `path`; `-` is standard input.
+    init(path: String) throws {
+        name = path == "-" ? "standard input" : path
+        descriptor = path == "-" ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else {
+            throw Failure(
+                "The file \(path) cannot be read: \(String(cString: strerror(errno))).",
+                remedy: "Check the path; `-` reads standard input.")
+        }
+        var status = stat()
+        let isFile = fstat(descriptor, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
+        totalBytes = isFile ? UInt64(status.st_size) : 0
+    }
+}
+
+/// The lines of a file or of standard input, lent one after the other from a large buffer.
+final class LineReader {
     /// Bytes of the lines lent so far, with their line feeds.
     private(set) var doneBytes: UInt64 = 0
     /// The number of the line lent last, from 1.
@@ -32,18 +48,9 @@ final class LineReader {
     /// A line may be this long; one event may have a megabyte, and JSON's escapes make more of it.
     static let longestLineBytes = 16 << 20
 
-    /// Opens `path`; `-` is standard input.
-    init(path: String, blockBytes: Int = 1 << 20) throws {
-        name = path == "-" ? "standard input" : path
-        descriptor = path == "-" ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else {
-            throw Failure(
-                "The file \(path) cannot be read: \(String(cString: strerror(errno))).",
-                remedy: "Check the path; `-` reads standard input.")
-        }
-        var status = stat()
-        let isFile = fstat(descriptor, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
-        totalBytes = isFile ? UInt64(status.st_size) : 0
+    /// Reads `file`, and closes it at last.
+    init(_ file: InputFile, blockBytes: Int = 1 << 20) {
+        (name, descriptor) = (file.name, file.descriptor)
         capacity = blockBytes
         buffer = .allocate(byteCount: blockBytes, alignment: 16)
     }

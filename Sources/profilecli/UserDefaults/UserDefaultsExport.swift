@@ -79,7 +79,8 @@ struct UserDefaultsExport {
     private mutating func collect(_ connection: any Connection) async throws {
         let query = [("device", device), ("storage", appGroup), ("limit", "\(Self.mostItems)")]
         let answer = try await connection.get("/v1/pending", query)
-        guard answer["total"].integer == answer["listed"].integer else {
+        let there = (answer["total"].integer ?? 0) + (answer["queued"].integer ?? 0)
+        guard there == answer["listed"].integer else {
             throw Failure(
                 "More than \(Number.grouped(Self.mostItems)) items wait there.",
                 remedy: "Launch the app on it (`profilecli launch`), or discard some (`profilecli pending discard`).")

@@ -1,5 +1,6 @@
 internal import Foundation
 internal import ProfileLog
+internal import ProfileLogAPI
 
 /// One import of an app group's preferences: what waits there is saved on a device, and waits here.
 struct UserDefaultsImport {
@@ -89,12 +90,11 @@ struct UserDefaultsImport {
 
     /// Tries everything in a store of its own, and throws if anything is refused there.
     private func rehearse(isJSON: Bool) async throws {
-        let folder = FileManager.default.temporaryDirectory.appending(path: "profilecli-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: folder) }
+        let folder = try Self.scratchFolder()
+        defer { folder.remove() }
         var logOptions = LogOptions()
         logOptions.pendingItemsPerDevice = lists.items.count
-        let log = try EventLog(path: folder.appending(path: "store").path, create: true, options: logOptions)
+        let log = try EventLog(path: folder.path + "/store", create: true, options: logOptions)
         let saver = ItemSaver(connection: LocalAPI(log), context: [], keyPrefix: "rehearsal")
         var trial = self
         for item in lists.items {
@@ -109,6 +109,16 @@ struct UserDefaultsImport {
         throw Failure(
             "\(Self.items(UInt64(trial.refusals.count))) of \(shownFile) cannot be saved; with --strict, nothing was.",
             remedy: "Correct the file, or leave out --strict to save the others.")
+    }
+
+    private static func scratchFolder() throws -> ScratchFolder {
+        do throws(ScratchFolder.Failure) {
+            return try ScratchFolder(prefix: "profilecli-")
+        } catch {
+            throw Failure(
+                "No temporary folder can be made in \(error.parent): \(String(cString: strerror(error.code))).",
+                remedy: "Free some space, or name another folder in the environment variable TMPDIR.")
+        }
     }
 
     // MARK: - What is told

@@ -218,6 +218,54 @@ struct DeviceLogTests {
         #expect(try log.deviceState("d").session != session)
     }
 
+    @Test("Whoever becomes known by an address has it as an attribute, and keeps it in a merge")
+    func identifiedByAddress() throws {
+        let log = try open()
+        _ = try log.append([saved], to: .device("d"), context: .saved(on: "d"))
+        let user = try #require(try log.find(.device("d")))
+        _ = try log.changeUser(device: "d", to: .email("b@example.org"))
+        let profile = try log.profileView(log.profile(of: user.number))
+        #expect(profile.attributes.map(\.value) == ["b@example.org"])
+        #expect(try log.users(sharing: .email("b@example.org")).map(\.number) == [user.number])
+        try expectWhole(log)
+    }
+
+    @Test("A change to a user who cannot be made sends nothing")
+    func unknownUser() throws {
+        let log = try open()
+        let item = try log.append([saved], to: .device("d"), context: .saved(on: "d")).last
+        _ = try log.launch(device: "d", dyingAfter: .handed)
+        let known = try #require(try log.find(.device("d"))).brazeID
+        let before = try log.lastPosition()
+        #expect(throws: AppendError.self) { try log.changeUser(device: "d", to: .brazeID(known.dropLast() + "9")) }
+        #expect(try log.outcome(of: item) == .queued && log.lastPosition() == before)
+    }
+
+    @Test(
+        "One sending takes all that is due, whoever's it is: the interval begins behind it", arguments: [false, true])
+    func sendsWhole(isLaunch: Bool) throws {
+        let log = try open(itemsPerFlush: 1)
+        var items: [Position] = []
+        for user in ["bo", "bo", "ana"] {
+            _ = try log.changeUser(device: "d", to: .externalID(user))
+            items.append(try log.append([saved], to: .externalID(user), context: .saved(on: "d")).last)
+        }
+        try change("d", log) { $0.flushInterval = 10 }
+        if isLaunch {
+            _ = try log.launch(device: "d", kind: .background)
+        } else {
+            try change("d", log) { $0.isOnline = false }
+            _ = try log.launch(device: "d")
+            #expect(try items.allSatisfy { try log.outcome(of: $0) == .queued })
+            try change("d", log) { $0.isOnline = true }
+        }
+        for item in items { #expect(try log.outcome(of: item) != .queued) }
+        // Behind it, the interval is not over.
+        let late = try log.append([saved], to: .externalID("ana"), context: .saved(on: "d")).last
+        _ = try log.launch(device: "d", kind: .background)
+        #expect(try log.outcome(of: late) == .queued)
+    }
+
     @Test("A launch that only refused has sent nothing")
     func rejectedOnly() throws {
         let log = try open()

@@ -115,6 +115,21 @@ struct EraseTests {
         #expect(try rows(with: "canary", log).isEmpty)
     }
 
+    @Test("A device that nobody is on stays so when who left it last is erased", arguments: [false, true])
+    func leftDevice(isWiped: Bool) throws {
+        let log = try open()
+        _ = try log.changeUser(device: "d", to: bo)
+        _ = try log.changeUser(device: "d", to: ana)
+        _ = try isWiped ? log.wipe(device: "d") : log.logOut(device: "d")
+        _ = try log.erase([ana], actor: "a test", reason: "asked to")
+        #expect(try log.device("d")?.user == nil)
+        let saved = try log.append(
+            [.customEventSaved(CustomEvent(name: "other"))], to: .device("d"), context: .saved(on: "d"))
+        #expect(try saved.places.allSatisfy { $0.user != (try log.find(bo)?.number) })
+        try log.expectSound()
+        #expect(try log.replay(verify: true).isEqual)
+    }
+
     @Test("Who comes back under the same IDs is somebody new; a second erasure finds nobody")
     func comesBack() throws {
         let log = try open()

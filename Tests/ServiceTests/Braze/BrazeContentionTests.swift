@@ -50,6 +50,19 @@ struct BrazeContentionTests {
         }
     }
 
+    @Test("What is pinned is what was read, whatever IDs a user is asked for by")
+    func pins() async throws {
+        try await withAPI { (api) async throws in
+            await api.track(Wire.user("a"))
+            let user = try #require(try api.log.find(.externalID("a")))
+            var profiles = TrackProfiles(api.log)
+            _ = try profiles.customAttribute("made", of: .externalID("a"))
+            await api.track(Wire.user("a", #""made":false"#))
+            try profiles.pin(.brazeID(user.brazeID))
+            #expect(profiles.pins[.brazeID(user.brazeID)] == .exactly(user.version))
+        }
+    }
+
     @Test("Who is deleted meanwhile takes nobody else's data along", arguments: ["track", "track/sync"])
     func deleted(path: String) async throws {
         try await withWriter { api in

@@ -1,0 +1,66 @@
+import Testing
+
+@testable import ProfileLog
+
+@Suite("Copies and proofs beside erasures")
+struct ErasedCopyTests {
+    let folder = TemporaryFolder()
+    let copy = TemporaryFolder()
+    let clock = TestClock()
+
+    private func filled() throws -> EventLog {
+        let log = try EventLog(path: folder.path, create: true, options: .small(clock))
+        for user in ["bo", "ana"] {
+            for index in 0..<3 {
+                _ = try log.append(
+                    [.customEventLogged(CustomEvent(name: Name("\(user)-\(index)")))], to: .externalID(user))
+            }
+        }
+        return log
+    }
+
+    private func erase(_ user: String, _ log: EventLog) throws {
+        _ = try log.erase([.externalID(user)], actor: "a test", reason: "asked to")
+    }
+
+    @Test("A copy of the log's beginning knows no name that is used behind it")
+    func names() throws {
+        let log = try filled()
+        _ = try log.replay(into: copy.path, until: Position(rawValue: 4))
+        var target = try EventLog(path: copy.path)
+        #expect(try target.rows(.names).count == 3)
+        try target.expectSound()
+        _ = try log.replay(into: copy.path)
+        target = try EventLog(path: copy.path)
+        #expect(try target.rows(.names) == log.rows(.names))
+        try target.expectSound()
+    }
+
+    @Test("A copy that was begun behind an erasure goes on; one that holds what was erased since does not")
+    func resumed() throws {
+        let log = try filled()
+        try erase("ana", log)
+        _ = try log.replay(into: copy.path, until: Position(rawValue: 6))
+        #expect(try log.replay(into: copy.path).isEqual)
+        #expect(try EventLog(path: copy.path).rows(.log) == log.rows(.log))
+        let other = TemporaryFolder()
+        _ = try log.replay(into: other.path, until: Position(rawValue: 3))
+        try erase("bo", log)
+        #expect(throws: AppendError.self) { try log.replay(into: other.path) }
+    }
+
+    @Test("Who is erased between the fold and the proof is no difference")
+    func proof() throws {
+        let log = try filled()
+        var isErased = false
+        let report = try log.replay(verify: true) { progress in
+            if !isErased {
+                isErased = true
+                try? erase("ana", log)
+            }
+            return true
+        }
+        #expect(try log.find(.externalID("ana")) == nil)
+        #expect(report.isEqual, "\(report.differences)")
+    }
+}
