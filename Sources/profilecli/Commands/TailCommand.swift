@@ -31,7 +31,8 @@ struct TailCommand: AsyncParsableCommand {
     @OptionGroup var filter: FilterOptions
     @OptionGroup var place: PlaceOptions
 
-    private static let waitSeconds = 20
+    /// An answer without events may tell that the log was begun anew.
+    private static let waitSeconds = 5
 
     func run() async throws {
         let connection = try place.connect()
