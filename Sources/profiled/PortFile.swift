@@ -10,14 +10,33 @@ struct PortFile: Sendable {
     /// Makes the file at once, so that one that cannot be written stops the start.
     init(path: String) throws(StartFailure) {
         self.path = path
-        descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o644)
-        guard descriptor >= 0 else { throw Self.unwritable(path) }
+        var locked = try Self.locked(path)
+        // Who ended just then has removed the file that was opened.
+        while !Self.isThere(path, locked) {
+            close(locked)
+            locked = try Self.locked(path)
+        }
+        descriptor = locked
+        guard ftruncate(descriptor, 0) == 0 else { throw Self.unwritable(path) }
+    }
+
+    private static func locked(_ path: String) throws(StartFailure) -> Int32 {
+        let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o644)
+        guard descriptor >= 0 else { throw unwritable(path) }
         if flock(descriptor, LOCK_EX | LOCK_NB) != 0, errno == EWOULDBLOCK {
+            close(descriptor)
             throw StartFailure(
                 "The port file \(path) is that of a service that runs.",
                 remedy: "Name another one, or end that service.")
         }
-        guard ftruncate(descriptor, 0) == 0 else { throw Self.unwritable(path) }
+        return descriptor
+    }
+
+    /// Whether the file that is open stands at `path`, and no other one.
+    private static func isThere(_ path: String, _ descriptor: Int32) -> Bool {
+        var (open, named) = (stat(), stat())
+        return fstat(descriptor, &open) == 0 && stat(path, &named) == 0
+            && open.st_ino == named.st_ino && open.st_dev == named.st_dev
     }
 
     private static func unwritable(_ path: String) -> StartFailure {
@@ -34,9 +53,9 @@ struct PortFile: Sendable {
         }
     }
 
-    /// Removes the file.
+    /// Removes the file, unless another one has taken its place.
     func remove() {
-        unlink(path)
+        if Self.isThere(path, descriptor) { unlink(path) }
         close(descriptor)
     }
 }
