@@ -55,13 +55,20 @@ public final class LiveState<P: Projection>: Sendable {
     }
 
     /// Lends the state as the last catching up left it. Nobody catches up meanwhile, so `body` should be short.
+    ///
+    /// If there is none, or an erasure has taken it away, it catches up first: whoever must not wait for that asks ``withStateIfThere(_:)``.
     public func withState<Result>(_ body: (P.State) throws -> Result) throws -> Result {
-        let result = try reached.withReading { reached throws(any Error) -> Result? in
+        while true {
+            if let result = try withStateIfThere(body) { return result }
+            try catchUp()
+        }
+    }
+
+    /// As ``withState(_:)``; nil if there is no state.
+    public func withStateIfThere<Result>(_ body: (P.State) throws -> Result) throws -> Result? {
+        try reached.withReading { reached throws(any Error) -> Result? in
             try reached.map { try body($0.state) }
         }
-        if let result { return result }
-        try catchUp()
-        return try withState(body)
     }
 }
 

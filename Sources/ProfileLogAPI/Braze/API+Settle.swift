@@ -10,44 +10,41 @@ enum Decision {
     case store(PreparedAppend, answer: (AppendReceipt) throws -> APIAnswer)
 }
 
-/// The states over the whole store by which a request is decided, brought up to date before each of its decisions.
-struct DecidedBy: Sendable {
-    /// Catches up, however long that takes.
-    var catchUp: @Sendable () async throws -> Void = {}
-    /// Catches up if that is soon done, and tells whether it did.
-    var catchUpIfNear: @Sendable () throws -> Bool = { true }
-}
-
 extension API {
     /// Decides a request and stores what it comes to; again, if somebody changes between the two what it was decided by.
     ///
     /// At first beside all others, then on the writer's thread, where nobody of this process comes between: no request is
-    /// refused because others were faster. Neither the writer nor a connection waits for a fold of the log.
-    func settle(
-        _ states: DecidedBy = DecidedBy(), _ decide: @escaping @Sendable () throws -> Decision
-    ) async throws -> APIAnswer {
+    /// refused because others were faster. Neither the writer nor a connection waits for a fold of the log: a decision that asks a state
+    /// that is far behind throws ``StateIsFar``, and is made again when the state has caught up.
+    func settle(_ decide: @escaping @Sendable () throws -> Decision) async throws -> APIAnswer {
+        var attempts = 0
         while true {
-            for _ in 0..<Self.attemptsBesideOthers {
-                try await states.catchUp()
-                do {
-                    switch try decide() {
-                    case .answer(let answer): return answer
-                    case .outdated(let addresses): for address in addresses { _ = try await commit(.release(address)) }
-                    case .store(let append, let answer): return try answer(try await commit(append))
-                    }
-                } catch let error as AppendError where error.isOutrun {}
+            do {
+                if attempts == Self.attemptsBesideOthers { return try await settleAlone(decide) }
+                attempts += 1
+                if let answer = try await settleBesideOthers(decide) { return answer }
+            } catch let far as StateIsFar {
+                try await performBeside { _ in try far.catchUp() }
             }
-            if let answer = try await settleAlone(states, decide) { return answer }
         }
     }
 
-    /// As `settle`, on the writer's thread; nil if a state would have to be folded there.
-    private func settleAlone(
-        _ states: DecidedBy, _ decide: @escaping @Sendable () throws -> Decision
-    ) async throws -> APIAnswer? {
+    /// As `settle`, once; nil if others came between.
+    private func settleBesideOthers(_ decide: @escaping @Sendable () throws -> Decision) async throws -> APIAnswer? {
+        do {
+            switch try decide() {
+            case .answer(let answer): return answer
+            case .outdated(let addresses): for address in addresses { _ = try await commit(.release(address)) }
+            case .store(let append, let answer): return try answer(try await commit(append))
+            }
+        } catch let error as AppendError where error.isOutrun {}
+        return nil
+    }
+
+    /// As `settle`, on the writer's thread.
+    private func settleAlone(_ decide: @escaping @Sendable () throws -> Decision) async throws -> APIAnswer {
         try await perform { [self] log in
             try untilItHolds {
-                guard try states.catchUpIfNear() else { return nil }
                 switch try decide() {
                 case .answer(let answer): return answer
                 case .outdated(let addresses):
@@ -64,6 +61,27 @@ extension API {
 
     /// How often a request is decided beside all others.
     private static let attemptsBesideOthers = 3
+}
+
+/// A state by which a request is to be decided is so far behind the log that nobody may wait for it here.
+struct StateIsFar: Error {
+    /// Catches up, however long that takes.
+    let catchUp: @Sendable () throws -> Void
+}
+
+extension LiveState {
+    /// Catches up, if that is soon done.
+    func catchUpForDecision() throws {
+        guard try catchUpIfNear() else { throw far }
+    }
+
+    /// Lends the state as the last catching up left it.
+    func withStateForDecision<Result>(_ body: (P.State) throws -> Result) throws -> Result {
+        guard let result = try withStateIfThere(body) else { throw far }
+        return result
+    }
+
+    private var far: StateIsFar { StateIsFar { [self] in _ = try catchUp() } }
 }
 
 /// Runs `work` on the writer's thread, which decides by what the log holds and commits; again if another process comes between.

@@ -34,7 +34,7 @@ extension API {
         let body = try trackBody(request, isBulk: isBulk)
         try check(body)
         do {
-            return try await settle(states(of: body)) { [self] in
+            return try await settle { [self] in
                 let claims = TypeClaims.Held(typeClaims)
                 let reader = TrackReader(workspace: workspace, now: log.options.now(), request: request.body)
                 var builder = log.prepare(capacity: body.count)
@@ -65,22 +65,6 @@ extension API {
             }
             return try known(earlier, try remembered(earlier, request, digest, isBulk: isBulk))
         }
-    }
-
-    private func states(of body: TrackBody) -> DecidedBy {
-        let (needsTokens, needsCatalogue) = (body.importsPushTokens, !body[.attributes].isEmpty)
-        return DecidedBy { [self] in
-            if needsTokens { try await catchUp(pushTokens) }
-            if needsCatalogue { try await catchUp(catalogue) }
-        } catchUpIfNear: { [self] in
-            let hasTokens = try !needsTokens || pushTokens.catchUpIfNear()
-            return try hasTokens && (!needsCatalogue || catalogue.catchUpIfNear())
-        }
-    }
-
-    /// Catches up: here if it is soon done, else not on the thread of a connection, for all of the log may have to be folded.
-    private func catchUp<P: Projection>(_ state: LiveState<P>) async throws {
-        if try !state.catchUpIfNear() { try await performBeside { _ in _ = try state.catchUp() } }
     }
 
     private func trackBody(_ request: APIRequest, isBulk: Bool) throws -> TrackBody {

@@ -69,19 +69,19 @@ struct AttributeTyping {
     private mutating func firstType(_ name: Name, _ given: AttributeType?) throws -> AttributeType? {
         if let type = known[name] { return type }
         if !hasCaughtUp { try catchUp() }
-        var type = try catalogue.withState { log.firstType(of: name, by: $0) }
+        var type = try catalogue.withStateForDecision { log.firstType(of: name, by: $0) }
         if type == nil, let given {
             // First the claim, then another look: who had it before has stored its value by then, or has it still.
             let claimed = claims.claim(name, given)
             try catchUp()
-            type = try catalogue.withState { log.firstType(of: name, by: $0) } ?? claimed
+            type = try catalogue.withStateForDecision { log.firstType(of: name, by: $0) } ?? claimed
         }
         if let type { known[name] = type }
         return type
     }
 
     private mutating func catchUp() throws {
-        try catalogue.catchUp()
+        try catalogue.catchUpForDecision()
         hasCaughtUp = true
     }
 

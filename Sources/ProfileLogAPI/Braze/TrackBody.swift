@@ -55,11 +55,6 @@ struct TrackBody: Sendable {
 
     subscript(array: TrackArray) -> [Element] { objects[array] }
 
-    /// Whether an object makes users for push tokens.
-    var importsPushTokens: Bool {
-        self[.attributes].contains { (try? $0.get()).map(TrackReader.importsPushTokens) ?? false }
-    }
-
     private static func arrays(_ bytes: [UInt8]) throws -> [(TrackArray, [Element])] {
         do {
             let body = try BodyObject.read(bytes)

@@ -45,7 +45,7 @@ struct TrackDecision {
             if let holder { try profiles.pin(holder) }
         }
         try leftOut.add(to: &builder)
-        for (user, version) in profiles.pins { builder.expect(user, at: version) }
+        profiles.expectPins(in: &builder)
     }
 
     /// Whether no object was in order.
@@ -67,10 +67,10 @@ struct TrackDecision {
     private mutating func makeOwners(
         of object: TrackObject, _ array: TrackArray, _ index: Int, _ builder: inout AppendBuilder
     ) throws {
-        try api.pushTokens.catchUp()
+        try api.pushTokens.catchUpForDecision()
         for entry in object.imports {
             guard let token = PushToken(entry) else { continue }
-            let isKnown = try api.pushTokens.withState { $0.holds(token) }
+            let isKnown = try api.pushTokens.withStateForDecision { $0.holds(token) }
             guard !isKnown, imported.insert(token).inserted else {
                 let reason = "somebody has this token already"
                 drop(reason, array, index, field: StandardAttribute.pushTokens.name, of: nil)
@@ -110,7 +110,7 @@ struct TrackDecision {
         }
         try typing.fit(&object)
         try AttributeGrowth(limits: api.trackLimits).fit(&object, &profiles)
-        let states = try SubscriptionStates.fit(&object, &profiles)
+        let states = try SubscriptionStates.fit(&object, in: api.workspace, &profiles)
         if object.events.isEmpty, try !profiles.exists(user) {
             // A profile is made even if nothing is said about it; what it begins with is then all there is to record.
             object.events = [.userAttributesChanged(Self.initialState)]
@@ -129,7 +129,9 @@ struct TrackDecision {
         }
         profiles.add(events, to: user)
         if !events.isEmpty { addresses.add(events, of: user) }
-        if let states { try share(states, by: user, &builder) }
+        if let states, try !share(states, by: user, &builder) {
+            object.dropped.append((StandardAttribute.subscriptionGroups.name, SubscriptionStates.fullElsewhere))
+        }
         for (field, reason) in object.dropped {
             drop(reason, array, index, field: field, of: user)
         }
@@ -157,17 +159,23 @@ struct TrackDecision {
         return reason
     }
 
-    /// Who sets a subscription state sets it for all profiles with the same e-mail address (spec/rest-api 1.4).
+    /// Who sets a subscription state sets it for all profiles with the same e-mail address (spec/rest-api 1.4). False if one has no room.
     private mutating func share(
         _ states: SubscriptionStates, by user: UserID, _ builder: inout AppendBuilder
-    ) throws {
+    ) throws -> Bool {
         let own = try profiles.find(user)
-        guard let address = try profiles.email(of: user) else { return }
+        guard let address = try profiles.email(of: user) else { return true }
+        var isShared = true
         for other in try api.log.users(sharing: address) where other.number != own?.number {
-            let event = try states.event(for: .brazeID(other.brazeID), &profiles)
+            let event = try states.event(for: .brazeID(other.brazeID), in: api.workspace, &profiles)
+            guard let event else {
+                isShared = false
+                continue
+            }
             try builder.add(event, EventContext(source: .rest), to: .brazeID(other.brazeID))
             profiles.add([event], to: .brazeID(other.brazeID))
         }
+        return isShared
     }
 
     /// The user under whom an object about `user` is stored: who has the address, if it is one that somebody has.

@@ -57,11 +57,6 @@ struct TrackReader {
         }
     }
 
-    /// Whether an object of `attributes` is about nobody but the owners of its push tokens.
-    static func importsPushTokens(_ object: AttributeValue) -> Bool {
-        object.present(WireNames.pushTokenImport) == .bool(true)
-    }
-
     /// Whether `value` takes more than `limit` bytes as JSON.
     func isLarger(_ value: AttributeValue, than limit: Int) -> Bool {
         request.count > limit && value.jsonByteCount > limit  // most need no measuring

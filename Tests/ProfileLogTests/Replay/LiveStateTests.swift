@@ -128,6 +128,7 @@ struct LiveStateTests {
         _ = try log.erase([.externalID("a")], actor: "test", reason: "test")
         #expect(try !live.catchUpIfNear())
         #expect(try !live.catchUpIfNear())
+        #expect(try live.withStateIfThere { $0 } == nil)
         try expectLive(live, log)
         #expect(try live.catchUpIfNear())
     }
