@@ -115,7 +115,13 @@ public struct AppendBuilder: ~Copyable {
 
     /// Has the append refused unless `user` is at `version`.
     public mutating func expect(_ user: UserID, at version: ExpectedVersion) {
-        if version != .any { append.expectations.append((user, version)) }
+        if version != .any { append.expectations.append(.init(user: user, version: version)) }
+    }
+
+    /// Has the append refused unless `user` still leads to whom `info` is about, and nothing was appended to them: a merge may have given
+    /// the ID to somebody else, who may happen to be at the same version.
+    package mutating func expect(_ user: UserID, toBe info: UserInfo) {
+        append.expectations.append(.init(user: user, version: .exactly(info.version), number: info.number))
     }
 
     /// The append, to be committed under `key` if it has one. `note` is given back with every answer under that key.

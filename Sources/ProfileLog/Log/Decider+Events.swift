@@ -18,17 +18,23 @@ extension Decider {
             if let receipt = try earlierReceipt(append, content, transaction) { return receipt }
             keyField = AppendField(key: append.idempotencyKey, content: content, count: 0, note: append.note)
         }
-        for (user, expected) in append.expectations {
-            let actual =
-                try view.user(user, braze: braze, transaction).map { try view.version(of: $0, transaction) } ?? 0
-            guard expected.accepts(Version(rawValue: actual)) else {
-                throw AppendError.versionConflict(user: user, expected: expected, actual: Version(rawValue: actual))
-            }
-        }
+        for expectation in append.expectations { try check(expectation, transaction) }
         writer.reserve(append.byteCount)
         let users = try resolve(append, transaction)
         let plans = try plan(append, users, transaction)
         return try append.bytes.withUnsafeBytes { try write(append, $0, users, plans, keyField, transaction) }
+    }
+
+    private func check(
+        _ expectation: PreparedAppend.Expectation, _ transaction: borrowing some Reading & ~Copyable
+    ) throws {
+        let (user, expected) = (expectation.user, expectation.version)
+        let number = try view.user(user, braze: braze, transaction)
+        let actual = Version(rawValue: try number.map { try view.version(of: $0, transaction) } ?? 0)
+        let isSomebodyElse = expectation.number.map { $0.rawValue != number } ?? false
+        guard !isSomebodyElse, expected.accepts(actual) else {
+            throw AppendError.versionConflict(user: user, expected: expected, actual: actual)
+        }
     }
 
     /// The users of the append's targets; nil for those whom it creates.

@@ -26,6 +26,14 @@ public struct PreparedAppend: Sendable {
         let context: EventContext
     }
 
+    /// What must hold of a user when the append is stored.
+    struct Expectation: Sendable {
+        let user: UserID
+        let version: ExpectedVersion
+        /// To whom the ID must lead; nil if that may be anybody.
+        var number: UserNumber?
+    }
+
     let intent: Intent
     var bytes: [UInt8] = []
     /// The names by whose numbers `bytes` is encoded.
@@ -37,7 +45,7 @@ public struct PreparedAppend: Sendable {
     var devices: [Int: Name] = [:]
     /// What the request left out, behind all items: in the stream of the user, if there is one by then.
     var leftOut: [(user: UserID?, items: [LeftOut])] = []
-    var expectations: [(user: UserID, version: ExpectedVersion)] = []
+    var expectations: [Expectation] = []
     var idempotencyKey: [UInt8] = []
     /// `contentHash`, if that was known before the commit, whose thread all callers share.
     var preparedHash: [UInt8]?
@@ -115,11 +123,18 @@ public struct PreparedAppend: Sendable {
         return PreparedAppend(.device(Name(device), intent, context))
     }
 
-    /// What `selection` names on `device` will never be flushed.
+    /// What `selection` names on `device` will never be flushed. `actor`, who gives it up, and `reason` have 1 to 1,024 bytes each; an actor
+    /// `SDK` is refused, as the device itself gives up under that name what its SDK had taken.
     public static func discard(
         device: String, _ selection: PendingSelection, actor: String, reason: String, context: EventContext
     ) throws(AppendError) -> PreparedAppend {
         try Validation.check(device: device)
+        for (place, text) in [("The actor", actor), ("The reason", reason)] where !(1...1_024 ~= text.utf8.count) {
+            throw .invalid(place: place, reason: "must have 1 to 1024 bytes")
+        }
+        if actor == Discard.sdk {
+            throw .invalid(place: "The actor", reason: "must not be SDK: that is the device itself")
+        }
         return PreparedAppend(
             .discard(device: Name(device), selection: selection, actor: actor, reason: reason, context: context))
     }

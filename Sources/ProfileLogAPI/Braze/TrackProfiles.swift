@@ -2,7 +2,8 @@ internal import ProfileLog
 
 /// The users of a request as they are, and as its objects leave them: for what depends on the profile it meets.
 ///
-/// What is stored because of what a profile holds is stored only if nobody else appends to that user meanwhile: `pins` are those users.
+/// What is stored because of what a profile holds is stored only if nobody else appends to that user meanwhile, and their ID leads nowhere
+/// else: these users are pinned.
 struct TrackProfiles {
     private let log: EventLog
     private var found: [UserID: UserInfo?] = [:]
@@ -18,8 +19,8 @@ struct TrackProfiles {
     private var changes: [Person: [ProfileEvent]] = [:]
     /// What was taken down and not yet looked at: most requests never ask who these users are.
     private var stored: [(user: UserID, events: [ProfileEvent])] = []
-    /// The users to whom nobody else may append.
-    private(set) var pins: [UserID: ExpectedVersion] = [:]
+    /// The users to whom nobody else may append, as they are; nil for those who must not be there.
+    private(set) var pins: [UserID: UserInfo?] = [:]
 
     /// A user by number, under whatever ID an object names them; a new one by that ID.
     private enum Person: Hashable {
@@ -83,7 +84,14 @@ struct TrackProfiles {
 
     /// Has the request decided anew if somebody else appends to `user` before it is stored.
     mutating func pin(_ user: UserID) throws {
-        pins[user] = try find(user).map { .exactly($0.version) } ?? .noUser
+        pins[user] = .some(try find(user))
+    }
+
+    /// Has `builder`'s append refused unless those who are pinned are as they were found.
+    func expectPins(in builder: inout AppendBuilder) {
+        for (user, info) in pins {
+            if let info { builder.expect(user, toBe: info) } else { builder.expect(user, at: .noUser) }
+        }
     }
 
     /// The value of a custom attribute behind what this request has done so far.

@@ -1,3 +1,4 @@
+import Foundation
 import ProfileLog
 import Synchronization
 import Testing
@@ -22,31 +23,50 @@ struct BrazeContentionTests {
         }
     }
 
-    @Test("Before each decision its states catch up; where that takes long, not on the writer's thread")
-    func states() async throws {
+    @Test("A state that is far behind catches up on no thread that decides or commits, and the decision is made again")
+    func farStates() async throws {
         try await withWriter { (api) async throws in
-            let turns = Mutex((catchUps: 0, looks: 0, decisions: 0))
-            let states = DecidedBy {
-                turns.withLock { $0.catchUps += 1 }
-            } catchUpIfNear: {
-                turns.withLock { turns in
-                    turns.looks += 1
-                    return turns.looks > 1
-                }
-            }
-            let answer = try await api.settle(states) {
+            let turns = Mutex((decisions: 0, catchUps: [String]()))
+            let answer = try await api.settle {
                 let count = turns.withLock { turns in
                     turns.decisions += 1
                     return turns.decisions
                 }
+                if count % 2 == 1 {
+                    throw StateIsFar { turns.withLock { $0.catchUps.append(Thread.current.name ?? "") } }
+                }
                 // Outrun until nobody of this process can come between.
-                guard count > 6 else {
+                guard count > 8 else {
                     throw AppendError.versionConflict(user: .externalID("a"), expected: .noUser, actual: .none)
                 }
                 return .answer(APIAnswer(status: 204, body: []))
             }
             #expect(answer.status == 204)
-            #expect(turns.withLock { [$0.catchUps, $0.looks, $0.decisions] } == [6, 2, 7])
+            #expect(turns.withLock { $0.catchUps } == Array(repeating: "beside-writer", count: 5))
+        }
+    }
+
+    @Test("Behind an erasure a decision folds nothing", arguments: [#""x":1"#, #""push_tokens":"#])
+    func erasedMeanwhile(part: String) async throws {
+        try await withWriter { (api) async throws in
+            let token = #"[{"app_id":"app","token":"t","device_id":"d"}]"#
+            let object =
+                part.hasSuffix(":")
+                ? #"{"push_token_import":true,\#(part)\#(token)}"# : Wire.user("b", part)
+            let body = #"{"attributes":[\#(object)]}"#
+            await api.track(Wire.user("a", #""x":true"#))
+            try api.catalogue.catchUp()
+            try api.pushTokens.catchUp()
+            _ = try api.log.erase([.externalID("a")], actor: "a test", reason: "asked to")
+            var builder = api.log.prepare()
+            let request = Array(body.utf8)
+            let reader = TrackReader(workspace: api.workspace, now: api.log.options.now(), request: request)
+            do {
+                let claims = TypeClaims.Held(api.typeClaims)
+                _ = try TrackDecision(TrackBody(request, api.trackLimits), reader, api, claims, &builder)
+                Issue.record("It was decided by a state from before the erasure, or by one that was folded meanwhile.")
+            } catch is StateIsFar {}
+            #expect(await refusals(api, [("/users/track", body)]) == [])
         }
     }
 
@@ -59,8 +79,40 @@ struct BrazeContentionTests {
             _ = try profiles.customAttribute("made", of: .externalID("a"))
             await api.track(Wire.user("a", #""made":false"#))
             try profiles.pin(.brazeID(user.brazeID))
-            #expect(profiles.pins[.brazeID(user.brazeID)] == .exactly(user.version))
+            #expect(profiles.pins[.brazeID(user.brazeID)] == .some(user))
         }
+    }
+
+    @Test("What one profile decides is not stored for whoever that user was merged into, whatever version they have")
+    func mergedMeanwhile() async throws {
+        var haveSameVersion = 0
+        for events in 0..<8 {
+            try await withAPI { (api) async throws in
+                await api.track(Wire.aliasOnly("l", "n"), Wire.aliasOnly("l", "n"), Wire.aliasOnly("l", "n"))
+                await api.track(Wire.user("kept"))
+                for _ in 0..<events { await api.track(Wire.user("kept")) }
+                let alias = UserID.alias(label: "l", name: "n")
+                let merged = try #require(try api.log.find(alias))
+                let ids = [alias, .brazeID(merged.brazeID)]
+                let appends = try ids.map { id in
+                    var profiles = TrackProfiles(api.log)
+                    try profiles.pin(id)
+                    var builder = api.log.prepare()
+                    try builder.add(.customEventLogged(CustomEvent(name: "e")), EventContext(source: .rest), to: id)
+                    profiles.expectPins(in: &builder)
+                    return try builder.finish()
+                }
+                let merge =
+                    #"{"merge_updates":[{"identifier_to_merge":{"user_alias":\#(Wire.alias("l", "n"))},"#
+                    + #""identifier_to_keep":{"external_id":"kept"}}]}"#
+                #expect(await refusals(api, [("/users/merge", merge)]) == [])
+                let kept = try #require(try api.log.find(.externalID("kept")))
+                if kept.version == merged.version { haveSameVersion += 1 }
+                for append in appends { #expect(throws: AppendError.self) { try api.log.commit(append) } }
+                #expect(try api.log.find(.externalID("kept"))?.version == kept.version)
+            }
+        }
+        #expect(haveSameVersion == 1)
     }
 
     @Test("Who is deleted meanwhile takes nobody else's data along", arguments: ["track", "track/sync"])
