@@ -93,6 +93,7 @@ extension API {
                 page = try log.events(from: page.scanned.next, limit: min(limit - count, Self.chunk), where: filter)
             }
             json.endArray()
+            json.member("store", Hexadecimal.text(log.storeID))
             json.key("scanned")
             json.value(page.scanned.rawValue)
             json.key("last")

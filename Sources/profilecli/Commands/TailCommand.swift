@@ -31,7 +31,7 @@ struct TailCommand: AsyncParsableCommand {
     @OptionGroup var filter: FilterOptions
     @OptionGroup var place: PlaceOptions
 
-    /// An answer without events may tell that the log was begun anew.
+    /// The next answer may tell that the log was begun anew.
     private static let waitSeconds = 5
 
     func run() async throws {
@@ -39,27 +39,31 @@ struct TailCommand: AsyncParsableCommand {
         if follow { Reader.endProcessWhenGone() }
         var pages = Pages.events(isJSON: place.isJSON, withUser: true)
         var after = after ?? 0
+        /// The store that is followed: the service may be told to begin another one.
+        var store: String?
         if self.after == nil {
-            let last = try await connection.get("/v1/events", [("limit", "1")])["last"].integer ?? 0
-            after = UInt64(max(0, last)) - min(lines, UInt64(max(0, last)))
+            let answer = try await connection.get("/v1/events", [("limit", "1")])
+            let last = Self.position(answer["last"])
+            after = last - min(lines, last)
+            store = answer["store"].text
         }
-        /// How long the log was when it was last looked at.
-        var seen: UInt64 = 0
         while true {
             var query = filter.query + [("after", "\(after)"), ("limit", "1000")]
             if follow { query.append(("wait_s", "\(Self.waitSeconds)")) }
             let answer = try await connection.get("/v1/events", query)
-            try pages.print(answer.objects("events"))
-            let scanned = UInt64(max(0, answer["scanned"].integer ?? 0))
-            let last = UInt64(max(0, answer["last"].integer ?? 0))
-            if last < seen {
+            let isAnother = store != nil && answer["store"].text != store
+            store = answer["store"].text
+            if isAnother {
                 Output.message("The log was begun anew; this follows it from its start.")
-                (after, seen) = (0, 0)
+                after = 0
                 continue
             }
-            seen = last
+            try pages.print(answer.objects("events"))
+            let scanned = Self.position(answer["scanned"])
             after = max(after, scanned)
-            if !follow, after >= last || scanned == 0 { return }
+            if !follow, after >= Self.position(answer["last"]) || scanned == 0 { return }
         }
     }
+
+    private static func position(_ value: AttributeValue) -> UInt64 { UInt64(max(0, value.integer ?? 0)) }
 }
