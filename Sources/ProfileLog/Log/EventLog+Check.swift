@@ -6,7 +6,7 @@ extension EventLog {
     /// Goes on behind what is damaged, so that one run names all of it. Reads only. Memory grows with users and pending items.
     public func check(progress: (LogProgress) -> Void = { _ in }) throws -> CheckReport {
         while true {
-            let erasures = names.erasures
+            let erasures = try withView(whateverIsDamaged: true) { _, _ in names.erasures }
             var checker = LogChecker(log: self)
             try checker.run(progress)
             // Who erases meanwhile takes names away that the checker's transaction still has.

@@ -140,8 +140,11 @@ extension EventLog {
                     row = try cursor.next()
                 }
             }
-            // Names have their numbers in the order of their first use. Those that are used behind the copy may be somebody's who is not in it.
-            if from + UInt64(batch.count) > view.last { most = max(most, names.count) }
+            // Names have their numbers in the order of their first use. Those of greater numbers are used behind the copy alone, maybe by
+            // somebody who is not in it; those of smaller ones may be, if who used them first was erased.
+            if from + UInt64(batch.count) > view.last {
+                most = max(most, UInt32(try transaction.count(view.tables.names)))
+            }
             batch.names = known < most ? (known + 1...most).compactMap { names.name($0) } : []
             return batch
         }

@@ -21,9 +21,8 @@ extension EventLog {
         while true {
             let beginning = try lastPosition()
             let report = try replayOnce(P.self, threads: threads, until: until, verify: verify, progress: progress)
-            // What was erased between the fold and the reads is a difference of time, not of state.
-            if report.isEqual { return report }
-            if try !hasErasure(behind: beginning) { return report }
+            // Who was erased meanwhile was folded by some slices and read by others as they were before: a state that never was.
+            if try !report.isComplete || !hasErasure(behind: beginning) { return report }
         }
     }
 

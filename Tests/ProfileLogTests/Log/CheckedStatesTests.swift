@@ -51,6 +51,19 @@ struct CheckedStatesTests {
         #expect(try places(log) == ["checkpoints catalogue"])
     }
 
+    @Test("A damaged store that once forgot a name is checked once")
+    func once() throws {
+        let log = try filled()
+        _ = try log.erase([.externalID("ana")], actor: "a test", reason: "asked to")
+        try log.damage(.keys, [1, 2, 3]) { $0 = [9] }
+        var stages: [String] = []
+        let report = try open().check { progress in
+            if progress.stage != stages.last { stages.append(progress.stage) }
+        }
+        #expect(!report.isSound)
+        #expect(Set(stages).count == stages.count, "\(stages)")
+    }
+
     @Test("What another process erases meanwhile is no damage")
     func erasedMeanwhile() throws {
         let (log, other) = (try filled(), try open())
