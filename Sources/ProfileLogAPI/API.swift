@@ -179,9 +179,7 @@ public final class API: Sendable {
         guard writer != nil else { return try work(log) }
         let log = log
         return try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Value, any Error>) in
-            let thread = Thread { continuation.resume(with: Result { try work(log) }) }
-            thread.name = "beside-writer"
-            thread.start()
+            startThread("beside-writer") { continuation.resume(with: Result { try work(log) }) }
         }
     }
 }

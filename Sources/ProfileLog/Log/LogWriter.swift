@@ -16,9 +16,7 @@ public final class LogWriter: Sendable {
         self.log = log
         let queue = WriterQueue(capacity: capacity, capacityBytes: capacityBytes)
         self.queue = queue
-        let thread = Thread { Self.run(log, queue) }
-        thread.name = "log-writer"  // Linux takes 15 bytes
-        thread.start()
+        startThread("log-writer") { Self.run(log, queue) }
     }
 
     /// A writer that nobody holds any more ends by itself, as after `close()`, and nobody waits for it.

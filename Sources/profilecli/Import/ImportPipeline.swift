@@ -1,5 +1,5 @@
 internal import Dispatch
-internal import Foundation
+internal import ProfileLog
 internal import Synchronization
 
 /// A thread that reads ahead: it makes chunks while its caller commits those before, at most a few at a time.
@@ -18,10 +18,7 @@ final class ImportPipeline: Sendable {
     init(capacity: Int = 8, _ makeReader: @escaping @Sendable () throws -> ImportChunker) {
         // Counted up, not made with this value: Dispatch traps when a semaphore ends below the value that it began with.
         for _ in 0..<capacity { free.signal() }
-        let thread = Thread { [self] in run(makeReader) }
-        thread.name = "import-reader"
-        thread.stackSize = 4 << 20
-        thread.start()
+        startThread("import-reader", stackBytes: 4 << 20) { [self] in run(makeReader) }
     }
 
     private func run(_ makeReader: () throws -> ImportChunker) {
