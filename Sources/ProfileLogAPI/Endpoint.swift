@@ -12,7 +12,7 @@ public struct Endpoint: Sendable {
     public let permission: String?
     /// Whether it is part of the native API, and none of Braze's format.
     public let isNative: Bool
-    /// Whether a small body is answered in microseconds, beside its commit.
+    /// Whether a request is answered in microseconds, beside its commit, unless it ``APIRequest/takesLong``.
     public let isBrief: Bool
 
     static let nativePrefix = "/v1/"

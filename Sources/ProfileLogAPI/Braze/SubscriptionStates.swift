@@ -2,7 +2,9 @@ internal import ProfileLog
 
 /// What a profile says about subscription groups: the standard attribute `subscription_groups`, one entry for each group.
 struct SubscriptionStates {
-    private var states: [(id: String, isSubscribed: Bool)] = []
+    private var states: [(id: Name, isSubscribed: Bool)] = []
+    /// Where each group stands in `states`: without a workspace file, a request may name thousands.
+    private var places: [Name: Int] = [:]
 
     static let groupID: Name = "subscription_group_id"
     static let state: Name = "subscription_state"
@@ -15,18 +17,31 @@ struct SubscriptionStates {
         }
     }
 
+    /// How many groups the profile has a state in.
+    var count: Int { states.count }
+
     /// The groups, in the order in which the profile first heard of them.
-    var ids: [String] { states.map(\.id) }
+    var ids: [String] { states.map(\.id.text) }
 
     /// The state in a group; nil if the profile has none.
-    subscript(id: String) -> Bool? { states.first { $0.id.utf8.elementsEqual(id.utf8) }?.isSubscribed }
+    subscript(id: String) -> Bool? { places[Name(id)].map { states[$0].isSubscribed } }
 
-    mutating func set(_ id: String, isSubscribed: Bool) {
-        if let index = states.firstIndex(where: { $0.id.utf8.elementsEqual(id.utf8) }) {
-            states[index].isSubscribed = isSubscribed
+    mutating func set(_ id: String, isSubscribed: Bool) { set(Name(id), isSubscribed) }
+
+    private mutating func set(_ id: Name, _ isSubscribed: Bool) {
+        if let place = places[id] {
+            states[place].isSubscribed = isSubscribed
         } else {
+            places[id] = states.count
             states.append((id, isSubscribed))
         }
+    }
+
+    /// These states, and the other groups as `old` has them.
+    private func merged(into old: SubscriptionStates) -> SubscriptionStates {
+        var merged = old
+        for (id, isSubscribed) in states { merged.set(id, isSubscribed) }
+        return merged
     }
 
     /// As the attribute keeps them.
@@ -34,7 +49,7 @@ struct SubscriptionStates {
         .array(
             states.map { id, isSubscribed in
                 .object([
-                    .init(Self.groupID, .string(id)),
+                    .init(Self.groupID, .string(id.text)),
                     .init(Self.state, .string(isSubscribed ? "subscribed" : "unsubscribed")),
                 ])
             })
@@ -44,25 +59,52 @@ struct SubscriptionStates {
 // MARK: - Changing
 
 extension SubscriptionStates {
+    /// Why a profile does not get a state.
+    static let full = "would give the profile states in more subscription groups than it may have"
+
+    /// Why a profile with the same e-mail address does not get it.
+    static let fullElsewhere =
+        "would give another profile with the address states in more subscription groups than it may have"
+
+    private func fits(_ limits: TrackLimits) -> Bool {
+        count <= limits.arrayElements && value.jsonByteCount <= limits.bytesPerNestedValue
+    }
+
     /// The event that gives `user` these states and leaves their other groups as they are. Whoever else changes the user meanwhile comes
     /// before or behind it, not between.
-    func event(for user: UserID, _ profiles: inout TrackProfiles) throws -> ProfileEvent {
-        var merged = SubscriptionStates(try profiles.attribute(.subscriptionGroups, of: user))
-        for (id, isSubscribed) in states { merged.set(id, isSubscribed: isSubscribed) }
+    ///
+    /// Nil if the profile has no room for another group: each change writes all of them anew, so where `workspace` declares none, they are
+    /// limited like an array.
+    func event(for user: UserID, in workspace: Workspace, _ profiles: inout TrackProfiles) throws -> ProfileEvent? {
+        let old = SubscriptionStates(try profiles.attribute(.subscriptionGroups, of: user))
+        let merged = merged(into: old)
         try profiles.pin(user)
+        let grows = merged.count > old.count && workspace.subscriptionGroups.isEmpty
+        guard !grows || merged.fits(workspace.limits) else { return nil }
         return .userAttributesChanged([.init(.subscriptionGroups, merged.value)])
     }
 
     /// Has `object` keep the groups that it does not name, and gives the states that it sets; nil if it sets none.
-    static func fit(_ object: inout TrackObject, _ profiles: inout TrackProfiles) throws -> SubscriptionStates? {
+    static func fit(
+        _ object: inout TrackObject, in workspace: Workspace, _ profiles: inout TrackProfiles
+    ) throws -> SubscriptionStates? {
         for index in object.events.indices {
             guard case .userAttributesChanged(var changes) = object.events[index],
                 let place = changes.firstIndex(where: { $0.attribute == .subscriptionGroups && $0.value != .null })
             else { continue }
             let states = SubscriptionStates(changes[place].value)
-            if case .userAttributesChanged(let merged) = try states.event(for: object.target.user, &profiles) {
-                changes[place] = merged[0]
+            let event = try states.event(for: object.target.user, in: workspace, &profiles)
+            guard case .userAttributesChanged(let merged) = event else {
+                object.dropped.append((StandardAttribute.subscriptionGroups.name, full))
+                changes.remove(at: place)
+                if changes.isEmpty {
+                    object.events.remove(at: index)
+                } else {
+                    object.events[index] = .userAttributesChanged(changes)
+                }
+                return nil
             }
+            changes[place] = merged[0]
             object.events[index] = .userAttributesChanged(changes)
             return states
         }

@@ -6,9 +6,6 @@ internal import Dispatch
 
 /// Threads of their own for requests that take long to decide, so that short ones need not wait behind sixty of them.
 final class LargeWork: TaskExecutor {
-    /// A body of so many bytes makes a request a long one: some 50 objects, a third of a millisecond.
-    static let bodyBytes = 8 << 10
-
     /// How far these threads stand behind all others where cores are few (nice(2)).
     private static let niceness: Int32 = 5
 

@@ -215,7 +215,7 @@ final class RequestAdaptor: Sendable {
 
     /// The key in a body, looked for elsewhere if that takes long.
     private static func key(inBody body: [UInt8]) async -> String? {
-        if body.count < LargeWork.bodyBytes { return BodyKey.find(in: body) }
+        if body.count < APIRequest.bytesThatTakeLong { return BodyKey.find(in: body) }
         return await withTaskExecutorPreference(globalConcurrentExecutor) { BodyKey.find(in: body) }
     }
 
@@ -250,7 +250,7 @@ final class RequestAdaptor: Sendable {
     /// A read that waits for news is woken when the service stops; a write is never cut short.
     private func answer(_ call: APIRequest) async -> APIAnswer {
         let api = store.api
-        if call.body.count >= LargeWork.bodyBytes {
+        if call.takesLong {
             return await withTaskExecutorPreference(largeWork) { await api.answer(call) }
         }
         guard call.method == .get else { return await api.answer(call) }

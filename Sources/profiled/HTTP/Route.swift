@@ -38,7 +38,7 @@ enum Route {
         path.utf8.starts(with: "//".utf8) ? "/" + path.drop { $0 == "/" } : path
     }
 
-    /// Whether a small body is answered in microseconds, beside its commit.
+    /// Whether a request is answered in microseconds, beside its commit, unless its body makes it a long one.
     var isBrief: Bool { if case .endpoint(let endpoint) = self { endpoint.isBrief } else { false } }
 
     /// The path without what people put into it, for logs and metrics.

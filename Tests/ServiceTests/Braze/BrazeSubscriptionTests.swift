@@ -357,6 +357,78 @@ struct BrazeSubscriptionTests {
         }
     }
 
+    private static func groups(_ numbers: ClosedRange<Int>, _ state: String = "subscribed") -> String {
+        let groups = numbers.map { #"{"subscription_group_id":"g\#($0)","subscription_state":"\#(state)"}"# }
+        return #""subscription_groups":[\#(groups.joined(separator: ","))]"#
+    }
+
+    private func count(_ api: API, _ user: String) throws -> Int {
+        let user = try #require(try api.log.find(.externalID(user)))
+        return SubscriptionStates(try ExportedProfile(user, api).value(.subscriptionGroups)).ids.count
+    }
+
+    @Test(
+        "Where no groups are declared, a profile has as many as an array may have elements and bytes",
+        arguments: ["limits: {array_elements: 5}", "limits: {bytes_per_nested_value: 350}"])
+    func full(yaml: String) async throws {
+        try await withAPI { plain in
+            let api = try plain.under(yaml)
+            let full: AttributeValue = "would give the profile states in more subscription groups than it may have"
+            /// Sends an object of a user, and gives why the groups were left out.
+            func set(_ members: String, of user: String = "a", _ api: API) async -> AttributeValue {
+                let (_, json) = await api.post(
+                    "/users/track", #"{"attributes":[{"external_id":"\#(user)",\#(members)}]}"#)
+                #expect(json.at("dropped").count == 0 || json.at("dropped.0.field") == "subscription_groups")
+                return json.at("dropped.0.reason")
+            }
+            #expect(await set(Self.groups(0...3), api) == .null)
+            #expect(await set(Self.groups(4...6), api) == full)
+            #expect(await set(#"\#(Self.groups(4...6)),"first_name":"Ana""#, api) == full)
+            #expect(await api.export(#""external_ids":["a"]"#).at("0.first_name") == "Ana")
+            #expect(try count(api, "a") == 4)
+            #expect(await set(Self.groups(4...4), api) == .null)
+            #expect(await set(Self.groups(5...5), api) == full)
+            // What is there already can be changed, also where there is more than that by now.
+            let strict = try api.under("limits: {array_elements: 2}")
+            for api in [api, strict] { #expect(await set(Self.groups(0...4), api) == .null) }
+            #expect(try count(api, "a") == 5)
+            // Nobody gets more by another one with the same address.
+            for user in ["a", "b"] { #expect(await set(#""email":"x@y.example""#, of: user, api) == .null) }
+            #expect(await set(Self.groups(9...9), of: "b", api).text.contains("another profile with the address"))
+            #expect(try count(api, "a") == 5 && count(api, "b") == 1)
+        }
+    }
+
+    @Test("A request takes long if it is large, or may set subscription groups")
+    func takesLong() {
+        func takesLong(_ body: String) -> Bool {
+            APIRequest(.post, "/users/track", body: Array(body.utf8)).takesLong
+        }
+        #expect(!takesLong("") && !takesLong(#"{"attributes":[{"external_id":"subscription","x":"\\u"}]}"#))
+        #expect(!takesLong(String(repeating: "s", count: 8191)) && takesLong(String(repeating: "s", count: 8192)))
+        #expect(takesLong("{\(Self.groups(0...0))}"))
+        for (index, scalar) in "subscription_groups".unicodeScalars.enumerated() {
+            for escape in [String(scalar.value, radix: 16), String(scalar.value, radix: 16, uppercase: true)] {
+                var name = "subscription_groups".map(String.init)
+                name[index] = "\\u00\(escape)"
+                let object = #"{"external_id":"a","\#(name.joined())":[]}"#
+                #expect((try? JSON.parse(object))?.at("subscription_groups") == .array([]))
+                #expect(takesLong(object))
+            }
+        }
+    }
+
+    @Test("Of declared groups a profile may have all")
+    func declared() async throws {
+        try await withAPI { plain in
+            let groups = (0..<5).map { "{id: g\($0), name: N, channel: email}" }.joined(separator: ", ")
+            let api = try plain.under(
+                "{subscription_groups: [\(groups)], limits: {array_elements: 2, bytes_per_nested_value: 60}}")
+            #expect(await api.set(Self.groups(0...4)) == nil)
+            #expect(try count(api, "a") == 5)
+        }
+    }
+
     @Test("A key makes a retry change nothing, and other content under it is refused")
     func retry() async throws {
         try await withGroups { api in
