@@ -173,6 +173,18 @@ struct BrazeSegmentTests {
         ("all: [{attribute: country, equals: DE}]", ["a", "b"]),
         ("all: [{attribute: email, exists: true}]", ["c"]),
         ("all: [{attribute: email_subscribe, equals: subscribed}]", ["a", "b", "c"]),
+        ("all: [{attribute: email, equals: C@D.Example}]", ["c"]),
+        ("all: [{attribute: phone, equals: +442071838750}]", ["b"]),
+        ("all: [{attribute: first_name, equals: 7}]", ["c"]),
+        ("all: [{attribute: first_name, equals: ''}]", ["b"]),
+        ("all: [{attribute: dob, equals: 1990-05-01}]", ["a"]),
+        ("all: [{attribute: dob, less: 2000-01-01}]", ["a"]),
+        ("all: [{attribute: dob, greater: 1990-05-01}]", ["b"]),
+        ("all: [{attribute: date_of_last_session, equals: 2026-01-01}]", ["a"]),
+        ("all: [{attribute: date_of_last_session, greater: 2025-12-31}]", ["a"]),
+        ("all: [{attribute: email_open_tracking_disabled, equals: true}]", ["c"]),
+        ("all: [{custom_attribute: zip, equals: !!str 10115}]", ["a"]),
+        ("all: [{custom_attribute: zip, equals: 10115}]", []),
         ("all: [{event: order}]", ["a", "b"]),
         ("all: [{event: order, at_least: 2}]", ["b"]),
         ("all: [{event: order, at_most: 1}]", ["a", "c"]),
@@ -190,9 +202,12 @@ struct BrazeSegmentTests {
             let api = try plain.under("segments: [{id: s, name: S, \(rule)}]")
             _ = await api.post(
                 "/users/track",
-                #"{"attributes":[{"external_id":"a","level":3,"country":"DE","since":"2025-01-01"},"#
-                    + #"{"external_id":"b","level":4,"country":"DE","since":"2026-01-01"},"#
-                    + #"{"external_id":"c","email":"c@d.example","tags":["red",2],"vip":true}],"#
+                #"{"attributes":[{"external_id":"a","level":3,"country":"DE","since":"2025-01-01","#
+                    + #""dob":"1990-05-01","date_of_last_session":"2026-01-01T00:00:00Z","zip":"10115"},"#
+                    + #"{"external_id":"b","level":4,"country":"DE","since":"2026-01-01","#
+                    + #""dob":"2001-02-03","phone":"+442071838750","first_name":""},"#
+                    + #"{"external_id":"c","email":"c@d.example","tags":["red",2],"vip":true,"#
+                    + #""first_name":"7","email_open_tracking_disabled":true}],"#
                     + #""events":[{"external_id":"a","name":"order","time":"2026-01-01"},"#
                     + #"{"external_id":"b","name":"order","time":"2026-01-01"},"#
                     + #"{"external_id":"b","name":"order","time":"2026-01-01"}],"purchases":["#
@@ -205,6 +220,27 @@ struct BrazeSegmentTests {
     }
 
     @Test("A segment without users is a file without lines")
+    @Test("What the native API keeps as it was written is compared in its normal form")
+    func asWritten() async throws {
+        try await withAPI { plain in
+            for (attribute, value, test) in [
+                ("email", #""Ann@Example.com""#, "equals: ann@EXAMPLE.com"),
+                ("phone", #""+44 20 7183 8750""#, "equals: +442071838750"),
+                ("dob", #"{"$time":"1990-12-31T00:00:00Z"}"#, "equals: 1990-12-31"),
+                ("dob", #"{"$time":"1990-12-31T00:00:00Z"}"#, "less: 1991-01-01"),
+                ("date_of_first_session", #""2026-01-01 00:00:00""#, "equals: 2026-01-01T00:00:00Z"),
+                ("language", #""en-US""#, "equals: en"),
+            ] {
+                let set = #"{"user":"n","attribute":"\#(attribute)","value":\#(value)}"#
+                #expect(await plain.post("/v1/log/user-attribute", set).status == 200)
+                let api = try plain.under("segments: [{id: s, name: S, all: [{attribute: \(attribute), \(test)}]}]")
+                let file = try await export(api, #"{"segment_id":"s","fields_to_export":["external_id"]}"#).file
+                let lines = try ZipReader.parts(file).map(\.text)
+                #expect(lines == [#"{"external_id":"n"}"# + "\n"], "\(attribute) \(test)")
+            }
+        }
+    }
+
     func nobody() async throws {
         try await withAPI { plain in
             let api = try plain.under(Self.yaml)

@@ -81,12 +81,17 @@ struct WorkspaceTests {
         let pairs: [(String, AttributeValue)] = [
             ("7", 7), ("-1.5", .double(-1.5)), ("1e3", .double(1000)), ("true", true), ("yes", "yes"), ("'7'", "7"),
             ("\"true\"", "true"), ("2026-01-01", "2026-01-01"), ("e", "e"), ("0x10", "0x10"), (".inf", ".inf"),
+            ("!!str 7", "7"), ("! true", "true"), ("!!str null", "null"),
         ]
         for (text, value) in pairs {
             let workspace = try Workspace(
                 yaml: "segments: [{id: s, name: S, all: [{custom_attribute: a, equals: \(text)}]}]")
             #expect(workspace.segment("s")?.rule == .all([.customAttribute("a", .equals(value))]), "\(text)")
         }
+    }
+
+    private static func condition(_ text: String) -> String {
+        "segments:\n  - {id: a, name: A, all: [{\(text)}]}"
     }
 
     /// A file, the line and key that its error names, and a part of what it says.
@@ -141,7 +146,22 @@ struct WorkspaceTests {
             "segments:\n  - {id: a, name: A, all: [{event: e, at_least: 3, at_most: 2}]}", 2,
             "segments[0].all[0].event", "above"
         ),
+        // What no profile can hold is no condition.
+        (condition("attribute: gender, equals: female"), 2, "segments[0].all[0].equals", "none of M, F"),
+        (condition("attribute: country, equals: Atlantis"), 2, "segments[0].all[0].equals", "no country"),
+        (condition("attribute: email, equals: nobody"), 2, "segments[0].all[0].equals", "e-mail"),
+        (condition("attribute: phone, equals: none"), 2, "segments[0].all[0].equals", "phone number"),
+        (condition("attribute: dob, less: soon"), 2, "segments[0].all[0].less", "no day"),
+        (condition("attribute: dob, less: 3"), 2, "segments[0].all[0].less", "no day"),
+        (condition("attribute: date_of_first_session, greater: soon"), 2, "segments[0].all[0].greater", "no time"),
+        (condition("attribute: email_open_tracking_disabled, equals: 1"), 2, "segments[0].all[0].equals", "true nor"),
+        (condition("attribute: first_name, greater: 3"), 2, "segments[0].all[0].greater", "cannot hold"),
+        (condition("attribute: email, contains: x"), 2, "segments[0].all[0].contains", "cannot hold"),
+        (condition("attribute: subscription_groups, contains: news"), 2, "segments[0].all[0].contains", "`exists`"),
+        (condition("attribute: current_location, equals: here"), 2, "segments[0].all[0].equals", "`exists`"),
         ("blocklist: {attributes: [email]}", 1, "blocklist.attributes[0]", "standard attribute"),
+        ("attribute_types: {email: number}", 1, "attribute_types.email", "standard attribute"),
+        ("attribute_types:\n  1: number\n  \"1\": string", 3, "attribute_types.1", "stands twice"),
         ("blocklist: {attributes: a}", 1, "blocklist.attributes", "must be a list"),
         ("blocklist: {atributes: [a]}", 1, "blocklist.atributes", "`attributes`"),
         (

@@ -28,7 +28,7 @@ indirect enum SegmentRule: Hashable {
         case .everybody: true
         case .all(let rules): rules.allSatisfy { $0.takes(profile) }
         case .any(let rules): rules.contains { $0.takes(profile) }
-        case .attribute(let attribute, let test): test.takes(profile.value(attribute))
+        case .attribute(let attribute, let test): test.takes(profile.value(attribute).map(attribute.compared))
         case .customAttribute(let name, let test): test.takes(profile.customAttribute(name))
         case .event(let name, let times): times.contains(profile.count(ofEvent: name))
         case .purchase(let name, let times): times.contains(profile.count(ofProduct: name))
@@ -52,10 +52,41 @@ extension SegmentRule.Test {
     /// Below zero, zero or above it, for two numbers or two times (the second may be text that reads as one); nil for what has no order.
     private static func order(_ left: AttributeValue, _ right: AttributeValue) -> Int? {
         if let left = left.asNumber, let right = right.asNumber { return left < right ? -1 : left > right ? 1 : 0 }
-        if case .date(let left) = left, let right = right.asText.flatMap(TrackTime.date) {
+        if case .date(let left) = left, let right = time(right) {
             return left.timestamp < right.timestamp ? -1 : left.timestamp > right.timestamp ? 1 : 0
         }
         return nil
+    }
+
+    private static func time(_ value: AttributeValue) -> OccurredAt? {
+        if case .date(let time) = value { return time }
+        return value.asText.flatMap(TrackTime.date)
+    }
+}
+
+extension StandardAttribute {
+    /// The value as conditions compare it: in the form that `/users/track` keeps, with a day as a time. The native API keeps what it was
+    /// given.
+    fileprivate func compared(_ value: AttributeValue) -> AttributeValue { (try? comparable(value)) ?? value }
+
+    /// As ``compared(_:)``. Throws for what no profile has.
+    fileprivate func comparable(_ value: AttributeValue) throws(TrackFault) -> AttributeValue {
+        let kept = try ReservedField.value(value, of: self)
+        switch (self, kept) {
+        case (.country, .null): throw .field("is no country")
+        case (.dateOfBirth, .string(let day)): return TrackTime.value(day)
+        default: return kept
+        }
+    }
+
+    /// What a condition can ask beside whether there is a value.
+    fileprivate var tests: [String] {
+        switch self {
+        case .dateOfBirth, .dateOfFirstSession, .dateOfLastSession, .markedEmailAsSpamAt:
+            ["exists", "equals", "greater", "less"]
+        case .currentLocation, .facebook, .twitter, .pushTokens, .subscriptionGroups: ["exists"]
+        default: ["exists", "equals"]
+        }
     }
 }
 
@@ -100,8 +131,7 @@ extension SegmentRule {
         case "attribute", "custom_attribute":
             for other in ["at_least", "at_most"] { try refuse(other, in: fields, beside: key) }
             let name = try subject.name()
-            let test = try test(fields)
-            if key == "custom_attribute" { return .customAttribute(name, test) }
+            if key == "custom_attribute" { return .customAttribute(name, try test(fields)) }
             guard let attribute = ReservedField.attribute(name) else {
                 let names = StandardAttribute.allCases.map(\.name)
                 let nearest = NearestNames(to: name.text, among: names).close.first
@@ -109,7 +139,7 @@ extension SegmentRule {
                     "is no standard attribute",
                     remedy: nearest.map { "Did you mean `\($0)`?" } ?? "Write `custom_attribute` for one of your own.")
             }
-            return .attribute(attribute, test)
+            return .attribute(attribute, try test(fields, of: attribute))
         case "event", "purchase":
             for other in tests { try refuse(other, in: fields, beside: key) }
             let most = try fields["at_most"]?.integer(0 ... .max)
@@ -130,6 +160,35 @@ extension SegmentRule {
     ) throws(WorkspaceError) {
         guard let node = fields[other] else { return }
         throw node.refusal("cannot stand beside `\(key)`", remedy: "Take it out.")
+    }
+
+    /// The test of a standard attribute, which must be one that a profile can pass.
+    private static func test(
+        _ fields: WorkspaceFields, of attribute: StandardAttribute
+    ) throws(WorkspaceError) -> Test {
+        let (key, node) = try fields.one(of: tests)
+        guard attribute.tests.contains(key) else {
+            let others = attribute.tests.map { "`\($0)`" }.joined(separator: ", ")
+            throw node.refusal("cannot hold for `\(attribute.name)`", remedy: "It can be asked with \(others).")
+        }
+        if key == "exists" { return .exists(try node.flag()) }
+        let value = try value(node, of: attribute)
+        return key == "equals" ? .equals(value) : key == "greater" ? .greater(value) : .less(value)
+    }
+
+    private static func value(
+        _ node: WorkspaceNode, of attribute: StandardAttribute
+    ) throws(WorkspaceError) -> AttributeValue {
+        let isFlag = [.emailOpenTrackingDisabled, .emailClickTrackingDisabled].contains(attribute)
+        let value = isFlag ? try node.value() : .string(try node.anyText())
+        do throws(TrackFault) {
+            return try attribute.comparable(value)
+        } catch {
+            switch error {
+            case .field(let reason): throw node.refusal(reason, remedy: "Write a value that a profile can have.")
+            case .object: throw node.refusal("is no e-mail address", remedy: "Write one, or ask with `exists`.")
+            }
+        }
     }
 
     private static func test(_ fields: WorkspaceFields) throws(WorkspaceError) -> Test {

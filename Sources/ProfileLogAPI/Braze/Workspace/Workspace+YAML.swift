@@ -26,7 +26,13 @@ extension Workspace {
             blockedAttributes = try Self.names(blocklist, "attributes")
             blockedEvents = try Self.names(blocklist, "events")
         }
-        for (name, node) in try fields["attribute_types"]?.members() ?? [] { forcedTypes[name] = try Self.type(node) }
+        for (name, node) in try fields["attribute_types"]?.members() ?? [] {
+            guard ReservedField.attribute(name) == nil else {
+                throw node.refusal(
+                    "is a standard attribute", remedy: "Only custom attributes are given types; leave it out.")
+            }
+            forcedTypes[name] = try Self.type(node)
+        }
         if let node = fields["limits"] { limits = try TrackLimits(node) }
         exportWindowDays = try fields["export_window_days"]?.integer(1...36_500)
     }

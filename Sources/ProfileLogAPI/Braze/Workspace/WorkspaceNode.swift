@@ -37,12 +37,13 @@ struct WorkspaceNode {
         case .duplicatedKeysInMapping(let keys, let context):
             let key = keys.min().map { "\($0)" } ?? "a key"
             return WorkspaceError(
-                line: context.mark.line, place: APIProblem.shown(key), reason: "stands twice",
-                remedy: "Keep one of the two.")
+                line: context.mark.line, place: APIProblem.shown(key), reason: "stands twice", remedy: keepOne)
         default:
             return WorkspaceError(line: 1, place: "", reason: "is no YAML", remedy: remedy)
         }
     }
+
+    private static let keepOne = "Keep one of the two."
 
     func refusal(_ reason: String, remedy: String) -> WorkspaceError {
         WorkspaceError(line: line, place: place, reason: reason, remedy: remedy)
@@ -73,6 +74,7 @@ struct WorkspaceNode {
             throw refusal("must be a mapping", remedy: "Write `key: value` lines below it, indented.")
         }
         var members: [(key: Name, value: WorkspaceNode)] = []
+        var seen: Set<Name> = []
         for (key, value) in mapping {
             let keyLine = key.mark?.line ?? line
             guard let text = key.scalar?.string, !text.isEmpty else {
@@ -80,6 +82,11 @@ struct WorkspaceNode {
                     line: keyLine, place: place, reason: "has a key that is no text", remedy: "Give it a name.")
             }
             let path = place.isEmpty ? text : "\(place).\(text)"
+            // The parser takes `1` and `"1"` for two.
+            guard seen.insert(Name(text)).inserted else {
+                throw WorkspaceError(
+                    line: keyLine, place: APIProblem.shown(path), reason: "stands twice", remedy: Self.keepOne)
+            }
             members.append((Name(text), WorkspaceNode(value, place: APIProblem.shown(path), line: keyLine)))
         }
         return members
@@ -132,11 +139,9 @@ struct WorkspaceNode {
 
     /// Text, a number or a truth value: what stands in quotes is text, `true` and `false` are not, nor is what reads as a number.
     func value() throws(WorkspaceError) -> AttributeValue {
-        guard let scalar = node.scalar, !isNull else {
-            throw refusal("must be text, a number, true or false", remedy: "Write one value behind the colon.")
-        }
-        guard scalar.style == .plain else { return .string(scalar.string) }
-        switch scalar.string {
+        let text = try anyText()
+        guard isPlain else { return .string(text) }
+        switch text {
         case "true": return .bool(true)
         case "false": return .bool(false)
         case let text:
@@ -147,10 +152,21 @@ struct WorkspaceNode {
         }
     }
 
+    /// What stands there, as text, whatever it reads as; it may be empty, in quotes.
+    func anyText() throws(WorkspaceError) -> String {
+        guard let text = node.scalar?.string, !isNull else {
+            throw refusal("must be text, a number, true or false", remedy: "Write one value behind the colon.")
+        }
+        return text
+    }
+
     /// Whether there is no value.
-    private var isNull: Bool {
-        guard let scalar = node.scalar, scalar.style == .plain else { return false }
-        return ["", "~", "null"].contains(scalar.string)
+    private var isNull: Bool { isPlain && ["", "~", "null"].contains(node.scalar?.string) }
+
+    /// Whether it depends on the text what it is: it stands in no quotes, and no tag says that it is text.
+    private var isPlain: Bool {
+        guard let scalar = node.scalar else { return false }
+        return scalar.style == .plain && ![Tag(.str), Tag(.nonSpecific)].contains(scalar.tag)
     }
 }
 
