@@ -275,6 +275,113 @@ struct KeyTests {
         }
     }
 
+    @Test(
+        "A file of keys that is there and cannot be reached stops the start",
+        arguments: [("nowhere.json", "leads nowhere"), ("keys.json", "symbolic links")])
+    func unreachable(target: String, reason: String) async throws {
+        try await withFolder { folder in
+            _ = try EventLog(path: folder.appendingPathComponent("store").path, create: true)
+            let link = folder.appendingPathComponent("store/keys.json").path
+            try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: target)
+            let commands = [
+                [], ["--keys", "store/keys.json", "--ephemeral"], ["keys", "list"], ["keys", "add", "--name", "a"],
+                ["keys", "revoke", "a"],
+            ]
+            for command in commands {
+                let store = command.contains("--ephemeral") ? [] : ["--store", "store"]
+                let port = command.first == "keys" ? [] : ["--port", "0"]
+                let refused = try await run(command + store + port, in: folder)
+                #expect(refused.code == 1, "\(command)")
+                #expect(refused.errors.contains("store/keys.json"), "\(refused.errors)")
+                #expect(refused.errors.contains(reason), "\(refused.errors)")
+                #expect(refused.output.isEmpty)
+            }
+            #expect(try FileManager.default.destinationOfSymbolicLink(atPath: link) == target)
+        }
+    }
+
+    @Test("One that cannot be reached any more, or appears so, lets nobody in")
+    func unreachableLater() async throws {
+        try await withFolder { folder in
+            let service = try await Service(in: folder)
+            #expect(try await service.get("/v1/stats").status == 200)
+            let file = folder.appendingPathComponent("store/keys.json")
+            try FileManager.default.createSymbolicLink(atPath: file.path, withDestinationPath: "keys.json")
+            try await Task.sleep(for: .milliseconds(30))
+            #expect(try await service.get("/v1/stats").status == 401)
+            try FileManager.default.removeItem(at: file)
+            #expect(try await service.get("/v1/stats").status == 401)
+            #expect(try await service.stop() == 0)
+        }
+    }
+
+    @Test("A file that --keys names must be there: the service says how to make one, and makes no store")
+    func named() async throws {
+        try await withFolder { folder in
+            for arguments in [["--store", "store"], ["--ephemeral"]] {
+                let refused = try await run(arguments + ["--port", "0", "--keys", "kyes.json"], in: folder)
+                #expect(refused.code == 1)
+                #expect(refused.errors.contains("no file of keys kyes.json"), "\(refused.errors)")
+                #expect(refused.errors.contains("profiled keys add"))
+            }
+            #expect(!FileManager.default.fileExists(atPath: folder.appendingPathComponent("store").path))
+        }
+    }
+
+    @Test("Behind a link the file itself is changed, and the link stays")
+    func link() async throws {
+        try await withFolder { folder in
+            let key = try await add("app", in: folder)
+            let file = folder.appendingPathComponent("store/keys.json")
+            let link = folder.appendingPathComponent("link.json")
+            try FileManager.default.createSymbolicLink(atPath: link.path, withDestinationPath: "store/keys.json")
+            let service = try await Service(in: folder)
+            #expect(try await service.get("/v1/stats", headers: bearer(key)).status == 200)
+            let added = try await run(["keys", "add", "--keys", "link.json", "--name", "second"], in: folder)
+            let second = added.output.trimmingCharacters(in: .newlines)
+            #expect(try await service.get("/v1/stats", headers: bearer(second)).status == 200)
+            #expect(try await run(["keys", "revoke", "--keys", "link.json", "app"], in: folder).code == 0)
+            #expect(try await service.get("/v1/stats", headers: bearer(key)).status == 401)
+            #expect(try FileManager.default.destinationOfSymbolicLink(atPath: link.path) == "store/keys.json")
+            #expect(!FileManager.default.fileExists(atPath: link.path + ".lock"))
+            let attributes = try FileManager.default.attributesOfItem(atPath: file.path)
+            #expect(attributes[.type] as? FileAttributeType == .typeRegular)
+            #expect(try await service.stop() == 0)
+        }
+    }
+
+    @Test(
+        "A key is told to be revoked only when the new file's name is on the disk",
+        .enabled(if: FaultyDisk.compiler != nil, "There is no C compiler (cc)."))
+    func synced() async throws {
+        try await withFolder { folder in
+            _ = try await add("app", in: folder)
+            let source = folder.appendingPathComponent("folder.c")
+            let library = folder.appendingPathComponent("folder.so")
+            // Syncs of folders fail.
+            try Data(
+                """
+                #define _GNU_SOURCE
+                #include <dlfcn.h>
+                #include <errno.h>
+                #include <sys/stat.h>
+
+                int fsync(int file) {
+                    int (*real)(int) = dlsym(RTLD_NEXT, "fsync");
+                    struct stat status;
+                    if (fstat(file, &status) == 0 && S_ISDIR(status.st_mode)) return errno = EIO, -1;
+                    return real(file);
+                }
+                """.utf8
+            ).write(to: source)
+            try FaultyDisk.compile(source, into: library)
+            let revoke = ["keys", "revoke", "--store", "store", "app"]
+            let failed = try await run(revoke, in: folder, environment: ["LD_PRELOAD": library.path])
+            #expect(failed.code == 1 && failed.output.isEmpty, "\(failed)")
+            #expect(failed.errors.contains("cannot be written"))
+        }
+    }
+
     @Test("Without keys it does not listen where others can reach it")
     func loopback() async throws {
         try await withFolder { folder in

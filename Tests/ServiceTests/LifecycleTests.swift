@@ -108,6 +108,7 @@ struct LifecycleTests {
             defer { try? FileManager.default.removeItem(at: folder) }
             let message = try await failure(["--store", "s", "--port", "\(service.port)"], in: folder, code: 1)
             #expect(message.contains("Port \(service.port) on 127.0.0.1 is in use."))
+            #expect(!FileManager.default.fileExists(atPath: folder.appendingPathComponent("s").path))
         }
     }
 
@@ -121,7 +122,20 @@ struct LifecycleTests {
                 ["--store", "s", "--port", "0", "--port-file", port], in: folder, code: 1)
             #expect(message.contains("is that of a service that runs"))
             #expect(try String(contentsOfFile: port, encoding: .utf8) == "\(service.port)\n")
+            #expect(!FileManager.default.fileExists(atPath: folder.appendingPathComponent("s").path))
         }
+    }
+
+    @Test("The port of a service that was killed is in no port file behind a start that failed")
+    func stalePort() async throws {
+        let folder = try Service.newFolder()
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let port = folder.appendingPathComponent("port")
+        try Data("{}\n".utf8).write(to: folder.appendingPathComponent("facts.jsonl"))
+        try Data("1\n".utf8).write(to: port)
+        let arguments = ["--ephemeral", "--port", "0", "--port-file", "port", "--fixtures", "facts.jsonl"]
+        _ = try await failure(arguments, in: folder, code: 1)
+        #expect(!FileManager.default.fileExists(atPath: port.path))
     }
 
     @Test("A folder that is no store, a missing parent, a bad port file: exit code 1 and nothing changed")

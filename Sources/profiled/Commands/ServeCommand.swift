@@ -43,33 +43,31 @@ struct ServeCommand: AsyncParsableCommand {
     }
 
     private func serve(_ logger: Logger) async throws {
+        // First of all: what an earlier service has left in it must not be taken for this one's port, and one that is in use stops the start.
+        let portFile = try options.portFile.map { try PortFile(path: $0) }
+        defer { portFile?.remove() }
         let fixtures = try options.fixtures.map { try Fixtures(path: $0) }
         let workspace = try options.workspace.map { try WorkspaceFile.read($0) } ?? Workspace()
         // A temporary store has no folder in which somebody could have put keys: those must be named.
-        let keyFile = options.isEphemeral && store.keys == nil ? nil : store.keyFile
-        guard try options.isLoopback || keyFile?.read()?.isEmpty == false else { throw withoutKeys }
-        let keys = try KeyRing(keyFile, isClosed: !options.isLoopback)
+        let hasKeyFile = !options.isEphemeral || store.keys != nil
+        let present = hasKeyFile ? try store.presentKeys() : nil
+        guard options.isLoopback || present?.isEmpty == false else { throw withoutKeys }
+        let keys = KeyRing(hasKeyFile ? store.keyFile : nil, isClosed: !options.isLoopback || present != nil)
+        try PortCheck.run(host: options.host, port: options.port)
         let metrics = ServiceMetrics()
+        let server = Server(options: options, keys: keys, metrics: metrics, logger: logger)
         if options.isEphemeral {
             let stores = try EphemeralStores(fixtures: fixtures, workspace: workspace, metrics: metrics)
             defer { stores.remove() }
-            try await serve(stores.start(), keys, metrics, logger)
+            try await server.run(stores.start(), portFile: portFile)
         } else {
             var logOptions = LogOptions()
             logOptions.onCommit = { metrics.record($0) }
             let log = try EventLog(
                 path: store.path, create: true, options: logOptions, projections: API.projections)
             try fixtures?.load(into: log)
-            try await serve(LiveStore(LogWriter(log), workspace), keys, metrics, logger)
+            try await server.run(LiveStore(LogWriter(log), workspace), portFile: portFile)
         }
-    }
-
-    private func serve(
-        _ store: LiveStore, _ keys: KeyRing, _ metrics: ServiceMetrics, _ logger: Logger
-    ) async throws {
-        let portFile = try options.portFile.map { try PortFile(path: $0) }
-        defer { portFile?.remove() }
-        try await Server(options: options, keys: keys, metrics: metrics, logger: logger).run(store, portFile: portFile)
     }
 
     private var withoutKeys: StartFailure {

@@ -20,14 +20,18 @@ struct StoreOptions: ParsableArguments {
     /// The file of the keys.
     var keyFile: KeyFile { KeyFile(path: keys ?? path + "/keys.json") }
 
-    /// The keys that are there; nil if a store has no file of them. Throws if there is no store, or no file where one is named.
+    /// The keys that are there; nil if a store has no file of them. Throws if there is no file where one is named.
+    func presentKeys() throws(StartFailure) -> [StoredKey]? {
+        if let present = try keyFile.read() { return present }
+        guard let keys else { return nil }
+        throw StartFailure(
+            "There is no file of keys \(keys).",
+            remedy: "Check --keys; `profiled keys add` makes the file, with its first key.")
+    }
+
+    /// As ``presentKeys()``. Throws also if there is no store.
     func knownKeys() throws -> [StoredKey]? {
-        if let known = try keyFile.read() { return known }
-        if let keys {
-            throw StartFailure(
-                "There is no file of keys \(keys).",
-                remedy: "Check --keys; `profiled keys add` makes the file, with its first key.")
-        }
+        if let present = try presentKeys() { return present }
         switch try StoreFolder(path: path) {
         case .store: return nil
         case .foreign: throw StorageError.notAStore(path: path)

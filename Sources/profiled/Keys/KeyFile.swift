@@ -9,13 +9,21 @@ struct KeyFile: Sendable {
 
     let path: String
 
+    /// Whether there is a file. Throws if that cannot be found out, and for a link that leads nowhere: keys that are out of reach are not
+    /// the same as none.
+    func exists() throws(StartFailure) -> Bool {
+        var status = stat()
+        if stat(path, &status) == 0 { return true }
+        let code = errno
+        guard code == ENOENT else { throw unreadable(": \(String(cString: strerror(code)))") }
+        if lstat(path, &status) == 0 { throw unreadable(": it is a link that leads nowhere") }
+        return false
+    }
+
     /// The keys; nil if there is no file.
     func read() throws(StartFailure) -> [StoredKey]? {
-        guard FileManager.default.fileExists(atPath: path) else { return nil }
-        guard let data = FileManager.default.contents(atPath: path) else {
-            throw StartFailure(
-                "The keys \(path) cannot be read.", remedy: "Check whose file it is and its permissions.")
-        }
+        guard try exists() else { return nil }
+        guard let data = FileManager.default.contents(atPath: path) else { throw unreadable() }
         guard let content = try? JSONDecoder().decode(Content.self, from: data), content.format == 1 else {
             throw StartFailure(
                 "\(path) is no file of keys of this version.",
@@ -24,8 +32,21 @@ struct KeyFile: Sendable {
         return content.keys
     }
 
-    /// Reads the keys, lets `change` change them, and replaces the file. Others who do so wait.
+    private func unreadable(_ reason: String = "") -> StartFailure {
+        StartFailure(
+            "The keys \(path) cannot be read\(reason).",
+            remedy: "Check the path, whose file it is, and its permissions.")
+    }
+
+    /// Reads the keys, lets `change` change them, and replaces the file. Others who do so wait. Behind a link it is the file itself that is
+    /// replaced and locked.
     func update<Result>(_ change: (inout [StoredKey]) throws -> Result) throws -> Result {
+        guard let real = realpath(path, nil) else { return try updateItself(change) }
+        defer { free(real) }
+        return try KeyFile(path: String(cString: real)).updateItself(change)
+    }
+
+    private func updateItself<Result>(_ change: (inout [StoredKey]) throws -> Result) throws -> Result {
         let lock = open(path + ".lock", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
         guard lock >= 0, flock(lock, LOCK_EX) == 0 else { throw cannotWrite }
         defer { close(lock) }
@@ -62,5 +83,9 @@ struct KeyFile: Sendable {
             unlink(new)
             throw failure
         }
+        // Else a key that was revoked could be back after a power cut.
+        let folder = open(URL(fileURLWithPath: path).deletingLastPathComponent().path, O_RDONLY | O_CLOEXEC)
+        defer { close(folder) }
+        guard folder >= 0, fsync(folder) == 0 else { throw cannotWrite }
     }
 }

@@ -34,10 +34,9 @@ final class KeyRing: Sendable {
     private let state: Mutex<State>
 
     /// The keys of `file`; without one, or as long as it does not exist, nobody needs a key, unless `isClosed`.
-    init(_ file: KeyFile?, isClosed: Bool = false) throws(StartFailure) {
+    init(_ file: KeyFile?, isClosed: Bool) {
         self.file = file
-        let keys = try file?.read()
-        state = Mutex(State(stamp: nil, isClosed: isClosed || keys != nil))
+        state = Mutex(State(stamp: nil, isClosed: isClosed))
     }
 
     /// Whether requests need a key.
@@ -55,12 +54,13 @@ final class KeyRing: Sendable {
             guard let file, now >= state.nextLook else { return read(state) }
             state.nextLook = now + Self.lookInterval
             let stamp = Stamp(file.path)
+            // One that is out of reach may be there.
+            if stamp != nil || (try? file.exists()) != false { state.isClosed = true }
             if stamp != state.stamp {
                 // A file that cannot be read lets nobody in, and is read again with the next look: what failed may pass.
                 let keys = stamp == nil ? [] : ((try? file.read()) ?? nil)
                 state.keys = Dictionary((keys ?? []).map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
                 if keys != nil { state.stamp = stamp }
-                if stamp != nil { state.isClosed = true }
             }
             return read(state)
         }

@@ -17,11 +17,16 @@ struct FaultyDisk: Sendable {
         self.folder = folder
         let source = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent().appendingPathComponent("faults/fault.c")
+        try Self.compile(source, into: library)
+    }
+
+    /// Compiles a library that a process can be started with (`LD_PRELOAD`).
+    static func compile(_ source: URL, into library: URL) throws {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: try #require(Self.compiler))
         process.arguments = ["-O1", "-shared", "-fPIC", "-o", library.path, source.path, "-ldl"]
         try process.run()
-        try #require(process.waitForEnd() == 0, "Tests/faults/fault.c does not compile.")
+        try #require(process.waitForEnd() == 0, "\(source.lastPathComponent) does not compile.")
     }
 
     /// The variables under which a process meets `fault`.
