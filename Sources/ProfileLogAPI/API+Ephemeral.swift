@@ -8,13 +8,13 @@ extension API {
         let ephemeral = try requireEphemeral()
         try Self.refuseConditions(request)
         let fields = try Fields(request.body.isEmpty ? Array("{}".utf8) : request.body, ["fixtures"])
-        let events = try await ephemeral.reset(withFixtures: fields.flag("fixtures"))
+        let (events, clock) = try await ephemeral.reset(withFixtures: fields.flag("fixtures"))
         return APIAnswer.ok { json in
             json.key("reset")
             json.value(true)
             json.key("last_position")
             json.value(events)
-            json.clock(ephemeral.clock.reading())
+            json.clock(clock.reading())
         }
     }
 

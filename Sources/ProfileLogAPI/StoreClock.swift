@@ -67,5 +67,5 @@ public final class StoreClock: Sendable {
     }
 
     /// Lets it go like the system's again.
-    public func release() { state.withLock { $0 = .running(aheadMicroseconds: 0) } }
+    func release() { state.withLock { $0 = .running(aheadMicroseconds: 0) } }
 }

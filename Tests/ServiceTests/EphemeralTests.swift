@@ -123,6 +123,20 @@ struct EphemeralTests {
         }
     }
 
+    @Test("A reset that fails leaves the store as it was, its time included")
+    func failedReset() async throws {
+        try await withService(arguments: ["--ephemeral"]) { service in
+            let set = try await service.post("/v1/clock", #"{"set":"2026-01-31T12:00:00Z"}"#)
+            #expect(set.status == 200)
+            // Where the next store would be.
+            let parent = URL(fileURLWithPath: try await store(service)).deletingLastPathComponent()
+            try FileManager.default.removeItem(at: parent)
+            #expect(try await service.post("/v1/reset", "").status >= 500)
+            let clock = try await service.post("/v1/clock", #"{"advance":0}"#)
+            #expect(clock.json.at("now") == set.json.at("now") && clock.json.at("standing") == true)
+        }
+    }
+
     @Test(
         "A wrong body changes nothing and is told where it is wrong",
         arguments: [

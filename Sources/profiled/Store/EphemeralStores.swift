@@ -3,9 +3,8 @@ internal import ProfileLog
 internal import ProfileLogAPI
 internal import Synchronization
 
-/// The stores of a service for tests: one after the other, in a temporary folder, all by one clock.
-final class EphemeralStores: EphemeralStore {
-    let clock = StoreClock()
+/// The stores of a service for tests: one after the other, in a temporary folder, each by a clock of its own.
+final class EphemeralStores: Sendable {
     private let folder: ScratchFolder
     private let fixtures: Fixtures?
     private let workspace: Workspace
@@ -27,36 +26,47 @@ final class EphemeralStores: EphemeralStore {
         }
     }
 
+    /// One of the stores, as its API knows it.
+    private struct Current: EphemeralStore {
+        let stores: EphemeralStores
+        let clock = StoreClock()
+
+        func reset(withFixtures: Bool) async throws -> (events: UInt64, clock: StoreClock) {
+            try await stores.reset(withFixtures: withFixtures)
+        }
+    }
+
     /// The first store, with the fixtures.
     func start() throws -> LiveStore {
-        let log = try newLog(withFixtures: true)
-        let store = LiveStore(LogWriter(log), workspace, ephemeral: self)
+        let first = Current(stores: self)
+        let log = try newLog(clock: first.clock, withFixtures: true)
+        let store = LiveStore(LogWriter(log), workspace, ephemeral: first)
         self.store.withLock { $0 = store }
         return store
     }
 
-    func reset(withFixtures: Bool) async throws -> UInt64 {
+    private func reset(withFixtures: Bool) async throws -> (events: UInt64, clock: StoreClock) {
         guard let store = store.withLock({ $0 }) else { throw AppendError.closed }
-        clock.release()
-        let log = try newLog(withFixtures: withFixtures)
+        let next = Current(stores: self)
+        let log = try newLog(clock: next.clock, withFixtures: withFixtures)
         let events = try log.lastPosition().rawValue
         let writer = LogWriter(log)
-        guard let previous = await store.replace(with: writer, ephemeral: self) else {
+        guard let previous = await store.replace(with: writer, ephemeral: next) else {
             await writer.close()
             throw AppendError.closed
         }
         // Requests that still read it keep the file open, nameless, until they end.
         try? FileManager.default.removeItem(atPath: previous)
-        return events
+        return (events, next.clock)
     }
 
     /// Removes everything.
     func remove() { folder.remove() }
 
-    private func newLog(withFixtures: Bool) throws -> EventLog {
+    private func newLog(clock: StoreClock, withFixtures: Bool) throws -> EventLog {
         let number = count.add(1, ordering: .relaxed).newValue
         var options = LogOptions()
-        options.now = { [clock] in clock.now() }
+        options.now = { clock.now() }
         options.onCommit = { [metrics] in metrics.record($0) }
         let log = try EventLog(
             path: "\(folder.path)/store-\(number)", create: true, options: options, projections: API.projections)
