@@ -166,12 +166,14 @@ struct ErrorTests {
                 ("localhost:8080", "en", 200), ("127.0.0.1:1", "en", 200), ("[::1]:8080", "en", 200),
                 ("profiles", "en", 200), ("app.localhost", "en", 200), ("127.0.0.1.example", "en", 403),
             ] as [(String, String?, Int)] {
-                let connection = try RawConnection(service)
-                let header = language.map { "Accept-Language: \($0)\r\n" } ?? ""
-                connection.send("GET /v1/stats HTTP/1.1\r\nHost: \(host)\r\n\(header)Connection: close\r\n\r\n")
-                let answer = connection.read()
-                #expect(answer.hasPrefix("HTTP/1.1 \(status) "), "\(host): \(answer)")
-                #expect(answer.contains("foreign_origin") == (status == 403))
+                for path in ["/v1/stats", "/", "/metrics", "/health"] {
+                    let connection = try RawConnection(service)
+                    let header = language.map { "Accept-Language: \($0)\r\n" } ?? ""
+                    connection.send("GET \(path) HTTP/1.1\r\nHost: \(host)\r\n\(header)Connection: close\r\n\r\n")
+                    let answer = connection.read()
+                    #expect(answer.hasPrefix("HTTP/1.1 \(status) "), "\(host)\(path): \(answer)")
+                    #expect(answer.contains("foreign_origin") == (status == 403))
+                }
             }
             #expect(try await service.get("/v1/stats").json.at("events") == 0)
         }

@@ -116,7 +116,10 @@ final class RequestAdaptor: Sendable {
 
     private func outcome(_ exchange: inout Exchange) async throws -> Outcome {
         switch exchange.route {
-        case .own(let own): return .answer(answer(to: own, exchange.asked))
+        case .own(let own):
+            let foreign = pages.refusal(
+                exchange.asked, host: exchange.request.head.authority, isWrite: false, path: own.rawValue)
+            return .answer(foreign.map { ServiceAnswer($0) } ?? answer(to: own, exchange.asked))
         case .endpoint(let endpoint): return try await outcome(of: endpoint, &exchange)
         case .otherMethod, .unknown:
             exchange.headers += limiter.standing(exchange.route.template)?.headers ?? []
