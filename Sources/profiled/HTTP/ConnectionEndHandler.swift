@@ -31,7 +31,7 @@ final class ConnectionEndHandler: ChannelDuplexHandler {
     /// Ends the connection if its client goes on taking nothing of what was written.
     private var readDeadline: Scheduled<Void>?
     /// Whether the client has said that it sends nothing more.
-    private var isInputClosed = false
+    private(set) var isInputClosed = false
     private var endsWithInput = false
 
     /// Gives what comes behind its own answer `patience` to arrive, and so many bytes; and a client as long to take what waits for it.

@@ -171,8 +171,8 @@ struct BrazeSegmentTests {
         ("all: [{custom_attribute: tags, contains: 2}]", ["c"]),
         ("all: [{custom_attribute: vip, equals: true}]", ["c"]),
         ("all: [{attribute: country, equals: DE}]", ["a", "b"]),
+        ("all: [{attribute: country, equals: Germany}]", ["a", "b"]),
         ("all: [{attribute: email, exists: true}]", ["c"]),
-        ("all: [{attribute: email_subscribe, equals: subscribed}]", ["a", "b", "c"]),
         ("all: [{attribute: email, equals: C@D.Example}]", ["c"]),
         ("all: [{attribute: phone, equals: +442071838750}]", ["b"]),
         ("all: [{attribute: first_name, equals: 7}]", ["c"]),
@@ -185,6 +185,7 @@ struct BrazeSegmentTests {
         ("all: [{attribute: email_open_tracking_disabled, equals: true}]", ["c"]),
         ("all: [{custom_attribute: zip, equals: !!str 10115}]", ["a"]),
         ("all: [{custom_attribute: zip, equals: 10115}]", []),
+        ("all: [{attribute: email_subscribe, equals: subscribed}]", ["a", "b", "c"]),
         ("all: [{event: order}]", ["a", "b"]),
         ("all: [{event: order, at_least: 2}]", ["b"]),
         ("all: [{event: order, at_most: 1}]", ["a", "c"]),
@@ -219,7 +220,6 @@ struct BrazeSegmentTests {
         }
     }
 
-    @Test("A segment without users is a file without lines")
     @Test("What the native API keeps as it was written is compared in its normal form")
     func asWritten() async throws {
         try await withAPI { plain in
@@ -241,6 +241,7 @@ struct BrazeSegmentTests {
         }
     }
 
+    @Test("A segment without users is a file without lines")
     func nobody() async throws {
         try await withAPI { plain in
             let api = try plain.under(Self.yaml)
@@ -331,21 +332,53 @@ struct BrazeSegmentTests {
         }
     }
 
+    /// Runs an export on `shelf`, for the request of that name.
+    @discardableResult
+    private func write(
+        _ name: String, of segment: String = "s", for request: String? = nil, on shelf: ExportShelf,
+        _ body: (FileHandle) async throws -> Void = { _ in }
+    ) async throws -> ExportShelf.File {
+        try await shelf.write(name, mediaType: "", of: segment, for: Array((request ?? name).utf8), body)
+    }
+
     @Test("A file is there for four hours, and none is when the exports are removed")
     func age() async throws {
         let time = Mutex(Date(timeIntervalSince1970: 0))
         let shelf = ExportShelf { time.withLock { $0 } }
-        try await shelf.write("old", mediaType: "", of: "s") { _ in }
+        try await write("old", on: shelf)
         time.withLock { $0 += ExportShelf.age - 1 }
-        try await shelf.write("young", mediaType: "", of: "s") { _ in }
+        try await write("young", on: shelf)
         let (old, young) = (try #require(shelf.file("old")).path, try #require(shelf.file("young")).path)
         time.withLock { $0 += 1 }
         #expect(shelf.file("old") == nil && shelf.file("young") != nil)
         #expect(!FileManager.default.fileExists(atPath: old) && FileManager.default.fileExists(atPath: young))
         shelf.clear()
         #expect(shelf.file("young") == nil && !FileManager.default.fileExists(atPath: young))
-        try await shelf.write("again", mediaType: "", of: "s") { _ in }
+        try await write("again", on: shelf)
         #expect(shelf.file("again") != nil)
+    }
+
+    @Test("A file that is old goes, though nobody asks for anything any more")
+    func cleaning() async throws {
+        let time = Mutex(Date(timeIntervalSince1970: 0))
+        let (sleeps, sleep) = AsyncStream<TimeInterval>.makeStream()
+        // Who sleeps is woken at once, and the time has passed.
+        let shelf = ExportShelf {
+            time.withLock { $0 }
+        } sleep: { span in
+            sleep.yield(span)
+            time.withLock { $0 += span }
+        }
+        let path = try await write("old", on: shelf).path
+        var spans = sleeps.makeAsyncIterator()
+        #expect(await spans.next() == ExportShelf.age)
+        for _ in 0..<5000 where FileManager.default.fileExists(atPath: path) {
+            try await Task.sleep(for: .milliseconds(20))
+        }
+        #expect(!FileManager.default.fileExists(atPath: path))
+        // And so does the next one.
+        try await write("next", on: shelf)
+        #expect(await spans.next() == ExportShelf.age)
     }
 
     @Test("A folder that a dead process left is removed, that of a living one is not")
@@ -373,19 +406,78 @@ struct BrazeSegmentTests {
     @Test("One export of a segment runs at a time, and one that failed leaves no file")
     func running() async throws {
         let shelf = ExportShelf()
-        try await shelf.write("a", mediaType: "", of: "s") { file in
+        try await write("a", on: shelf) { file in
             try file.write(contentsOf: [1])
-            let second = await #expect(throws: APIProblem.self) {
-                try await shelf.write("b", mediaType: "", of: "s") { _ in }
-            }
+            let second = await #expect(throws: APIProblem.self) { try await write("b", on: shelf) }
             #expect(second?.status == 429)
-            try await shelf.write("c", mediaType: "", of: "t") { _ in }
+            try await write("c", of: "t", on: shelf)
         }
         #expect(shelf.file("a") != nil && shelf.file("b") == nil && shelf.file("c") != nil)
         await #expect(throws: CancellationError.self) {
-            try await shelf.write("d", mediaType: "", of: "s") { _ in throw CancellationError() }
+            try await write("d", on: shelf) { _ in throw CancellationError() }
         }
         #expect(shelf.file("d") == nil)
-        try await shelf.write("e", mediaType: "", of: "s") { _ in }
+        try await write("e", on: shelf)
+    }
+
+    @Test("The same request gets the file of the one that runs, or its failure", arguments: [false, true])
+    func joined(fails: Bool) async throws {
+        let shelf = ExportShelf()
+        let (begins, begin) = AsyncStream<Void>.makeStream()
+        let (ends, end) = AsyncStream<Void>.makeStream()
+        func name(_ name: String, _ body: (FileHandle) async throws -> Void) async -> String {
+            (try? await write(name, for: "r", on: shelf, body))?.name ?? "none"
+        }
+        async let first = name("first") { _ in
+            begin.finish()
+            for await _ in ends {}
+            if fails { throw CancellationError() }
+        }
+        for await _ in begins {}
+        async let second = name("second") { _ in Issue.record("It is written twice.") }
+        while !shelf.hasWaiting("s") { await Task.yield() }
+        end.finish()
+        let names = await [first, second]
+        #expect(names == (fails ? ["none", "none"] : ["first", "first"]))
+        #expect(await name("third") { _ in } == (fails ? "third" : "first"))
+    }
+
+    @Test("A file of which nobody was told is that of the same request for a quarter of an hour, or until somebody is")
+    func untold() async throws {
+        let time = Mutex(Date(timeIntervalSince1970: 0))
+        let shelf = ExportShelf { time.withLock { $0 } }
+        func name(_ name: String, _ request: String = "r") async throws -> String {
+            try await write(name, for: request, on: shelf).name
+        }
+        #expect(try await name("a") == "a")
+        #expect(try await name("b", "other") == "b")
+        #expect(try await name("c") == "a")
+        shelf.tell("a")
+        #expect(try await name("d") == "d")
+        time.withLock { $0 += ExportShelf.patience }
+        #expect(try await name("e") == "e")
+        shelf.clear()
+        #expect(try await name("f") == "f")
+    }
+
+    @Test("A request whose client has left is answered when it comes again")
+    func clientLeft() async throws {
+        try await withAPI { plain in
+            let api = try plain.under(Self.yaml)
+            let body = #"{"segment_id":"none","fields_to_export":["email"]}"#
+            func urls(awaited: [Bool]) async throws -> [String] {
+                var urls: [String] = []
+                for isAwaited in awaited {
+                    var request = APIRequest(.post, "/users/export/segment", body: Array(body.utf8))
+                    request.isAwaited = { isAwaited }
+                    let json = try JSON.parse(await api.answer(request).body)
+                    #expect(json.at("url").text == "/exports/\(json.at("object_prefix").text).zip")
+                    urls.append(json.at("url").text)
+                }
+                return urls
+            }
+            let answers = try await urls(awaited: [false, false, true, true])
+            #expect(Set(answers[...2]).count == 1 && answers[3] != answers[2])
+        }
     }
 }

@@ -9,16 +9,19 @@ extension API {
             let day = log.options.now().rfc3339().prefix(10)
             let prefix = "\(day)-\(UUID().uuidString.lowercased())"
             let name = "\(prefix).\(asked.format.ending)"
-            try await exports.write(name, mediaType: asked.format.mediaType, of: asked.segment.id) { file in
+            let file = try await exports.write(
+                name, mediaType: asked.format.mediaType, of: asked.segment.id, for: RequestNote.digest(request)
+            ) { file in
                 switch asked.format {
                 case .zip: try await write(asked, prefix, into: ZipArchive(file))
                 case .gzip: try await write(asked, prefix, into: GzipArchive(file))
                 }
             }
+            if await request.isAwaited() { exports.tell(file.name) }
             var json = JSONWriter()
             json.beginObject()
-            json.member("object_prefix", prefix)
-            json.member("url", "\(request.baseURL)/exports/\(name)")
+            json.member("object_prefix", String(file.name.prefix { $0 != "." }))
+            json.member("url", "\(request.baseURL)/exports/\(file.name)")
             json.member("message", "success")
             if asked.hasCallback {
                 json.key("dropped")

@@ -5,6 +5,7 @@ internal import Synchronization
 final class ExportShelf: Sendable {
     private let state = Mutex(State())
     private let now: @Sendable () -> Date
+    private let sleep: @Sendable (TimeInterval) async throws -> Void
 
     private struct State {
         /// Made by the first export.
@@ -14,7 +15,17 @@ final class ExportShelf: Sendable {
         /// How often all files were removed.
         var clearings = 0
         /// The segments that are being exported.
-        var running: Set<String> = []
+        var running: [String: Running] = [:]
+        /// Removes the files that become old, as long as there are any.
+        var cleaning: Task<Void, any Error>?
+    }
+
+    /// An export under way.
+    private struct Running {
+        /// Stands for the request that asked for it.
+        var digest: [UInt8]
+        /// The same request, sent again meanwhile.
+        var waiting: [CheckedContinuation<File?, any Error>] = []
     }
 
     /// A finished export.
@@ -23,14 +34,28 @@ final class ExportShelf: Sendable {
         var path: String
         var mediaType: String
         var finished: Date
+        /// Stands for the request that asked for it.
+        var digest: [UInt8]
+        /// Whether nobody was told of it: whoever asked for it gave up before.
+        var isUntold = true
     }
 
     /// Files that are kept.
     private static let mostFiles = 16
     /// Seconds for which a file is kept.
     static let age: TimeInterval = 4 * 3600
+    /// Seconds for which a file of which nobody was told waits for the same request.
+    static let patience: TimeInterval = 15 * 60
 
-    init(now: @escaping @Sendable () -> Date = { Date() }) { self.now = now }
+    init(
+        now: @escaping @Sendable () -> Date = { Date() },
+        sleep: @escaping @Sendable (TimeInterval) async throws -> Void = { try await Task.sleep(for: .seconds($0)) }
+    ) {
+        self.now = now
+        self.sleep = sleep
+    }
+
+    deinit { state.withLock { $0.cleaning?.cancel() } }
 
     /// The file of this name; nil if there is none, or none any more.
     func file(_ name: String) -> File? {
@@ -48,16 +73,61 @@ final class ExportShelf: Sendable {
         withExtendedLifetime(folder) {}
     }
 
-    /// Runs an export of `segment` into a new file, unless one is running.
+    /// The file of an export of `segment`: the one that the same request has begun before and was not told of, or else a new one, which
+    /// `body` writes. One export of a segment runs at a time.
+    ///
+    /// - Parameter digest: stands for the request.
     func write(
-        _ name: String, mediaType: String, of segment: String, _ body: (FileHandle) async throws -> Void
-    ) async throws {
-        guard state.withLock({ $0.running.insert(segment).inserted }) else {
-            throw APIProblem(
-                status: 429, code: "export_running", error: "An export of this segment is running.",
-                remedy: "Wait until it is answered, then ask again.", place: "segment_id")
+        _ name: String, mediaType: String, of segment: String, for digest: [UInt8],
+        _ body: (FileHandle) async throws -> Void
+    ) async throws -> File {
+        if let file = try await begun(segment, digest) { return file }
+        let result: Result<File, any Error>
+        do {
+            result = .success(try await write(name, mediaType: mediaType, digest, body))
+        } catch {
+            result = .failure(error)
         }
-        defer { state.withLock { _ = $0.running.remove(segment) } }
+        let waiting = state.withLock { $0.running.removeValue(forKey: segment)?.waiting ?? [] }
+        for other in waiting { other.resume(with: result.map(Optional.some)) }
+        return try result.get()
+    }
+
+    /// Somebody was told of the file of this name.
+    func tell(_ name: String) {
+        state.withLock { state in
+            if let index = state.files.firstIndex(where: { $0.name == name }) { state.files[index].isUntold = false }
+        }
+    }
+
+    /// Whether somebody waits for the export of `segment` that another one has begun.
+    func hasWaiting(_ segment: String) -> Bool { state.withLock { $0.running[segment]?.waiting.isEmpty == false } }
+
+    /// The file that the same request has begun; nil if there is none, and from then on the caller is the one who writes it.
+    private func begun(_ segment: String, _ digest: [UInt8]) async throws -> File? {
+        let limit = now().addingTimeInterval(-Self.patience)
+        return try await withCheckedThrowingContinuation { continuation in
+            let answer: Result<File?, any Error>? = state.withLock { state in
+                if let running = state.running[segment] {
+                    guard running.digest == digest else { return .failure(Self.isRunning) }
+                    state.running[segment]?.waiting.append(continuation)
+                    return nil
+                }
+                let file = state.files.last { $0.isUntold && $0.digest == digest && $0.finished > limit }
+                if file == nil { state.running[segment] = Running(digest: digest) }
+                return .success(file)
+            }
+            if let answer { continuation.resume(with: answer) }
+        }
+    }
+
+    private static let isRunning = APIProblem(
+        status: 429, code: "export_running", error: "Another export of this segment is running.",
+        remedy: "Wait until it is answered, then ask again.", place: "segment_id")
+
+    private func write(
+        _ name: String, mediaType: String, _ digest: [UInt8], _ body: (FileHandle) async throws -> Void
+    ) async throws -> File {
         do {
             let (folder, clearings) = try folder()
             let path = "\(folder.path)/\(name)"
@@ -67,7 +137,7 @@ final class ExportShelf: Sendable {
                 try? FileManager.default.removeItem(atPath: path)
                 throw error
             }
-            let file = File(name: name, path: path, mediaType: mediaType, finished: now())
+            let file = File(name: name, path: path, mediaType: mediaType, finished: now(), digest: digest)
             try withExtendedLifetime(folder) {
                 try state.withLock { state in
                     guard state.clearings == clearings else { throw Self.outdated }
@@ -75,6 +145,8 @@ final class ExportShelf: Sendable {
                 }
             }
             removeOld()
+            clean()
+            return file
         } catch let error as CocoaError {
             throw Self.notWritten(error.errorCode)
         } catch let failure as ScratchFolder.Failure {
@@ -107,6 +179,31 @@ final class ExportShelf: Sendable {
             let folder = try state.folder ?? ScratchFolder(prefix: "profilelog-exports-")
             state.folder = folder
             return (folder, state.clearings)
+        }
+    }
+
+    /// Has files removed as they become old, also if nobody asks for anything any more.
+    private func clean() {
+        state.withLock { state in
+            if state.cleaning != nil { return }
+            state.cleaning = Task { [weak self, sleep] in
+                while let span = self?.timeUntilOld() {
+                    try await sleep(span)
+                    self?.removeOld()
+                }
+            }
+        }
+    }
+
+    /// Seconds until the oldest file is too old; nil if there is no file, and then the cleaning is over.
+    private func timeUntilOld() -> TimeInterval? {
+        let now = now()
+        return state.withLock { state in
+            guard let oldest = state.files.first else {
+                state.cleaning = nil
+                return nil
+            }
+            return max(0, oldest.finished.addingTimeInterval(Self.age).timeIntervalSince(now))
         }
     }
 
