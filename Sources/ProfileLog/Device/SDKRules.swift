@@ -4,7 +4,7 @@ package enum SDKRules {
     static let propertyBytes = 50 << 10
     /// Bytes of a nested attribute.
     static let nestedBytes = 100 << 10
-    /// Characters of a string among an event's properties.
+    /// Characters of a string among an event's properties, also inside of arrays and objects.
     static let stringCharacters = 255
     /// Microseconds that a device's clock may be ahead of the log's.
     static let furthestAhead: Int64 = 366 * 86_400 * 1_000_000
@@ -52,8 +52,10 @@ package enum SDKRules {
             if property.key.text.utf8.first == dollar {
                 return ("The property \(property.key)", "must not begin with $")
             }
-            if case .string(let text) = property.value, text.isLonger(than: stringCharacters) {
-                return ("The property \(property.key)", "must not be longer than \(stringCharacters) characters")
+            if !property.value.texts(fit: { !$0.isLonger(than: stringCharacters) }) {
+                let isText = if case .string = property.value { true } else { false }
+                let what = isText ? "be longer than \(stringCharacters)" : "hold text of more than \(stringCharacters)"
+                return ("The property \(property.key)", "must not \(what) characters")
             }
             bytes += property.key.text.utf8.count + size(property.value)
         }
@@ -80,6 +82,18 @@ package enum SDKRules {
         case .string(let text): text.utf8.count
         case .array(let values): values.reduce(0) { $0 + size($1) }
         case .object(let members): members.reduce(0) { $0 + $1.key.text.utf8.count + size($1.value) }
+        }
+    }
+}
+
+extension AttributeValue {
+    /// Whether every text in it passes, at whatever depth. Keys are none.
+    func texts(fit isShort: (String) -> Bool) -> Bool {
+        switch self {
+        case .string(let text): isShort(text)
+        case .array(let values): values.allSatisfy { $0.texts(fit: isShort) }
+        case .object(let members): members.allSatisfy { $0.value.texts(fit: isShort) }
+        case .null, .bool, .int, .double, .date: true
         }
     }
 }

@@ -34,16 +34,7 @@ struct SDKGate {
 
     private func accepts(_ property: AttributeValue.Member) -> Bool {
         let key = property.key.text
-        return !key.isEmpty && !key.hasPrefix("$") && fits(key) && accepts(property.value)
-    }
-
-    private func accepts(_ value: AttributeValue) -> Bool {
-        switch value {
-        case .string(let text): fits(text)
-        case .array(let values): values.allSatisfy(accepts)
-        case .object(let members): members.allSatisfy { accepts($0.value) }
-        default: true
-        }
+        return !key.isEmpty && fits(key) && property.value.texts(fit: fits)
     }
 
     /// Each attribute is a call of its own: those on the blocklist are refused, long keys and texts cut.

@@ -161,6 +161,33 @@ struct PublishedContentTests {
         }
     }
 
+    @Test("27: with nothing disabled or blocklisted, a new SDK accepts what its rules do not refuse, and nothing else")
+    func gateAndRules() {
+        let key = String(repeating: "k", count: 255)
+        let fits = AttributeValue.string(String(repeating: "é", count: 255))
+        let isLonger = AttributeValue.string(String(repeating: "é", count: 256))
+        let nested: [(AttributeValue) -> AttributeValue] = [
+            { $0 }, { .array([1, $0]) }, { .object([.init("k", $0)]) },
+            { .array([.object([.init("a", .array([.null, $0]))])]) },
+            { .object([.init("a", 1), .init("b", .array([.object([.init(Name(key), $0)])]))]) },
+        ]
+        func expect(_ content: SavedContent, isTaken: Bool, _ location: SourceLocation = #_sourceLocation) {
+            let gate = SDKGate(content, isEnabled: true, PublishedConditions())
+            #expect((gate.accepted != nil) == isTaken, "\(content)", sourceLocation: location)
+            #expect(content.isRefusedBySDK == !isTaken, "\(content)", sourceLocation: location)
+        }
+        for wrap in nested {
+            expect(.event("a", .object([.init("p", wrap(fits))])), isTaken: true)
+            expect(.event("a", .object([.init("o", 1), .init("p", wrap(isLonger))])), isTaken: false)
+            // What is too long for an attribute is cut.
+            expect(.set("a", wrap(isLonger)), isTaken: true)
+        }
+        expect(.event("a", ["$p": 1]), isTaken: false)
+        expect(.event("$a"), isTaken: false)
+        expect(.user(.email, "no address"), isTaken: false)
+        expect(.user(.email, .null), isTaken: true)
+    }
+
     @Test("The report lists the affected items that were saved first, whatever was settled first")
     func order() {
         var report = WhatIfReport(mostItems: 2)
