@@ -153,8 +153,8 @@ private struct DeviceOfHistory {
 
     private mutating func add(_ minute: Int, _ action: DeviceHistory.Action) {
         // Each action has its second, so that the order on a device is that of the steps.
-        let seconds = Int64(minute) * 60 + Int64(steps.count % 50)
-        steps.append(
-            .init(time: Timestamp(rawValue: start.rawValue + seconds * 1_000_000), device: name, action: action))
+        var time = start.advanced(by: Int64(minute) * 60_000_000)
+        if let last = steps.last { time = max(time, last.time.advanced(by: 1_000_000)) }
+        steps.append(.init(time: time, device: name, action: action))
     }
 }

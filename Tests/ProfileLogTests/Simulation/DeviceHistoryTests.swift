@@ -15,6 +15,23 @@ struct DeviceHistoryTests {
         #expect(zip(one, one.dropFirst()).allSatisfy { $0.time <= $1.time })
     }
 
+    @Test("What happens on a device has times of its own, in the order in which it happens")
+    func order() {
+        let start = Timestamp(rawValue: 1_767_571_200_000_000)
+        let steps = DeviceHistory(seed: 3, devices: 40, days: 60, start: start).steps
+        for (device, steps) in Dictionary(grouping: steps, by: \.device) {
+            #expect(zip(steps, steps.dropFirst()).allSatisfy { $0.time < $1.time }, "\(device)")
+            #expect(steps.first?.action == .launch(.cold), "\(device)")
+            // A match is an event, and then its score as attributes.
+            for (step, next) in zip(steps, steps.dropFirst()) {
+                guard case .save(.customEventSaved(let event)) = step.action, event.name == "Completed Match Game"
+                else { continue }
+                if case .save(.customAttributesSaved) = next.action { continue }
+                Issue.record("\(device): behind a match at \(step.time) comes \(next.action)")
+            }
+        }
+    }
+
     @Test("Played on a log, every saved item is accounted for, and live equals replay", arguments: UInt64(0)..<3)
     func played(seed: UInt64) throws {
         let log = try EventLog(path: folder.path, create: true)
