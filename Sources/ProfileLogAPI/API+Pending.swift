@@ -158,7 +158,6 @@ extension API {
         let positions = try fields.array("positions").map { try $0.map(Self.position) }
         let reason = try fields.requiredText("reason")
         let actor = try fields.text("actor") ?? "api"
-        guard !reason.isEmpty else { throw APIProblem.invalid("reason", "must not be empty") }
         if storage != nil, positions != nil {
             throw APIProblem.invalid("positions", "and `storage` exclude each other")
         }

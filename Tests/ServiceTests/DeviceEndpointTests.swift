@@ -116,6 +116,26 @@ struct DeviceEndpointTests {
         }
     }
 
+    @Test("Who gives up and why is a short text, and nobody is the SDK")
+    func discards() async throws {
+        try await withAPI { api in
+            _ = await api.post("/v1/save/event", #"{"device":"d","name":"x"}"#)
+            let long = String(repeating: "é", count: 513)
+            for (reason, actor, place) in [
+                ("", "me", "The reason"), (long, "me", "The reason"), ("r", "", "The actor"), ("r", long, "The actor"),
+                ("r", "SDK", "The actor"),
+            ] {
+                let body = #"{"device":"d","reason":"\#(reason)","actor":"\#(actor)"}"#
+                let answer = await api.post("/v1/pending/discard", body)
+                #expect(answer.status == 400 && answer.json.at("place") == .string(place), "\(reason) \(actor)")
+            }
+            #expect(await api.get("/v1/pending").json.at("total") == 1)
+            let most = String(long.dropLast())
+            let body = #"{"device":"d","reason":"\#(most)","actor":"\#(most)"}"#
+            #expect(await api.post("/v1/pending/discard", body).json.at("discarded").count == 1)
+        }
+    }
+
     @Test("The app asks for a sending unless it says no")
     func requested() async throws {
         try await withAPI { api in

@@ -8,8 +8,6 @@ struct FlushInput: Hashable, Sendable {
     var staysQueued: Bool
     /// The storages on the device that the app sees.
     var visible: Set<StorageCode>
-    /// Which chunk of the launch this is, by user; 0 for those who are missing.
-    var chunks: [UInt64: UInt32] = [:]
     /// Items that the SDK refuses, with the reason.
     var refused: [UInt64: String] = [:]
 
@@ -21,7 +19,7 @@ struct FlushInput: Hashable, Sendable {
 }
 
 extension Device {
-    /// Saved items that the last launch must flush: before it, visible to the app, of its lists; one user's, in the published order.
+    /// Saved items that the last launch must flush: before it, visible to the app, of its lists; one owner's, in the published order.
     ///
     /// An item saved after the launch waits for the next, whenever this one is finished. A disabled SDK takes nothing.
     func due(_ visible: Set<StorageCode>, limit: Int) -> [PendingItem] {
@@ -31,8 +29,8 @@ extension Device {
             return item.position < state.status.launch && state.status.lists.contains(kind)
                 && visible.contains(item.storage)
         }
-        guard let user = due.map(\.user).min() else { return [] }
-        let items = due.filter { $0.user == user }.sorted {
+        guard let user = due.map(owner).min() else { return [] }
+        let items = due.filter { owner(of: $0) == user }.sorted {
             ($0.kind?.rawValue ?? 0, $0.position) < ($1.kind?.rawValue ?? 0, $1.position)
         }
         return Array(items.prefix(limit))
@@ -40,9 +38,9 @@ extension Device {
 
     func flush(_ input: FlushInput) -> [Action] {
         let items = due(input.visible, limit: input.limit)
-        guard let user = items.first?.user else { return [] }
+        guard let user = items.first.map(owner) else { return [] }
         var flush = Flush(
-            launch: Position(rawValue: state.status.launch), chunk: input.chunks[user] ?? 0, flushed: [])
+            launch: Position(rawValue: state.status.launch), chunk: state.status.chunks[user] ?? 0, flushed: [])
         for item in items {
             let position = Position(rawValue: item.position)
             if let reason = input.refused[item.position] {

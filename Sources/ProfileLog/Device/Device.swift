@@ -7,6 +7,8 @@ struct Device {
     let state: DeviceState
     /// The time by the caller's clock, in microseconds since 1970.
     let now: Int64
+    /// Whose items are by now that were saved for users who went into others since.
+    var owners: [UInt64: UInt64] = [:]
 
     /// What happens to a device.
     enum Input: Hashable, Sendable {
@@ -61,6 +63,9 @@ struct Device {
 
     private var status: DeviceStatus { state.status }
 
+    /// To whom `item` belongs.
+    func owner(of item: PendingItem) -> UInt64 { owners[item.user] ?? item.user }
+
     /// What the device does about `input`. `current` tells about the user who is on it, if anybody is.
     func handle(_ input: Input, current: Current?) -> [Action] {
         switch input {
@@ -108,17 +113,17 @@ struct Device {
 
     private func send(_ limit: Int) -> [Action] {
         let queue = state.queue
-        guard let user = queue.first?.user else { return [] }
-        let items = queue.filter { $0.user == user }.prefix(limit)
+        guard let user = queue.first.map(owner) else { return [] }
+        let items = queue.filter { owner(of: $0) == user }.prefix(limit)
         return [Action(.dataSent(items.map { Position(rawValue: $0.position) }), .user(user))]
     }
 
     private func discardQueue(_ why: String) -> [Action] {
-        Dictionary(grouping: state.queue, by: \.user).sorted { $0.key < $1.key }.map { user, items in
+        Dictionary(grouping: state.queue, by: owner).sorted { $0.key < $1.key }.map { user, items in
             let positions = items.map { Position(rawValue: $0.position) }
             return Action(
                 .pendingDiscarded(
-                    Discard(positions: positions, actor: "SDK", reason: "it was not sent before the \(why)")),
+                    Discard(positions: positions, actor: Discard.sdk, reason: "it was not sent before the \(why)")),
                 .user(user))
         }
     }
@@ -163,6 +168,11 @@ struct Device {
     }
 
     private func leaveUser() -> [Action] { status.user == nil ? [] : [Action(.userLoggedOut, .current)] }
+}
+
+extension Discard {
+    /// Who gives up what the SDK had taken: the SDK itself, and nobody else under this name.
+    static let sdk = "SDK"
 }
 
 /// Why the SDK sends what it took.

@@ -11,11 +11,11 @@ extension Decider {
             intent.needsItems
             ? try view.deviceState(device, transaction)
             : DeviceState(status: try view.device(device, transaction))
-        // Whoever was on the device may have gone into another user, from another device.
+        // Whoever was on the device may have gone into another user, from another device; and so may they whose items wait there.
         let user = try state.status.user.map { try view.survivor(of: $0, transaction) }
-        let current = try user.map { try self.current($0, transaction) }
-        let machine = Device(state: state, now: now)
-        let input = try input(intent, machine, transaction)
+        let current = try user.map { try view.person($0, transaction) }
+        let machine = Device(state: state, now: now, owners: try owners(of: state.items.values, transaction))
+        let input = try input(intent, machine, current, transaction)
         var performance = Performance(device: device, context: context.on(device), current: user)
         for action in machine.handle(input, current: current) {
             try perform(action, &performance, transaction)
@@ -54,16 +54,21 @@ extension Decider {
             action.event, performance.context, user, &performance.key, &performance.places, transaction)
     }
 
-    private func current(
-        _ user: UInt64, _ transaction: borrowing some Reading & ~Copyable
-    ) throws -> Device.Current {
-        .init(
-            user: user, version: try view.version(of: user, transaction),
-            identities: try view.identities(of: user, transaction).identities)
+    /// Whose `items` are by now, as far as that is somebody else than at the save.
+    private func owners(
+        of items: some Sequence<PendingItem>, _ transaction: borrowing some Reading & ~Copyable
+    ) throws -> [UInt64: UInt64] {
+        var owners: [UInt64: UInt64] = [:]
+        for user in Set(items.map(\.user)) {
+            let owner = try view.survivor(of: user, transaction)
+            if owner != user { owners[user] = owner }
+        }
+        return owners
     }
 
     private func input(
-        _ intent: DeviceIntent, _ device: Device, _ transaction: borrowing some Reading & ~Copyable
+        _ intent: DeviceIntent, _ device: Device, _ current: Device.Current?,
+        _ transaction: borrowing some Reading & ~Copyable
     ) throws -> Device.Input {
         switch intent {
         case .launch(let kind, let lists): return .launch(kind, lists: lists)
@@ -72,17 +77,14 @@ extension Decider {
             return .leave
         case .flush(let flush): return .flush(try completed(flush, device, transaction))
         case .send(let cause, let limit): return .send(cause, limit: limit)
-        case .changeUser(let id):
-            if let user = try view.user(id, braze: braze, transaction) { return .changeUser(to: .known(user)) }
-            if case .brazeID = id { throw AppendError.unknownUser(id) }
-            return .changeUser(to: .new(id))
+        case .changeUser(let id): return .changeUser(to: try view.arrival(id, after: current, braze, transaction))
         case .logOut: return .logOut
         case .wipe: return .wipe
         case .change(let change): return .change(change.applied(to: device.state.settings))
         }
     }
 
-    /// Adds to a flush what stands in the log: which storages the app sees, what the SDK refuses, which chunk it is.
+    /// Adds to a flush what stands in the log: which storages the app sees, and what the SDK refuses.
     private func completed(
         _ flush: FlushInput, _ device: Device, _ transaction: borrowing some Reading & ~Copyable
     ) throws -> FlushInput {
@@ -92,8 +94,7 @@ extension Decider {
         flush.visible = Set(device.state.items.values.map(\.storage)).filter {
             settings.appSees($0.storage(names.name))
         }
-        let due = device.due(flush.visible, limit: flush.limit)
-        for item in due {
+        for item in device.due(flush.visible, limit: flush.limit) {
             let position = Position(rawValue: item.position)
             do {
                 let header = try header(at: item.position, transaction)
@@ -105,30 +106,7 @@ extension Decider {
                 // It goes with the others: who reads its user is told the damage.
             }
         }
-        if let user = due.first?.user {
-            let owner = try view.survivor(of: user, transaction)
-            flush.chunks[user] = try nextChunk(device.state.status.launch, owner, transaction)
-        }
         return flush
-    }
-
-    /// How many chunks of `launch` the user's stream has.
-    private func nextChunk(
-        _ launch: UInt64, _ user: UInt64, _ transaction: borrowing some Reading & ~Copyable
-    ) throws -> UInt32 {
-        var to = try view.version(of: user, transaction)
-        while to > 0 {
-            let from = to > 127 ? to - 127 : 1
-            for position in try view.positions(of: user, from: from, to: to, transaction).reversed() {
-                guard position > launch else { return 0 }
-                let header = try header(at: position, transaction)
-                if header.kind == .pendingFlushed, let body = RecordBody(header.body), body.launch == launch {
-                    return body.chunk + 1
-                }
-            }
-            to = from - 1
-        }
-        return 0
     }
 }
 

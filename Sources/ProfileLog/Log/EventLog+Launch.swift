@@ -15,16 +15,16 @@ extension EventLog {
             limit: options.itemsPerFlush, cause: kind == .background ? .timer : .foreground,
             staysQueued: false, visible: [])
         var report = LaunchReport()
-        report.finished = try repeated(device, .flush(flush), context)
+        // One sending, however many launches, users and events it takes: its interval is not waited for behind the first.
+        report.finished = try handOver(on: device, &flush, context)
         let receipt = try commit(launch)
         report.position = try position(of: .appLaunched, in: receipt)
         report.user = receipt.places.last?.user
         if step == .launched { return report }
         flush.staysQueued = step == .handed
-        if step == nil { report.sent = try send(device, kind == .background ? .timer : .foreground, context) }
-        // One sending, however many users and events it takes: its interval is not waited for behind the first.
+        if step == nil { report.sent = try send(device, flush.cause, context) }
         if !report.sent.isEmpty { flush.cause = .foreground }
-        report.flushed = try handOver(on: device, flush, context)
+        report.flushed = try handOver(on: device, &flush, context)
         return report
     }
 
@@ -38,24 +38,30 @@ extension EventLog {
 
     /// From now on, `device` is that of the user with this ID, who is made if unknown. What the SDK had taken of the user before is
     /// sent first. An anonymous user becomes the new one, or is merged into a known one (spec/rest-api 9, number 4).
+    ///
+    /// Refused for an unknown `braze_id` or device, and for an anonymous user on an identified device (spec/device 4, no way back).
     public func changeUser(
         device: String, to user: UserID, context: EventContext = EventContext(source: .app)
     ) throws(AppendError) -> AppendReceipt {
         try Validation.check(user)
-        if case .brazeID = user { try refuseUnknown(user) }
         let change = try PreparedAppend.device(device, .changeUser(user), context)
+        try refuseArrival(of: user, on: Name(device))
         _ = try send(device, .foreground, context)
         return try commit(change)
     }
 
-    /// Nobody can be made by a `braze_id`: what would be refused must not send anything first.
-    private func refuseUnknown(_ user: UserID) throws(AppendError) {
+    /// What would be refused must not send anything first.
+    private func refuseArrival(of user: UserID, on device: Name) throws(AppendError) {
         do {
-            if try find(user) != nil { return }
+            try withView { view, transaction in
+                let current = try view.device(device, transaction).user.map { user in
+                    try view.person(view.survivor(of: user, transaction), transaction)
+                }
+                _ = try view.arrival(user, after: current, braze, transaction)
+            }
         } catch {
             throw Self.appendError(error)
         }
-        throw .unknownUser(user)
     }
 
     /// The user of `device` logs out: the SDK forgets what it has not sent, and is disabled (spec/device 4, no way back).
@@ -121,11 +127,10 @@ extension EventLog {
         }
     }
 
-    /// Hands over all that the launch takes. Once some of it was sent, the interval is not asked for again.
+    /// Hands over all that the launch takes. Once some of it was sent, `input` does not ask for the interval again.
     private func handOver(
-        on device: String, _ input: FlushInput, _ context: EventContext
+        on device: String, _ input: inout FlushInput, _ context: EventContext
     ) throws(AppendError) -> [Position] {
-        var input = input
         var positions: [Position] = []
         while true {
             let receipt = try commit(PreparedAppend.device(device, .flush(input), context))

@@ -27,6 +27,34 @@ extension LogView {
         return status
     }
 
+    /// What a device knows of its user.
+    func person(_ user: UInt64, _ transaction: borrowing some Reading & ~Copyable) throws -> Device.Current {
+        Device.Current(
+            user: user, version: try version(of: user, transaction),
+            identities: try identities(of: user, transaction).identities)
+    }
+
+    /// Who comes with `id` to a device on which `current` is.
+    ///
+    /// Throws an `AppendError` if nobody can: a `braze_id` makes no user, the ID of another device neither, and an identified device cannot be
+    /// anonymous again (spec/device 4, no way back).
+    func arrival(
+        _ id: UserID, after current: Device.Current?, _ braze: BrazeIDs,
+        _ transaction: borrowing some Reading & ~Copyable
+    ) throws -> Device.Person {
+        guard let user = try user(id, braze: braze, transaction) else {
+            switch id {
+            case .brazeID, .device: throw AppendError.unknownUser(id)
+            case .externalID, .alias, .email, .phone: return .new(id)
+            }
+        }
+        if let current, !current.isAnonymous, user != current.user, try person(user, transaction).isAnonymous {
+            throw AppendError.invalid(
+                place: "The user", reason: "is anonymous, and an identified device cannot be that again; wipe it first")
+        }
+        return .known(user)
+    }
+
     /// What has not taken effect on the device, by position.
     func items(_ device: Name, _ transaction: borrowing some Reading & ~Copyable) throws -> [UInt64: PendingItem] {
         try items(device, stored: storedItems(device, transaction))

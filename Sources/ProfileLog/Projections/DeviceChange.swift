@@ -4,14 +4,16 @@ enum DeviceChange: Hashable, Sendable {
     case user(UInt64?)
     /// If `source` is on it, `target` is from now on.
     case merged(source: UInt64, target: UInt64)
-    /// The app started, and was to flush these lists.
-    case launched(position: UInt64, lists: Set<PendingKind>)
+    /// The app started, and was to flush these lists; in the background nobody sees it.
+    case launched(position: UInt64, lists: Set<PendingKind>, isInBackground: Bool)
     case left(at: Int64)
     case sessionStarted(position: UInt64)
     case sessionEnded
     case settings(DeviceSettings)
     /// An item waits.
     case saved(PendingItem)
+    /// The launch has decided about some of this user's items.
+    case flushed(user: UInt64)
     /// The SDK has taken these items, in this order.
     case handed([UInt64], position: UInt64)
     /// These items were sent at this time, and wait no more.
@@ -40,7 +42,9 @@ enum DeviceChange: Hashable, Sendable {
         case .userChanged, .usersMerged: body(device, .user(header.user))
         case .userLoggedOut: body(device, .user(nil))
         case .appLaunched:
-            body(device, .launched(position: position, lists: PendingKind.lists(skipping: record.skippedLists)))
+            let lists = PendingKind.lists(skipping: record.skippedLists)
+            let isInBackground = record.launchKind == UInt64(LaunchKind.background.rawValue)
+            body(device, .launched(position: position, lists: lists, isInBackground: isInBackground))
         case .appLeft: body(device, .left(at: at))
         case .sessionStarted: body(device, .sessionStarted(position: position))
         case .sessionEnded: body(device, .sessionEnded)
@@ -50,6 +54,7 @@ enum DeviceChange: Hashable, Sendable {
         case .customEventQueued, .customAttributesQueued, .userAttributesQueued, .purchaseQueued:
             body(device, .saved(.init(queued: header.user, position)))
         case .pendingFlushed:
+            body(device, .flushed(user: header.user))
             let flushed = record.flushed.map(\.rawValue)
             if !record.rejected.isEmpty { body(device, .gone(record.rejected.map(\.position.rawValue))) }
             if flushed.isEmpty { return }

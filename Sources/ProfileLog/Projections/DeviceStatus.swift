@@ -6,9 +6,11 @@ struct DeviceStatus: Hashable, Sendable {
     var launch: UInt64 = 0
     /// The lists that the last launch takes: none, if the SDK was disabled then.
     var lists = PendingKind.all
+    /// How many `pendingFlushed` of the last launch each user has.
+    var chunks: [UInt64: UInt32] = [:]
     /// Position of the `sessionStarted` of the session that is open; 0 if none is.
     var session: UInt64 = 0
-    /// When the app left the foreground; nil while it is there, or was never launched.
+    /// When the app left the foreground; nil while it is there, or was never launched. A launch in the background leaves it there.
     var leftAt: Int64?
     /// When the SDK last sent something, in microseconds since 1970; nil if it never did.
     var sentAt: Int64?
@@ -18,10 +20,12 @@ struct DeviceStatus: Hashable, Sendable {
         switch change {
         case .user(let user): self.user = user
         case .merged(let source, let target): if user == source { user = target }
-        case .launched(let position, let lists):
+        case .launched(let position, let lists, let isInBackground):
             launch = position
             self.lists = settings.isSDKEnabled ? lists : []
-            leftAt = nil
+            chunks = [:]
+            if !isInBackground { leftAt = nil }
+        case .flushed(let user): chunks[user, default: 0] &+= 1
         case .left(let at): leftAt = at
         case .sessionStarted(let position): session = position
         case .sessionEnded: session = 0
@@ -41,6 +45,14 @@ extension DeviceStatus {
         if let leftAt { writer.field(4, signed: leftAt) }
         if let sentAt { writer.field(5, signed: sentAt) }
         if lists != PendingKind.all { writer.field(6, varint: PendingKind.skippedMask(lists)) }
+        if !chunks.isEmpty {
+            let begin = writer.beginMessage(7)
+            for (user, count) in chunks.sorted(by: { $0.key < $1.key }) {
+                writer.varint(user)
+                writer.varint(UInt64(count))
+            }
+            writer.endMessage(begin)
+        }
         if settings != DeviceSettings() { SettingsCodec.write(settings, to: &writer) }
     }
 
@@ -55,6 +67,10 @@ extension DeviceStatus {
             case (4, .varint): leftAt = reader.signed()
             case (5, .varint): sentAt = reader.signed()
             case (6, .varint): lists = PendingKind.lists(skipping: reader.varint())
+            case (7, .bytes):
+                var pairs = WireReader(reader.bytes())
+                while !pairs.isAtEnd { chunks[pairs.varint()] = UInt32(truncatingIfNeeded: pairs.varint()) }
+                if pairs.isBad { return nil }
             case (RecordField.settings, .bytes):
                 guard let settings = SettingsCodec.read(reader.bytes()) else { return nil }
                 self.settings = settings

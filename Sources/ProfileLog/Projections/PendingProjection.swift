@@ -5,7 +5,7 @@ public enum PendingProjection: Projection {
     /// Its name in the store.
     public static let name = "pending"
     /// Raised with the meaning of `apply`.
-    public static let revision: UInt32 = 1
+    public static let revision: UInt32 = 2
     /// Folded for each device.
     public static let scope = ProjectionScope.device
     /// A device of which nothing is known.

@@ -141,6 +141,39 @@ struct DeviceLogTests {
         try expectWhole(log)
     }
 
+    @Test(
+        "An identified device cannot be anonymous again, and no device gets another one's ID", arguments: [false, true])
+    func noWayBack(isIdentified: Bool) throws {
+        let log = try open()
+        _ = try log.launch(device: "other")
+        _ = try log.launch(device: "d")
+        if isIdentified { _ = try log.changeUser(device: "d", to: .externalID("ana")) }
+        let item = try log.append([saved], to: .device("d"), context: .saved(on: "d")).last
+        _ = try log.launch(device: "d", dyingAfter: .handed)
+        let before = try log.lastPosition()
+        #expect(throws: AppendError.unknownUser(.device("nobody"))) {
+            try log.changeUser(device: "d", to: .device("nobody"))
+        }
+        #expect(throws: AppendError.unknownUser(.device("nobody"))) {
+            _ = try log.commit(.device("d", .changeUser(.device("nobody")), .test))
+        }
+        if isIdentified {
+            let error = #expect(throws: AppendError.self) { try log.changeUser(device: "d", to: .device("other")) }
+            #expect(error?.description.contains("wipe") == true)
+            #expect(throws: AppendError.self) {
+                _ = try log.commit(.device("d", .changeUser(.device("other")), .test))
+            }
+        }
+        #expect(try log.lastPosition() == before && log.outcome(of: item) == .queued)
+        #expect(try !log.devices().contains { $0.device == "nobody" })
+        // Who is there already, and whoever comes after a wipe.
+        #expect(try log.changeUser(device: "d", to: .device("d")).places.isEmpty)
+        _ = try log.wipe(device: "d")
+        _ = try log.changeUser(device: "d", to: .device("other"))
+        #expect(try log.deviceState("d").user == log.deviceState("other").user)
+        try expectWhole(log)
+    }
+
     @Test("Many devices of which all become one user")
     func manyMerges() throws {
         let log = try open()
@@ -174,6 +207,46 @@ struct DeviceLogTests {
         #expect(try log.rejected(isOpen: false).map(\.repairedBy) == [repair.last])
         _ = try log.launch(device: "d")
         #expect(try log.profileView(log.profile(of: ana)).attributes.map(\.value) == [.string("a@example.com")])
+        try expectWhole(log)
+    }
+
+    private func level(_ value: Int64) -> ProfileEvent {
+        .customAttributesSaved([AttributeChange("level", .set(.int(value)))])
+    }
+
+    @Test("Behind a merge the newer of two saved values stays, as promised by what would be if all were flushed")
+    func orderAfterMerge() throws {
+        let log = try open()
+        let ana = UserID.externalID("ana")
+        _ = try log.append([played], to: ana)
+        let first = try log.append([level(7)], to: .device("d"), context: .saved(on: "d")).last
+        _ = try log.changeUser(device: "d", to: ana)
+        let event = try log.append([saved], to: ana, context: .saved(on: "d")).last
+        let second = try log.append([level(8)], to: ana, context: .saved(on: "d")).last
+        let number = try #require(try log.find(ana)).number
+        let promised = try log.profileView(log.profile(of: number).flushingAllPending()).customAttributes
+        let launch = try log.launch(device: "d")
+        #expect(try flushes(launch.flushed, log).map(\.items) == [[event, first, second]])
+        let attributes = try log.profileView(log.profile(of: number)).customAttributes
+        #expect(attributes.map(\.value) == [.int(8)] && promised.map(\.value) == [.int(8)])
+        try expectWhole(log)
+    }
+
+    @Test("A queue of users who became one is sent in its order")
+    func queueAfterMerge() throws {
+        let log = try open(itemsPerFlush: 2)
+        _ = try log.launch(device: "other")
+        let other = try #require(try log.find(.device("other")))
+        try change("d", log) { $0.isOnline = false }
+        var items: [Position] = []
+        for user in [UserID.device("d"), .brazeID(other.brazeID), .device("d"), .brazeID(other.brazeID)] {
+            items.append(try log.append([played], to: user, context: app(on: "d")).last)
+        }
+        let merge = IdentityChange.merge(source: .device("d"), target: .brazeID(other.brazeID))
+        _ = try log.commit(.identity(merge, context: .test))
+        try change("d", log) { $0.isOnline = true }
+        let sent = try log.events(from: .start, limit: .max, where: EventFilter(kinds: [.dataSent])).events
+        #expect(sent.map(\.event) == [.dataSent(Array(items[..<2])), .dataSent(Array(items[2...]))])
         try expectWhole(log)
     }
 
@@ -266,6 +339,26 @@ struct DeviceLogTests {
         #expect(try log.outcome(of: late) == .queued)
     }
 
+    @Test("The launch that finishes a dead one sends what both take as one")
+    func sendsWholeAfterDeath() throws {
+        let log = try open(itemsPerFlush: 1)
+        func save(_ users: [String]) throws {
+            for user in users {
+                _ = try log.changeUser(device: "d", to: .externalID(user))
+                _ = try log.append([saved], to: .externalID(user), context: .saved(on: "d"))
+            }
+        }
+        try save(["bo", "bo", "ana"])
+        try change("d", log) { $0.flushInterval = 10 }
+        _ = try log.launch(device: "d", kind: .background, dyingAfter: .launched)
+        try save(["ana", "bo"])
+        let launch = try log.launch(device: "d", kind: .background)
+        #expect(launch.finished.count == 3 && launch.flushed.count == 2)
+        let state = try log.deviceState("d")
+        #expect(state.queued.isEmpty && state.waiting.isEmpty)
+        try expectWhole(log)
+    }
+
     @Test("A launch that only refused has sent nothing")
     func rejectedOnly() throws {
         let log = try open()
@@ -280,7 +373,7 @@ struct DeviceLogTests {
         try change("d", log) { $0.isOnline = false }
         try change("d", log) { $0.isSDKEnabled = false }
         let receipt = try log.append(
-            [played], to: .externalID("ana"), context: app(on: "d", source: source, at: .min / 2))
+            [played], to: .externalID("ana"), context: app(on: "d", source: source, at: -50_000_000_000_000_000))
         #expect(try log.event(at: receipt.last)?.event == played)
     }
 

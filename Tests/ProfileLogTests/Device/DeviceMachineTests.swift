@@ -94,6 +94,23 @@ struct DeviceMachineTests {
         #expect(run.devices["d"]?.session == nil && run.devices["d"]?.lastLaunch != nil)
     }
 
+    @Test("A launch in the background does not end that the app is away", arguments: [3, 3600])
+    func backgroundWhileAway(seconds: Int64) {
+        var run = MachineRun()
+        run.launch("d", .cold)
+        let first = run.devices["d"]?.session
+        run.now += 1_000_000
+        run.handle(.leave, "d")
+        run.now += seconds * 1_000_000
+        run.launch("d", .background)
+        let left = run.handle(.leave, "d")
+        #expect(!left, "the app was away already")
+        run.now += 2_000_000
+        run.launch("d", .return)
+        #expect((run.devices["d"]?.session == first) == (seconds == 3))
+        #expect(first != nil && run.devices["d"]?.status.leftAt == nil)
+    }
+
     // MARK: - The SDK's queue
 
     @Test("What is flushed offline is delivered when the device is online again, and not before")

@@ -16,6 +16,9 @@ struct MachineRun {
     private(set) var merged: [UInt64: UInt64] = [:]
     private(set) var position: UInt64 = 0
     private var users: UInt64 = 0
+    private var lists: [UInt64: PendingKind] = [:]
+    /// What each launch handed over last of each user's: nothing comes behind a later list or a later item.
+    private var lastHanded: [UInt64: [UInt64: (PendingKind, UInt64)]] = [:]
     private var numbers = NumberedNames()
     var now: Int64 = 1_800_000_000_000_000
 
@@ -57,6 +60,7 @@ struct MachineRun {
         record(event, user, context, device)
         items[position] = .waiting
         savedBy[position] = user
+        lists[position] = list
         if !isValid { refused.insert(position) }
     }
 
@@ -94,7 +98,8 @@ struct MachineRun {
         let current = state.status.user.map { user in
             Device.Current(user: user, version: versions[user] ?? 0, identities: identities[user] ?? [])
         }
-        let actions = Device(state: state, now: now).handle(input, current: current)
+        let owners = Dictionary(uniqueKeysWithValues: Set(state.items.values.map(\.user)).map { ($0, survivor($0)) })
+        let actions = Device(state: state, now: now, owners: owners).handle(input, current: current)
         var anonymous = state.status.user
         var made: [UserID: UInt64] = [:]
         for action in actions {
@@ -155,10 +160,17 @@ struct MachineRun {
             #expect(merge.version.rawValue == versions[merge.source.rawValue], "the merge takes all of the source")
             merged[merge.source.rawValue] = user
             identities[user, default: []] += merge.identities
+            // A launch that died before has handed over what was the other's then.
+            lastHanded = [:]
+        // The app may see now what it did not see before.
+        case .deviceChanged: lastHanded = [:]
         case .pendingFlushed(let flush):
             let order = flush.flushed
             #expect(order.allSatisfy { survivor(savedBy[$0.rawValue] ?? 0) == user }, "items go to whom they belong")
-            for item in order { move(item, from: .waiting, to: flush.isQueued ? .queued : .delivered) }
+            for item in order {
+                expectNext(item.rawValue, of: user, in: flush.launch.rawValue)
+                move(item, from: .waiting, to: flush.isQueued ? .queued : .delivered)
+            }
             for item in flush.rejected { move(item.position, from: .waiting, to: .rejected) }
         case .dataSent(let positions):
             for item in positions { move(item, from: .queued, to: .delivered) }
@@ -166,6 +178,14 @@ struct MachineRun {
             for item in discard.positions { move(item, from: .queued, to: .discarded) }
         default: break
         }
+    }
+
+    private mutating func expectNext(_ item: UInt64, of user: UInt64, in launch: UInt64) {
+        guard let list = lists[item] else { return }
+        if let last = lastHanded[launch]?[user] {
+            #expect(last < (list, item), "launch \(launch) hands over \(item) behind \(last) of user \(user)")
+        }
+        lastHanded[launch, default: [:]][user] = (list, item)
     }
 
     private mutating func move(_ item: Position, from: Place, to: Place) {
