@@ -25,7 +25,7 @@ extension API {
         // Stops when the caller has gone or the service ends.
         let report = try log.whatIf(policy, in: scope, mostItems: most) { _ in !Task.isCancelled }
         guard report.isComplete else { throw AppendError.closed }
-        let warnings = WhatIfWarnings(Set(request.query.map(\.name)), policy, report)
+        let warnings = try WhatIfWarnings(request, policy, report)
         return try APIAnswer.ok { json in
             try write(report, policy, to: &json)
             json.key("warnings")

@@ -5,7 +5,7 @@ extension Query {
     /// `policy`, `fault` (several, or one with commas) and the conditions.
     mutating func publishedPolicy() throws -> PublishedPolicy {
         let name = try text("policy") ?? "faithful"
-        let named = all("fault").flatMap { $0.split(separator: ",").map(String.init) }
+        let named = Self.faultWords(all("fault"))
         let conditions = try publishedConditions()
         switch name {
         case "faithful" where named.isEmpty: return .faithful(conditions)
@@ -18,14 +18,21 @@ extension Query {
         }
     }
 
+    /// The words of `fault`: several, or one with commas.
+    static func faultWords(_ values: [String]) -> [String] {
+        values.flatMap { $0.split(separator: ",").map(String.init) }
+    }
+
     private static func faults(_ named: [String], _ conditions: PublishedConditions) throws -> Set<Fault> {
+        let newest = named.contains("newest") ? PublishedPolicy.faithful(conditions).faults : []
+        return try faultsByNumber(named).union(newest)
+    }
+
+    /// The faults that are asked for as such, or as all of them.
+    static func faultsByNumber(_ named: [String]) throws -> Set<Fault> {
         var faults: Set<Fault> = []
-        for name in named {
-            switch name {
-            case "all": faults.formUnion(Fault.allCases)
-            case "newest": faults.formUnion(PublishedPolicy.faithful(conditions).faults)
-            default: faults.insert(try fault(name))
-            }
+        for name in named where name != "newest" {
+            if name == "all" { faults.formUnion(Fault.allCases) } else { faults.insert(try fault(name)) }
         }
         return faults
     }

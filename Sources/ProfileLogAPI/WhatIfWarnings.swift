@@ -1,12 +1,12 @@
 internal import ProfileLog
 
-/// Parameters of a what-if that change nothing, so that nobody takes its answer for one to another question.
+/// Parameters of a what-if that change nothing, and what its history lacks, so that nobody takes its answer for one to another question.
 struct WhatIfWarnings {
     /// A parameter and a clause about it, as in an `APIProblem`.
     private(set) var all: [(place: String, reason: String)] = []
 
-    /// `given` are the names of the request's parameters.
-    init(_ given: Set<String>, _ policy: PublishedPolicy, _ report: WhatIfReport) {
+    init(_ request: APIRequest, _ policy: PublishedPolicy, _ report: WhatIfReport) throws {
+        let given = Set(request.query.map(\.name))
         var conditions = policy.conditions
         var unread: Set<String> = []
         for (name, readers) in Self.readers where given.contains(name) && policy.faults.isDisjoint(with: readers) {
@@ -26,6 +26,16 @@ struct WhatIfWarnings {
         }
         for name in conditions.blocklist.subtracting(report.blocklistMet).sorted() {
             add("blocklist", "names \(Self.shown(name)), which no saved event or attribute has")
+        }
+        let words = Query.faultWords(request.query.filter { $0.name == "fault" }.map(\.value))
+        let faults = try Query.faultsByNumber(words)
+        for fault in processes.isEmpty ? [] : faults.sorted() {
+            guard let why = policy.whyHidden(fault, of: processes) else { continue }
+            add("fault", "\(fault.number) cannot show: \(why); name another language")
+        }
+        if report.unplayed > 0 {
+            let what = "launches, settings or discards of erased persons (\(report.unplayed))"
+            add("The history", "lacks \(what): on which devices they were, nobody knows")
         }
     }
 

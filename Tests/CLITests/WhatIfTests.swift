@@ -93,6 +93,15 @@ struct WhatIfTests {
             (["--blocklist", "nothing"], "--blocklist names nothing, which no saved event or attribute has."),
             (["--flush-ms", "5"], "--flush-ms changes nothing: no fault that reads it (22, 23) is switched on."),
             (["--policy", "standard", "--sdk", "17.0.0"], "--sdk changes nothing"),
+            (["--fault", "all"], "--fault 1 cannot show: no process that saved is in Objective-C"),
+            (["--fault", "1,13"], "--fault 1 cannot show: no process that saved is in Objective-C"),
+            (["--fault", "newest", "--fault", "20"], "--fault 20 cannot show: the app is in Swift"),
+            (["--fault", "15", "--language", "swift"], "--fault 15 cannot show: all are in Swift"),
+            (["--fault", "18,19", "--language", "objc"], "--fault 19 cannot show: the app is in Objective-C"),
+            (
+                ["--fault", "13", "--language", "PushContent=objc"],
+                "--fault 13 cannot show: no process that saved is in Swift"
+            ),
         ] as [([String], String)])
     func warned(arguments: [String], message: String) throws {
         let outcome = try history().run(["whatif"] + arguments)
@@ -102,6 +111,56 @@ struct WhatIfTests {
         #expect(
             try history().run("whatif", "--fault", "22", "--flush-ms", "5", "--blocklist", "level", "--fault", "27")
                 .errors.isEmpty)
+        for showing in [["--fault", "1,16"], ["--fault", "15"], ["--fault", "20"], ["--language", "objc"]] {
+            #expect(try history().run(["whatif"] + showing).errors.isEmpty, "\(showing)")
+        }
+    }
+
+    @Test("What somebody saved before a merging log-in is counted and shown as theirs")
+    func merged() throws {
+        let cli = try CLI()
+        try cli.succeed("log", "event", "jane", "hello")
+        try cli.succeed("save", "attribute", "device:phone", "level=7", "--process", "Push")
+        try cli.succeed("change-user", "jane")
+        try cli.succeed("launch")
+        let output = try cli.succeed("whatif", "--user", "jane").output
+        #expect(output.contains("1 item of 1 user") && output.contains("misdated 1"), "\(output)")
+        #expect(!output.contains("WENT TO") && !output.contains("device:phone"), "\(output)")
+        #expect(try cli.run("whatif", "--user", "jane", "--fail-on-difference").status == 2)
+    }
+
+    @Test("An erasure changes no verdict about others, and what it hides is said")
+    func erased() throws {
+        let cli = try CLI()
+        try cli.succeed("save", "event", "bob", "a", "--device", "tab", "--process", "Push")
+        try cli.succeed("log", "event", "ana", "x")
+        try cli.succeed("change-user", "ana", "--device", "tab")
+        try cli.succeed("launch", "tab")
+        #expect(try cli.run("whatif", "--fault", "7", "--fail-on-difference").status == 2)
+        try cli.succeed("erase", "ana", "--reason", "asked", "--yes")
+        let outcome = try cli.run("whatif", "--fault", "7", "--fail-on-difference")
+        #expect(outcome.status == 2 && outcome.output.contains("wrong user 1"), "\(outcome.output)")
+        #expect(outcome.errors.isEmpty, "\(outcome.errors)")
+        // Of a launch that flushed nothing of others nothing tells on which device it was.
+        try cli.succeed("log", "event", "cy", "x")
+        try cli.succeed("change-user", "cy", "--device", "tab")
+        try cli.succeed("launch", "tab")
+        try cli.succeed("erase", "cy", "--reason", "asked", "--yes")
+        let errors = try cli.succeed("whatif").errors
+        #expect(
+            errors.contains("Warning: The history lacks launches, settings or discards of erased persons (1)"),
+            "\(errors)")
+    }
+
+    @Test("What the log's launch flushed, the newest SDK of a what-if accepts")
+    func nestedText() throws {
+        let cli = try CLI()
+        let long = String(repeating: "x", count: 300)
+        let refused = try cli.run("save", "event", "jane", "e", "-p", #"o={"k":"\#(long)"}"#)
+        #expect(refused.status != 0 && refused.errors.contains("must not hold text of more than 255 characters"))
+        try cli.succeed("save", "event", "jane", "e", "-p", #"o={"k":"short"}"#)
+        try cli.succeed("launch")
+        #expect(try cli.succeed("whatif", "--fault", "27").output.contains("Nothing differs"))
     }
 
     @Test(

@@ -6,13 +6,16 @@ extension EventLog {
     /// items. Writes nothing.
     ///
     /// What the SDK is given counts as delivered. Repairs of rejected items, and kinds of events that this version does not know, are
-    /// left out. Memory grows with devices and with what lies on them, and not with the log. `progress` may stop the work by
-    /// answering false; the report then covers what was played.
+    /// left out. Whoever was merged into somebody is that one throughout. Of what an erased person launched and changed, only a launch
+    /// that flushed something of others is played, as a cold one. Memory grows with users, with devices and with what lies on them, and
+    /// not with the log. `progress` may stop the work by answering false; the report then covers what was played.
     public func whatIf(
         _ policy: PublishedPolicy, in scope: WhatIfScope = WhatIfScope(), mostItems: Int = 100,
         progress: (LogProgress) -> Bool = { _ in true }
     ) throws -> WhatIfReport {
         let end = try min(lastPosition(), scope.until ?? Position(rawValue: .max)).rawValue
+        var scope = scope
+        scope.user = try scope.user.map { try survivor(of: $0) }
         var run = WhatIfRun(policy, scope, mostItems: mostItems)
         var position: UInt64 = 0
         var isStopped = false
@@ -30,11 +33,11 @@ extension EventLog {
         try withView { view, transaction in
             let names = names.current
             try Self.scan(view.tables, from: from, to: to, transaction) { position, header in
-                guard let kind = header.kind, WhatIfRun.isIntent(kind) else { return true }
+                guard let kind = header.kind, run.plays(kind) else { return true }
                 guard let event = RecordedEvent(header, position: Position(rawValue: position), names: names) else {
                     throw StorageError.damaged(place: "the record at position \(position) is unreadable")
                 }
-                run.play(event)
+                run.play(event, of: UserNumber(rawValue: try view.survivor(of: header.user, transaction)))
                 return true
             }
         }

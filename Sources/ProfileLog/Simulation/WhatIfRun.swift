@@ -4,8 +4,8 @@ struct WhatIfRun {
     private let policy: PublishedPolicy
     private let scope: WhatIfScope
     private var devices: [Name: PublishedDevice] = [:]
-    /// Users who went into others, which is no wrong user when the other gets an item.
-    private var merged: [UserNumber: UserNumber] = [:]
+    /// Launches of people who were erased since, with their users. On which device each was, only what it flushed of others tells.
+    private var erasedLaunches: [Position: UserNumber] = [:]
 
     init(_ policy: PublishedPolicy, _ scope: WhatIfScope, mostItems: Int) {
         self.policy = policy
@@ -14,17 +14,19 @@ struct WhatIfRun {
     }
 
     /// Kinds that say what people and processes wanted; the rest is what was decided about it.
-    static func isIntent(_ kind: EventKind) -> Bool {
+    func plays(_ kind: EventKind) -> Bool {
         switch kind {
         case .appLaunched, .userChanged, .pendingDiscarded, .usersMerged, .deviceChanged: true
+        case .pendingFlushed: !erasedLaunches.isEmpty
         default: kind.isSaved
         }
     }
 
-    mutating func play(_ event: RecordedEvent) {
-        if case .usersMerged(let merge) = event.event { merged[merge.source] = event.user }
+    /// Plays `event`, which is `user`'s by now.
+    mutating func play(_ event: RecordedEvent, of user: UserNumber) {
+        if event.isErased { return noteErased(event, of: user) }
         guard let device = event.context.device, scope.device.map({ $0.hasSameBytes(as: device) }) ?? true,
-            let intent = intent(event)
+            let intent = intent(event, of: user)
         else { return }
         if case .saved(let item) = intent { note(item) }
         count(devices[Name(device), default: PublishedDevice(policy)].handle(intent), on: device)
@@ -40,16 +42,20 @@ struct WhatIfRun {
         finish()
     }
 
-    private func intent(_ event: RecordedEvent) -> PublishedIntent? {
+    private mutating func intent(_ event: RecordedEvent, of user: UserNumber) -> PublishedIntent? {
         let time = event.occurredAt.timestamp
         switch event.event {
         case .appLaunched(let kind, let lists):
-            return .launched(kind, lists: lists, user: event.user, at: time)
-        case .userChanged, .usersMerged: return .userChanged(event.user, at: time)
+            return .launched(kind, lists: lists, user: user, at: time)
+        case .pendingFlushed(let flush):
+            guard let user = erasedLaunches.removeValue(forKey: flush.launch) else { return nil }
+            report.unplayed -= 1
+            return .launched(.cold, user: user, at: time)
+        case .userChanged, .usersMerged: return .userChanged(user, at: time)
         case .deviceChanged(let settings): return .settingsChanged(settings, at: time)
         case .pendingDiscarded(let discard):
             // What the SDK forgets of its own queue had left the lists.
-            return discard.actor == "SDK" ? nil : .discarded(discard.positions, at: time)
+            return discard.actor == Discard.sdk ? nil : .discarded(discard.positions, at: time)
         default:
             // Where refusals are not seen, nothing is repaired; and it is no other item than the first.
             guard event.context.replaces == nil, let content = SavedContent(event.event),
@@ -57,7 +63,7 @@ struct WhatIfRun {
             else { return nil }
             return .saved(
                 PublishedItem(
-                    position: event.position, user: event.user, process: event.context.process ?? DeviceStorage.app,
+                    position: event.position, user: user, process: event.context.process ?? DeviceStorage.app,
                     storage: storage, savedAt: time, content: content))
         }
     }
@@ -68,18 +74,17 @@ struct WhatIfRun {
         if !blocklist.isEmpty { report.blocklistMet.formUnion(blocklist.intersection(item.content.names)) }
     }
 
-    private mutating func count(_ actions: [PublishedAction], on device: String) {
-        for case .settled(var outcome) in actions where scope.counts(outcome.item) {
-            if let user = outcome.receivedBy, current(user) == current(outcome.item.user) {
-                outcome.deviations.removeAll { $0.effect == .wrongUser }
-            }
-            report.add(outcome, on: device)
+    /// What an erased person saved went with them, and who is on a device its next launch says; all else did something to others' items.
+    private mutating func noteErased(_ event: RecordedEvent, of user: UserNumber) {
+        switch event.event.kind {
+        case .appLaunched: erasedLaunches[event.position] = user
+        case .deviceChanged, .pendingDiscarded: break
+        default: return
         }
+        report.unplayed += 1
     }
 
-    private func current(_ user: UserNumber) -> UserNumber {
-        var user = user
-        while let next = merged[user] { user = next }
-        return user
+    private mutating func count(_ actions: [PublishedAction], on device: String) {
+        for case .settled(let outcome) in actions where scope.counts(outcome.item) { report.add(outcome, on: device) }
     }
 }

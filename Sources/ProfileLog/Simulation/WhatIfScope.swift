@@ -2,7 +2,7 @@
 ///
 /// Whatever happened before is played too, since it decides what lies on a device; it is not counted.
 public struct WhatIfScope: Hashable, Sendable {
-    /// Saved for this user.
+    /// Saved for this user, or for one who was merged into them.
     public var user: UserNumber?
     /// Saved on this device.
     public var device: String?

@@ -73,6 +73,50 @@ struct WhatIfTests {
         }
     }
 
+    @Test(
+        "What somebody saved before a merge is theirs behind it: once in the counts, and at home",
+        arguments: [false, true])
+    func merged(isBehindFlush: Bool) throws {
+        let log = try open()
+        let jane = UserID.externalID("jane")
+        _ = try log.append([.customEventLogged(CustomEvent(name: "hello"))], to: jane)
+        try save(.customAttributesSaved([AttributeChange("level", .set(.int(7)))]), .device("d"), log)
+        clock.advance(1_000_000)
+        if isBehindFlush { _ = try log.launch(device: "d") }
+        _ = try log.changeUser(device: "d", to: jane)
+        try save(.customEventSaved(CustomEvent(name: "a")), jane, log)
+        clock.advance(1_000_000)
+        _ = try log.launch(device: "d")
+        let number = try #require(try log.find(jane)).number
+        for scope in [WhatIfScope(), WhatIfScope(user: number)] {
+            let report = try log.whatIf(PublishedPolicy([.noTimeStored, .noUserStored]), in: scope)
+            #expect(report.items == 2 && report.users == 1)
+            #expect(report.affected == 2 && report.affectedUsers == 1)
+            #expect(report.byEffect == [.misdated: 2] && report.byFault[.noTimeStored]?.users == 1)
+            #expect(report.affectedItems.allSatisfy { $0.user == number && $0.receivedBy == number })
+        }
+    }
+
+    @Test("A launch of somebody who was erased since is played by what it flushed of others")
+    func erasedLaunch() throws {
+        let log = try open()
+        try save(.customEventSaved(CustomEvent(name: "a")), .externalID("bob"), log)
+        try save(.customEventSaved(CustomEvent(name: "b")), .externalID("bob"), log)
+        _ = try log.append([.customEventLogged(CustomEvent(name: "x"))], to: .externalID("ana"))
+        _ = try log.changeUser(device: "d", to: .externalID("ana"), context: .test)
+        clock.advance(1_000_000)
+        _ = try log.launch(device: "d")
+        try save(.customEventSaved(CustomEvent(name: "c")), .externalID("bob"), log)
+        let policy = PublishedPolicy([.noUserStored])
+        let before = try log.whatIf(policy)
+        _ = try log.erase([.externalID("ana")], actor: "a test", reason: "a test")
+        let after = try log.whatIf(policy)
+        #expect(before.byEffect == [.wrongUser: 2] && before.waiting == 1)
+        #expect(after.byEffect == before.byEffect && after.waiting == 1)
+        #expect(try log.whatIf(.standard).deliveredRight == 2)
+        try log.expectSound()
+    }
+
     @Test("Who stops it gets what was played; the list of items is bounded, the counts are not")
     func stopped() throws {
         let log = try history()

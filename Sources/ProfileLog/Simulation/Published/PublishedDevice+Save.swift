@@ -47,10 +47,10 @@ extension PublishedDevice {
     }
 
     mutating func perform(_ write: Agenda.PendingWrite) {
-        if policy.saveLasts == 0, write.overwrites == nil {
-            // The usual case, without a copy of the list.
-            lists[write.key, default: PublishedList()].updates = write.updates
-            lists[write.key]?.entries.append(write.new)
+        if write.overwrites == nil, lists[write.key]?.entries ?? [] == write.entries {
+            // The usual case: nobody has written since the list was read. Of the same array that is seen without a look at the entries.
+            if open[write.new.position] != nil { lists[write.key, default: PublishedList()].entries.append(write.new) }
+            lists[write.key]?.updates = write.updates
             return
         }
         let entries = write.result.filter { open[$0.position] != nil }
@@ -78,7 +78,7 @@ extension PublishedDevice {
             reset.insert(key.container)
             lists[key] = rest.isEmpty ? nil : PublishedList(entries: rest, updates: list.updates)
         }
-        for position in given.sorted() { settle(position, open[position]?.deliveries == 0 ? .discarded : .delivered) }
+        for position in given.sorted() { settle(position, open[position]?.fate(else: .discarded) ?? .discarded) }
         guard policy.has(.resetTakesEverything) else { return }
         for (key, list) in lists.sorted(by: { $0.key < $1.key }) where reset.contains(key.container) {
             lists[key] = nil

@@ -55,7 +55,7 @@ public struct PublishedDevice: Sendable {
     public mutating func finish() -> [PublishedAction] {
         run(until: Timestamp(rawValue: .max))
         for (position, item) in open.sorted(by: { $0.key < $1.key }) {
-            settle(position, settings.appSees(item.item.storage) ? .waiting : .stranded)
+            settle(position, item.fate(else: settings.appSees(item.item.storage) ? .waiting : .stranded))
         }
         return takeActions()
     }
@@ -148,7 +148,7 @@ public struct PublishedDevice: Sendable {
     mutating func settleLeaving() {
         for position in leaving {
             guard let item = open[position] else { continue }
-            settle(position, item.deliveries > 0 ? .delivered : item.isRejected ? .rejected : .lost)
+            settle(position, item.fate(else: .lost))
         }
         leaving = []
     }

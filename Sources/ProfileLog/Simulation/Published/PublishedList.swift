@@ -67,6 +67,11 @@ struct OpenItem {
     /// Whether a launch has decided about it.
     var isDone: Bool { deliveries > 0 || isRejected }
 
+    /// What is to be said of it in the end: what a launch decided, whatever still lies there; `fate` if none did.
+    func fate(else fate: PublishedOutcome.Fate) -> PublishedOutcome.Fate {
+        deliveries > 0 ? .delivered : isRejected ? .rejected : fate
+    }
+
     mutating func note(_ fault: Fault, _ effect: FaultEffect) { note(Deviation(fault, effect)) }
 
     mutating func note(_ deviation: Deviation) {

@@ -32,6 +32,22 @@ public struct PublishedPolicy: Hashable, Sendable {
         return (isApp ? appShowsInObjectiveC : savesShowInObjectiveC) ? .objectiveC : .swift
     }
 
+    /// Why `fault` cannot show in what these processes save: a clause about their languages and the app's; nil if it can.
+    public func whyHidden(_ fault: Fault, of processes: Set<Name>) -> String? {
+        let (savers, app) = (Set(processes.map(language)), language(of: DeviceStorage.app))
+        func missing(_ language: SnippetLanguage) -> String? {
+            savers.contains(language) ? nil : "no process that saved is in \(language.name)"
+        }
+        return switch fault {
+        case .eventSavedAsAttributes, .archivingFails: missing(.objectiveC)
+        case .emptyEmailUndecodable: missing(.swift)
+        case .languagesEncodeDifferently: savers == [app] ? "all are in \(app.name)" : nil
+        case .numbersChangeType, .collectionsVanish: app == .swift ? nil : "the app is in \(app.name)"
+        case .arraySetterUnused: app == .objectiveC ? nil : "the app is in \(app.name)"
+        default: nil
+        }
+    }
+
     private var savesShowInObjectiveC: Bool {
         !faults.isDisjoint(with: [.eventSavedAsAttributes, .archivingFails]) && !has(.emptyEmailUndecodable)
     }

@@ -2,4 +2,7 @@
 public enum SnippetLanguage: String, Sendable, CaseIterable {
     case swift
     case objectiveC = "objc"
+
+    /// The language in words.
+    var name: String { self == .swift ? "Swift" : "Objective-C" }
 }

@@ -2,7 +2,7 @@
 public struct WhatIfReport: Hashable, Sendable {
     /// Items that were saved.
     public private(set) var items = 0
-    /// Users who saved them.
+    /// Users whose they are. Whoever was merged into another user counts as that one.
     public var users: Int { itemUsers.count }
     /// Items that reached the SDK once, exact, in order, with their user and time.
     public private(set) var deliveredRight = 0
@@ -25,6 +25,8 @@ public struct WhatIfReport: Hashable, Sendable {
     /// Whether the history was played to its end; false if the caller stopped it.
     public internal(set) var isComplete = true
 
+    /// Launches, settings and discards of people who were erased since, which are not played: on which device they were, nobody knows.
+    public internal(set) var unplayed = 0
     /// The processes that saved something in what was played.
     public internal(set) var processes: Set<Name> = []
     /// Names on the blocklist that something in what was played has.
@@ -104,7 +106,7 @@ public struct WhatIfReport: Hashable, Sendable {
 public struct AffectedItem: Hashable, Sendable {
     /// Where the history has it.
     public var position: Position
-    /// Whose it was at the save.
+    /// Whose it is: the user of the save, or into whom they were merged.
     public var user: UserNumber
     /// The device on which it was saved.
     public var device: String

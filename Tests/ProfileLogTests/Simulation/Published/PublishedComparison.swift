@@ -58,6 +58,7 @@ struct PublishedComparison {
             #expect(effects.contains(.misdated) == isMisdated, "\(why)", sourceLocation: location)
             #expect(effects.contains(.reordered) == overtaking.contains(id), "\(why)", sourceLocation: location)
             if !calls.isEmpty {
+                #expect(end.outcomes[id]?.fate == .delivered, "\(why)", sourceLocation: location)
                 let isChanged = calls.contains { $0.content != item.content }
                 #expect(effects.isDisjoint(with: Self.changes) == !isChanged, "\(why)", sourceLocation: location)
             }

@@ -86,6 +86,19 @@ struct PublishedFlushTests {
         }
     }
 
+    @Test("22, 24: what was delivered waits no more, though it lies there to be delivered again")
+    func deliveredAndStored() {
+        story(.crashBeforeRemoval).saves(a).launches().then { end in
+            #expect(end.outcomes[1]?.fate == .delivered && end.report.deliveredRight == 1 && end.report.waiting == 0)
+        }
+        story(.crashBeforeRemoval).saves(.event("$a")).launches().then { end in
+            #expect(end.outcomes[1]?.fate == .rejected && end.report.rejected == 1)
+        }
+        story(.savesOverwriteEachOther).saves(a).launches().after(95).saves(b).then { end in
+            #expect(end.outcomes[1]?.fate == .delivered && end.outcomes[2]?.fate == .waiting)
+        }
+    }
+
     @Test("25: the last items of a crashed flush are cleared and never sent")
     func unstored() {
         story(.crashBeforePersistence).saves(a).launches().saves(a).saves(b).launches().then { end in
