@@ -114,6 +114,19 @@ struct ImportTests {
         #expect(refused.errors.contains("--name stdin"))
     }
 
+    @Test("What is behind the chunk in which the last import ended is stored behind it")
+    func order() throws {
+        let cli = try CLI()
+        let names = (1...9_000).map { "e\($0)" }
+        for count in [1_500, names.count] {
+            let lines = names.prefix(count).map { #"{"kind":"custom_event","user":"u","name":"\#($0)"}"# }
+            let input = lines.joined(separator: "\n") + "\n"
+            try #require(try cli.run("import", "-", "--name", "n", input: input).status == 0)
+        }
+        let stored = try cli.succeed("export").lines.compactMap { $0.firstMatch(of: /"name":"(e\d+)"/)?.output.1 }
+        #expect(stored.map(String.init) == names)
+    }
+
     @Test("A byte order mark before the first line is no part of it")
     func byteOrderMark() throws {
         let cli = try CLI()

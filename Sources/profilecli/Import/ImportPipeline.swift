@@ -39,20 +39,23 @@ final class ImportPipeline: Sendable {
 
     /// What `next` found.
     enum Next {
-        case chunk(ImportChunk)
+        case chunks([ImportChunk])
         /// Every chunk was taken, and this is why there are no more; nil at the end of the input.
         case end((any Error)?)
         /// Nothing came in a tenth of a second.
         case nothingYet
     }
 
-    /// The next chunk in order.
-    func next() -> Next {
+    /// The next chunks in order: as many as there are, `limit` at most.
+    func next(atMost limit: Int) -> Next {
         guard filled.wait(timeout: .now() + .milliseconds(100)) == .success else { return .nothingYet }
         return state.withLock { state in
             if state.chunks.isEmpty { return .end(state.failure) }
-            free.signal()
-            return .chunk(state.chunks.removeFirst())
+            var count = 1
+            while count < min(limit, state.chunks.count), filled.wait(timeout: .now()) == .success { count += 1 }
+            for _ in 0..<count { free.signal() }
+            defer { state.chunks.removeFirst(count) }
+            return .chunks(Array(state.chunks.prefix(count)))
         }
     }
 }

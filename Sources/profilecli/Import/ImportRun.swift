@@ -29,9 +29,10 @@ struct ImportRun {
         let pipeline = ImportPipeline { ImportChunker(LineReader(input), name: name, into: target) }
         while true {
             if Interrupt.isRequested { throw interrupted() }
-            switch pipeline.next() {
+            // Until something new is stored, a chunk may have to be cut, and those behind it must not be stored before its rest.
+            switch pipeline.next(atMost: stored > 0 ? Self.chunksPerCommit : 1) {
             case .nothingYet: continue
-            case .chunk(let chunk): try commit(chunk)
+            case .chunks(let chunks): try commit(chunks)
             case .end(let failure):
                 bar.clear()
                 if let failure { throw explained(failure) }
@@ -40,28 +41,39 @@ struct ImportRun {
         }
     }
 
-    private mutating func commit(_ chunk: ImportChunk) throws {
-        var chunk = chunk
-        do {
-            erased += UInt64(chunk.erased)
-            if chunk.events == 0 { return }
-            while let rest = try commitOrSkip(chunk) { chunk = rest }
-        } catch let error as AppendError {
-            bar.clear()
-            throw explained(error, chunk)
+    /// Chunks that share a sync, if so many were read while the one before was on its way to the disk.
+    private static let chunksPerCommit = 4
+
+    private mutating func commit(_ chunks: [ImportChunk]) throws {
+        for chunk in chunks { erased += UInt64(chunk.erased) }
+        let filled = chunks.filter { $0.events > 0 }
+        if filled.isEmpty { return }
+        for (chunk, result) in zip(filled, try target.log().commit(filled.map(\.append))) {
+            var (chunk, result) = (chunk, result)
+            do {
+                while let rest = try storedOrCut(chunk, result) {
+                    chunk = rest
+                    result = try target.log().commit([rest.append])[0]
+                }
+            } catch let error as AppendError {
+                bar.clear()
+                throw explained(error, chunk)
+            }
+            bar.update(progress(chunk.doneBytes))
         }
-        bar.update(progress(chunk.doneBytes))
     }
 
-    /// Stores the chunk unless it is stored. Where the file had ended inside it when it was imported last, its beginning is stored, and
-    /// the rest is the answer.
-    private mutating func commitOrSkip(_ chunk: ImportChunk) throws -> ImportChunk? {
-        let log = try target.log()
+    /// Counts a chunk that is stored, or was before. Where the file had ended inside it when it was imported last, its beginning is stored,
+    /// and the rest is the answer.
+    private mutating func storedOrCut(
+        _ chunk: ImportChunk, _ result: Result<AppendReceipt, AppendError>
+    ) throws -> ImportChunk? {
         do {
-            let receipt = try log.commit(chunk.append)
+            let receipt = try result.get()
             if receipt.isRepetition { skipped += UInt64(chunk.events) } else { stored += UInt64(chunk.events) }
             return nil
         } catch {
+            let log = try target.log()
             guard case .keyReused = error else { throw error }
             let count = try Self.storedEvents(chunk.key, log)
             guard 0 < count, count < chunk.events else { throw error }
