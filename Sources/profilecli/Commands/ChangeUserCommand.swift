@@ -8,7 +8,7 @@ struct ChangeUserCommand: AsyncParsableCommand {
         abstract: "Put another user on a device, as a login does.",
         discussion: """
             An anonymous user on the device becomes a user who is unknown so far, and is merged into a known one. What was saved \
-            before stays that of the user who saved it.
+            before stays that of the user who saved it. A device with a known user takes no anonymous one: wipe it first.
 
             EXAMPLES
               profilecli change-user jane
