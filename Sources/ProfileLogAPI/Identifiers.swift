@@ -12,7 +12,8 @@ enum Identifiers {
 
     /// A USER.
     static func user(_ text: String) throws -> UserID {
-        guard (1...(2 * Limits.bytesPerIdentifier + 16)).contains(text.utf8.count) else {
+        // An alias has two parts, and its label twice as many bytes if a backslash stands before each.
+        guard (1...(3 * Limits.bytesPerIdentifier + 16)).contains(text.utf8.count) else {
             throw APIProblem.invalid("user", "must have 1 to \(Limits.bytesPerIdentifier) bytes")
         }
         let id = UserID(text)

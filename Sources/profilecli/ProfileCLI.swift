@@ -19,7 +19,7 @@ struct ProfileCLI: AsyncParsableCommand {
             if it asks for one.
 
             USER is an external ID, or one of
-              alias:LABEL:NAME   an alias
+              alias:LABEL:NAME   an alias; in LABEL a backslash before : and \\
               braze:ID           the ID that the store gave, in 24 digits
               email:ADDRESS      who has this address; of several, one with an external ID
               phone:NUMBER       who has this number; of several, one with an external ID

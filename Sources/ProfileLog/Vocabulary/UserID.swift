@@ -14,24 +14,47 @@ public enum UserID: Hashable, Sendable {
     case device(String)
 
     /// Reads `alias:LABEL:NAME`, `braze:ID`, `email:ADDRESS`, `phone:NUMBER`, `device:ID`; all else is an external ID.
-    /// An external ID that begins like one of these is written `id:…`.
+    /// An external ID that begins like one of these is written `id:…`, and a colon or a backslash in a label with a backslash before it.
     public init(_ text: String) {
-        guard let colon = text.firstIndex(of: ":") else {
+        // By bytes: together with a combining mark behind it, a colon is another character.
+        guard let colon = text.utf8.firstIndex(of: UInt8(ascii: ":")) else {
             self = .externalID(text)
             return
         }
-        let rest = String(text[text.index(after: colon)...])
+        let rest = String(text[text.utf8.index(after: colon)...])
         switch text[..<colon] {
         case "id": self = .externalID(rest)
         case "braze": self = .brazeID(rest)
         case "email": self = .email(rest)
         case "phone": self = .phone(rest)
         case "device": self = .device(rest)
-        case "alias":
-            let parts = rest.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
-            self = parts.count == 2 ? .alias(label: String(parts[0]), name: String(parts[1])) : .externalID(text)
+        case "alias": self = Self.readAlias(rest) ?? .externalID(text)
         default: self = .externalID(text)
         }
+    }
+
+    /// The alias `LABEL:NAME`; nil if nothing ends the label.
+    private static func readAlias(_ text: String) -> UserID? {
+        var label: [UInt8] = []
+        var rest = text.utf8[...]
+        while let byte = rest.popFirst() {
+            switch (byte, rest.first) {
+            case (UInt8(ascii: ":"), _):
+                return .alias(label: String(decoding: label, as: UTF8.self), name: String(Substring(rest)))
+            case (UInt8(ascii: "\\"), let escaped?) where isEscaped(escaped): label.append(rest.removeFirst())
+            default: label.append(byte)
+            }
+        }
+        return nil
+    }
+
+    /// Whether a backslash stands before this byte of a label.
+    private static func isEscaped(_ byte: UInt8) -> Bool { byte == UInt8(ascii: ":") || byte == UInt8(ascii: "\\") }
+
+    private static func escaped(_ label: String) -> String {
+        guard label.utf8.contains(where: isEscaped) else { return label }
+        let bytes = label.utf8.flatMap { isEscaped($0) ? [UInt8(ascii: "\\"), $0] : [$0] }
+        return String(decoding: bytes, as: UTF8.self)
     }
 
     /// Whether both are the same, text compared by its bytes.
@@ -89,8 +112,8 @@ extension UserID: CustomStringConvertible {
     /// The form that `init(_:)` reads.
     public var description: String {
         switch self {
-        case .externalID(let id): Self.prefixes.contains { id.hasPrefix($0) } ? "id:\(id)" : id
-        case .alias(let label, let name): "alias:\(label):\(name)"
+        case .externalID(let id): Self.prefixes.contains { id.utf8.starts(with: $0.utf8) } ? "id:\(id)" : id
+        case .alias(let label, let name): "alias:\(Self.escaped(label)):\(name)"
         case .brazeID(let id): "braze:\(id)"
         case .email(let address): "email:\(address)"
         case .phone(let number): "phone:\(number)"

@@ -132,11 +132,7 @@ struct ImportFields {
         return text
     }
 
-    func user(_ name: String) throws(ImportLine.Refusal) -> UserID {
-        let text = try requiredText(name)
-        // Most IDs have no colon, and UserID looks for one character by character.
-        return text.utf8.contains(UInt8(ascii: ":")) ? UserID(text) : .externalID(text)
-    }
+    func user(_ name: String) throws(ImportLine.Refusal) -> UserID { UserID(try requiredText(name)) }
 
     func time(_ name: String) throws(ImportLine.Refusal) -> OccurredAt? {
         guard let text = try text(name) else { return nil }
