@@ -85,39 +85,3 @@ private struct DigitWriter {
         count += digits
     }
 }
-
-extension OccurredAt {
-    /// Reads a date, with or without a time and a zone; nil for all that is none.
-    ///
-    /// | form | for example | |
-    /// |---|---|---|
-    /// | ISO 8601, extended | `2026-01-31T23:59:59.123456Z` | `T`, `t` or a space before the time; seconds optional |
-    /// | ISO 8601, basic | `20260131T235959Z` | with a time alone, seconds optional |
-    /// | fraction | `.5`, `,123456789`, `:123` | 1 to 9 digits, cut to microseconds; behind a colon 3 |
-    /// | zone | `Z`, `+05:30`, `+0530`, `+05`, `+5:30`, ` -0500` | up to 23:59; one space may stand before it; none means UTC |
-    /// | zone by name | `UTC`, `PST` | `UT`, `UTC`, `GMT`, the American ones of RFC 822 (`EST`, `EDT`, to `PST`, `PDT`), `CET`, `CEST` |
-    /// | day | `2026-01-31` | midnight UTC |
-    /// | American day | `01/31/2026`, `1/31/2026`, `1-31-2026` | month first; midnight UTC |
-    /// | words | `Sat 01 31 23:59:59.-0500 2026` | see below |
-    ///
-    /// The last is Braze's `ddd MM dd HH:mm:ss.TZD YYYY`, whose meaning no document settles. Here `ddd` is the English
-    /// weekday in three letters and must be that of the date; `MM` is the month, in two digits or three English
-    /// letters; the time may have a fraction; `.TZD` is a zone as above, behind a point or a space, and may be missing.
-    /// Other abbreviations of zones are refused, for several of them have more than one meaning.
-    ///
-    /// Letters are read in either case. Years are those of four digits, 0000 to 9999; whether a year is plausible is
-    /// for the caller to say. 24:00 is midnight of the next day, and a second 60 the first of the next minute. There are
-    /// no week dates and no ordinal dates, no days alone without hyphens, which look like plain numbers, and no white
-    /// space around.
-    public init?(iso8601 text: String) {
-        guard let value = text.utf8.span.withUnsafeBufferPointer({ OccurredAt(iso8601: $0) }) else { return nil }
-        self = value
-    }
-
-    /// Reads the UTF-8 text in `bytes` as `init(iso8601:)` reads a string.
-    public init?(iso8601 bytes: UnsafeBufferPointer<UInt8>) {
-        var scanner = TimestampScanner(bytes)
-        guard let value = scanner.moment() else { return nil }
-        self = value
-    }
-}

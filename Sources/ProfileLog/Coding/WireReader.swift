@@ -68,6 +68,14 @@ struct WireReader {
         return 0
     }
 
+    /// How many items follow, each of a byte at least: bad bytes if there are not as many.
+    mutating func count() -> Int {
+        let count = varint()
+        if count <= UInt64(end - next) { return Int(count) }
+        fail()
+        return 0
+    }
+
     @inline(__always)
     mutating func signed() -> Int64 {
         let raw = varint()

@@ -10,6 +10,7 @@ public struct AppendBuilder: ~Copyable {
 
     init(names: NameTable, capacity: Int) {
         self.names = names.current
+        append.table = names
         append.items.reserveCapacity(capacity)
         append.targets.reserveCapacity(capacity)
         writer.reserve(capacity * 128)
@@ -22,14 +23,11 @@ public struct AppendBuilder: ~Copyable {
     /// Bytes that they take.
     public var byteCount: Int { writer.count + append.extraBytes }
 
-    /// Adds `event` of `user`, who is created if the ID is new and can make a user.
+    /// Adds `event` of `user`, who is created if the ID is new and can make a user. Only what is saved or logged can be added: all else the log
+    /// makes itself.
     public mutating func add(_ event: ProfileEvent, _ context: EventContext, to user: UserID) throws(AppendError) {
         try Validation.check(user)
         try Validation.check(event, context)
-        let kind = event.kind
-        guard kind.isGivenByCallers else {
-            throw .invalid(place: "An event of kind \(kind.name)", reason: "is made by the log alone")
-        }
         guard count < Limits.eventsPerAppend else { throw .tooLarge(limit: "\(Limits.eventsPerAppend) events") }
         let target = addTarget(user)
         let begin = writer.count
@@ -50,7 +48,7 @@ public struct AppendBuilder: ~Copyable {
             append.extraBytes += size
         }
         if let device = context.device { append.devices[count] = Name(device) }
-        append.items.append(.init(target: target, kind: kind, body: begin..<writer.count))
+        append.items.append(.init(target: target, kind: event.kind, body: begin..<writer.count))
     }
 
     /// Adds all `events` of `user`, or none of them if one cannot be stored.

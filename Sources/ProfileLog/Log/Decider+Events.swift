@@ -3,8 +3,7 @@ extension Decider {
     mutating func decideEvents(
         _ append: borrowing PreparedAppend, _ transaction: borrowing some Reading & ~Copyable
     ) throws -> AppendReceipt {
-        let isEncoded = append.deferred.isEmpty && (append.names?.erasures ?? .max) == view.nameTable.erasures
-        if isEncoded { return try decideEncoded(append, transaction) }
+        if append.deferred.isEmpty, isNumbered(append) { return try decideEncoded(append, transaction) }
         return try decideEncoded(resolvingNames(of: renumbered(copy append)), transaction)
     }
 
@@ -150,9 +149,14 @@ extension Decider {
 
     // MARK: - Names and contents
 
-    /// Encodes an append anew that was prepared before names were erased: their numbers lead nowhere.
+    /// Whether the numbers in the append are those of this log, and none of them was erased since.
+    private func isNumbered(_ append: borrowing PreparedAppend) -> Bool {
+        append.table === view.nameTable && append.names?.erasures == view.nameTable.erasures
+    }
+
+    /// Encodes an append anew that another log prepared, or this one before names were erased: their numbers lead elsewhere, or nowhere.
     private func renumbered(_ append: PreparedAppend) -> PreparedAppend {
-        guard let known = append.names, known.erasures != view.nameTable.erasures else { return append }
+        guard let known = append.names, !isNumbered(append) else { return append }
         var renumbered = append
         renumbered.preparedHash = nil
         renumbered.names = nil

@@ -30,12 +30,9 @@ extension PreparedAppend {
         _ change: IdentityChange, context: EventContext, idempotencyKey key: String? = nil, note: [UInt8] = []
     ) throws(AppendError) -> PreparedAppend {
         for id in change.ids { try Validation.check(id) }
-        let key = Array((key ?? "").utf8)
-        guard key.count <= Limits.bytesPerKey else {
-            throw .invalid(place: "The idempotency key", reason: "must not be longer than \(Limits.bytesPerKey) bytes")
-        }
+        try Validation.check(time: context.occurredAt)
         var append = PreparedAppend(.identity(change, context))
-        append.idempotencyKey = key
+        append.idempotencyKey = try checked(key: key ?? "")
         append.note = note
         return append
     }

@@ -38,6 +38,8 @@ public struct PreparedAppend: Sendable {
     var bytes: [UInt8] = []
     /// The names by whose numbers `bytes` is encoded.
     var names: NameMap?
+    /// The table that gave them their numbers. Another log, be it of a copy, numbers them otherwise.
+    var table: NameTable?
     var targets: [Target] = []
     var items: [Item] = []
     var deferred: [Int: Deferred] = [:]
@@ -85,7 +87,7 @@ public struct PreparedAppend: Sendable {
 
     /// The append in two: its first `count` events under its own key, and the others under `restKey`, in which nothing is expected of
     /// their users. The first part is the same append as one that was prepared from those events alone.
-    public func split(
+    package func split(
         at count: Int, restKey: String
     ) throws(AppendError) -> (beginning: PreparedAppend, rest: PreparedAppend) {
         var (beginning, rest) = (self, self)
@@ -120,6 +122,7 @@ public struct PreparedAppend: Sendable {
         _ device: String, _ intent: DeviceIntent, _ context: EventContext
     ) throws(AppendError) -> PreparedAppend {
         try Validation.check(device: device)
+        try Validation.check(time: context.occurredAt)
         return PreparedAppend(.device(Name(device), intent, context))
     }
 
@@ -129,6 +132,7 @@ public struct PreparedAppend: Sendable {
         device: String, _ selection: PendingSelection, actor: String, reason: String, context: EventContext
     ) throws(AppendError) -> PreparedAppend {
         try Validation.check(device: device)
+        try Validation.check(time: context.occurredAt)
         for (place, text) in [("The actor", actor), ("The reason", reason)] where !(1...1_024 ~= text.utf8.count) {
             throw .invalid(place: place, reason: "must have 1 to 1024 bytes")
         }

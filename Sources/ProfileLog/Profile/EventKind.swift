@@ -33,13 +33,19 @@ public enum EventKind: UInt8, Sendable, CaseIterable {
     case dataSent = 36
     case deviceChanged = 37
 
+    /// Reserved: nothing makes it yet.
     case eventVoided = 40
+    /// Reserved: nothing makes it yet.
     case eventUnvoided = 41
 
+    /// Reserved: nothing makes it yet.
     case appendRefused = 50
     case objectsLeftOut = 51
 
     case externalIDRemoved = 60
+
+    /// Never stored: stands for every kind that this program does not know, as a newer one may have written.
+    case unknown = 0
 
     /// The kind's name, as in the JSON forms.
     public var name: String { "\(self)" }
@@ -48,14 +54,6 @@ public enum EventKind: UInt8, Sendable, CaseIterable {
     public init?(name: String) {
         guard let kind = Self.allCases.first(where: { $0.name == name }) else { return nil }
         self = kind
-    }
-
-    /// Whether callers append it; the others are what the log decides.
-    var isGivenByCallers: Bool {
-        switch self {
-        case .customEventLogged, .customAttributesChanged, .userAttributesChanged, .purchaseLogged: true
-        default: isSaved
-        }
     }
 
     /// Of a logged event: the same, taken by an SDK that has not sent it yet.

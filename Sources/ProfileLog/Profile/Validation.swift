@@ -12,6 +12,9 @@ enum Validation {
             guard (1...100).contains(purchase.quantity) else {
                 throw .invalid(place: "The quantity", reason: "must be from 1 to 100")
             }
+            guard Purchase.holdsRevenue(purchase.price, times: purchase.quantity) else {
+                throw .invalid(place: "The price", reason: "is too large to be added up")
+            }
             let currency = purchase.currency.utf8
             guard currency.count == 3, currency.allSatisfy({ (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains($0) })
             else {
@@ -29,7 +32,9 @@ enum Validation {
             guard !changes.isEmpty else { throw .invalid(place: "The user attributes", reason: "must not be empty") }
             try refuseDoubles(changes, "The user attribute") { Name($0.attribute.name) }
             for change in changes { try check(change) }
-        default: break
+        case .other(let kind):
+            throw .invalid(place: "An event of kind \(kind.name)", reason: "is no event without its content")
+        default: throw .invalid(place: "An event of kind \(event.kind.name)", reason: "is made by the log alone")
         }
     }
 
@@ -41,7 +46,11 @@ enum Validation {
         case .unset, .increment: break
         case .arrayAdd(let values), .arrayRemove(let values), .objectsAdd(let values): try check(.array(values), place)
         case .objectMerge(let members): try check(.object(members), place)
-        case .objectsUpdate(let updates, _): for update in updates { try check(.object(update.object), place) }
+        case .objectsUpdate(let updates, _):
+            for update in updates {
+                try check(update.match.value, place)
+                try check(.object(update.object), place)
+            }
         case .objectsRemove(let matches): for match in matches { try check(match.value, place) }
         }
     }
@@ -100,8 +109,9 @@ enum Validation {
         _ value: borrowing AttributeValue, _ what: StaticString, of name: borrowing Name
     ) throws(AppendError) {
         switch value {
-        case .null, .bool, .int, .string, .date: return
+        case .null, .bool, .int, .string: return
         case .double(let double) where double.isFinite: return
+        case .date(let date) where date.isExpressible: return
         default: try check(copy value, "\(what) \(copy name)")
         }
     }
@@ -111,9 +121,10 @@ enum Validation {
             throw .invalid(place: place, reason: "must not be nested deeper than \(Limits.valueDepth)")
         }
         switch value {
-        case .null, .bool, .int, .string, .date: break
+        case .null, .bool, .int, .string: break
         case .double(let double):
             guard double.isFinite else { throw .invalid(place: place, reason: "must be a finite number") }
+        case .date(let date): try check(date, place)
         case .array(let values): for value in values { try check(value, place, depth: depth + 1) }
         case .object(let members):
             try refuseDoubles(members, "The key") { $0.key }
@@ -173,8 +184,20 @@ enum Validation {
         }
     }
 
+    /// When something happened by the sender's clock.
+    static func check(time: OccurredAt?) throws(AppendError) {
+        if let time { try check(time, "The time") }
+    }
+
+    private static func check(_ date: OccurredAt, _ place: String) throws(AppendError) {
+        guard date.isExpressible else {
+            throw .invalid(place: place, reason: "must be within the years 0 to 9999, and less than a day from UTC")
+        }
+    }
+
     static func check(_ event: ProfileEvent, _ context: EventContext) throws(AppendError) {
         try check(event)
+        try check(time: context.occurredAt)
         if context.source.isSDK { try checkForSDK(event, context) }
         if context.device != nil || context.process != nil || context.storage != nil || event.kind.isSaved {
             try checkPlace(event, context)

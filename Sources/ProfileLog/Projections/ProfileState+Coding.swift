@@ -31,7 +31,8 @@ extension ProfileProjection {
             writer.varint(UInt64(purchase.revenue.count))
             for revenue in purchase.revenue {
                 write(Array(revenue.currency.utf8), &writer)
-                writer.littleEndian(revenue.amount.bitPattern)
+                // Earlier programs let in what adds up to no number; of the patterns of those, one is written.
+                writer.littleEndian((revenue.amount.isNaN ? .nan : revenue.amount).bitPattern)
             }
         }
         writer.varint(UInt64(state.pending.count))
@@ -77,26 +78,26 @@ extension ProfileProjection {
         state.launches = occurrences(&reader)
         state.sessions = occurrences(&reader)
         state.flushes = occurrences(&reader)
-        for _ in 0..<reader.varint() where !reader.isBad {
+        for _ in 0..<reader.count() {
             let key = FieldKey(rawValue: UInt32(truncatingIfNeeded: reader.varint()))
             let position = reader.varint()
             let at = Int64(bitPattern: reader.fixed64())
             state.fields.set(key, reader.bytes(), position: position, at: at)
         }
-        for _ in 0..<reader.varint() where !reader.isBad {
+        for _ in 0..<reader.count() {
             let name = UInt32(truncatingIfNeeded: reader.varint())
             state.events.append(.init(name: name, occurrences: occurrences(&reader)))
         }
-        for _ in 0..<reader.varint() where !reader.isBad {
+        for _ in 0..<reader.count() {
             var purchase = ProfileState.PurchaseSummary(product: UInt32(truncatingIfNeeded: reader.varint()))
             purchase.occurrences = occurrences(&reader)
-            for _ in 0..<reader.varint() where !reader.isBad {
+            for _ in 0..<reader.count() {
                 let currency = reader.text()
                 purchase.revenue.append(.init(currency: currency, amount: reader.double()))
             }
             state.purchases.append(purchase)
         }
-        for _ in 0..<reader.varint() where !reader.isBad {
+        for _ in 0..<reader.count() {
             let position = reader.varint()
             guard let kind = EventKind(rawValue: UInt8(truncatingIfNeeded: reader.varint())) else { return nil }
             let savedAt = Int64(bitPattern: reader.fixed64())

@@ -24,4 +24,17 @@ public struct OccurredAt: Hashable, Sendable {
         self.timestamp = timestamp
         self.utcOffsetMinutes = utcOffsetMinutes
     }
+
+    /// Whether RFC 3339 can express it: it was within the years 0 to 9999 where it was, and that is less than a day from UTC.
+    var isExpressible: Bool {
+        guard -1439...1439 ~= utcOffsetMinutes else { return false }
+        // The offset is taken from the bounds, as the sum with a time may be too large.
+        let offset = Int64(utcOffsetMinutes) * 60_000_000
+        return Self.firstMicrosecond - offset...Self.lastMicrosecond - offset ~= timestamp.rawValue
+    }
+
+    /// Of the year 0.
+    private static let firstMicrosecond: Int64 = -62_167_219_200_000_000
+    /// Of the year 9999.
+    private static let lastMicrosecond: Int64 = 253_402_300_799_999_999
 }

@@ -152,4 +152,17 @@ struct ProfileProjectionTests {
     func otherKinds(kind: EventKind) throws {
         try given(ProfileProjection.self, .set("a", 1)).when(Happening(event: .other(kind))).thenNothingChanges()
     }
+
+    @Test("Bytes that promise more than follows are no state, and take no time", arguments: 0..<5)
+    func promises(list: Int) {
+        let head = [UInt8](repeating: 0, count: 3 + 1 + 16 + 3)
+        let empty = [UInt8](repeating: 0, count: list == 4 ? 2 : list)
+        // The fifth is within the third: the revenue of a product.
+        let product: [UInt8] = list == 4 ? [1, 1, 0] : []
+        let most = [UInt8](repeating: 0xFF, count: 9) + [1]
+        for rest in [[], [0], [UInt8](repeating: 1, count: 100)] {
+            let bytes = head + empty + product + most + rest
+            #expect(bytes.withUnsafeBytes { ProfileProjection.decode($0) } == nil)
+        }
+    }
 }
