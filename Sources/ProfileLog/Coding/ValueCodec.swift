@@ -45,13 +45,15 @@ enum ValueCodec {
         }
     }
 
+    /// Writes the members in ascending order, in whichever they are.
     static func writeObject(_ members: [AttributeValue.Member], to writer: inout WireWriter) {
+        let members = members.ascending
         let begin = writer.beginMessage(RecordField.Value.object)
-        let members = members.span
-        for index in members.indices {
+        let span = members.span
+        for index in span.indices {
             let item = writer.beginMessage(1)
-            write(members[index].value, to: &writer)
-            writer.field(RecordField.Value.key, text: members[index].key.text)
+            write(span[index].value, to: &writer)
+            writer.field(RecordField.Value.key, text: span[index].key.text)
             writer.endMessage(item)
         }
         writer.endMessage(begin)
@@ -118,7 +120,8 @@ enum ValueCodec {
                 guard let key = item.key else { return nil }
                 members.append(AttributeValue.Member(key, item.value))
             }
-            return .object(members)
+            // Earlier programs stored some as they were given.
+            return .object(members.ascending)
         default: return nil
         }
     }
@@ -148,5 +151,15 @@ enum ValueCodec {
             items.append(item)
         }
         return reader.isBad ? nil : items
+    }
+}
+
+extension [AttributeValue.Member] {
+    /// The members in ascending order of their keys' bytes; as a rule these are they.
+    fileprivate var ascending: [AttributeValue.Member] {
+        let members = span
+        var index = 1
+        while index < members.count, members[index - 1].key < members[index].key { index += 1 }
+        return index >= members.count ? self : sorted { $0.key < $1.key }
     }
 }

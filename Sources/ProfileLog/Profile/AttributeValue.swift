@@ -10,7 +10,7 @@ public enum AttributeValue: Sendable {
     case string(String)
     case date(OccurredAt)
     case array([AttributeValue])
-    /// Members in ascending order of the bytes of their keys, each key once.
+    /// Members, each key once: in ascending order of the bytes of their keys, in which they are stored and read.
     case object([Member])
 
     /// One key of an object, and what it holds.

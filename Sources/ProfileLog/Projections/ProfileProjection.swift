@@ -3,7 +3,7 @@ public enum ProfileProjection: Projection {
     /// The name of its snapshots.
     public static let name = "profile"
     /// Raised with the meaning of `apply`.
-    public static let revision: UInt32 = 8
+    public static let revision: UInt32 = 9
     /// Nothing folded yet.
     public static var initial: ProfileState { ProfileState() }
 
@@ -206,8 +206,7 @@ extension ProfileState {
         events[low].occurrences.add(at: time, position)
     }
 
-    /// Makes a saved item effective, with the time at which it was saved. An item that is not there (it was voided, or erased)
-    /// changes nothing.
+    /// Makes a saved item effective, with the time at which it was saved. An item that is not there, as it was erased, changes nothing.
     mutating func flush(_ position: UInt64) {
         guard let entry = removePending(position) else { return }
         entry.body.withUnsafeBytes { body in
