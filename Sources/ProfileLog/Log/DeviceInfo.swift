@@ -18,4 +18,10 @@ public struct DeviceInfo: Hashable, Sendable {
         session = status.session == 0 ? nil : Position(rawValue: status.session)
         settings = status.settings
     }
+
+    /// Whether both are the same, the ID compared by its bytes.
+    public static func == (left: DeviceInfo, right: DeviceInfo) -> Bool {
+        left.device.hasSameBytes(as: right.device) && left.user == right.user && left.lastLaunch == right.lastLaunch
+            && left.session == right.session && left.settings == right.settings
+    }
 }

@@ -8,6 +8,7 @@ extension EventLog {
     public func keptState<P: Projection>(
         _: P.Type, of user: UserNumber, asOf version: Version = Version(rawValue: .max)
     ) throws -> P.State {
+        try P.check(scope: .user)
         let (fold, seen) = try withView { view, transaction in
             let now = try view.version(of: user.rawValue, transaction)
             let version = min(now, version.rawValue)

@@ -66,7 +66,7 @@ extension EventLog {
             let names = names.current
             let takesAll = filter == EventFilter()
             var events: [RecordedEvent] = []
-            events.reserveCapacity(takesAll ? min(positions.count, limit) : 0)
+            events.reserveCapacity(takesAll ? min(positions.count, max(0, limit)) : 0)
             try transaction.withCursor(environment.tables.log) { cursor in
                 for position in positions where events.count < limit {
                     let event = try Self.recorded(position, names, &cursor)
@@ -108,7 +108,8 @@ extension EventLog {
 
     /// Events from position `from` on, at most `limit` of them, in log order.
     ///
-    /// - Parameter scanLimit: records to look at; with a filter, an answer may be short although more follows: go on behind `scanned`.
+    /// - Parameter scanLimit: records to look at; with a filter, an answer may be short although more follows: go on behind `scanned`. With
+    ///   a limit of 0 or less nothing is looked at.
     public func events(
         from: Position, limit: Int, where filter: EventFilter = EventFilter(), scanLimit: Int = 100_000
     ) throws -> EventPage {
@@ -116,9 +117,9 @@ extension EventLog {
             let names = names.current
             var events: [RecordedEvent] = []
             var scanned = from.rawValue == 0 ? 0 : from.rawValue - 1
-            let last = min(view.last, scanned.addingReportingOverflow(UInt64(scanLimit)).partialValue)
+            let count = limit > 0 && scanned < view.last ? min(UInt64(max(0, scanLimit)), view.last - scanned) : 0
             try transaction.withCursor(view.tables.log) { log in
-                try Self.scan(view.tables, from: scanned + 1, to: last, transaction) { position, header in
+                try Self.scan(view.tables, from: scanned + 1, to: scanned + count, transaction) { position, header in
                     scanned = position
                     if filter.mayMatch(header.kind) {
                         let event = try Self.recorded(position, names, &log)
@@ -144,11 +145,12 @@ extension EventLog {
 
     /// The state of a projection for one user, as of `version` (or now): nearest snapshot, and a fold of what follows.
     ///
-    /// Sees everything that was acknowledged before the call.
+    /// Sees everything that was acknowledged before the call. Refuses a projection that is not folded by user.
     public func state<P: Projection>(
         _ projection: P.Type, of user: UserNumber, asOf version: Version = Version(rawValue: .max)
     ) throws -> P.State {
-        try withView { view, transaction in
+        try P.check(scope: .user)
+        return try withView { view, transaction in
             let now = try view.version(of: user.rawValue, transaction)
             return try state(P.self, user.rawValue, version: min(now, version.rawValue), view, transaction)
         }

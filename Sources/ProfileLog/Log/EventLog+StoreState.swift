@@ -12,7 +12,7 @@ extension EventLog {
     /// Its cost is that of the events behind the stored state: if the log was opened with the projection, some as many as the caches may be
     /// behind (`LogOptions.indexLag`).
     public func state<P: Projection>(overStore _: P.Type) throws -> (state: P.State, position: Position) {
-        try P.checkName()
+        try P.check(scope: .store)
         let fold = try withView { view, transaction in try storeState(P.self, view, transaction) }
         // A read is right whether or not the next one is cheaper.
         if fold.count > mostFoldedAtOnce { _ = try? keep(P.self, fold.state, at: fold.position, seen: fold.seen) }

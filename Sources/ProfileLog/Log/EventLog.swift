@@ -52,7 +52,7 @@ public final class EventLog: Sendable {
         alone: Bool = false
     ) throws {
         try options.check()
-        for projection in projections { try projection.checkName() }
+        try projections.checkNames()
         let environment = try Environment.open(path: path, missing: create ? .create : .refuse, alone: alone)
         let storeID = try Self.readMeta(environment, now: options.now(), newID: newID)
         let names = NameTable()

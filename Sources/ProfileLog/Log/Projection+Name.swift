@@ -1,12 +1,51 @@
 extension Projection {
+    /// Refuses one whose states cannot be kept under its name, or that is not folded by `scope`, by which it was asked for.
+    static func check(scope: ProjectionScope) throws(AppendError) {
+        try checkName()
+        if scope == self.scope { return }
+        throw .invalid(place: "The projection \(name)", reason: "is folded \(self.scope.words), and not \(scope.words)")
+    }
+
     /// Refuses a name that does not fit into a key, or under which the caches keep something of their own.
     static func checkName() throws(AppendError) {
-        let bytes = Array(name.utf8)
+        let name = self.name
+        let bytes = name.utf8
         if !(1...64).contains(bytes.count) {
             throw .invalid(place: "The projection's name \(name)", reason: "must be 1 to 64 bytes, not \(bytes.count)")
         }
-        if bytes == IndexCheckpoint.key || bytes == FlushProgress.key {
+        let isOurs =
+            bytes.elementsEqual(IndexCheckpoint.key) || bytes.elementsEqual(FlushProgress.key)
+            || builtIn.contains { $0 != self && $0.name.hasSameBytes(as: name) }
+        if isOurs {
             throw .invalid(place: "The projection's name \(name)", reason: "is one of the log's own; take another one")
+        }
+    }
+}
+
+/// The projections that the library brings along.
+private let builtIn: [any Projection.Type] = [
+    ProfileProjection.self, UsageProjection.self, CatalogueProjection.self, PendingProjection.self,
+    SourceProjection.self,
+]
+
+extension [any Projection.Type] {
+    /// Refuses a name that no projection may have, and two with one name, which would take each other's states for their own.
+    func checkNames() throws(AppendError) {
+        var names: Set<Name> = []
+        for projection in self {
+            try projection.checkName()
+            if names.insert(Name(projection.name)).inserted { continue }
+            throw .invalid(place: "The projection's name \(projection.name)", reason: "is that of two projections")
+        }
+    }
+}
+
+extension ProjectionScope {
+    fileprivate var words: String {
+        switch self {
+        case .user: "by user"
+        case .device: "by device"
+        case .store: "over the whole store"
         }
     }
 }

@@ -30,6 +30,14 @@ public struct EventContext: Hashable, Sendable {
         self.item = item
         self.app = app
     }
+
+    /// Whether both are the same, text compared by its bytes.
+    public static func == (left: EventContext, right: EventContext) -> Bool {
+        left.occurredAt == right.occurredAt && left.source == right.source && left.process == right.process
+            && left.storage == right.storage && left.replaces == right.replaces && left.ids == right.ids
+    }
+
+    private var ids: [Name?] { [device, item, app].map { text in text.map { Name($0) } } }
 }
 
 /// Through which door an event came. The numbers are stored and never change their meaning.

@@ -5,7 +5,8 @@
 public protocol Projection: Sendable {
     /// What has been folded so far: of one user, of one device, of the whole store.
     associatedtype State: Sendable
-    /// Names the cached state on disk, and outlives a rename of the type. 1 to 64 bytes, and neither `index` nor `flush`.
+    /// Names the cached state on disk, and outlives a rename of the type. 1 to 64 bytes, neither `index` nor `flush`, nor the name of a
+    /// projection of the library.
     static var name: String { get }
     /// Raised when `apply` changes meaning: a state cached under another revision is dropped and replayed.
     static var revision: UInt32 { get }
@@ -20,7 +21,8 @@ public protocol Projection: Sendable {
     static func merge(_ source: State, into target: inout State)
     /// The state's bytes: equal for equal states.
     static func encode(_ state: State) -> [UInt8]
-    /// The state that `encode` wrote; nil if the bytes are none.
+    /// The state that `encode` wrote; nil if the bytes are none. They are not aligned, and stand for the length of the call alone: what the
+    /// state keeps of them, it copies.
     static func decode(_ bytes: UnsafeRawBufferPointer) -> State?
 }
 

@@ -17,7 +17,7 @@ extension EventLog {
         _: P.Type, threads: Int = 1, until: Position? = nil, verify: Bool = false,
         progress: (LogProgress) -> Bool = { _ in true }
     ) throws -> ReplayReport {
-        precondition(P.scope == .user, "Only what is folded by user is read live.")
+        try P.check(scope: .user)
         while true {
             let beginning = try lastPosition()
             let report = try replayOnce(P.self, threads: threads, until: until, verify: verify, progress: progress)
@@ -108,9 +108,9 @@ private struct LiveProof<P: Projection> {
     private func compareDevices(_ report: inout ReplayReport) throws {
         // One view of all devices: others may write meanwhile.
         let (live, end) = try log.withView { view, transaction in
-            var states: [String: [UInt8]] = [:]
+            var states: [Name: [UInt8]] = [:]
             for device in try view.devices(transaction) {
-                states[device.text] = PendingProjection.encode(try view.deviceState(device, transaction))
+                states[device] = PendingProjection.encode(try view.deviceState(device, transaction))
             }
             return (states, Position(rawValue: view.last))
         }

@@ -14,6 +14,7 @@ public final class Replayer<P: Projection> {
     /// One thread's share: the users whose number leaves its index as the remainder, the devices by their hash.
     private struct Lane {
         var states: [P.State] = []
+        /// In a fold by user: how many events each state has seen.
         var versions: [UInt64] = []
         /// In a fold by device: where its state is.
         var devices: [Name: Int] = [:]
@@ -155,14 +156,15 @@ public final class Replayer<P: Projection> {
 
     // MARK: - What came out
 
-    /// Calls `body` with each user who has events, their version and state, ascending by number.
+    /// Calls `body` with each user who has events, their version and state, ascending by number; with nobody if the fold is not by user.
     public func forEachUser(_ body: (UserNumber, Version, P.State) throws -> Void) rethrows {
         let count = lanes.count
-        let slots = lanes.map { $0.withReading { $0.states.count } }.max() ?? 0
+        let slots = lanes.map { $0.withReading { $0.versions.count } }.max() ?? 0
         for slot in 0..<slots {
             for (index, lane) in lanes.enumerated() {
                 let found = lane.withReading { lane -> (version: UInt64, state: P.State)? in
-                    slot < lane.states.count && lane.versions[slot] > 0 ? (lane.versions[slot], lane.states[slot]) : nil
+                    guard slot < lane.versions.count, lane.versions[slot] > 0 else { return nil }
+                    return (lane.versions[slot], lane.states[slot])
                 }
                 guard let found else { continue }
                 let user = UserNumber(rawValue: UInt64(slot * count + index))
@@ -172,11 +174,11 @@ public final class Replayer<P: Projection> {
     }
 
     /// The states of a fold by device, by the devices' IDs.
-    public var devices: [String: P.State] {
-        var devices: [String: P.State] = [:]
+    public var devices: [Name: P.State] {
+        var devices: [Name: P.State] = [:]
         for lane in lanes {
             lane.withReading { lane in
-                for (device, slot) in lane.devices { devices[device.text] = lane.states[slot] }
+                for (device, slot) in lane.devices { devices[device] = lane.states[slot] }
             }
         }
         return devices
@@ -185,15 +187,27 @@ public final class Replayer<P: Projection> {
     /// The state of a fold over the whole store.
     public var state: P.State { lanes[0].withReading { $0.states.first } ?? P.initial }
 
-    /// SHA-256 over all users' numbers, versions and states, in hexadecimal: equal folds, equal digests.
+    /// SHA-256 over all states, in hexadecimal: equal folds, equal digests. With each user's state stand their number and version, with a
+    /// device's its ID.
     public func digest() -> String {
         var hash = SHA256()
-        forEachUser { user, version, state in
-            var bytes: [UInt8] = []
-            bytes.appendBigEndian(user.rawValue)
-            bytes.appendBigEndian(version.rawValue)
-            hash.update(data: bytes)
-            hash.update(data: P.encode(state))
+        switch P.scope {
+        case .user:
+            forEachUser { user, version, state in
+                var bytes: [UInt8] = []
+                bytes.appendBigEndian(user.rawValue)
+                bytes.appendBigEndian(version.rawValue)
+                hash.update(data: bytes)
+                hash.update(data: P.encode(state))
+            }
+        case .device:
+            for (device, state) in devices.sorted(by: { $0.key < $1.key }) {
+                var bytes: [UInt8] = []
+                bytes.appendBigEndian(UInt64(device.text.utf8.count))
+                hash.update(data: bytes + device.text.utf8)
+                hash.update(data: P.encode(state))
+            }
+        case .store: hash.update(data: P.encode(state))
         }
         return Hexadecimal.text(hash.finalize())
     }

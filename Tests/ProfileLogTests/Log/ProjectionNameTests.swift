@@ -19,6 +19,25 @@ private enum NamedFlush: NothingKept { static let name = "flush" }
 private enum Nameless: NothingKept { static let name = "" }
 private enum LongName: NothingKept { static let name = String(repeating: "n", count: 65) }
 private enum LongestName: NothingKept { static let name = String(repeating: "n", count: 64) }
+private enum NamedProfile: NothingKept { static let name = "profile" }
+private enum NamedCatalogue: NothingKept { static let name = "catalogue" }
+private enum NamedTwin: NothingKept { static let name = "twin" }
+private enum OtherTwin: NothingKept {
+    static let name = "twin"
+    static let scope = ProjectionScope.user
+}
+private enum NamelessByUser: NothingKept {
+    static let name = ""
+    static let scope = ProjectionScope.user
+}
+private enum LongNameByUser: NothingKept {
+    static let name = String(repeating: "n", count: 300)
+    static let scope = ProjectionScope.user
+}
+private enum NamedUsage: NothingKept {
+    static let name = "usage"
+    static let scope = ProjectionScope.user
+}
 
 @Suite("A projection's name is a key of its own")
 struct ProjectionNameTests {
@@ -34,6 +53,43 @@ struct ProjectionNameTests {
         let log = try EventLog(path: folder.path, create: true, projections: [LongestName.self])
         _ = try log.append([.customEventLogged(CustomEvent(name: "a"))], to: .externalID("ana"))
         #expect(throws: AppendError.self) { try log.state(overStore: NamedIndex.self) }
+        try log.expectSound()
+    }
+
+    @Test("Two of one name would share their states, and so would one with a name of ours")
+    func shared() throws {
+        for projections in [
+            [NamedTwin.self, OtherTwin.self], [ProfileProjection.self, ProfileProjection.self],
+            [ProfileProjection.self, NamedCatalogue.self], [NamedProfile.self],
+        ] as [[any Projection.Type]] {
+            #expect(throws: AppendError.self) {
+                try EventLog(path: folder.path, create: true, projections: projections)
+            }
+        }
+        #expect(throws: StorageError.noStore(path: folder.path)) { try EventLog(path: folder.path) }
+        let own: [any Projection.Type] = [
+            ProfileProjection.self, UsageProjection.self, CatalogueProjection.self, PendingProjection.self,
+            SourceProjection.self, NamedTwin.self,
+        ]
+        try EventLog(path: folder.path, create: true, projections: own).expectSound()
+    }
+
+    @Test("A name is looked at by whoever reads or keeps a state, so that no erasure meets a key that is none")
+    func kept() throws {
+        let log = try EventLog(path: folder.path, create: true, options: .small(TestClock()))
+        for _ in 0..<110 {
+            let events = Array(repeating: ProfileEvent.customEventLogged(CustomEvent(name: "a")), count: 10)
+            _ = try log.append(events, to: .externalID("ana"))
+        }
+        let ana = try #require(try log.find(.externalID("ana"))).number
+        func expectRefused<P: Projection>(_: P.Type) {
+            #expect(throws: AppendError.self) { try log.keptState(P.self, of: ana) }
+            #expect(throws: AppendError.self) { try log.state(P.self, of: ana) }
+        }
+        expectRefused(NamelessByUser.self)
+        expectRefused(LongNameByUser.self)
+        expectRefused(NamedUsage.self)
+        _ = try log.erase([.externalID("ana")], actor: "a test", reason: "asked to")
         try log.expectSound()
     }
 }

@@ -57,6 +57,22 @@ struct RefusalTests {
         try log.expectSound()
     }
 
+    @Test("A page of events that may hold none, or for which nothing may be looked at, is empty")
+    func pages() throws {
+        let log = try EventLog(path: folder.path, create: true)
+        _ = try log.append([.customEventLogged(CustomEvent(name: "played"))], to: .externalID("ana"))
+        let first = Position.start.next
+        for (limit, scanLimit) in [(0, 100), (-1, 100), (.min, 100), (100, 0), (100, -1), (100, .min), (0, 0)] {
+            let page = try log.events(from: first, limit: limit, scanLimit: scanLimit)
+            #expect(page.events.isEmpty && page.scanned == .start && page.last.rawValue == 2)
+        }
+        #expect(try log.events(from: first, limit: .max, scanLimit: .max).events.count == 2)
+        #expect(try log.events(from: first.next, limit: .max, scanLimit: .max).events.count == 1)
+        #expect(try log.events(from: Position(rawValue: .max), limit: 1, scanLimit: .max).events.isEmpty)
+        let ana = try #require(try log.find(.externalID("ana"))).number
+        #expect(try log.history(of: ana, limit: -1).isEmpty)
+    }
+
     @Test("A key counts all events of its append, those for new users and devices too", arguments: UInt64(0)..<50)
     func keyCount(seed: UInt64) throws {
         let log = try EventLog(path: folder.path, create: true)
