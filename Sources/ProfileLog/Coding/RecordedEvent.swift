@@ -48,7 +48,7 @@ extension RecordedEvent {
     }
 
     private static func event(_ kind: EventKind?, _ body: RecordBody, _ names: NameMap) -> ProfileEvent? {
-        guard let kind else { return .other(.appendRefused) }
+        guard let kind else { return .other(.unknown) }
         if body.erased { return .other(kind) }
         switch kind {
         case .userCreated: return .userCreated(body.identities)

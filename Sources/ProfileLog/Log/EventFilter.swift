@@ -19,7 +19,7 @@ public struct EventFilter: Hashable, Sendable {
 
     func mayMatch(_ kind: EventKind?) -> Bool {
         guard let kinds else { return true }
-        return kind.map(kinds.contains) ?? false
+        return kinds.contains(kind ?? .unknown)
     }
 
     func matches(_ event: RecordedEvent) -> Bool {

@@ -22,7 +22,10 @@ extension EventLog {
 
     /// Appends events of one user, and is done when they are on the disk.
     ///
-    /// - Parameter key: makes the same append, sent again, change nothing.
+    /// - Parameters:
+    ///   - context: the app, unless you say otherwise, whose SDK takes no name that begins with `$` and no property of more than 255
+    ///     characters. For what a server says give `EventContext(source: .rest)`.
+    ///   - key: makes the same append, sent again, change nothing.
     public func append(
         _ events: [ProfileEvent], to user: UserID, expecting expected: ExpectedVersion = .any,
         context: EventContext = EventContext(source: .app), idempotencyKey key: String? = nil

@@ -6,11 +6,11 @@ public enum Limits {
     public static let bytesPerAppend = 32 << 20
     /// Bytes of one encoded event.
     public static let bytesPerEvent = 1 << 20
-    /// Characters of an event, attribute or property name (spec/rest-api 1.2), each a Unicode scalar.
+    /// Characters of an event, attribute or property name (spec/rest-api 1.2), of a process or an app group, each a Unicode scalar.
     public static let charactersPerName = 255
     /// Bytes of an external ID, an alias, an e-mail address, a phone number.
     public static let bytesPerIdentifier = 997
-    /// Bytes of a device ID, a process or an app group: it is part of a key.
+    /// Bytes of a device ID: it is part of a key.
     public static let bytesPerDevice = 200
     /// Bytes of an idempotency key.
     public static let bytesPerKey = 1_000

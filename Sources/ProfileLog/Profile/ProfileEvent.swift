@@ -47,7 +47,7 @@ public enum ProfileEvent: Hashable, Sendable {
     /// What a request left out; about nothing that the user has.
     case objectsLeftOut([LeftOut])
 
-    /// A kind that this program stores and counts, and whose content no fold of this version reads.
+    /// A kind whose content this program does not read, or an event whose content was erased.
     case other(EventKind)
 
     /// What kind of fact it is.

@@ -99,6 +99,23 @@ struct RecordTests {
         }
     }
 
+    @Test("An event of a kind that a newer program wrote is told as that, and as nothing that happened")
+    func newerKind() throws {
+        let log = try EventLog(path: folder.path, create: true)
+        let receipt = try log.append([.customEventLogged(CustomEvent(name: "a"))], to: .externalID("ana"))
+        let key = withUnsafeBytes(of: receipt.last.rawValue) { Array($0) }
+        try log.damage(.log, key) { record in
+            record[2] = 99
+            record.removeLast(4)
+            let checksum = record.withUnsafeBytes { crc32c($0) }
+            withUnsafeBytes(of: checksum.littleEndian) { record.append(contentsOf: $0) }
+        }
+        #expect(try log.event(at: receipt.last)?.event.kind.name == "unknown")
+        let unknown = try #require(EventKind(name: "unknown"))
+        let page = try log.events(from: .start.next, limit: 10, where: EventFilter(kinds: [unknown]))
+        #expect(page.events.map(\.position) == [receipt.last])
+    }
+
     private func run(_ program: String, _ arguments: [String], _ input: [UInt8]) throws -> [UInt8] {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: program)
