@@ -103,7 +103,7 @@ struct RecordTests {
     func newerKind() throws {
         let log = try EventLog(path: folder.path, create: true)
         let receipt = try log.append([.customEventLogged(CustomEvent(name: "a"))], to: .externalID("ana"))
-        let key = withUnsafeBytes(of: receipt.last.rawValue) { Array($0) }
+        let key = withNumberKey(receipt.last.rawValue) { Array($0) }
         try log.damage(.log, key) { record in
             record[2] = 99
             record.removeLast(4)
