@@ -146,9 +146,9 @@ struct NaiveModel {
         let due = pending[device, default: []].filter(\.isVisible)
         pending[device] = pending[device, default: []].filter { !$0.isVisible }
         for user in users {
-            let items = due.filter { $0.user == user }.sorted { ($0.kind, $0.order) < ($1.kind, $1.order) }
-            for item in items { take(item.event, survivor(user), position: item.order, time: item.time) }
-            for _ in 0..<(items.count + chunk - 1) / chunk { bump(survivor(user)) }
+            let items = due.filter { survivor($0.user) == user }.sorted { ($0.kind, $0.order) < ($1.kind, $1.order) }
+            for item in items { take(item.event, user, position: item.order, time: item.time) }
+            for _ in 0..<(items.count + chunk - 1) / chunk { bump(user) }
         }
     }
 
