@@ -34,10 +34,17 @@ struct FoldStory<P: Projection> {
         let batch = Self.batch(given + when, log.names)
         try log.apply(batch)
         try Self.expectLaws(batch, log, location)
-        let user = UserNumber(rawValue: 1)
-        let before = try log.state(P.self, of: user, asOf: Version(rawValue: UInt64(given.count)))
-        try body(log, Self.restored(before, location), Self.restored(log.state(P.self, of: user), location))
+        let before = try Self.live(log, after: given.count)
+        try body(
+            log, Self.restored(before, location), Self.restored(Self.live(log, after: batch.count), location))
         try log.expectSound(location)
+    }
+
+    /// The state as it is read after `count` events of the one user; where all are folded into one, it is that of the store.
+    private static func live(_ log: EventLog, after count: Int) throws -> P.State {
+        try log.withView { view, transaction in
+            try log.state(P.self, 1, version: UInt64(count), view, transaction)
+        }
     }
 
     private static func restored(_ state: P.State, _ location: SourceLocation) throws -> P.State {
@@ -70,7 +77,7 @@ struct FoldStory<P: Projection> {
             let resumed = P.encode(fold(batch, cut..<batch.count, into: restored, log.names))
             #expect(resumed == P.encode(whole), "resumed after \(cut) events", sourceLocation: location)
         }
-        let live = try log.state(P.self, of: UserNumber(rawValue: 1))
+        let live = try live(log, after: batch.count)
         #expect(P.encode(live) == P.encode(whole), sourceLocation: location)
     }
 
