@@ -155,6 +155,8 @@ struct WorkspaceTests {
         (condition("attribute: dob, less: 3"), 2, "segments[0].all[0].less", "no day"),
         (condition("attribute: date_of_first_session, greater: soon"), 2, "segments[0].all[0].greater", "no time"),
         (condition("attribute: email_open_tracking_disabled, equals: 1"), 2, "segments[0].all[0].equals", "true nor"),
+        (condition("attribute: email_subscribe, exists: false"), 2, "segments[0].all[0].exists", "`subscribed`"),
+        (condition("attribute: push_subscribe, exists: false"), 2, "segments[0].all[0].exists", "`subscribed`"),
         (condition("attribute: first_name, greater: 3"), 2, "segments[0].all[0].greater", "cannot hold"),
         (condition("attribute: email, contains: x"), 2, "segments[0].all[0].contains", "cannot hold"),
         (condition("attribute: subscription_groups, contains: news"), 2, "segments[0].all[0].contains", "`exists`"),

@@ -71,15 +71,23 @@ extension StandardAttribute {
 
     /// As ``compared(_:)``. Throws for what no profile has.
     fileprivate func comparable(_ value: AttributeValue) throws(TrackFault) -> AttributeValue {
+        // The native API and imports also take numbers of which nobody knows the country.
+        if self == .phone, let number = value.asText, ContactForm.isPhone(number), TrackTarget.phone(number) == nil {
+            return value
+        }
         let kept = try ReservedField.value(value, of: self)
         switch (self, kept) {
         case (.country, .null): throw .field("is no country")
-        case (.dateOfBirth, .string(let day)): return TrackTime.value(day)
+        // Of any year: nothing says that a day must be one that dates of custom attributes can have.
+        case (.dateOfBirth, .string(let day)): return OccurredAt(iso8601: day).map(AttributeValue.date) ?? kept
         default: return kept
         }
     }
 
-    /// What a condition can ask beside whether there is a value.
+    /// Whether every profile has a value, also one about which nothing was said (``ExportedProfile/text(_:)``).
+    fileprivate var isAlwaysThere: Bool { self == .emailSubscribe || self == .pushSubscribe }
+
+    /// What a condition can ask.
     fileprivate var tests: [String] {
         switch self {
         case .dateOfBirth, .dateOfFirstSession, .dateOfLastSession, .markedEmailAsSpamAt:
@@ -171,7 +179,15 @@ extension SegmentRule {
             let others = attribute.tests.map { "`\($0)`" }.joined(separator: ", ")
             throw node.refusal("cannot hold for `\(attribute.name)`", remedy: "It can be asked with \(others).")
         }
-        if key == "exists" { return .exists(try node.flag()) }
+        if key == "exists" {
+            let exists = try node.flag()
+            guard exists || !attribute.isAlwaysThere else {
+                throw node.refusal(
+                    "cannot be false: every profile has `\(attribute.name)`",
+                    remedy: "Where nothing was said, it equals `subscribed`.")
+            }
+            return .exists(exists)
+        }
         let value = try value(node, of: attribute)
         return key == "equals" ? .equals(value) : key == "greater" ? .greater(value) : .less(value)
     }
