@@ -30,7 +30,7 @@ extension EventLog {
     }
 
     /// Whether somebody was erased behind `position`.
-    func hasErasure(behind position: Position) throws -> Bool {
+    package func hasErasure(behind position: Position) throws -> Bool {
         let filter = EventFilter(kinds: [.userErased])
         var next = position.next
         while true {

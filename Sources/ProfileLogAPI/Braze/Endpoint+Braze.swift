@@ -39,6 +39,6 @@ extension API {
             $0.subscriptionsOfUsers($1)
         },
         Endpoint(.post, "/users/export/segment", "profiles of a segment, as a file") { await $0.exportSegment($1) },
-        Endpoint(.get, "/exports/{file}", "the file of an export") { $0.exportedFile($1) },
+        Endpoint(.get, "/exports/{file}", "the file of an export") { try $0.exportedFile($1) },
     ]
 }

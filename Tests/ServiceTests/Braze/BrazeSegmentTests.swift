@@ -95,6 +95,65 @@ struct BrazeSegmentTests {
         }
     }
 
+    @Test("An erasure by another process ends the files too: the same request makes another one, without the person")
+    func clearedByOtherProcess() async throws {
+        try await withAPI { plain in
+            let api = try plain.under(Self.yaml)
+            let other = try EventLog(path: api.log.path)
+            let body = #"{"segment_id":"all","fields_to_export":["external_id"]}"#
+            func url(awaited isAwaited: Bool) async throws -> String {
+                var request = APIRequest(.post, "/users/export/segment", body: Array(body.utf8))
+                request.isAwaited = { isAwaited }
+                return try JSON.parse(await api.answer(request).body).at("url").text
+            }
+            func file(_ url: String) async throws -> URL? {
+                await api.answer(APIRequest(.get, url)).file.map { URL(fileURLWithPath: $0.path) }
+            }
+            func erase(_ user: String) throws {
+                _ = try other.erase([.externalID(user)], actor: "other", reason: "asked")
+            }
+            await api.track(Wire.user("a"), Wire.user("b"), Wire.user("c"))
+            // Of one file nobody was told, of the other somebody was.
+            let untold = try await url(awaited: false)
+            let path = try #require(try await file(untold)).path
+            try erase("a")
+            let told = try await url(awaited: true)
+            #expect(told != untold)
+            #expect(try await file(untold) == nil && !FileManager.default.fileExists(atPath: path))
+            let parts = try ZipReader.parts(Array(try Data(contentsOf: try #require(try await file(told)))))
+            #expect(parts.map(\.text) == ["{\"external_id\":\"b\"}\n{\"external_id\":\"c\"}\n"])
+            try erase("b")
+            #expect(try await file(told) == nil)
+        }
+    }
+
+    @Test("An export during which another process erases somebody is removed, and nobody joins it")
+    func outdated() async throws {
+        try await withAPI { api in
+            let other = try EventLog(path: api.log.path)
+            await api.track(Wire.user("a"))
+            let shelf = ExportShelf()
+            try shelf.removeOutdated(api.log)
+            /// The status with which an export is refused.
+            func refusal(_ name: String, _ body: (FileHandle) async throws -> Void) async -> Int? {
+                let problem = await #expect(throws: APIProblem.self) {
+                    try await write(name, for: "r", on: shelf, body)
+                }
+                return problem?.status
+            }
+            let first = await refusal("first") { _ in
+                _ = try other.erase([.externalID("a")], actor: "other", reason: "asked")
+                try shelf.removeOutdated(api.log)
+                #expect(await refusal("second") { _ in } == 429)
+            }
+            #expect(first == 409)
+            #expect(shelf.file("first") == nil)
+            #expect(try await write("third", for: "r", on: shelf).name == "third")
+            try shelf.removeOutdated(api.log)
+            #expect(shelf.file("third") != nil)
+        }
+    }
+
     @Test("A line has the apps and devices if they were asked for")
     func usage() async throws {
         try await withAPI { plain in
@@ -180,12 +239,14 @@ struct BrazeSegmentTests {
         ("all: [{attribute: dob, equals: 1990-05-01}]", ["a"]),
         ("all: [{attribute: dob, less: 2000-01-01}]", ["a"]),
         ("all: [{attribute: dob, greater: 1990-05-01}]", ["b"]),
+        ("all: [{attribute: dob, less: 3500-01-01}]", ["a", "b"]),
         ("all: [{attribute: date_of_last_session, equals: 2026-01-01}]", ["a"]),
         ("all: [{attribute: date_of_last_session, greater: 2025-12-31}]", ["a"]),
         ("all: [{attribute: email_open_tracking_disabled, equals: true}]", ["c"]),
         ("all: [{custom_attribute: zip, equals: !!str 10115}]", ["a"]),
         ("all: [{custom_attribute: zip, equals: 10115}]", []),
         ("all: [{attribute: email_subscribe, equals: subscribed}]", ["a", "b", "c"]),
+        ("all: [{attribute: push_subscribe, exists: true}]", ["a", "b", "c"]),
         ("all: [{event: order}]", ["a", "b"]),
         ("all: [{event: order, at_least: 2}]", ["b"]),
         ("all: [{event: order, at_most: 1}]", ["a", "c"]),
@@ -226,6 +287,8 @@ struct BrazeSegmentTests {
             for (attribute, value, test) in [
                 ("email", #""Ann@Example.com""#, "equals: ann@EXAMPLE.com"),
                 ("phone", #""+44 20 7183 8750""#, "equals: +442071838750"),
+                ("phone", #""12345""#, "equals: \"12345\""),
+                ("phone", #""020 7183 8750""#, "equals: 020 7183 8750"),
                 ("dob", #"{"$time":"1990-12-31T00:00:00Z"}"#, "equals: 1990-12-31"),
                 ("dob", #"{"$time":"1990-12-31T00:00:00Z"}"#, "less: 1991-01-01"),
                 ("date_of_first_session", #""2026-01-01 00:00:00""#, "equals: 2026-01-01T00:00:00Z"),
@@ -420,7 +483,9 @@ struct BrazeSegmentTests {
         try await write("e", on: shelf)
     }
 
-    @Test("The same request gets the file of the one that runs, or its failure", arguments: [false, true])
+    @Test(
+        "The same request gets the file of the one that runs, or its failure", .timeLimit(.minutes(1)),
+        arguments: [false, true])
     func joined(fails: Bool) async throws {
         let shelf = ExportShelf()
         let (begins, begin) = AsyncStream<Void>.makeStream()

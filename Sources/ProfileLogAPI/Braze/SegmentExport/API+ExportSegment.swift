@@ -9,6 +9,7 @@ extension API {
             let day = log.options.now().rfc3339().prefix(10)
             let prefix = "\(day)-\(UUID().uuidString.lowercased())"
             let name = "\(prefix).\(asked.format.ending)"
+            try exports.removeOutdated(log)
             let file = try await exports.write(
                 name, mediaType: asked.format.mediaType, of: asked.segment.id, for: RequestNote.digest(request)
             ) { file in
@@ -16,6 +17,7 @@ extension API {
                 case .zip: try await write(asked, prefix, into: ZipArchive(file))
                 case .gzip: try await write(asked, prefix, into: GzipArchive(file))
                 }
+                try exports.removeOutdated(log)
             }
             if await request.isAwaited() { exports.tell(file.name) }
             var json = JSONWriter()
@@ -40,7 +42,8 @@ extension API {
     }
 
     /// A file that an export made.
-    func exportedFile(_ request: APIRequest) -> APIAnswer {
+    func exportedFile(_ request: APIRequest) throws -> APIAnswer {
+        try exports.removeOutdated(log)
         guard let file = exports.file(request.parameters["file"] ?? "") else {
             return APIProblem(
                 status: 404, code: "unknown_export", error: "There is no such export, or none any more.",

@@ -1,4 +1,5 @@
 internal import Foundation
+internal import ProfileLog
 internal import Synchronization
 
 /// The files that exports have written, until they are old, there are many, or the program ends.
@@ -14,6 +15,8 @@ final class ExportShelf: Sendable {
         var files: [File] = []
         /// How often all files were removed.
         var clearings = 0
+        /// No file has what an erasure up to here took out of the log.
+        var seen = Position.start
         /// The segments that are being exported.
         var running: [String: Running] = [:]
         /// Removes the files that become old, as long as there are any.
@@ -24,6 +27,8 @@ final class ExportShelf: Sendable {
     private struct Running {
         /// Stands for the request that asked for it.
         var digest: [UInt8]
+        /// How often all files had been removed when it began.
+        var clearings: Int
         /// The same request, sent again meanwhile.
         var waiting: [CheckedContinuation<File?, any Error>] = []
     }
@@ -73,6 +78,14 @@ final class ExportShelf: Sendable {
         withExtendedLifetime(folder) {}
     }
 
+    /// Removes all files if somebody was erased in `log`, by whatever process, since this was asked last.
+    func removeOutdated(_ log: EventLog) throws {
+        let last = try log.lastPosition()
+        let seen = state.withLock { $0.files.isEmpty && $0.running.isEmpty ? last : $0.seen }
+        if try log.hasErasure(behind: seen) { clear() }
+        state.withLock { $0.seen = max($0.seen, last) }
+    }
+
     /// The file of an export of `segment`: the one that the same request has begun before and was not told of, or else a new one, which
     /// `body` writes. One export of a segment runs at a time.
     ///
@@ -109,12 +122,14 @@ final class ExportShelf: Sendable {
         return try await withCheckedThrowingContinuation { continuation in
             let answer: Result<File?, any Error>? = state.withLock { state in
                 if let running = state.running[segment] {
-                    guard running.digest == digest else { return .failure(Self.isRunning) }
+                    guard running.digest == digest, running.clearings == state.clearings else {
+                        return .failure(Self.isRunning)
+                    }
                     state.running[segment]?.waiting.append(continuation)
                     return nil
                 }
                 let file = state.files.last { $0.isUntold && $0.digest == digest && $0.finished > limit }
-                if file == nil { state.running[segment] = Running(digest: digest) }
+                if file == nil { state.running[segment] = Running(digest: digest, clearings: state.clearings) }
                 return .success(file)
             }
             if let answer { continuation.resume(with: answer) }
