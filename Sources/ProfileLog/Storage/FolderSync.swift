@@ -1,9 +1,9 @@
 internal import Glibc
 
 /// Syncs of folders, where the names of files stand: LMDB does none.
-enum FolderSync {
+package enum FolderSync {
     /// Puts on the disk which files are in the folder `path`.
-    static func sync(_ path: String) throws(StorageError) {
+    package static func sync(_ path: String) throws(StorageError) {
         let folder = Glibc.open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard folder >= 0 else { throw .unreachable(path: path, code: errno) }
         defer { close(folder) }

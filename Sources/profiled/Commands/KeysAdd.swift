@@ -54,7 +54,10 @@ struct KeysAdd: ParsableCommand {
                     StoredKey(
                         key, name: name, created: Timestamp.now().rfc3339(), permissions: permissionNames))
             }
+            // It is valid now, whatever the disk says, and nobody can ask for it again.
+            let synced = Result { () throws(StartFailure) in try store.keyFile.sync() }
             try KeysCommand.print(key.text)
+            try synced.get()
             KeysCommand.note(
                 """
                 The key \(name) is shown this once; \(store.keyFile.path) keeps its hash.

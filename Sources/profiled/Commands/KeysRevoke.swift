@@ -24,6 +24,7 @@ struct KeysRevoke: ParsableCommand {
                 guard let place = keys.firstIndex(where: { $0.id == key || $0.name == key }) else { throw unknown }
                 return keys.remove(at: place).name
             }
+            try store.keyFile.sync()
             try KeysCommand.print("The key \(name) is revoked.")
         }
     }

@@ -1,4 +1,5 @@
 internal import Foundation
+internal import ProfileLog
 
 /// The file of keys: JSON, for its owner's eyes, replaced as a whole, and changed by one process at a time.
 struct KeyFile: Sendable {
@@ -39,11 +40,27 @@ struct KeyFile: Sendable {
     }
 
     /// Reads the keys, lets `change` change them, and replaces the file. Others who do so wait. Behind a link it is the file itself that is
-    /// replaced and locked.
+    /// replaced and locked. The change holds at once, and outlives a power cut after ``sync()``.
     func update<Result>(_ change: (inout [StoredKey]) throws -> Result) throws -> Result {
-        guard let real = realpath(path, nil) else { return try updateItself(change) }
+        try KeyFile(path: realPath).updateItself(change)
+    }
+
+    /// Puts on the disk that the file was replaced: else a key that was revoked could be back after a power cut.
+    func sync() throws(StartFailure) {
+        do throws(StorageError) {
+            try FolderSync.sync(URL(fileURLWithPath: realPath).deletingLastPathComponent().path)
+        } catch {
+            throw StartFailure(
+                "\(path) is changed, but that may not outlive a power cut: its folder cannot be synced.",
+                remedy: "Check the disk; after a power cut, `profiled keys list` shows whether the change is there.")
+        }
+    }
+
+    /// Of the file itself, if there is one, behind links.
+    private var realPath: String {
+        guard let real = realpath(path, nil) else { return path }
         defer { free(real) }
-        return try KeyFile(path: String(cString: real)).updateItself(change)
+        return String(cString: real)
     }
 
     private func updateItself<Result>(_ change: (inout [StoredKey]) throws -> Result) throws -> Result {
@@ -83,9 +100,5 @@ struct KeyFile: Sendable {
             unlink(new)
             throw failure
         }
-        // Else a key that was revoked could be back after a power cut.
-        let folder = open(URL(fileURLWithPath: path).deletingLastPathComponent().path, O_RDONLY | O_CLOEXEC)
-        defer { close(folder) }
-        guard folder >= 0, fsync(folder) == 0 else { throw cannotWrite }
     }
 }
