@@ -138,7 +138,7 @@ struct LifecycleTests {
         #expect(!FileManager.default.fileExists(atPath: port.path))
     }
 
-    @Test("A folder that is no store, a missing parent, a bad port file: exit code 1 and nothing changed")
+    @Test("A folder that is no store, a file, a missing parent, a bad port file: exit code 1 and nothing changed")
     func unusableStore() async throws {
         let folder = try Service.newFolder()
         defer { try? FileManager.default.removeItem(at: folder) }
@@ -150,6 +150,9 @@ struct LifecycleTests {
             try await failure(["--store", "foreign", "--port", "0"], in: folder, code: 1).contains(
                 "not a ProfileLog store"))
         #expect(try Data(contentsOf: foreign.appendingPathComponent("data.mdb")) == data)
+        try data.write(to: folder.appendingPathComponent("afile"))
+        #expect(
+            try await failure(["--store", "afile", "--port", "0"], in: folder, code: 1).contains("folder afile cannot"))
         _ = try await failure(["--store", "missing/store", "--port", "0"], in: folder, code: 1)
         let portFile = try await failure(
             ["--store", "s", "--port", "0", "--port-file", "missing/port"], in: folder, code: 1)
