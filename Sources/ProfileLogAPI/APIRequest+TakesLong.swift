@@ -5,8 +5,9 @@ extension APIRequest {
     /// Whether deciding it may take long: its body is large, or sets subscription groups, which all profiles with the same e-mail address
     /// get with the one that is named, be they thousands.
     public var takesLong: Bool {
-        // A key may be written with escapes: of ASCII, those of this form.
-        body.count >= Self.bytesThatTakeLong || contains("subscription_group") || contains(#"\u00"#)
+        // A key may be written with escapes: of its letters and `_`, those of these forms.
+        body.count >= Self.bytesThatTakeLong || contains("subscription_group")
+            || contains(#"\u005"#) || contains(#"\u006"#) || contains(#"\u007"#)
     }
 
     private func contains(_ text: StaticString) -> Bool {

@@ -57,13 +57,7 @@ extension API {
                     dropped.append((person.place, person.user == nil ? "is not valid" : "is no user's"))
                 }
                 for user in users where seen.insert(user.number).inserted {
-                    let event = try states.event(for: .brazeID(user.brazeID), in: workspace, &profiles)
-                    guard let event else {
-                        dropped.append((person.place, SubscriptionStates.full))
-                        continue
-                    }
-                    try builder.add(event, EventContext(source: .rest), to: .brazeID(user.brazeID))
-                    profiles.add([event], to: .brazeID(user.brazeID))
+                    try states.add(to: .brazeID(user.brazeID), &builder, &profiles)
                 }
             }
         }

@@ -70,18 +70,29 @@ extension SubscriptionStates {
         count <= limits.arrayElements && value.jsonByteCount <= limits.bytesPerNestedValue
     }
 
-    /// The event that gives `user` these states and leaves their other groups as they are. Whoever else changes the user meanwhile comes
-    /// before or behind it, not between.
-    ///
-    /// Nil if the profile has no room for another group: each change writes all of them anew, so where `workspace` declares none, they are
-    /// limited like an array.
-    func event(for user: UserID, in workspace: Workspace, _ profiles: inout TrackProfiles) throws -> ProfileEvent? {
+    /// Whether `user` has room for these states: each change writes all of a profile's groups anew, so where `workspace` declares none, they
+    /// are limited like an array. The user is pinned, as in ``change(of:_:)``.
+    func fits(_ user: UserID, in workspace: Workspace, _ profiles: inout TrackProfiles) throws -> Bool {
+        guard workspace.subscriptionGroups.isEmpty else { return true }
+        try profiles.pin(user)
         let old = SubscriptionStates(try profiles.attribute(.subscriptionGroups, of: user))
         let merged = merged(into: old)
+        return merged.count == old.count || merged.fits(workspace.limits)
+    }
+
+    /// The change that gives `user` these states and leaves their other groups as they are. Whoever else changes the user meanwhile comes
+    /// before or behind it, not between.
+    func change(of user: UserID, _ profiles: inout TrackProfiles) throws -> UserAttributeChange {
         try profiles.pin(user)
-        let grows = merged.count > old.count && workspace.subscriptionGroups.isEmpty
-        guard !grows || merged.fits(workspace.limits) else { return nil }
-        return .userAttributesChanged([.init(.subscriptionGroups, merged.value)])
+        let old = SubscriptionStates(try profiles.attribute(.subscriptionGroups, of: user))
+        return .init(.subscriptionGroups, merged(into: old).value)
+    }
+
+    /// Adds the event of the ``change(of:_:)`` to `builder`.
+    func add(to user: UserID, _ builder: inout AppendBuilder, _ profiles: inout TrackProfiles) throws {
+        let event = ProfileEvent.userAttributesChanged([try change(of: user, &profiles)])
+        try builder.add(event, EventContext(source: .rest), to: user)
+        profiles.add([event], to: user)
     }
 
     /// Has `object` keep the groups that it does not name, and gives the states that it sets; nil if it sets none.
@@ -93,8 +104,7 @@ extension SubscriptionStates {
                 let place = changes.firstIndex(where: { $0.attribute == .subscriptionGroups && $0.value != .null })
             else { continue }
             let states = SubscriptionStates(changes[place].value)
-            let event = try states.event(for: object.target.user, in: workspace, &profiles)
-            guard case .userAttributesChanged(let merged) = event else {
+            guard try states.fits(object.target.user, in: workspace, &profiles) else {
                 object.dropped.append((StandardAttribute.subscriptionGroups.name, full))
                 changes.remove(at: place)
                 if changes.isEmpty {
@@ -104,7 +114,7 @@ extension SubscriptionStates {
                 }
                 return nil
             }
-            changes[place] = merged[0]
+            changes[place] = try states.change(of: object.target.user, &profiles)
             object.events[index] = .userAttributesChanged(changes)
             return states
         }

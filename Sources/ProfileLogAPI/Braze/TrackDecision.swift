@@ -167,13 +167,12 @@ struct TrackDecision {
         guard let address = try profiles.email(of: user) else { return true }
         var isShared = true
         for other in try api.log.users(sharing: address) where other.number != own?.number {
-            let event = try states.event(for: .brazeID(other.brazeID), in: api.workspace, &profiles)
-            guard let event else {
+            let other = UserID.brazeID(other.brazeID)
+            if try states.fits(other, in: api.workspace, &profiles) {
+                try states.add(to: other, &builder, &profiles)
+            } else {
                 isShared = false
-                continue
             }
-            try builder.add(event, EventContext(source: .rest), to: .brazeID(other.brazeID))
-            profiles.add([event], to: .brazeID(other.brazeID))
         }
         return isShared
     }

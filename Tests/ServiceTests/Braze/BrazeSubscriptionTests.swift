@@ -406,6 +406,8 @@ struct BrazeSubscriptionTests {
         }
         #expect(!takesLong("") && !takesLong(#"{"attributes":[{"external_id":"subscription","x":"\\u"}]}"#))
         #expect(!takesLong(String(repeating: "s", count: 8191)) && takesLong(String(repeating: "s", count: 8192)))
+        // As most clients write letters that are not of ASCII.
+        #expect(!takesLong(#"{"attributes":[{"external_id":"a","x":"Jos\u00e9 \u00DF"}]}"#))
         #expect(takesLong("{\(Self.groups(0...0))}"))
         for (index, scalar) in "subscription_groups".unicodeScalars.enumerated() {
             for escape in [String(scalar.value, radix: 16), String(scalar.value, radix: 16, uppercase: true)] {
