@@ -127,6 +127,27 @@ struct ImportTests {
         #expect(stored.map(String.init) == names)
     }
 
+    @Test("Nothing is stored behind a line that the log refuses, and without it the import goes on in the same order")
+    func refused() throws {
+        let cli = try CLI()
+        var lines = (1...12_000).map { #"{"kind":"custom_event","user":"u","name":"e\#($0)"}"# }
+        lines[5_499] = #"{"kind":"custom_event","user":"braze:nobody","name":"e"}"#
+        func run() throws -> CLI.Outcome {
+            try cli.run("import", "-", "--name", "n", input: lines.joined(separator: "\n") + "\n")
+        }
+        let refused = try run()
+        #expect(refused.status != 0)
+        #expect(refused.errors.contains("5,000 events before it are stored"), "\(refused.errors)")
+        func stored() throws -> [String] {
+            let lines = try cli.succeed("export").lines
+            return lines.compactMap { $0.firstMatch(of: /"name":"(e\d+)"/).map { String($0.output.1) } }
+        }
+        #expect(try stored() == (1...5_000).map { "e\($0)" })
+        lines.remove(at: 5_499)
+        #expect(try run().status == 0)
+        #expect(try stored() == (1...12_000).filter { $0 != 5_500 }.map { "e\($0)" })
+    }
+
     @Test("A byte order mark before the first line is no part of it")
     func byteOrderMark() throws {
         let cli = try CLI()

@@ -8,9 +8,20 @@ extension EventLog {
     /// When it returns, the accepted ones are on the disk, and every later read sees them. If the disk failed, all of them say so
     /// (`outcomeUnknown`), and the log takes nothing more until it is opened again.
     public func commit(_ appends: [PreparedAppend]) -> [Result<AppendReceipt, AppendError>] {
+        commit(appends, endsAtRefusal: false)
+    }
+
+    /// As `commit(_:)`. With `endsAtRefusal` what comes behind the first append that is refused is neither stored nor answered.
+    package func commit(
+        _ appends: [PreparedAppend], endsAtRefusal: Bool
+    ) -> [Result<AppendReceipt, AppendError>] {
         var answers: [Result<AppendReceipt, AppendError>] = []
+        var isEnded = false
         // Once at least: a commit of nothing still takes the write lock and sees what a killed process left.
-        repeat { answers += commitOnly(appends[answers.count...]) } while answers.count < appends.count
+        repeat {
+            answers += commitOnly(appends[answers.count...], endsAtRefusal: endsAtRefusal)
+            isEnded = endsAtRefusal && answers.last?.isRefusal == true
+        } while answers.count < appends.count && !isEnded
         writeIndexIfDue()
         return answers
     }
@@ -38,10 +49,12 @@ extension EventLog {
 
     /// Commits the first of `appends`, as many as one commit holds, and answers those. Without writing the index: the writer
     /// answers first.
-    func commitOnly(_ appends: ArraySlice<PreparedAppend>) -> [Result<AppendReceipt, AppendError>] {
+    func commitOnly(
+        _ appends: ArraySlice<PreparedAppend>, endsAtRefusal: Bool = false
+    ) -> [Result<AppendReceipt, AppendError>] {
         var group = appends
         while true {
-            switch commitTogether(group) {
+            switch commitTogether(group, endsAtRefusal) {
             case .answered(let answers): return answers
             case .givenUp(at: 0, let refusal): return [.failure(refusal)]
             case .givenUp(let index, _): group = group.prefix(index)
@@ -55,14 +68,14 @@ extension EventLog {
         case givenUp(at: Int, AppendError)
     }
 
-    private func commitTogether(_ appends: ArraySlice<PreparedAppend>) -> Outcome {
+    private func commitTogether(_ appends: ArraySlice<PreparedAppend>, _ endsAtRefusal: Bool) -> Outcome {
         writing.withLock { _ in
             var answers: [Result<AppendReceipt, AppendError>] = []
             do {
                 let begin = ContinuousClock.now
                 var report = CommitReport()
                 try environment.withWriteTransaction { transaction in
-                    (answers, report) = try decideAndApply(appends, transaction)
+                    (answers, report) = try decideAndApply(appends, endsAtRefusal, transaction)
                     if !answers.contains(where: \.storesSomething) {
                         if answers.contains(where: \.isRepetition) { try environment.syncWhatIsSeen(by: transaction) }
                         throw NothingToStore()
@@ -95,7 +108,7 @@ extension EventLog {
     }
 
     private func decideAndApply(
-        _ appends: ArraySlice<PreparedAppend>, _ transaction: borrowing WriteTransaction
+        _ appends: ArraySlice<PreparedAppend>, _ endsAtRefusal: Bool, _ transaction: borrowing WriteTransaction
     ) throws -> ([Result<AppendReceipt, AppendError>], CommitReport) {
         let seen = try catchUpWriting(transaction)
         let tail = seen.tail
@@ -115,6 +128,7 @@ extension EventLog {
         for index in span.indices {
             let isFull = decider.byteCount + span[index].byteCount > Limits.bytesPerCommit
             if isFull, !answers.isEmpty { break }
+            if endsAtRefusal, answers.last?.isRefusal == true { break }
             do {
                 answers.append(.success(try decider.decide(span[index], transaction)))
             } catch let error as AppendError {
@@ -159,6 +173,8 @@ extension EventLog {
 }
 
 extension Result<AppendReceipt, AppendError> {
+    fileprivate var isRefusal: Bool { if case .failure = self { true } else { false } }
+
     /// Whether it needs a commit. A repetition needs none, but what it repeats must be on the disk.
     fileprivate var storesSomething: Bool {
         if case .success(let receipt) = self { !receipt.isRepetition && !receipt.places.isEmpty } else { false }

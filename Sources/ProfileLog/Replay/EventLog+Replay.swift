@@ -18,13 +18,19 @@ extension EventLog {
         progress: (LogProgress) -> Bool = { _ in true }
     ) throws -> ReplayReport {
         try P.check(scope: .user)
-        while true {
+        for _ in 0..<Self.mostReplays {
             let beginning = try lastPosition()
             let report = try replayOnce(P.self, threads: threads, until: until, verify: verify, progress: progress)
             // Who was erased meanwhile was folded by some slices and read by others as they were before: a state that never was.
             if try !report.isComplete || !hasErasure(behind: beginning) { return report }
         }
+        throw AppendError.invalid(
+            place: "The log",
+            reason: "lost somebody's events in each of \(Self.mostReplays) replays; try again when they are erased")
     }
+
+    /// How often a replay is begun before it gives up on a log from which people are erased all the time.
+    private static let mostReplays = 5
 
     private func replayOnce<P: Projection>(
         _: P.Type, threads: Int, until: Position?, verify: Bool, progress: (LogProgress) -> Bool

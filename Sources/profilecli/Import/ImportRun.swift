@@ -29,8 +29,7 @@ struct ImportRun {
         let pipeline = ImportPipeline { ImportChunker(LineReader(input), name: name, into: target) }
         while true {
             if Interrupt.isRequested { throw interrupted() }
-            // Until something new is stored, a chunk may have to be cut, and those behind it must not be stored before its rest.
-            switch pipeline.next(atMost: stored > 0 ? Self.chunksPerCommit : 1) {
+            switch pipeline.next(atMost: Self.chunksPerCommit) {
             case .nothingYet: continue
             case .chunks(let chunks): try commit(chunks)
             case .end(let failure):
@@ -46,42 +45,38 @@ struct ImportRun {
 
     private mutating func commit(_ chunks: [ImportChunk]) throws {
         for chunk in chunks { erased += UInt64(chunk.erased) }
-        let filled = chunks.filter { $0.events > 0 }
-        if filled.isEmpty { return }
-        for (chunk, result) in zip(filled, try target.log().commit(filled.map(\.append))) {
-            var (chunk, result) = (chunk, result)
-            do {
-                while let rest = try storedOrCut(chunk, result) {
-                    chunk = rest
-                    result = try target.log().commit([rest.append])[0]
+        var chunks = chunks.filter { $0.events > 0 }
+        // What is behind a chunk that is refused is not stored before it, or the log would have another order than the file.
+        while !chunks.isEmpty {
+            for result in try target.log().commit(chunks.map(\.append), endsAtRefusal: true) {
+                let chunk = chunks.removeFirst()
+                do {
+                    try count(chunk, result)
+                } catch let error as AppendError {
+                    bar.clear()
+                    throw explained(error, chunk)
                 }
-            } catch let error as AppendError {
-                bar.clear()
-                throw explained(error, chunk)
+                bar.update(progress(chunk.doneBytes))
             }
-            bar.update(progress(chunk.doneBytes))
         }
     }
 
     /// Counts a chunk that is stored, or was before. Where the file had ended inside it when it was imported last, its beginning is stored,
-    /// and the rest is the answer.
-    private mutating func storedOrCut(
-        _ chunk: ImportChunk, _ result: Result<AppendReceipt, AppendError>
-    ) throws -> ImportChunk? {
+    /// and the rest is stored now.
+    private mutating func count(_ chunk: ImportChunk, _ result: Result<AppendReceipt, AppendError>) throws {
         do {
             let receipt = try result.get()
             if receipt.isRepetition { skipped += UInt64(chunk.events) } else { stored += UInt64(chunk.events) }
-            return nil
         } catch {
             let log = try target.log()
             guard case .keyReused = error else { throw error }
-            let count = try Self.storedEvents(chunk.key, log)
-            guard 0 < count, count < chunk.events else { throw error }
+            let known = try Self.storedEvents(chunk.key, log)
+            guard 0 < known, known < chunk.events else { throw error }
             var rest = chunk
             // Under a key that is taken nothing is stored: this throws unless the stored lines are these.
-            _ = try log.commit(rest.removeFirst(count))
-            skipped += UInt64(count)
-            return rest
+            _ = try log.commit(rest.removeFirst(known))
+            skipped += UInt64(known)
+            try count(rest, log.commit([rest.append])[0])
         }
     }
 

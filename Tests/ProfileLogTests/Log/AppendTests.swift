@@ -66,6 +66,22 @@ struct AppendTests {
         try log.expectSound()
     }
 
+    @Test("Appends in order end at the first that is refused", arguments: [false, true])
+    func endsAtRefusal(endsAtRefusal: Bool) throws {
+        let log = try open()
+        let users: [UserID] = [.externalID("a"), .brazeID("nobody"), .externalID("b")]
+        let appends = try users.map { user in
+            var builder = log.prepare()
+            try builder.add(played, .test, to: user)
+            return try builder.finish()
+        }
+        let answers = log.commit(appends, endsAtRefusal: endsAtRefusal)
+        #expect(answers.count == (endsAtRefusal ? 2 : 3))
+        #expect(try log.find(.externalID("a")) != nil)
+        #expect(try (log.find(.externalID("b")) == nil) == endsAtRefusal)
+        try log.expectSound()
+    }
+
     @Test("An append over several users is stored whole, or not at all")
     func atomic() throws {
         let log = try open()

@@ -49,6 +49,18 @@ struct ErasedCopyTests {
         #expect(throws: AppendError.self) { try log.replay(into: other.path) }
     }
 
+    @Test("Where somebody is erased in each of its runs, a replay gives up")
+    func endless() throws {
+        let log = try filled()
+        #expect(throws: AppendError.self) {
+            try log.replay { progress in
+                _ = try? log.append([.customEventLogged(CustomEvent(name: "e"))], to: .externalID("ana"))
+                try? erase("ana", log)
+                return true
+            }
+        }
+    }
+
     @Test(
         "Who is erased while a replay runs is no difference, and its digest is that of a state that was",
         arguments: [true, false])
