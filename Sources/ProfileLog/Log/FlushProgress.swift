@@ -4,7 +4,7 @@
 /// process, writes the next slice, and what a process left when it ended is gone on with.
 ///
 /// ```
-/// revision uint32 BE | number uint64 BE | checkpoint uint64 BE | target uint64 BE | stage | 0, or 1 and the last key | CRC-32C uint32 LE
+/// revision of the caches uint32 BE | number uint64 BE | checkpoint uint64 BE | target uint64 BE | stage | 0, or 1 and the last key | CRC-32C uint32 LE
 /// ```
 struct FlushProgress: Hashable, Sendable {
     /// The parts of a flush in their order. `users` and `devices` hold states that the tail is applied to: which of their rows are ahead of
@@ -21,8 +21,8 @@ struct FlushProgress: Hashable, Sendable {
     }
 
     static let key = Array("flush".utf8)
-    /// Raised when the layout changes, or the meaning of a stage.
-    private static let revision: UInt32 = 2
+    /// Rows that another program wrote may say something else than today's, also before there is a checkpoint that tells it.
+    private static let revision = IndexCheckpoint.currentRevision
     /// Bytes of the row that earlier programs wrote: a random mark. They wrote nothing ahead of the checkpoint that a reader applies the tail to.
     private static let markBytes = 16
 

@@ -181,7 +181,7 @@ enum PendingRow {
 
 /// How far the caches reach: the row `index` of table `checkpoints`.
 struct IndexCheckpoint: Hashable {
-    /// Raised when the layout of a cache changes, or what a row of it says; caches of another revision are dropped and rebuilt.
+    /// Raised when the layout of a cache or of the row `flush` changes, or what a row says; caches of another revision are dropped and rebuilt.
     static let currentRevision: UInt32 = 6
     static let key = Array("index".utf8)
 

@@ -81,4 +81,39 @@ struct IndexFlushTests {
         try log.writeIndex()
         try log.expectSound()
     }
+
+    @Test("A first flush that an earlier program began is begun anew: what its rows say is not what they say today")
+    func earlierFirstFlush() throws {
+        var log = try open()
+        for device in ["a", "b", "c"] {
+            let saved = ProfileEvent.customEventSaved(CustomEvent(name: "saved"))
+            _ = try log.append([saved], to: .externalID("ana"), context: .saved(on: device))
+            _ = try log.launch(device: device)
+        }
+        var progress: FlushProgress?
+        repeat {
+            let isFinished = try log.writing.withLock { _ in try log.writeIndexSlice(rows: 1) }
+            try #require(!isFinished)
+            progress = log.flush.withLock { $0?.progress }
+        } while progress?.stage != .devices || progress?.last == nil
+        let device = try #require(progress?.last)
+        // A device as the program before wrote it: without the chunks of its last launch.
+        try log.damage(.devices, device) { row in
+            var status = row.withUnsafeBytes { DeviceRow.status($0) } ?? DeviceStatus()
+            #expect(!status.chunks.isEmpty)
+            status.chunks = [:]
+            var writer = WireWriter()
+            DeviceRow.write(status, to: &writer)
+            row = Array(writer.bytes)
+        }
+        try log.damage(.checkpoints, FlushProgress.key) { row in
+            row.replaceSubrange(0..<4, with: [0, 0, 0, 2])
+            row.removeLast(4)
+            let checksum = row.withUnsafeBytes { crc32c($0) }
+            withUnsafeBytes(of: checksum.littleEndian) { row.append(contentsOf: $0) }
+        }
+        log = try open()
+        try log.writeIndex()
+        try log.expectSound()
+    }
 }
