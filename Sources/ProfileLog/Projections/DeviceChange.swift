@@ -5,15 +5,15 @@ enum DeviceChange: Hashable, Sendable {
     /// If `source` is on it, `target` is from now on.
     case merged(source: UInt64, target: UInt64)
     /// The app started, and was to flush these lists; in the background nobody sees it.
-    case launched(position: UInt64, lists: Set<PendingKind>, isInBackground: Bool)
+    case launched(position: UInt64, lists: Set<PendingKind>, isInBackground: Bool, at: Int64)
     case left(at: Int64)
     case sessionStarted(position: UInt64)
     case sessionEnded
     case settings(DeviceSettings)
     /// An item waits.
     case saved(PendingItem)
-    /// The launch has decided about some of this user's items.
-    case flushed(user: UInt64)
+    /// The launch at this position has decided about some of this user's items.
+    case flushed(user: UInt64, launch: UInt64)
     /// The SDK has taken these items, in this order.
     case handed([UInt64], position: UInt64)
     /// These items were sent at this time, and wait no more.
@@ -44,7 +44,7 @@ enum DeviceChange: Hashable, Sendable {
         case .appLaunched:
             let lists = PendingKind.lists(skipping: record.skippedLists)
             let isInBackground = record.launchKind == UInt64(LaunchKind.background.rawValue)
-            body(device, .launched(position: position, lists: lists, isInBackground: isInBackground))
+            body(device, .launched(position: position, lists: lists, isInBackground: isInBackground, at: at))
         case .appLeft: body(device, .left(at: at))
         case .sessionStarted: body(device, .sessionStarted(position: position))
         case .sessionEnded: body(device, .sessionEnded)
@@ -54,7 +54,7 @@ enum DeviceChange: Hashable, Sendable {
         case .customEventQueued, .customAttributesQueued, .userAttributesQueued, .purchaseQueued:
             body(device, .saved(.init(queued: header.user, position)))
         case .pendingFlushed:
-            body(device, .flushed(user: header.user))
+            body(device, .flushed(user: header.user, launch: record.launch))
             let flushed = record.flushed.map(\.rawValue)
             if !record.rejected.isEmpty { body(device, .gone(record.rejected.map(\.position.rawValue))) }
             if flushed.isEmpty { return }

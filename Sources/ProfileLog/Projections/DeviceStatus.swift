@@ -10,7 +10,8 @@ struct DeviceStatus: Hashable, Sendable {
     var chunks: [UInt64: UInt32] = [:]
     /// Position of the `sessionStarted` of the session that is open; 0 if none is.
     var session: UInt64 = 0
-    /// When the app left the foreground; nil while it is there, or was never launched. A launch in the background leaves it there.
+    /// When the app left the foreground; nil while it is there, or was never launched. A launch in the background leaves it where it was: away,
+    /// if it is the first.
     var leftAt: Int64?
     /// When the SDK last sent something, in microseconds since 1970; nil if it never did.
     var sentAt: Int64?
@@ -20,12 +21,13 @@ struct DeviceStatus: Hashable, Sendable {
         switch change {
         case .user(let user): self.user = user
         case .merged(let source, let target): if user == source { user = target }
-        case .launched(let position, let lists, let isInBackground):
+        case .launched(let position, let lists, let isInBackground, let at):
+            if !isInBackground { leftAt = nil } else if launch == 0 { leftAt = at }
             launch = position
             self.lists = settings.isSDKEnabled ? lists : []
             chunks = [:]
-            if !isInBackground { leftAt = nil }
-        case .flushed(let user): chunks[user, default: 0] &+= 1
+        // Of a launch of somebody who was erased since, nothing is left but what it flushed of others.
+        case .flushed(let user, let launch): if launch == self.launch { chunks[user, default: 0] &+= 1 }
         case .left(let at): leftAt = at
         case .sessionStarted(let position): session = position
         case .sessionEnded: session = 0

@@ -94,6 +94,18 @@ struct DeviceMachineTests {
         #expect(run.devices["d"]?.session == nil && run.devices["d"]?.lastLaunch != nil)
     }
 
+    @Test("An app that was launched in the background alone is not in the foreground, and cannot leave it")
+    func leavesBackground() {
+        var run = MachineRun()
+        run.launch("d", .background)
+        let inBackground = run.handle(.leave, "d")
+        #expect(!inBackground)
+        run.launch("d", .cold)
+        run.launch("d", .background)
+        let (left, again) = (run.handle(.leave, "d"), run.handle(.leave, "d"))
+        #expect(left && !again)
+    }
+
     @Test("A launch in the background does not end that the app is away", arguments: [3, 3600])
     func backgroundWhileAway(seconds: Int64) {
         var run = MachineRun()

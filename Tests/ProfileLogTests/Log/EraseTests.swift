@@ -130,6 +130,37 @@ struct EraseTests {
         #expect(try log.replay(verify: true).isEqual)
     }
 
+    @Test("What an erased person's launch flushed of others keeps nobody from coming to the device")
+    func launchedDevice() throws {
+        let log = try open()
+        _ = try log.append([.customEventLogged(CustomEvent(name: "played"))], to: bo)
+        _ = try log.changeUser(device: "d", to: ana)
+        var offline = SettingsChange()
+        offline.isOnline = false
+        _ = try log.change(offline, of: "d")
+        _ = try log.append([.customEventSaved(CustomEvent(name: "other"))], to: bo, context: .saved(on: "d"))
+        _ = try log.launch(device: "d")
+        _ = try log.erase([ana], actor: "a test", reason: "asked to")
+        #expect(try log.device("d") == nil)
+        let cyd = UserID.externalID("cyd")
+        _ = try log.append([.customEventSaved(CustomEvent(name: "other"))], to: cyd, context: .saved(on: "d"))
+        #expect(try log.device("d")?.user == log.find(cyd)?.number)
+        // A launch that an erased one follows has the chunks that are its own.
+        _ = try log.changeUser(device: "e", to: bo)
+        _ = try log.append([.customEventSaved(CustomEvent(name: "other"))], to: bo, context: .saved(on: "e"))
+        _ = try log.launch(device: "e")
+        _ = try log.changeUser(device: "e", to: .externalID("dan"))
+        _ = try log.append([.customEventSaved(CustomEvent(name: "other"))], to: bo, context: .saved(on: "e"))
+        _ = try log.launch(device: "e")
+        _ = try log.erase([.externalID("dan")], actor: "a test", reason: "asked to")
+        let number = try #require(try log.find(bo)).number.rawValue
+        #expect(try log.deviceState("e").status.chunks == [number: 1])
+        try log.expectSound()
+        #expect(try log.replay(verify: true).isEqual)
+        try log.writeIndex()
+        try log.expectSound()
+    }
+
     @Test("Who comes back under the same IDs is somebody new; a second erasure finds nobody")
     func comesBack() throws {
         let log = try open()
