@@ -31,14 +31,15 @@ public enum JSONValues {
         try values.map { (element) throws(JSONFormError) in try value(element) }
     }
 
-    /// The other way round: what `value(_:)` reads as `value`.
+    /// The other way round: what `value(_:)` reads as `value`. A number that JSON cannot express, as an earlier program may have stored it, is null.
     static func json(_ value: AttributeValue) -> AttributeValue {
         switch value {
         case .date(let date):
             return .object([.init(time, .string(date.timestamp.rfc3339(utcOffsetMinutes: date.utcOffsetMinutes)))])
         case .array(let values): return .array(values.map(json))
         case .object(let members): return .object(json(members))
-        default: return value
+        case .double(let number): return number.isFinite ? value : .null
+        case .null, .bool, .int, .string: return value
         }
     }
 

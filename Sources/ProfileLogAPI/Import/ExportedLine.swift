@@ -26,6 +26,8 @@ package enum ExportedLine {
             .customAttributesSaved, .userAttributeSaved:
             return ImportLine.Fact(
                 user: try fields.user("user"), context: try context(kind, fields), event: try event(kind, fields))
+        case .unknown:
+            throw .init("the program that exported it did not know its kind; export it with the newer one")
         default:
             var refusal = ImportLine.Refusal(
                 "events of the kind \(kind.name) are made by the log alone and are not imported")
