@@ -7,8 +7,9 @@ extension EventLog {
     ///
     /// What the SDK is given counts as delivered. Repairs of rejected items, and kinds of events that this version does not know, are
     /// left out. Whoever was merged into somebody is that one throughout. Of what an erased person launched and changed, only a launch
-    /// that flushed something of others is played, as a cold one. Memory grows with users, with devices and with what lies on them, and
-    /// not with the log. `progress` may stop the work by answering false; the report then covers what was played.
+    /// that flushed something of others is played, as a cold one. Memory grows with users, with devices and with what lies on them, and with
+    /// the launches of erased persons that flushed nothing of others; not with the rest of the log. `progress` may stop the work by answering
+    /// false; the report then covers what was played.
     public func whatIf(
         _ policy: PublishedPolicy, in scope: WhatIfScope = WhatIfScope(), mostItems: Int = 100,
         progress: (LogProgress) -> Bool = { _ in true }

@@ -25,8 +25,11 @@ struct WhatIfRun {
     /// Plays `event`, which is `user`'s by now.
     mutating func play(_ event: RecordedEvent, of user: UserNumber) {
         if event.isErased { return noteErased(event, of: user) }
+        // Also of a device that is not played: where the launch was is known.
+        let launcher = erasedLauncher(toldBy: event)
         guard let device = event.context.device, scope.device.map({ $0.hasSameBytes(as: device) }) ?? true,
-            let intent = intent(event, of: user)
+            let intent = launcher.map({ .launched(.cold, user: $0, at: event.occurredAt.timestamp) })
+                ?? intent(event, of: user)
         else { return }
         if case .saved(let item) = intent { note(item) }
         count(devices[Name(device), default: PublishedDevice(policy)].handle(intent), on: device)
@@ -42,15 +45,20 @@ struct WhatIfRun {
         finish()
     }
 
-    private mutating func intent(_ event: RecordedEvent, of user: UserNumber) -> PublishedIntent? {
+    /// Who launched, if `event` is the first to tell on which device an erased person did.
+    private mutating func erasedLauncher(toldBy event: RecordedEvent) -> UserNumber? {
+        guard case .pendingFlushed(let flush) = event.event,
+            let user = erasedLaunches.removeValue(forKey: flush.launch)
+        else { return nil }
+        report.unplayed -= 1
+        return user
+    }
+
+    private func intent(_ event: RecordedEvent, of user: UserNumber) -> PublishedIntent? {
         let time = event.occurredAt.timestamp
         switch event.event {
         case .appLaunched(let kind, let lists):
             return .launched(kind, lists: lists, user: user, at: time)
-        case .pendingFlushed(let flush):
-            guard let user = erasedLaunches.removeValue(forKey: flush.launch) else { return nil }
-            report.unplayed -= 1
-            return .launched(.cold, user: user, at: time)
         case .userChanged, .usersMerged: return .userChanged(user, at: time)
         case .deviceChanged(let settings): return .settingsChanged(settings, at: time)
         case .pendingDiscarded(let discard):

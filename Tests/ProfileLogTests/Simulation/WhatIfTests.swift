@@ -117,6 +117,23 @@ struct WhatIfTests {
         try log.expectSound()
     }
 
+    @Test("A launch of which another device tells is not one of which nobody knows the device, whatever is looked at")
+    func erasedLaunchElsewhere() throws {
+        let log = try open()
+        for device in ["d", "e"] {
+            try save(.customEventSaved(CustomEvent(name: "a")), .externalID("bob"), on: device, log)
+        }
+        _ = try log.changeUser(device: "d", to: .externalID("ana"), context: .test)
+        clock.advance(1_000_000)
+        _ = try log.launch(device: "d")
+        _ = try log.erase([.externalID("ana")], actor: "a test", reason: "a test")
+        for device in ["d", "e", nil] {
+            let report = try log.whatIf(.standard, in: WhatIfScope(device: device))
+            #expect(report.unplayed == 0)
+            #expect(report.items == (device == nil ? 2 : 1) && report.waiting == (device == "d" ? 0 : 1))
+        }
+    }
+
     @Test("Who stops it gets what was played; the list of items is bounded, the counts are not")
     func stopped() throws {
         let log = try history()
