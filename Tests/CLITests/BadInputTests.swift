@@ -213,5 +213,9 @@ struct BadInputTests {
         #expect(create.status == 1)
         #expect(create.errors.contains("may not write") || create.errors.contains("cannot be used"), "\(create.errors)")
         #expect(try cli.succeed("history", "jane", "--format", "json").lines.count == 2)
+        // It may be listed, and not entered.
+        try FileManager.default.setAttributes([.posixPermissions: 0o744], ofItemAtPath: cli.store)
+        let listed = try cli.run(nobody + ["history", "jane"], command: setpriv)
+        #expect(listed.status == 1 && listed.errors.contains("cannot be used"), "\(listed)")
     }
 }

@@ -17,17 +17,24 @@ public enum StoreFolder: Hashable, Sendable {
 
     /// Looks into the folder at `path`; it need not exist.
     public init(path: String) throws(StorageError) {
-        if let data = FileIdentity(path + "/data.mdb") {
-            self = data.bytes == 0 ? .unfinished : Self.withData(path, bytes: data.bytes)
+        let data = path + "/data.mdb"
+        if let file = FileIdentity(data) {
+            self = Self.with(file, path)
             return
         }
         switch try Self.names(path) {
         case []: self = .vacant
         case ["lock.mdb"]: self = .unfinished
-        // Somebody has made the store since the first look.
-        case let names where names.contains("data.mdb"): self = try StoreFolder(path: path)
+        case let names where names.contains("data.mdb"):
+            // Somebody has made the store since the first look, or the folder may be listed and not entered.
+            guard let file = FileIdentity(data) else { throw .unreachable(path: path, code: errno) }
+            self = Self.with(file, path)
         default: self = .foreign
         }
+    }
+
+    private static func with(_ data: FileIdentity, _ path: String) -> StoreFolder {
+        data.bytes == 0 ? .unfinished : withData(path, bytes: data.bytes)
     }
 
     /// The names in the folder, without those that a fresh file system has; none if there is no folder.

@@ -67,9 +67,12 @@ struct TrackDecision {
     private mutating func makeOwners(
         of object: TrackObject, _ array: TrackArray, _ index: Int, _ builder: inout AppendBuilder
     ) throws {
-        try api.pushTokens.catchUpForDecision()
         for entry in object.imports {
             guard let token = PushToken(entry) else { continue }
+            let user = try device(of: entry, token)
+            // In this order: who makes an owner meanwhile is either seen, or has this decided anew.
+            try profiles.pin(user)
+            try api.pushTokens.catchUpForDecision()
             let isKnown = try api.pushTokens.withStateForDecision { $0.holds(token) }
             guard !isKnown, imported.insert(token).inserted else {
                 let reason = "somebody has this token already"
@@ -77,9 +80,8 @@ struct TrackDecision {
                 continue
             }
             var owner = object
-            owner.target.user = try device(of: entry, token)
+            owner.target.user = user
             owner.events = object.events.map { $0.having([entry]) }
-            try profiles.pin(owner.target.user)
             try store(owner, array, index, &builder)
         }
     }
