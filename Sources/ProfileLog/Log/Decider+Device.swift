@@ -55,7 +55,7 @@ extension Decider {
     }
 
     /// Whose `items` are by now, as far as that is somebody else than at the save.
-    private func owners(
+    func owners(
         of items: some Sequence<PendingItem>, _ transaction: borrowing some Reading & ~Copyable
     ) throws -> [UInt64: UInt64] {
         var owners: [UInt64: UInt64] = [:]

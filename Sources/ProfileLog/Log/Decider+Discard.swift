@@ -16,12 +16,12 @@ extension Decider {
         }
         var places: [AppendReceipt.Place] = []
         var key: AppendField?
-        for (user, items) in Dictionary(grouping: items, by: \.user).sorted(by: { $0.key < $1.key }) {
+        let owners = try owners(of: items, transaction)
+        let byOwner = Dictionary(grouping: items) { owners[$0.user] ?? $0.user }
+        for (owner, items) in byOwner.sorted(by: { $0.key < $1.key }) {
             let positions = items.map { Position(rawValue: $0.position) }
             let discard = Discard(positions: positions, actor: actor, reason: reason)
-            try event(
-                .pendingDiscarded(discard), context.on(device), try view.survivor(of: user, transaction), &key, &places,
-                transaction)
+            try event(.pendingDiscarded(discard), context.on(device), owner, &key, &places, transaction)
         }
         return AppendReceipt(first: Position(rawValue: first), places: places, isRepetition: false, note: [])
     }

@@ -232,6 +232,21 @@ struct DeviceLogTests {
         try expectWhole(log)
     }
 
+    @Test("What one person saved before and behind a merge is given up as one")
+    func discardAfterMerge() throws {
+        let log = try open()
+        let ana = UserID.externalID("ana")
+        _ = try log.append([played], to: ana)
+        let first = try log.append([saved], to: .device("d"), context: .saved(on: "d")).last
+        _ = try log.changeUser(device: "d", to: ana)
+        let second = try log.append([saved], to: ana, context: .saved(on: "d")).last
+        let receipt = try log.commit(.discard(device: "d", .all, actor: "a test", reason: "a test", context: .test))
+        let discard = Discard(positions: [first, second], actor: "a test", reason: "a test")
+        #expect(try log.events(from: receipt.first, limit: 9).events.map(\.event) == [.pendingDiscarded(discard)])
+        #expect(try log.event(at: receipt.first)?.user == log.find(ana)?.number)
+        try expectWhole(log)
+    }
+
     @Test("A queue of users who became one is sent in its order")
     func queueAfterMerge() throws {
         let log = try open(itemsPerFlush: 2)

@@ -153,9 +153,9 @@ struct NaiveModel {
     }
 
     mutating func discard(_ device: String) {
-        let gone = Set(pending[device, default: []].map(\.user))
+        let owners = Set(pending[device, default: []].map { survivor($0.user) })
         pending[device] = []
-        for user in users where gone.contains(user) { bump(survivor(user)) }
+        for user in users where owners.contains(user) { bump(user) }
     }
 
     mutating func change(_ device: String, to id: Name) {
