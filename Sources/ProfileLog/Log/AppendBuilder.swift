@@ -29,6 +29,7 @@ public struct AppendBuilder: ~Copyable {
         try Validation.check(user)
         try Validation.check(event, context)
         guard count < Limits.eventsPerAppend else { throw .tooLarge(limit: "\(Limits.eventsPerAppend) events") }
+        let before = extent
         let target = addTarget(user)
         let begin = writer.count
         let isEncoded = EventEncoder.write(event, context, names: &names, to: &writer)
@@ -37,13 +38,16 @@ public struct AppendBuilder: ~Copyable {
             _ = EventEncoder.write(event, context, names: &longest, to: &writer)
         }
         let size = writer.count - begin
-        let isTooLarge = byteCount > Limits.bytesPerAppend
-        if !isEncoded || size > Limits.bytesPerEvent || isTooLarge { writer.truncate(to: begin) }
         guard size <= Limits.bytesPerEvent else {
+            takeBack(to: before)
             throw .invalid(place: "The event", reason: "must not be larger than \(Limits.bytesPerEvent) bytes")
         }
-        guard !isTooLarge else { throw .tooLarge(limit: "\(Limits.bytesPerAppend) bytes") }
+        guard byteCount <= Limits.bytesPerAppend else {
+            takeBack(to: before)
+            throw .tooLarge(limit: "\(Limits.bytesPerAppend) bytes")
+        }
         if !isEncoded {
+            writer.truncate(to: begin)
             append.deferred[count] = .init(event: event, context: context)
             append.extraBytes += size
         }
@@ -55,20 +59,37 @@ public struct AppendBuilder: ~Copyable {
     public mutating func add(
         _ events: [ProfileEvent], _ context: EventContext, to user: UserID
     ) throws(AppendError) {
-        let before = (items: count, targets: append.targets.count, bytes: writer.count, extra: append.extraBytes)
+        let before = extent
         do throws(AppendError) {
             for event in events { try add(event, context, to: user) }
         } catch {
-            for item in before.items..<count {
-                append.deferred[item] = nil
-                append.devices[item] = nil
-            }
-            append.items.removeSubrange(before.items...)
-            append.targets.removeSubrange(before.targets...)
-            append.extraBytes = before.extra
-            writer.truncate(to: before.bytes)
+            takeBack(to: before)
             throw error
         }
+    }
+
+    /// How much the append holds.
+    private struct Extent {
+        let items: Int
+        let targets: Int
+        let bytes: Int
+        let extraBytes: Int
+    }
+
+    private var extent: Extent {
+        Extent(items: count, targets: append.targets.count, bytes: writer.count, extraBytes: append.extraBytes)
+    }
+
+    /// Forgets what was added since the append held so much.
+    private mutating func takeBack(to extent: Extent) {
+        for item in extent.items..<count {
+            append.deferred[item] = nil
+            append.devices[item] = nil
+        }
+        append.items.removeSubrange(extent.items...)
+        append.targets.removeSubrange(extent.targets...)
+        append.extraBytes = extent.extraBytes
+        writer.truncate(to: extent.bytes)
     }
 
     /// Stands for numbers that only the commit can give: an event that waits for them is measured, at its largest.

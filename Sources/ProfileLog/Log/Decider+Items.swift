@@ -25,12 +25,15 @@ extension Decider {
         var situations: [Name: Situation] = [:]
         var plans: [Int: ItemPlan] = [:]
         for (index, item) in append.items.enumerated() {
+            if users[item.target] == nil, case .device(let id) = append.targets[item.target].id {
+                // That device gets its anonymous user with this item, wherever the item comes from.
+                let occupied = Name(id)
+                var situation = try situations[occupied] ?? situationNow(of: occupied, transaction)
+                situation.isVacant = false
+                situations[occupied] = situation
+            }
             guard let device = append.devices[index] else { continue }
             var situation = try situations[device] ?? situationNow(of: device, transaction)
-            if users[item.target] == nil, append.targets[item.target].id == .device(device.text) {
-                // The device gets its anonymous user with this item.
-                situation.isVacant = false
-            }
             plans[index] = try append.bytes.withUnsafeBytes { bytes in
                 try plan(RecordHeader(kind: item.kind, body: bytes.slice(item.body)), item.kind, &situation)
             }

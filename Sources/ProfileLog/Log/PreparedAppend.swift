@@ -92,6 +92,11 @@ public struct PreparedAppend: Sendable {
     ) throws(AppendError) -> (beginning: PreparedAppend, rest: PreparedAppend) {
         var (beginning, rest) = (self, self)
         (beginning.preparedHash, rest.preparedHash) = (nil, nil)
+        // Without the users of the other part: to look them up may refuse what is not about them.
+        let endOfBeginning = items[..<count].last.map { $0.target + 1 } ?? 0
+        let firstOfRest = items[count...].first?.target ?? targets.count
+        beginning.targets = Array(targets[..<endOfBeginning])
+        rest.targets = Array(targets[firstOfRest...])
         beginning.items = Array(items[..<count])
         beginning.deferred = deferred.filter { $0.key < count }
         beginning.devices = devices.filter { $0.key < count }
@@ -99,7 +104,9 @@ public struct PreparedAppend: Sendable {
             Dictionary(uniqueKeysWithValues: values.filter { $0.key >= count }.map { ($0.key - count, $0.value) })
         }
         beginning.leftOut = []
-        rest.items = Array(items[count...])
+        rest.items = items[count...].map { item in
+            Item(target: item.target - firstOfRest, kind: item.kind, body: item.body)
+        }
         rest.deferred = moved(deferred)
         rest.devices = moved(devices)
         rest.expectations = []

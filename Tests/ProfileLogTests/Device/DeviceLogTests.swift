@@ -6,17 +6,20 @@ import Testing
 @Suite("Devices on a log")
 struct DeviceLogTests {
     let folder = TemporaryFolder()
+    let otherFolder = TemporaryFolder()
     let clock = TestClock()
     private let played = ProfileEvent.customEventLogged(CustomEvent(name: "played"))
     private let saved = ProfileEvent.customEventSaved(CustomEvent(name: "saved"))
     private let badEmail = ProfileEvent.userAttributeSaved(UserAttributeChange(.email, .string("none")))
     private let goodEmail = ProfileEvent.userAttributeSaved(UserAttributeChange(.email, .string("a@example.com")))
 
-    private func open(pendingItems: Int = 10_000, itemsPerFlush: Int = 3) throws -> EventLog {
+    private func open(
+        at folder: TemporaryFolder? = nil, pendingItems: Int = 10_000, itemsPerFlush: Int = 3
+    ) throws -> EventLog {
         var options = LogOptions.small(clock)
         options.itemsPerFlush = itemsPerFlush
         options.pendingItemsPerDevice = pendingItems
-        return try EventLog(path: folder.path, create: true, options: options)
+        return try EventLog(path: (folder ?? self.folder).path, create: true, options: options)
     }
 
     private func app(on device: String, source: EventSource = .app, at: Int64? = nil) -> EventContext {
@@ -138,6 +141,46 @@ struct DeviceLogTests {
         _ = try log.logOut(device: "d")
         _ = try log.append([saved], to: .externalID("ana"), context: .saved(on: "d"))
         #expect(try log.deviceState("d").user == nil)
+        try expectWhole(log)
+    }
+
+    @Test(
+        "Events of an unknown device, and saves on it, come to the same in one append as one by one",
+        arguments: ["", "key"])
+    func anonymousFirst(key: String) throws {
+        let (one, three) = (try open(), try open(at: otherFolder))
+        let facts = [
+            (played, EventContext.test, UserID.device("d")), (saved, .saved(on: "d"), .externalID("ana")),
+            (played, .test, .device("d")),
+        ]
+        var builder = one.prepare()
+        for (event, context, user) in facts {
+            try builder.add(event, context, to: user)
+            _ = try three.append([event], to: user, context: context)
+        }
+        _ = try one.commit(builder.finish(idempotencyKey: key))
+        let stored = try one.events(from: .start, limit: .max).events
+        let expected = try three.events(from: .start, limit: .max).events
+        #expect(stored.map(\.event) == expected.map(\.event) && stored.map(\.user) == expected.map(\.user))
+        #expect(try one.find(.device("d"))?.number == one.deviceState("d").user)
+        try expectWhole(one)
+    }
+
+    @Test("Who was made by an address that is somebody else's by now is no anonymous user", arguments: [false, true])
+    func releasedAddress(isKnown: Bool) throws {
+        let log = try open()
+        let address = UserID.email("a@example.com")
+        _ = try log.append([played], to: address)
+        let user = try #require(try log.find(address))
+        _ = try log.commit(.identity(.releaseAddress(address), context: .test))
+        _ = try log.append([played], to: .externalID("bo"))
+        // Comes to an identified device, and is left for another user.
+        _ = try log.changeUser(device: "d", to: .externalID("bo"))
+        _ = try log.changeUser(device: "d", to: .brazeID(user.brazeID))
+        if isKnown { _ = try log.append([played], to: .externalID("ana")) }
+        let change = try log.changeUser(device: "d", to: .externalID("ana"))
+        #expect(try log.event(at: change.last)?.event == .userChanged(previous: user.number))
+        #expect(try log.find(.brazeID(user.brazeID))?.number == user.number)
         try expectWhole(log)
     }
 

@@ -46,6 +46,19 @@ struct AppendTests {
         }
     }
 
+    @Test("Half of an append asks for the users of its own events alone", arguments: [false, true])
+    func split(isFirst: Bool) throws {
+        let log = try open()
+        let users = [UserID.brazeID("nobody"), .externalID("ana")]
+        var builder = log.prepare()
+        for user in isFirst ? users.reversed() : users { try builder.add(played, .test, to: user) }
+        let halves = try builder.finish(idempotencyKey: "key").split(at: 1, restKey: "rest")
+        let (good, bad) = isFirst ? halves : (halves.rest, halves.beginning)
+        #expect(try log.commit(good).places.count == 2)
+        #expect(throws: AppendError.unknownUser(users[0])) { try log.commit(bad) }
+        #expect(try log.find(users[1])?.version.rawValue == 2)
+    }
+
     @Test("An expected version that is not the user's refuses the append and nothing else of its group")
     func expectedVersion() throws {
         let log = try open()

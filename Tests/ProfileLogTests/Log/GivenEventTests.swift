@@ -44,6 +44,25 @@ struct GivenEventTests {
         try log.expectSound()
     }
 
+    @Test("Of an event that is too large its user is not kept either, who may be nobody")
+    func tooLarge() throws {
+        let log = try EventLog(path: folder.path, create: true)
+        let nobody = UserID.brazeID("nobody")
+        let numbers = AttributeValue.array(Array(repeating: .double(0.5), count: 24_000))
+        let changes = (0..<8).map { AttributeChange(Name("a\($0)"), .set(numbers)) }
+        var builder = log.prepare()
+        let before = builder.byteCount
+        do throws(AppendError) {
+            try builder.add(.customAttributesChanged(changes), EventContext(source: .rest), to: nobody)
+            Issue.record("The event was taken.")
+        } catch {
+            #expect(error.description.contains("\(Limits.bytesPerEvent)"), "\(error)")
+        }
+        #expect(builder.byteCount == before)
+        try builder.add(.customEventLogged(CustomEvent(name: "a")), .test, to: .externalID("ana"))
+        #expect(try log.commit(builder.finish()).places.count == 2)
+    }
+
     @Test("An event that was read from a log can be appended to another; an erased one cannot")
     func copied() throws {
         let log = try EventLog(path: folder.path, create: true)

@@ -48,6 +48,21 @@ struct ReplayTests {
         #expect(report.events == (try log.lastPosition().rawValue))
     }
 
+    @Test("A replay that is stopped beside an erasure tells no differences that are none")
+    func stopBesideErasure() throws {
+        let log = try filled(1, count: 40)
+        let report = try log.replay(verify: true) { progress in
+            if progress.stage == "replay" {
+                for number in 0..<7 {
+                    _ = try? log.erase([.externalID("u\(number)")], actor: "a test", reason: "asked to")
+                }
+            }
+            return progress.stage != "proof"
+        }
+        #expect(!report.isComplete && report.isEqual, "\(report.differences)")
+        #expect(try log.replay(verify: true).isEqual)
+    }
+
     @Test("Live equals replay, at the end and after every launch; a changed snapshot is found")
     func proof() throws {
         let log = try filled(3, count: 120)
