@@ -29,13 +29,18 @@ struct WhatIfWarnings {
         }
         let words = Query.faultWords(request.query.filter { $0.name == "fault" }.map(\.value))
         let faults = try Query.faultsByNumber(words)
+        let remedy = words.contains("all") ? "not all can show together: ask for it apart" : "name another language"
         for fault in processes.isEmpty ? [] : faults.sorted() {
             guard let why = policy.whyHidden(fault, of: processes) else { continue }
-            add("fault", "\(fault.number) cannot show: \(why); name another language")
+            add("fault", "\(fault.number) cannot show: \(why); \(remedy)")
         }
         if report.unplayed > 0 {
             let what = "launches, settings or discards of erased persons (\(report.unplayed))"
             add("The history", "lacks \(what): on which devices they were, nobody knows")
+        }
+        if report.guessed > 0 {
+            let what = "the kind and the lists of launches of erased persons (\(report.guessed))"
+            add("The history", "lacks \(what): each is played as a cold one of all lists")
         }
     }
 

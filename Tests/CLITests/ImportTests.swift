@@ -77,6 +77,7 @@ struct ImportTests {
         #expect(try cli.succeed("check").output.hasPrefix("Sound"))
         // What was stored, changed: nothing is stored, and the advice does not store it twice.
         let events = try cli.succeed("export").output
+        let good = lines[3_100]
         lines[3_100] = #"{"kind":"custom_event","user":"u","name":"other"}"#
         lines.append(#"{"kind":"custom_event","user":"u","name":"more"}"#)
         let changed = try run(3_302)
@@ -84,6 +85,56 @@ struct ImportTests {
         #expect(changed.errors.contains("undo the change in the lines from 3001 on"), "\(changed.errors)")
         #expect(changed.errors.contains("a second time"))
         #expect(try cli.succeed("export").output == events)
+        // The lines before those that were changed need no undoing.
+        lines[3_100] = good
+        lines[3_220] = #"{"kind":"custom_event","user":"u","name":"other"}"#
+        let later = try run(3_302)
+        #expect(later.status == 75)
+        #expect(later.errors.contains("undo the change in the lines from 3201 on"), "\(later.errors)")
+        #expect(later.errors.contains("3,199 events before it are stored"))
+        #expect(try cli.succeed("export").output == events)
+    }
+
+    @Test("A line that is refused behind the one where the last import ended is named, and what is stored is told")
+    func refusedRest() throws {
+        let cli = try CLI()
+        var lines = (1...30).map { #"{"kind":"custom_event","user":"u","name":"e\#($0)"}"# }
+        func run(_ count: Int) throws -> CLI.Outcome {
+            try cli.run("import", "-", "--name", "n", input: lines.prefix(count).joined(separator: "\n") + "\n")
+        }
+        try #require(try run(20).status == 0)
+        let good = lines[24]
+        lines[24] = #"{"kind":"custom_event","user":"u"}"#
+        let malformed = try run(30).errors
+        #expect(
+            malformed.contains("Nothing more of its chunk of up to 1,000 lines was stored; 0 events before it"),
+            "\(malformed)")
+        lines[24] = #"{"kind":"custom_event","user":"braze:nobody","name":"e"}"#
+        let refused = try run(30).errors
+        #expect(refused.contains("Line 25 of standard input: No user has this ID. Nothing more"), "\(refused)")
+        #expect(refused.contains("20 events before it are stored"))
+        lines[24] = good
+        #expect(try run(30).status == 0)
+    }
+
+    @Test("The line that finds its device full is named, and is not the one to correct")
+    func fullDevice() throws {
+        let cli = try CLI()
+        let lines = (1...10_003).map { line in
+            #"{"kind":"customEventSaved","user":"u","device":"\#(line == 5 ? "e" : "d")","storage":"group.a","name":"a"}"#
+        }
+        let refused = try cli.run("import", "-", input: lines.joined(separator: "\n"))
+        #expect(refused.status == 1)
+        #expect(refused.errors.contains("Line 10002 of standard input: 10000 items wait on this device already"))
+        #expect(refused.errors.contains("profilecli launch") && !refused.errors.contains("Correct"))
+    }
+
+    @Test("A line of a kind that a newer program wrote sends to that program", arguments: ["unknown", "danced"])
+    func newerKind(kind: String) throws {
+        let cli = try CLI()
+        let refused = try cli.run("import", "-", input: #"{"kind":"\#(kind)","user":"u"}"#)
+        let newer = "Correct line 1, or export and import it with the newer profilecli that wrote it, and send"
+        #expect(refused.errors.contains(newer), "\(refused.errors)")
     }
 
     @Test(
@@ -138,6 +189,8 @@ struct ImportTests {
         let refused = try run()
         #expect(refused.status != 0)
         #expect(refused.errors.contains("2,000 events before it are stored"), "\(refused.errors)")
+        #expect(refused.errors.contains("Line 2500 of standard input: No user has this ID."), "\(refused.errors)")
+        #expect(refused.errors.contains("Correct or take out line 2500 and send the same input again"))
         func stored() throws -> [String] {
             let lines = try cli.succeed("export").lines
             return lines.compactMap { $0.firstMatch(of: /"name":"(e\d+)"/).map { String($0.output.1) } }

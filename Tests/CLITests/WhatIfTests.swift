@@ -93,8 +93,14 @@ struct WhatIfTests {
             (["--blocklist", "nothing"], "--blocklist names nothing, which no saved event or attribute has."),
             (["--flush-ms", "5"], "--flush-ms changes nothing: no fault that reads it (22, 23) is switched on."),
             (["--policy", "standard", "--sdk", "17.0.0"], "--sdk changes nothing"),
-            (["--fault", "all"], "--fault 1 cannot show: no process that saved is in Objective-C"),
-            (["--fault", "1,13"], "--fault 1 cannot show: no process that saved is in Objective-C"),
+            (
+                ["--fault", "all"],
+                "--fault 1 cannot show: no process that saved is in Objective-C; not all can show together: ask for it apart."
+            ),
+            (
+                ["--fault", "1,13"],
+                "--fault 1 cannot show: no process that saved is in Objective-C; name another language."
+            ),
             (["--fault", "newest", "--fault", "20"], "--fault 20 cannot show: the app is in Swift"),
             (["--fault", "15", "--language", "swift"], "--fault 15 cannot show: all are in Swift"),
             (["--fault", "18,19", "--language", "objc"], "--fault 19 cannot show: the app is in Objective-C"),
@@ -140,7 +146,8 @@ struct WhatIfTests {
         try cli.succeed("erase", "ana", "--reason", "asked", "--yes")
         let outcome = try cli.run("whatif", "--fault", "7", "--fail-on-difference")
         #expect(outcome.status == 2 && outcome.output.contains("wrong user 1"), "\(outcome.output)")
-        #expect(outcome.errors.isEmpty, "\(outcome.errors)")
+        let guessed = "launches of erased persons (1): each is played as a cold one of all lists"
+        #expect(outcome.errors == "Warning: The history lacks the kind and the lists of \(guessed).\n")
         // Of a launch that flushed nothing of others nothing tells on which device it was.
         try cli.succeed("log", "event", "cy", "x")
         try cli.succeed("change-user", "cy", "--device", "tab")

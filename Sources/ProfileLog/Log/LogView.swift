@@ -160,11 +160,14 @@ struct LogView: Sendable {
         if let flush, flush.hasWritten(user: user) { flush.target } else { checkpoint }
     }
 
-    /// The user into whom this one went, through all merges; the user itself if there was none.
-    func survivor(of user: UInt64, _ transaction: borrowing some Reading & ~Copyable) throws -> UInt64 {
+    /// The user into whom this one went, through all merges; the user itself if there was none. The way ends at one whom `known` answers for.
+    func survivor(
+        of user: UInt64, _ transaction: borrowing some Reading & ~Copyable, known: [UInt64: UInt64] = [:]
+    ) throws -> UInt64 {
         var survivor = user
         // Who is merged has no more events, so a chain is as long as there are users at most.
         for _ in 0...(try userCount(transaction)) {
+            if let known = known[survivor] { return known }
             guard let target = try mergedInto(survivor, transaction) else { return survivor }
             survivor = target
         }

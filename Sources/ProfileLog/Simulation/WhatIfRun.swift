@@ -4,6 +4,8 @@ struct WhatIfRun {
     private let policy: PublishedPolicy
     private let scope: WhatIfScope
     private var devices: [Name: PublishedDevice] = [:]
+    /// Whose the events of each user are: found once, so that who is merged meanwhile does not become another person.
+    private(set) var owners: [UInt64: UInt64] = [:]
     /// Launches of people who were erased since, with their users. On which device each was, only what it flushed of others tells.
     private var erasedLaunches: [Position: UserNumber] = [:]
 
@@ -11,6 +13,13 @@ struct WhatIfRun {
         self.policy = policy
         self.scope = scope
         report = WhatIfReport(mostItems: mostItems)
+        if let user = scope.user?.rawValue { note(user, of: user) }
+    }
+
+    /// `owner` is `user` by now.
+    mutating func note(_ owner: UInt64, of user: UInt64) {
+        owners[user] = owner
+        owners[owner] = owner
     }
 
     /// Kinds that say what people and processes wanted; the rest is what was decided about it.
@@ -22,8 +31,9 @@ struct WhatIfRun {
         }
     }
 
-    /// Plays `event`, which is `user`'s by now.
-    mutating func play(_ event: RecordedEvent, of user: UserNumber) {
+    /// Plays `event`, whose owner was noted.
+    mutating func play(_ event: RecordedEvent) {
+        let user = owners[event.user.rawValue].map(UserNumber.init(rawValue:)) ?? event.user
         if event.isErased { return noteErased(event, of: user) }
         // Also of a device that is not played: where the launch was is known.
         let launcher = erasedLauncher(toldBy: event)
@@ -31,6 +41,7 @@ struct WhatIfRun {
             let intent = launcher.map({ .launched(.cold, user: $0, at: event.occurredAt.timestamp) })
                 ?? intent(event, of: user)
         else { return }
+        if launcher != nil { report.guessed += 1 }
         if case .saved(let item) = intent { note(item) }
         count(devices[Name(device), default: PublishedDevice(policy)].handle(intent), on: device)
     }
@@ -82,11 +93,13 @@ struct WhatIfRun {
         if !blocklist.isEmpty { report.blocklistMet.formUnion(blocklist.intersection(item.content.names)) }
     }
 
-    /// What an erased person saved went with them, and who is on a device its next launch says; all else did something to others' items.
+    /// What an erased person saved and gave up went with them, and who is on a device its next launch says; all else did something to others'
+    /// items, and so did what a reset took beside that which was given up.
     private mutating func noteErased(_ event: RecordedEvent, of user: UserNumber) {
         switch event.event.kind {
         case .appLaunched: erasedLaunches[event.position] = user
-        case .deviceChanged, .pendingDiscarded: break
+        case .deviceChanged: break
+        case .pendingDiscarded where policy.has(.resetTakesEverything): break
         default: return
         }
         report.unplayed += 1

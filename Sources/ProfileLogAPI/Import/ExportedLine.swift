@@ -15,7 +15,9 @@ package enum ExportedLine {
 
     /// The fact of a line that was not erased; nil if it has none of its own.
     static func read(_ kind: String, _ fields: ImportFields) throws(ImportLine.Refusal) -> ImportLine.Fact? {
-        guard let kind = EventKind(name: kind) else { throw .init("its \"kind\" is none that can be imported") }
+        guard let kind = EventKind(name: kind) else {
+            throw .init("its \"kind\" is none that can be imported", remedy: .correctOrUpdate)
+        }
         switch kind {
         case .userCreated:
             _ = try fields.user("user")
@@ -27,12 +29,12 @@ package enum ExportedLine {
             return ImportLine.Fact(
                 user: try fields.user("user"), context: try context(kind, fields), event: try event(kind, fields))
         case .unknown:
-            throw .init("the program that exported it did not know its kind; export it with the newer one")
+            throw .init(
+                "the program that exported it did not know its kind; export it with the newer one",
+                remedy: .correctOrUpdate)
         default:
-            var refusal = ImportLine.Refusal(
-                "events of the kind \(kind.name) are made by the log alone and are not imported")
-            refusal.isMadeByLog = true
-            throw refusal
+            throw .init(
+                "events of the kind \(kind.name) are made by the log alone and are not imported", remedy: .takeOut)
         }
     }
 

@@ -26,10 +26,23 @@ package struct ImportLine {
     package struct Refusal: Error {
         /// The clause.
         package var reason: String
-        /// Whether no correction of the line helps: the log alone makes events of its kind.
-        package var isMadeByLog = false
+        /// What helps.
+        package var remedy: Remedy
 
-        init(_ reason: String) { self.reason = reason }
+        init(_ reason: String, remedy: Remedy = .correct) {
+            self.reason = reason
+            self.remedy = remedy
+        }
+    }
+
+    /// What helps against a refusal.
+    package enum Remedy: Sendable {
+        /// The line corrected.
+        case correct
+        /// The same, or the newer program that may have written it.
+        case correctOrUpdate
+        /// The line taken out: the log alone makes events of its kind.
+        case takeOut
     }
 
     /// Reads one line of JSON.

@@ -34,6 +34,17 @@ struct ImportChunk: Sendable {
 
     private static func key(_ name: String, _ line: Int) -> String { "import:\(name):\(line)" }
 
+    /// The number of the line for which `log` refuses the chunk; nil if it is not about one line.
+    func line(refusedBy log: EventLog, _ error: AppendError) throws -> Int? {
+        let item: Int? =
+            switch error {
+            case .unknownUser(let user): append.firstItem(of: user)
+            case .pendingFull(let limit): try append.firstItem(beyond: limit) { try log.pendingCount(on: $0) }
+            default: nil
+            }
+        return item.map { lines[lines.startIndex + $0] }
+    }
+
     /// Takes the first `count` events out of the chunk, which begins with the line of the next one from now on.
     mutating func removeFirst(_ count: Int) throws -> PreparedAppend {
         lines = lines.dropFirst(count)
@@ -96,7 +107,7 @@ struct ImportChunker: ~Copyable {
             if line.isErased { erased += 1 }
             if let fact = line.fact { try builder.add(fact.event, fact.context, to: fact.user) }
         } catch let refusal as ImportLine.Refusal {
-            throw ImportRefusal(line: number, reason: refusal.reason, isMadeByLog: refusal.isMadeByLog)
+            throw ImportRefusal(line: number, reason: refusal.reason, remedy: refusal.remedy)
         } catch let AppendError.invalid(place, reason) {
             throw ImportRefusal(line: number, reason: "\(place.prefix(1).lowercased())\(place.dropFirst()) \(reason)")
         }
@@ -111,6 +122,6 @@ struct ImportChunker: ~Copyable {
 struct ImportRefusal: Error {
     var line: Int
     var reason: String
-    /// Whether no correction of the line helps.
-    var isMadeByLog = false
+    /// What helps.
+    var remedy = ImportLine.Remedy.correct
 }

@@ -50,12 +50,7 @@ struct ImportRun {
         while !chunks.isEmpty {
             for result in try target.log().commit(chunks.map(\.append), endsAtRefusal: true) {
                 let chunk = chunks.removeFirst()
-                do {
-                    try count(chunk, result)
-                } catch let error as AppendError {
-                    bar.clear()
-                    throw explained(error, chunk)
-                }
+                try count(chunk, result)
                 bar.update(progress(chunk.doneBytes))
             }
         }
@@ -64,20 +59,22 @@ struct ImportRun {
     /// Counts a chunk that is stored, or was before. Where the file had ended inside it when it was imported last, its beginning is stored,
     /// and the rest is stored now.
     private mutating func count(_ chunk: ImportChunk, _ result: Result<AppendReceipt, AppendError>) throws {
-        do {
-            let receipt = try result.get()
-            if receipt.isRepetition { skipped += UInt64(chunk.events) } else { stored += UInt64(chunk.events) }
-        } catch {
-            let log = try target.log()
-            guard case .keyReused = error else { throw error }
+        let log = try target.log()
+        var (chunk, result) = (chunk, result)
+        while case .failure(let error) = result {
+            guard case .keyReused = error else { throw explained(error, chunk, log) }
             let known = try Self.storedEvents(chunk.key, log)
-            guard 0 < known, known < chunk.events else { throw error }
+            guard 0 < known, known < chunk.events else { throw explained(error, chunk, log) }
             var rest = chunk
-            // Under a key that is taken nothing is stored: this throws unless the stored lines are these.
-            _ = try log.commit(rest.removeFirst(known))
+            // Under a key that is taken nothing is stored: this is refused unless the stored lines are these.
+            if case .failure(let error) = log.commit([try rest.removeFirst(known)])[0] {
+                throw explained(error, chunk, log)
+            }
             skipped += UInt64(known)
-            try count(rest, log.commit([rest.append])[0])
+            chunk = rest
+            result = log.commit([rest.append])[0]
         }
+        if try result.get().isRepetition { skipped += UInt64(chunk.events) } else { stored += UInt64(chunk.events) }
     }
 
     /// How many lines were stored under `key`: an event each, beside those of new users and of devices that got their first.
@@ -118,13 +115,23 @@ struct ImportRun {
 
     private var source: String { file == "-" ? "standard input" : file }
 
+    /// The same beside a line. Of its chunk an earlier import may have stored a beginning.
+    private var stateAroundLine: String {
+        "Nothing more of its chunk of up to \(Number.grouped(ImportChunker.linesPerChunk)) lines was stored; \(state)"
+    }
+
     private func explained(_ error: any Error) -> any Error {
         guard let refusal = error as? ImportRefusal else { return error }
+        let remedy =
+            switch refusal.remedy {
+            case .correct: "Correct line \(refusal.line)"
+            case .correctOrUpdate:
+                "Correct line \(refusal.line), or export and import it with the newer profilecli that wrote it,"
+            case .takeOut: Self.takeOut(refusal.line)
+            }
         return Failure(
-            "Line \(refusal.line) of \(source) cannot be imported: \(refusal.reason). Its chunk of up to "
-                + "\(Number.grouped(ImportChunker.linesPerChunk)) lines was not stored; \(state).",
-            remedy: (refusal.isMadeByLog ? Self.takeOut(refusal.line) : "Correct line \(refusal.line)")
-                + " and \(again): what is stored is skipped.")
+            "Line \(refusal.line) of \(source) cannot be imported: \(refusal.reason). \(stateAroundLine).",
+            remedy: "\(remedy) and \(again): what is stored is skipped.")
     }
 
     /// What to do with a line that the log alone can make. The lines before it keep their numbers, by which a rerun knows them.
@@ -134,15 +141,21 @@ struct ImportRun {
             + "Or take out line \(line) and all of such kinds behind it,"
     }
 
-    private func explained(_ error: AppendError, _ chunk: ImportChunk) -> Failure {
+    private mutating func explained(_ error: AppendError, _ chunk: ImportChunk, _ log: EventLog) -> Failure {
+        bar.clear()
         var failure = Failure(error)
-        failure.message = "Lines from \(chunk.firstLine) of \(source): \(failure.message) \(state)."
+        let line = try? chunk.line(refusedBy: log, error)
+        let place = line.map { "Line \($0)" } ?? "Lines from \(chunk.firstLine)"
+        failure.message = "\(place) of \(source): \(failure.message) \(line == nil ? state : stateAroundLine)."
         switch error {
         case .keyReused:
             failure.remedy =
                 "An import named \(name) stored other lines there. If this is another file, give it a name of its own with --name. If it "
                 + "is the same one, undo the change in the lines from \(chunk.firstLine) on: under another name, what is stored would be "
                 + "stored a second time."
+        case .unknownUser:
+            let correction = line.map { "Correct or take out line \($0)" } ?? "Correct the line"
+            failure.remedy += " \(correction) and \(again): what is stored is skipped."
         default: failure.remedy += " Then \(again): what is stored is skipped."
         }
         return failure

@@ -117,6 +117,70 @@ struct WhatIfTests {
         try log.expectSound()
     }
 
+    @Test(
+        "Of a launch of somebody who was erased since nobody knows the kind and the lists: it is counted as guessed",
+        arguments: [(LaunchKind.return, PendingKind.all), (.cold, [.customEvents])] as [(LaunchKind, Set<PendingKind>)])
+    func erasedGuess(kind: LaunchKind, lists: Set<PendingKind>) throws {
+        let log = try open()
+        try save(.customEventSaved(CustomEvent(name: "a")), .externalID("bob"), log)
+        try save(.customAttributesSaved([AttributeChange("n", .set(.int(7)))]), .externalID("bob"), log)
+        _ = try log.changeUser(device: "d", to: .externalID("ana"), context: .test)
+        clock.advance(1_000_000)
+        _ = try log.launch(device: "d", kind: kind, flushing: lists)
+        let before = try log.whatIf(PublishedPolicy([.returnDoesNotFlush]))
+        #expect(before.guessed == 0 && before.unplayed == 0)
+        #expect(before.byEffect == (kind == .return ? [.delayed: 2] : [:]))
+        _ = try log.erase([.externalID("ana")], actor: "a test", reason: "a test")
+        let after = try log.whatIf(PublishedPolicy([.returnDoesNotFlush]))
+        #expect(after.guessed == 1 && after.unplayed == 0)
+        try log.expectSound()
+    }
+
+    @Test("A launch of somebody who was erased since that flushed nothing of others is not played, and counted")
+    func erasedAlone() throws {
+        let log = try open()
+        try save(.customEventSaved(CustomEvent(name: "a")), .externalID("ana"), log)
+        clock.advance(1_000_000)
+        _ = try log.launch(device: "d")
+        _ = try log.erase([.externalID("ana")], actor: "a test", reason: "a test")
+        let report = try log.whatIf(.standard)
+        #expect(report.unplayed == 1 && report.guessed == 0 && report.items == 0)
+    }
+
+    @Test("What an erased person gave up was theirs: it is missed only where a reset takes others' items with it")
+    func erasedDiscard() throws {
+        let log = try open()
+        try save(.customEventSaved(CustomEvent(name: "a")), .externalID("ana"), log)
+        try save(.customEventSaved(CustomEvent(name: "b")), .externalID("bob"), log)
+        let first = try #require(try log.pending(on: "d").first?.event.position)
+        _ = try log.commit(
+            .discard(device: "d", .positions([first]), actor: "a test", reason: "a test", context: .test))
+        _ = try log.erase([.externalID("ana")], actor: "a test", reason: "a test")
+        #expect(try log.whatIf(.standard).unplayed == 0)
+        #expect(try log.whatIf(PublishedPolicy([.resetTakesEverything])).unplayed == 1)
+    }
+
+    @Test("Who is merged while it runs stays who they were, whatever of theirs comes behind", arguments: [false, true])
+    func mergedMeanwhile(isScoped: Bool) throws {
+        let log = try open()
+        let (sam, tim) = (UserID.externalID("sam"), UserID.externalID("tim"))
+        _ = try log.append([.customEventLogged(CustomEvent(name: "hello"))], to: tim)
+        try save(.customEventSaved(CustomEvent(name: "a")), sam, log)
+        let saved = try log.lastPosition()
+        clock.advance(1_000_000)
+        _ = try log.launch(device: "d")
+        let number = try #require(try log.find(sam)).number
+        let scope = WhatIfScope(user: isScoped ? number : nil)
+        let report = try log.whatIf(
+            PublishedPolicy([.noUserStored]), in: scope, mostItems: 10, recordsPerSlice: 1
+        ) { progress in
+            guard progress.done == saved.rawValue else { return true }
+            return (try? log.commit(.identity(.merge(source: sam, target: tim), context: .test))) != nil
+        }
+        #expect(report.isComplete && report.isEqual && report.items == 1 && report.deliveredRight == 1)
+        #expect(try log.survivor(of: number) == log.find(tim)?.number)
+    }
+
     @Test("A launch of which another device tells is not one of which nobody knows the device, whatever is looked at")
     func erasedLaunchElsewhere() throws {
         let log = try open()
@@ -129,7 +193,7 @@ struct WhatIfTests {
         _ = try log.erase([.externalID("ana")], actor: "a test", reason: "a test")
         for device in ["d", "e", nil] {
             let report = try log.whatIf(.standard, in: WhatIfScope(device: device))
-            #expect(report.unplayed == 0)
+            #expect(report.unplayed == 0 && report.guessed == (device == "e" ? 0 : 1))
             #expect(report.items == (device == nil ? 2 : 1) && report.waiting == (device == "d" ? 0 : 1))
         }
     }

@@ -25,8 +25,11 @@ public struct WhatIfReport: Hashable, Sendable {
     /// Whether the history was played to its end; false if the caller stopped it.
     public internal(set) var isComplete = true
 
-    /// Launches, settings and discards of people who were erased since, which are not played: on which device they were, nobody knows.
+    /// Launches and settings of people who were erased since, and their discards where a reset takes more than was given up. They are not
+    /// played: on which device they were, nobody knows.
     public internal(set) var unplayed = 0
+    /// Launches of people who were erased since that are played as cold ones of all lists: only what they flushed of others tells of them.
+    public internal(set) var guessed = 0
     /// The processes that saved something in what was played.
     public internal(set) var processes: Set<Name> = []
     /// Names on the blocklist that something in what was played has.
