@@ -154,6 +154,38 @@ struct BrazeSegmentTests {
         }
     }
 
+    @Test("An export has what was acknowledged before it was asked for, also beside the same one under way")
+    func readsItsWrites() async throws {
+        try await withAPI { plain in
+            let api = try plain.under(Self.yaml)
+            await api.track(Wire.user("a"))
+            let body = #"{"segment_id":"all","fields_to_export":["external_id"]}"#
+            let hasBegun = Mutex(false)
+            let status = Mutex<Int?>(nil)
+            var first = APIRequest(.post, "/users/export/segment", body: Array(body.utf8))
+            first.isAwaited = {
+                let isAskedAgain = hasBegun.withLock { hasBegun in
+                    defer { hasBegun = true }
+                    return hasBegun
+                }
+                if isAskedAgain { return true }
+                // first: a is written |                                              | answered
+                // other:              | writes b, is acknowledged, asks for the same |
+                await api.track(Wire.user("b"))
+                Task { @Sendable in
+                    let second = await api.post("/users/export/segment", body)
+                    status.withLock { $0 = second.status }
+                }
+                while status.withLock({ $0 == nil }), !api.exports.hasWaiting("all") { await Task.yield() }
+                return true
+            }
+            #expect(await api.answer(first).status == 201)
+            #expect(status.withLock { $0 } == 429)
+            let parts = try ZipReader.parts(try await export(api, body).file)
+            #expect(parts.map(\.text) == ["{\"external_id\":\"a\"}\n{\"external_id\":\"b\"}\n"])
+        }
+    }
+
     @Test("A line has the apps and devices if they were asked for")
     func usage() async throws {
         try await withAPI { plain in
@@ -247,6 +279,10 @@ struct BrazeSegmentTests {
         ("all: [{custom_attribute: zip, equals: 10115}]", []),
         ("all: [{attribute: email_subscribe, equals: subscribed}]", ["a", "b", "c"]),
         ("all: [{attribute: push_subscribe, exists: true}]", ["a", "b", "c"]),
+        ("all: [{attribute: push_tokens, exists: true}]", ["b"]),
+        ("all: [{attribute: push_tokens, exists: false}]", ["a", "c"]),
+        ("all: [{attribute: subscription_groups, exists: true}]", ["c"]),
+        ("all: [{attribute: subscription_groups, exists: false}]", ["a", "b"]),
         ("all: [{event: order}]", ["a", "b"]),
         ("all: [{event: order, at_least: 2}]", ["b"]),
         ("all: [{event: order, at_most: 1}]", ["a", "c"]),
@@ -265,11 +301,14 @@ struct BrazeSegmentTests {
             _ = await api.post(
                 "/users/track",
                 #"{"attributes":[{"external_id":"a","level":3,"country":"DE","since":"2025-01-01","#
-                    + #""dob":"1990-05-01","date_of_last_session":"2026-01-01T00:00:00Z","zip":"10115"},"#
+                    + #""dob":"1990-05-01","date_of_last_session":"2026-01-01T00:00:00Z","zip":"10115","#
+                    + #""push_tokens":[],"subscription_groups":[]},"#
                     + #"{"external_id":"b","level":4,"country":"DE","since":"2026-01-01","#
-                    + #""dob":"2001-02-03","phone":"+442071838750","first_name":""},"#
+                    + #""dob":"2001-02-03","phone":"+442071838750","first_name":"","#
+                    + #""push_tokens":[{"app_id":"i","token":"t"}]},"#
                     + #"{"external_id":"c","email":"c@d.example","tags":["red",2],"vip":true,"#
-                    + #""first_name":"7","email_open_tracking_disabled":true}],"#
+                    + #""first_name":"7","email_open_tracking_disabled":true,"#
+                    + #""subscription_groups":[{"subscription_group_id":"g","subscription_state":"unsubscribed"}]}],"#
                     + #""events":[{"external_id":"a","name":"order","time":"2026-01-01"},"#
                     + #"{"external_id":"b","name":"order","time":"2026-01-01"},"#
                     + #"{"external_id":"b","name":"order","time":"2026-01-01"}],"purchases":["#
@@ -395,13 +434,16 @@ struct BrazeSegmentTests {
         }
     }
 
-    /// Runs an export on `shelf`, for the request of that name.
+    /// Runs an export on `shelf`, for the request of that name, which came when the log had so many events.
     @discardableResult
     private func write(
-        _ name: String, of segment: String = "s", for request: String? = nil, on shelf: ExportShelf,
+        _ name: String, of segment: String = "s", for request: String? = nil, behind events: UInt64 = 0,
+        isAwaited: @escaping @Sendable () -> Bool = { false }, on shelf: ExportShelf,
         _ body: (FileHandle) async throws -> Void = { _ in }
     ) async throws -> ExportShelf.File {
-        try await shelf.write(name, mediaType: "", of: segment, for: Array((request ?? name).utf8), body)
+        let asker = ExportShelf.Asker(
+            digest: Array((request ?? name).utf8), position: Position(rawValue: events), isAwaited: isAwaited)
+        return try await shelf.write(name, mediaType: "", of: segment, for: asker, body)
     }
 
     @Test("A file is there for four hours, and none is when the exports are removed")
@@ -421,7 +463,7 @@ struct BrazeSegmentTests {
         #expect(shelf.file("again") != nil)
     }
 
-    @Test("A file that is old goes, though nobody asks for anything any more")
+    @Test("A file that is old goes, though nobody asks for anything any more, and the folder with the last one")
     func cleaning() async throws {
         let time = Mutex(Date(timeIntervalSince1970: 0))
         let (sleeps, sleep) = AsyncStream<TimeInterval>.makeStream()
@@ -435,11 +477,15 @@ struct BrazeSegmentTests {
         let path = try await write("old", on: shelf).path
         var spans = sleeps.makeAsyncIterator()
         #expect(await spans.next() == ExportShelf.age)
-        for _ in 0..<5000 where FileManager.default.fileExists(atPath: path) {
-            try await Task.sleep(for: .milliseconds(20))
+        let folder = URL(fileURLWithPath: path).deletingLastPathComponent()
+        for gone in [path, folder.path] {
+            for _ in 0..<500 where FileManager.default.fileExists(atPath: gone) {
+                try await Task.sleep(for: .milliseconds(20))
+            }
+            #expect(!FileManager.default.fileExists(atPath: gone))
         }
-        #expect(!FileManager.default.fileExists(atPath: path))
-        // And so does the next one.
+        // And so does the next one, also if somebody cleans the temporary folder meanwhile.
+        try? FileManager.default.removeItem(at: folder)
         try await write("next", on: shelf)
         #expect(await spans.next() == ExportShelf.age)
     }
@@ -507,22 +553,58 @@ struct BrazeSegmentTests {
         #expect(await name("third") { _ in } == (fails ? "third" : "first"))
     }
 
+    @Test(
+        "Behind a write the same request joins the one that runs only if the client of that has left",
+        .timeLimit(.minutes(1)))
+    func joinedBehindWrite() async throws {
+        let shelf = ExportShelf()
+        let (begins, begin) = AsyncStream<Void>.makeStream()
+        let isAwaited = Mutex(true)
+        async let first = write("first", for: "r", isAwaited: { isAwaited.withLock { $0 } }, on: shelf) { _ in
+            begin.finish()
+            while !shelf.hasWaiting("s") { try await Task.sleep(for: .milliseconds(1)) }
+        }
+        for await _ in begins {}
+        let second = await #expect(throws: APIProblem.self) {
+            try await write("second", for: "r", behind: 1, on: shelf)
+        }
+        #expect(second?.status == 429)
+        isAwaited.withLock { $0 = false }
+        let third = try await write("third", for: "r", behind: 1, on: shelf)
+        #expect(try await [first.name, third.name] == ["first", "first"])
+    }
+
     @Test("A file of which nobody was told is that of the same request for a quarter of an hour, or until somebody is")
     func untold() async throws {
         let time = Mutex(Date(timeIntervalSince1970: 0))
         let shelf = ExportShelf { time.withLock { $0 } }
-        func name(_ name: String, _ request: String = "r") async throws -> String {
-            try await write(name, for: request, on: shelf).name
+        func name(_ name: String, _ request: String = "r", isAwaited: Bool = false) async throws -> String {
+            try await write(name, for: request, isAwaited: { isAwaited }, on: shelf).name
         }
         #expect(try await name("a") == "a")
         #expect(try await name("b", "other") == "b")
-        #expect(try await name("c") == "a")
-        shelf.tell("a")
+        #expect(try await name("c", isAwaited: true) == "a")
         #expect(try await name("d") == "d")
         time.withLock { $0 += ExportShelf.patience }
         #expect(try await name("e") == "e")
         shelf.clear()
         #expect(try await name("f") == "f")
+    }
+
+    @Test("Behind a write a file of which nobody was told waits for a minute; then the same request makes another")
+    func untoldBehindWrite() async throws {
+        let time = Mutex(Date(timeIntervalSince1970: 0))
+        let shelf = ExportShelf { time.withLock { $0 } }
+        func name(_ name: String, behind events: UInt64) async throws -> String {
+            try await write(name, for: "r", behind: events, on: shelf).name
+        }
+        #expect(try await name("a", behind: 7) == "a")
+        time.withLock { $0 += ExportShelf.patienceBehindWrite - 1 }
+        #expect(try await name("b", behind: 8) == "a")
+        time.withLock { $0 += 1 }
+        #expect(try await name("c", behind: 7) == "a")
+        #expect(try await name("d", behind: 8) == "d")
+        #expect(try await name("e", behind: 8) == "d")
     }
 
     @Test("A request whose client has left is answered when it comes again")

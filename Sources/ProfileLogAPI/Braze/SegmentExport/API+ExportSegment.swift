@@ -10,8 +10,10 @@ extension API {
             let prefix = "\(day)-\(UUID().uuidString.lowercased())"
             let name = "\(prefix).\(asked.format.ending)"
             try exports.removeOutdated(log)
+            let asker = ExportShelf.Asker(
+                digest: RequestNote.digest(request), position: try log.lastPosition(), isAwaited: request.isAwaited)
             let file = try await exports.write(
-                name, mediaType: asked.format.mediaType, of: asked.segment.id, for: RequestNote.digest(request)
+                name, mediaType: asked.format.mediaType, of: asked.segment.id, for: asker
             ) { file in
                 switch asked.format {
                 case .zip: try await write(asked, prefix, into: ZipArchive(file))
@@ -19,7 +21,6 @@ extension API {
                 }
                 try exports.removeOutdated(log)
             }
-            if await request.isAwaited() { exports.tell(file.name) }
             var json = JSONWriter()
             json.beginObject()
             json.member("object_prefix", String(file.name.prefix { $0 != "." }))

@@ -23,10 +23,22 @@ final class ExportShelf: Sendable {
         var cleaning: Task<Void, any Error>?
     }
 
+    /// Who asks for an export.
+    struct Asker: Sendable {
+        /// Stands for the request.
+        var digest: [UInt8]
+        /// Where the log ended when it came: what was written up to there is in its file, unless it asks again.
+        var position: Position
+        /// Whether somebody still waits for the answer.
+        var isAwaited: @Sendable () async -> Bool
+    }
+
     /// An export under way.
     private struct Running {
-        /// Stands for the request that asked for it.
-        var digest: [UInt8]
+        /// Its file.
+        var name: String
+        /// Who asked for it first.
+        var asker: Asker
         /// How often all files had been removed when it began.
         var clearings: Int
         /// The same request, sent again meanwhile.
@@ -41,16 +53,20 @@ final class ExportShelf: Sendable {
         var finished: Date
         /// Stands for the request that asked for it.
         var digest: [UInt8]
+        /// Where the log ended when it was begun.
+        var position: Position
         /// Whether nobody was told of it: whoever asked for it gave up before.
-        var isUntold = true
+        var isUntold: Bool
     }
 
     /// Files that are kept.
     private static let mostFiles = 16
     /// Seconds for which a file is kept.
     static let age: TimeInterval = 4 * 3600
-    /// Seconds for which a file of which nobody was told waits for the same request.
+    /// Seconds for which a file of which nobody was told waits for the same request while nothing is written.
     static let patience: TimeInterval = 15 * 60
+    /// Seconds for which it waits although something was: whoever asks so soon asks again, and did not write it.
+    static let patienceBehindWrite: TimeInterval = 60
 
     init(
         now: @escaping @Sendable () -> Date = { Date() },
@@ -88,26 +104,28 @@ final class ExportShelf: Sendable {
 
     /// The file of an export of `segment`: the one that the same request has begun before and was not told of, or else a new one, which
     /// `body` writes. One export of a segment runs at a time.
-    ///
-    /// - Parameter digest: stands for the request.
     func write(
-        _ name: String, mediaType: String, of segment: String, for digest: [UInt8],
+        _ name: String, mediaType: String, of segment: String, for asker: Asker,
         _ body: (FileHandle) async throws -> Void
     ) async throws -> File {
-        if let file = try await begun(segment, digest) { return file }
+        if let file = try await begun(name, segment, asker) {
+            if await asker.isAwaited() { tell(file.name) }
+            return file
+        }
         let result: Result<File, any Error>
         do {
-            result = .success(try await write(name, mediaType: mediaType, digest, body))
+            result = .success(try await write(name, mediaType: mediaType, asker, body))
         } catch {
             result = .failure(error)
         }
         let waiting = state.withLock { $0.running.removeValue(forKey: segment)?.waiting ?? [] }
         for other in waiting { other.resume(with: result.map(Optional.some)) }
+        clean()
         return try result.get()
     }
 
     /// Somebody was told of the file of this name.
-    func tell(_ name: String) {
+    private func tell(_ name: String) {
         state.withLock { state in
             if let index = state.files.firstIndex(where: { $0.name == name }) { state.files[index].isUntold = false }
         }
@@ -116,24 +134,40 @@ final class ExportShelf: Sendable {
     /// Whether somebody waits for the export of `segment` that another one has begun.
     func hasWaiting(_ segment: String) -> Bool { state.withLock { $0.running[segment]?.waiting.isEmpty == false } }
 
-    /// The file that the same request has begun; nil if there is none, and from then on the caller is the one who writes it.
-    private func begun(_ segment: String, _ digest: [UInt8]) async throws -> File? {
-        let limit = now().addingTimeInterval(-Self.patience)
+    /// The file that the same request has begun; nil if there is none, and from then on the caller is the one who writes it. What was
+    /// written since is not in it: then only those get it who plainly ask again.
+    private func begun(_ name: String, _ segment: String, _ asker: Asker) async throws -> File? {
+        let abandoned = await abandoned(segment)
+        let now = now()
         return try await withCheckedThrowingContinuation { continuation in
             let answer: Result<File?, any Error>? = state.withLock { state in
                 if let running = state.running[segment] {
-                    guard running.digest == digest, running.clearings == state.clearings else {
-                        return .failure(Self.isRunning)
-                    }
+                    guard running.asker.digest == asker.digest, running.clearings == state.clearings,
+                        asker.position <= running.asker.position || running.name == abandoned
+                    else { return .failure(Self.isRunning) }
                     state.running[segment]?.waiting.append(continuation)
                     return nil
                 }
-                let file = state.files.last { $0.isUntold && $0.digest == digest && $0.finished > limit }
-                if file == nil { state.running[segment] = Running(digest: digest, clearings: state.clearings) }
+                let file = state.files.last { file in
+                    let patience = asker.position <= file.position ? Self.patience : Self.patienceBehindWrite
+                    return file.isUntold && file.digest == asker.digest
+                        && file.finished.addingTimeInterval(patience) > now
+                }
+                if file == nil {
+                    state.running[segment] = Running(name: name, asker: asker, clearings: state.clearings)
+                }
                 return .success(file)
             }
             if let answer { continuation.resume(with: answer) }
         }
+    }
+
+    /// The running export of `segment`, if the one who asked for it first waits no more.
+    private func abandoned(_ segment: String) async -> String? {
+        guard let running = state.withLock({ $0.running[segment].map { (name: $0.name, asker: $0.asker) } }),
+            await !running.asker.isAwaited()
+        else { return nil }
+        return running.name
     }
 
     private static let isRunning = APIProblem(
@@ -141,7 +175,7 @@ final class ExportShelf: Sendable {
         remedy: "Wait until it is answered, then ask again.", place: "segment_id")
 
     private func write(
-        _ name: String, mediaType: String, _ digest: [UInt8], _ body: (FileHandle) async throws -> Void
+        _ name: String, mediaType: String, _ asker: Asker, _ body: (FileHandle) async throws -> Void
     ) async throws -> File {
         do {
             let (folder, clearings) = try folder()
@@ -152,7 +186,10 @@ final class ExportShelf: Sendable {
                 try? FileManager.default.removeItem(atPath: path)
                 throw error
             }
-            let file = File(name: name, path: path, mediaType: mediaType, finished: now(), digest: digest)
+            let isAwaited = await asker.isAwaited()
+            let file = File(
+                name: name, path: path, mediaType: mediaType, finished: now(), digest: asker.digest,
+                position: asker.position, isUntold: !isAwaited)
             try withExtendedLifetime(folder) {
                 try state.withLock { state in
                     guard state.clearings == clearings else { throw Self.outdated }
@@ -160,7 +197,6 @@ final class ExportShelf: Sendable {
                 }
             }
             removeOld()
-            clean()
             return file
         } catch let error as CocoaError {
             throw Self.notWritten(error.errorCode)
@@ -197,7 +233,8 @@ final class ExportShelf: Sendable {
         }
     }
 
-    /// Has files removed as they become old, also if nobody asks for anything any more.
+    /// Has files removed as they become old, also if nobody asks for anything any more, and the folder behind the last one: whoever cleans
+    /// the temporary folder would remove it.
     private func clean() {
         state.withLock { state in
             if state.cleaning != nil { return }
@@ -210,16 +247,19 @@ final class ExportShelf: Sendable {
         }
     }
 
-    /// Seconds until the oldest file is too old; nil if there is no file, and then the cleaning is over.
+    /// Seconds until the oldest file is too old; nil if there is no file, and then the cleaning is over, and the folder gone unless an
+    /// export runs.
     private func timeUntilOld() -> TimeInterval? {
         let now = now()
-        return state.withLock { state in
-            guard let oldest = state.files.first else {
-                state.cleaning = nil
-                return nil
+        let (span, folder) = state.withLock { state -> (TimeInterval?, ScratchFolder?) in
+            if let oldest = state.files.first {
+                return (max(0, oldest.finished.addingTimeInterval(Self.age).timeIntervalSince(now)), nil)
             }
-            return max(0, oldest.finished.addingTimeInterval(Self.age).timeIntervalSince(now))
+            state.cleaning = nil
+            return (nil, state.running.isEmpty ? state.folder.take() : nil)
         }
+        withExtendedLifetime(folder) {}
+        return span
     }
 
     private func removeOld() {
