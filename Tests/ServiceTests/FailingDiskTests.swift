@@ -117,4 +117,61 @@ struct FailingDiskTests {
             try checkStore(restarted.store)
         }
     }
+
+    @Test(
+        "A reset whose fixtures meet a failing disk leaves the store sound, and nothing of the one that it began",
+        arguments: ["enospc", "eio"])
+    func failedReset(fault: String) async throws {
+        try await withFaults { folder, disk in
+            let facts = folder.appendingPathComponent("facts.jsonl")
+            try Data(#"{"kind":"custom_event","user":"jane","name":"won"}"#.utf8).write(to: facts)
+            let arguments = ["--ephemeral", "--fixtures", facts.path]
+            let opening = try await disk.calls(arguments, of: { _ in }).opening
+            // The reset does what the start did, and the fixtures come last.
+            let sync = try #require(opening.lastIndex(of: "fdatasync"), "\(opening)")
+            let service = try await Service(
+                in: folder, arguments: arguments,
+                environment: disk.environment("\(fault):\(opening.count + sync + 1)"))
+            let store = try await service.get("/").json.at("store").text
+            func stores() throws -> [String] {
+                let parent = URL(fileURLWithPath: store).deletingLastPathComponent().path
+                return try FileManager.default.contentsOfDirectory(atPath: parent).filter { $0.hasPrefix("store-") }
+            }
+            #expect(try await service.post("/v1/reset", #"{"fixtures":true}"#).status >= 500)
+            #expect(try stores() == ["store-1"])
+            #expect(try await service.get("/health").status == 200)
+            #expect(try await service.post(path, body).status == 200)
+            #expect(try await service.post("/v1/reset", #"{"fixtures":true}"#).status == 200)
+            #expect(try stores() == ["store-3"])
+            #expect(try await service.stop() == 0)
+        }
+    }
+
+    @Test("Behind a reset the service is healthy, also if writes of the failed store are answered later")
+    func resetBehindFailure() async throws {
+        try await withFaults { folder, disk in
+            let calls = try await disk.calls(["--ephemeral"]) { (service) async throws in
+                #expect(try await service.post(path, body).status == 200)
+            }
+            let sync = try #require(calls.work.firstIndex(of: "fdatasync"), "\(calls)")
+            let service = try await Service(
+                in: folder, arguments: ["--ephemeral"],
+                environment: disk.environment("eio:\(calls.opening.count + sync + 1)"))
+            #expect(try await service.post(path, body).status == 503)
+            #expect(try await service.get("/health").status == 503)
+            // They take long, so many of them wait for a thread when the reset comes.
+            let values = (0..<10).map { #""a\#($0)":"\#(String(repeating: "x", count: 200))""# }.joined(separator: ",")
+            let objects = (0..<75).map { #"{"external_id":"u\#($0)",\#(values)}"# }.joined(separator: ",")
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for _ in 0..<24 {
+                    group.addTask { _ = try await service.post("/users/track", #"{"attributes":[\#(objects)]}"#) }
+                }
+                try await Task.sleep(for: .milliseconds(300))
+                #expect(try await service.post("/v1/reset", "").status == 200)
+                try await group.waitForAll()
+            }
+            #expect(try await service.get("/health").status == 200)
+            #expect(try await service.stop() == 0)
+        }
+    }
 }

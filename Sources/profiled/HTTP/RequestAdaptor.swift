@@ -4,7 +4,6 @@ internal import Logging
 internal import NIOCore
 internal import ProfileLogAPI
 internal import ServiceLifecycle
-internal import Synchronization
 
 /// HTTP requests to calls of the API, and its answers to responses.
 final class RequestAdaptor: Sendable {
@@ -18,8 +17,6 @@ final class RequestAdaptor: Sendable {
     private let largeWork = LargeWork()
     private let metrics: ServiceMetrics
     private let logger: Logger
-    /// Set by a failed disk: from then on the store takes nothing more, until the service is started again.
-    private let hasFailed = Atomic<Bool>(false)
 
     init(
         _ store: LiveStore, keys: KeyRing, metrics: ServiceMetrics, options: ServiceOptions, logger: Logger
@@ -147,7 +144,7 @@ final class RequestAdaptor: Sendable {
         case .openAPI: return ServiceAnswer(status: 200, body: OpenAPI.document)
         case .metrics: return metrics.answer(store.api)
         case .live: return overview.live
-        case .health, .ready: return overview.health(store.api, hasFailed: hasFailed.load(ordering: .relaxed))
+        case .health, .ready: return overview.health(store.api, hasFailed: store.hasFailed)
         }
     }
 
@@ -206,11 +203,11 @@ final class RequestAdaptor: Sendable {
         if endpoint.path == EventStreams.path, request.method == .get, asked.accepts("text/event-stream") {
             return stream(call, lastEventID: asked.lastEventID)
         }
-        let answer = await answer(call)
-        if ["outcome_unknown", "closed_after_failure"].contains(answer.code) {
-            hasFailed.store(true, ordering: .relaxed)
-        } else if endpoint.path == "/v1/reset", answer.isSuccess {
-            hasFailed.store(false, ordering: .relaxed)
+        let api = store.api
+        let answer = await answer(call, by: api)
+        // What fails in a reset is the store that is not in place yet.
+        if endpoint.path != "/v1/reset", ["outcome_unknown", "closed_after_failure"].contains(answer.code) {
+            store.fail(api)
         }
         guard let file = answer.file else { return .answer(ServiceAnswer(answer)) }
         if let response = FileResponse.response(file, exchange.headers) { return .file(response) }
@@ -252,8 +249,7 @@ final class RequestAdaptor: Sendable {
     }
 
     /// A read that waits for news is woken when the service stops; a write is never cut short.
-    private func answer(_ call: APIRequest) async -> APIAnswer {
-        let api = store.api
+    private func answer(_ call: APIRequest, by api: API) async -> APIAnswer {
         if call.takesLong {
             return await withTaskExecutorPreference(largeWork) { await api.answer(call) }
         }

@@ -53,6 +53,7 @@ final class EphemeralStores: Sendable {
         let writer = LogWriter(log)
         guard let previous = await store.replace(with: writer, ephemeral: next) else {
             await writer.close()
+            try? FileManager.default.removeItem(atPath: log.path)
             throw AppendError.closed
         }
         // Requests that still read it keep the file open, nameless, until they end.
@@ -63,14 +64,20 @@ final class EphemeralStores: Sendable {
     /// Removes everything.
     func remove() { folder.remove() }
 
+    /// A log in a folder of its own, which is gone if the log cannot be opened or the fixtures cannot be stored.
     private func newLog(clock: StoreClock, withFixtures: Bool) throws -> EventLog {
         let number = count.add(1, ordering: .relaxed).newValue
         var options = LogOptions()
         options.now = { clock.now() }
         options.onCommit = { [metrics] in metrics.record($0) }
-        let log = try EventLog(
-            path: "\(folder.path)/store-\(number)", create: true, options: options, projections: API.projections)
-        if withFixtures { try fixtures?.load(into: log) }
-        return log
+        let path = "\(folder.path)/store-\(number)"
+        do {
+            let log = try EventLog(path: path, create: true, options: options, projections: API.projections)
+            if withFixtures { try fixtures?.load(into: log) }
+            return log
+        } catch {
+            try? FileManager.default.removeItem(atPath: path)
+            throw error
+        }
     }
 }

@@ -7,6 +7,7 @@ final class LiveStore: Sendable {
     private struct State: Sendable {
         var api: API
         var writer: LogWriter
+        var hasFailed = false
         var isClosed = false
     }
 
@@ -22,6 +23,16 @@ final class LiveStore: Sendable {
     /// The API of the store as it is now. A request keeps the one that it began with.
     var api: API { state.withLock { $0.api } }
 
+    /// Whether a failed disk has had the store as it is now take nothing more: until the service is started again, or the store replaced.
+    var hasFailed: Bool { state.withLock { $0.hasFailed } }
+
+    /// The disk failed under `api`. Of a store that was replaced meanwhile, that is nothing to anybody.
+    func fail(_ api: API) {
+        state.withLock { state in
+            if state.api === api { state.hasFailed = true }
+        }
+    }
+
     /// Puts another store in place and closes the one before, whose writes are stored first, and tells its folder. Nil if the service
     /// is ending.
     func replace(with writer: LogWriter, ephemeral: any EphemeralStore) async -> String? {
@@ -31,6 +42,7 @@ final class LiveStore: Sendable {
             state.writer = writer
             state.api = API(
                 writer: writer, workspace: workspace, ephemeral: ephemeral, activity: state.api.activity)
+            state.hasFailed = false
             return previous
         }
         await previous?.close()

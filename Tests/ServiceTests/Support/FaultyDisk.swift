@@ -33,11 +33,14 @@ struct FaultyDisk: Sendable {
     func environment(_ fault: String) -> [String: String] { ["LD_PRELOAD": library.path, "FAULT": fault] }
 
     /// The names of the write and sync calls by which a sound service opens a new store and then does `work`.
-    func calls(of work: (Service) async throws -> Void) async throws -> (opening: [String], work: [String]) {
+    func calls(
+        _ arguments: [String] = [], of work: (Service) async throws -> Void
+    ) async throws -> (opening: [String], work: [String]) {
         let folder = folder.appendingPathComponent("counted")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         let service = try await Service(
-            in: folder, environment: environment("count").merging(["FAULT_COUNT": calls.path]) { $1 })
+            in: folder, arguments: arguments,
+            environment: environment("count").merging(["FAULT_COUNT": calls.path]) { $1 })
         let opening = counted
         try await work(service)
         let all = counted
