@@ -158,6 +158,10 @@ struct LifecycleTests {
             ["--store", "s", "--port", "0", "--port-file", "missing/port"], in: folder, code: 1)
         #expect(portFile.contains("port file"))
         #expect(try await failure(["--host", "256.1.2.3", "--store", "s"], in: folder, code: 1).contains("--host"))
+        #expect(try await run(["keys", "add", "--keys", "k.json", "--name", "app"], in: folder).code == 0)
+        let host = try await failure(["--host", "no host", "--keys", "k.json", "--store", "s"], in: folder, code: 1)
+        #expect(host.contains("The host no host is not known."), "\(host)")
+        #expect(!FileManager.default.fileExists(atPath: folder.appendingPathComponent("s").path))
     }
 
     @Test(
