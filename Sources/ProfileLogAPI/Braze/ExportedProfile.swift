@@ -100,8 +100,10 @@ struct ExportedProfile {
 
     // MARK: - Values
 
+    /// The attribute's value; nil if the profile has none, as with an empty list.
     func value(_ attribute: StandardAttribute) -> AttributeValue? {
-        attributes[Name(attribute.name)] ?? text(attribute).map { .string($0) }
+        let value = attributes[Name(attribute.name)] ?? text(attribute).map { .string($0) }
+        return value == .array([]) ? nil : value
     }
 
     func customAttribute(_ name: Name) -> AttributeValue? { view.customAttributes.first { $0.name == name }?.value }
