@@ -5,12 +5,19 @@ extension EventLog {
     /// those with the latest events. Spelling with capital letters, or of a number with blanks, makes no difference. Other kinds of IDs
     /// have the user who is known by them. Costs a profile for each user who ever had the address.
     public func users(sharing contact: UserID) throws -> [UserInfo] {
+        var most = Int.max
+        return try users(sharing: contact, outOf: &most) ?? []
+    }
+
+    /// As ``users(sharing:)``, and takes from `most` how many users ever had the address; nil if they are more, of whom none is looked at.
+    package func users(sharing contact: UserID, outOf most: inout Int) throws -> [UserInfo]? {
         guard let prefix = ContactKey.prefix(contact) else { return try find(contact).map { [$0] } ?? [] }
         return try withView { view, transaction in
+            let holders = try view.users(contact: prefix, beyond: most, transaction)
+            guard holders.count <= most else { return nil }
+            most -= holders.count
             var users: Set<UInt64> = []
-            for user in try view.users(contact: prefix, transaction) {
-                users.insert(try view.survivor(of: user, transaction))
-            }
+            for user in holders { users.insert(try view.survivor(of: user, transaction)) }
             var found: [(user: UserInfo, last: UInt64)] = []
             for user in users {
                 let version = try view.version(of: user, transaction)
@@ -61,14 +68,16 @@ extension LogView {
         return 0
     }
 
-    /// Who was ever given the address with this key in table `contacts`.
-    func users(contact prefix: [UInt8], _ transaction: borrowing some Reading & ~Copyable) throws -> [UInt64] {
+    /// Who was ever given the address with this key in table `contacts`; if they are more than `most`, some of them, but more than that.
+    func users(
+        contact prefix: [UInt8], beyond most: Int, _ transaction: borrowing some Reading & ~Copyable
+    ) throws -> [UInt64] {
         try refuseDamage()
         var users = withTail { $0.contacts.users(prefix, visibleTo: last) }
         if checkpoint == 0 { return users }
         try transaction.withCursor(tables.contacts) { cursor in
             var row = try cursor.seek(prefix)
-            while let found = row, found.key.starts(with: prefix) {
+            while users.count <= most, let found = row, found.key.starts(with: prefix) {
                 guard found.key.count == prefix.count + 8 else {
                     throw StorageError.damaged(place: "a row of table contacts")
                 }

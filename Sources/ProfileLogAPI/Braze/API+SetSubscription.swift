@@ -25,7 +25,7 @@ extension API {
 
     private func set(_ request: SubscriptionRequest, _ key: String?, _ digest: [UInt8]) async throws -> APIAnswer {
         do {
-            return try await settle { [self] in
+            return try await settle { [self] _ in
                 var builder = log.prepare()
                 let answer = try decide(request, &builder)
                 guard builder.count > 0 else { return .answer(answer) }
@@ -43,24 +43,28 @@ extension API {
         }
     }
 
-    /// Adds to `builder` what is to be stored: one event for each user and group. The answer tells who was not found.
+    /// Adds to `builder` what is to be stored: one event for each user. The answer tells who was not found.
     private func decide(_ request: SubscriptionRequest, _ builder: inout AppendBuilder) throws -> APIAnswer {
         var profiles = TrackProfiles(log)
         var dropped: [(place: String, reason: String)] = []
+        /// What each user gets, in the order in which they are named.
+        var gathered: [(user: UserInfo, states: SubscriptionStates)] = []
+        var places: [UserNumber: Int] = [:]
         for change in request.changes {
-            var states = SubscriptionStates(nil)
-            states.set(change.group, isSubscribed: change.isSubscribed)
-            var seen: Set<UserNumber> = []
             for person in change.people {
                 let users = try users(person, &profiles)
                 if users.isEmpty {
                     dropped.append((person.place, person.user == nil ? "is not valid" : "is no user's"))
                 }
-                for user in users where seen.insert(user.number).inserted {
-                    try states.add(to: .brazeID(user.brazeID), &builder, &profiles)
+                for user in users {
+                    let place = places[user.number] ?? gathered.count
+                    if place == gathered.count { gathered.append((user, SubscriptionStates(nil))) }
+                    places[user.number] = place
+                    gathered[place].states.set(change.group, isSubscribed: change.isSubscribed)
                 }
             }
         }
+        for (user, states) in gathered { try states.add(to: .brazeID(user.brazeID), &builder, &profiles) }
         profiles.expectPins(in: &builder)
         var json = JSONWriter()
         json.beginObject()

@@ -14,23 +14,40 @@ extension API {
     /// Decides a request and stores what it comes to; again, if somebody changes between the two what it was decided by.
     ///
     /// At first beside all others, then on the writer's thread, where nobody of this process comes between: no request is
-    /// refused because others were faster. Neither the writer nor a connection waits for a fold of the log: a decision that asks a state
-    /// that is far behind throws ``StateIsFar``, and is made again when the state has caught up.
-    func settle(_ decide: @escaping @Sendable () throws -> Decision) async throws -> APIAnswer {
-        var attempts = 0
-        while true {
-            do {
-                if attempts == Self.attemptsBesideOthers { return try await settleAlone(decide) }
-                attempts += 1
-                if let answer = try await settleBesideOthers(decide) { return answer }
-            } catch let far as StateIsFar {
-                try await performBeside { _ in try far.catchUp() }
+    /// refused because others were faster. A decision that would keep a connection or the writer waiting throws ``TakesLong``, and is made
+    /// again on a thread of its own.
+    func settle(_ decide: @escaping @Sendable (DecisionBasis) throws -> Decision) async throws -> APIAnswer {
+        let basis = DecisionBasis(self)
+        do {
+            return try await settle(basis, decide)
+        } catch is TakesLong {
+            return try await withTaskExecutorPreference(OwnThreads.shared) {
+                try await settleOnOwnThread(basis.at(.ownThread), decide)
             }
         }
     }
 
+    /// As `settle`, where the decision may take its time; the writer may still send it back.
+    @concurrent
+    private func settleOnOwnThread(
+        _ basis: DecisionBasis, _ decide: @escaping @Sendable (DecisionBasis) throws -> Decision
+    ) async throws -> APIAnswer {
+        while true {
+            do { return try await settle(basis, decide) } catch is TakesLong {}
+        }
+    }
+
+    private func settle(
+        _ basis: DecisionBasis, _ decide: @escaping @Sendable (DecisionBasis) throws -> Decision
+    ) async throws -> APIAnswer {
+        for _ in 0..<Self.attemptsBesideOthers {
+            if let answer = try await settleBesideOthers({ try decide(basis) }) { return answer }
+        }
+        return try await settleAlone { try decide(basis.at(.writer)) }
+    }
+
     /// As `settle`, once; nil if others came between.
-    private func settleBesideOthers(_ decide: @escaping @Sendable () throws -> Decision) async throws -> APIAnswer? {
+    private func settleBesideOthers(_ decide: () throws -> Decision) async throws -> APIAnswer? {
         do {
             switch try decide() {
             case .answer(let answer): return answer
@@ -61,27 +78,6 @@ extension API {
 
     /// How often a request is decided beside all others.
     private static let attemptsBesideOthers = 3
-}
-
-/// A state by which a request is to be decided is so far behind the log that nobody may wait for it here.
-struct StateIsFar: Error {
-    /// Catches up, however long that takes.
-    let catchUp: @Sendable () throws -> Void
-}
-
-extension LiveState {
-    /// Catches up, if that is soon done.
-    func catchUpForDecision() throws {
-        guard try catchUpIfNear() else { throw far }
-    }
-
-    /// Lends the state as the last catching up left it.
-    func withStateForDecision<Result>(_ body: (P.State) throws -> Result) throws -> Result {
-        guard let result = try withStateIfThere(body) else { throw far }
-        return result
-    }
-
-    private var far: StateIsFar { StateIsFar { [self] in _ = try catchUp() } }
 }
 
 /// Runs `work` on the writer's thread, which decides by what the log holds and commits; again if another process comes between.

@@ -34,11 +34,11 @@ extension API {
         let body = try trackBody(request, isBulk: isBulk)
         try check(body)
         do {
-            return try await settle { [self] in
-                let claims = TypeClaims.Held(typeClaims)
+            return try await settle { [self] basis in
+                let claims = TrackClaims.Held(trackClaims)
                 let reader = TrackReader(workspace: workspace, now: log.options.now(), request: request.body)
                 var builder = log.prepare(capacity: body.count)
-                let decision = try TrackDecision(body, reader, self, claims, &builder)
+                let decision = try TrackDecision(body, reader, self, basis, claims, &builder)
                 if !decision.outdated.isEmpty { return .outdated(decision.outdated) }
                 let answer = TrackAnswer(decision)
                 if decision.refusesAll { return .answer(answer.answer) }

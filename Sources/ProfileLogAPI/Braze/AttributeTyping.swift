@@ -7,18 +7,18 @@ internal import ProfileLog
 struct AttributeTyping {
     private let forced: [Name: AttributeType]
     private let log: EventLog
-    private let catalogue: LiveState<CatalogueProjection>
-    private let claims: TypeClaims.Held
+    private let basis: DecisionBasis
+    private let claims: Claims<Name, AttributeType>.Held
     private var hasCaughtUp = false
     /// First types, as far as this request has asked for them or made them.
     private var known: [Name: AttributeType] = [:]
 
     /// - Parameter claims: what they hold must not be released before the request is stored.
-    init(_ api: API, _ claims: TypeClaims.Held) {
+    init(_ api: API, _ basis: DecisionBasis, _ claims: Claims<Name, AttributeType>.Held) {
+        self.basis = basis
         self.claims = claims
         forced = api.workspace.forcedTypes
         log = api.log
-        catalogue = api.catalogue
     }
 
     /// Makes the values of `object` those of their attributes' types; what cannot be is dropped from it.
@@ -69,20 +69,24 @@ struct AttributeTyping {
     private mutating func firstType(_ name: Name, _ given: AttributeType?) throws -> AttributeType? {
         if let type = known[name] { return type }
         if !hasCaughtUp { try catchUp() }
-        var type = try catalogue.withStateForDecision { log.firstType(of: name, by: $0) }
+        var type = try firstTypeInLog(name)
         if type == nil, let given {
             // First the claim, then another look: who had it before has stored its value by then, or has it still.
             let claimed = claims.claim(name, given)
             try catchUp()
-            type = try catalogue.withStateForDecision { log.firstType(of: name, by: $0) } ?? claimed
+            type = try firstTypeInLog(name) ?? claimed
         }
         if let type { known[name] = type }
         return type
     }
 
     private mutating func catchUp() throws {
-        try catalogue.catchUpForDecision()
+        try basis.catalogue.catchUp(at: basis.place)
         hasCaughtUp = true
+    }
+
+    private func firstTypeInLog(_ name: Name) throws -> AttributeType? {
+        try basis.catalogue.withState(at: basis.place) { log.firstType(of: name, by: $0) }
     }
 
     /// The type that an attribute has from then on, if it had none; as in `CatalogueProjection`.

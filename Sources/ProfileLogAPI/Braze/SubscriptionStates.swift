@@ -66,6 +66,15 @@ extension SubscriptionStates {
     static let fullElsewhere =
         "would give another profile with the address states in more subscription groups than it may have"
 
+    /// Why the rest of the profiles with the same e-mail address do not get it.
+    static let tooManyElsewhere = "is for more profiles with the address than one request can change"
+
+    /// Whether an append has room for the states of one more of those who share an address: they may take half of it, and what the request says
+    /// itself has room in the other half.
+    static func haveRoom(in builder: borrowing AppendBuilder) -> Bool {
+        builder.byteCount < Limits.bytesPerAppend / 2 && builder.count < Limits.eventsPerAppend / 2
+    }
+
     private func fits(_ limits: TrackLimits) -> Bool {
         count <= limits.arrayElements && value.jsonByteCount <= limits.bytesPerNestedValue
     }

@@ -6,6 +6,8 @@ internal import ProfileLog
 /// A request without addresses pays for none of it.
 struct TrackAddresses {
     private let log: EventLog
+    /// How many more users may be looked at.
+    private var mostUsers: Int
     /// What is stored of the request and not yet looked at here.
     private var stored: [(user: UserID, events: [ProfileEvent])] = []
     private var turn = 0
@@ -28,7 +30,13 @@ struct TrackAddresses {
         var values: [StandardAttribute: AttributeValue] = [:]
     }
 
-    init(_ log: EventLog) { self.log = log }
+    init(_ log: EventLog, at place: DecisionBasis.Place) {
+        self.log = log
+        mostUsers = place == .connection ? Self.usersAtOnce : .max
+    }
+
+    /// The users who are looked at where others wait: some milliseconds.
+    static let usersAtOnce = 200
 
     /// Remembers that `events` are to be stored for `user`.
     mutating func add(_ events: [ProfileEvent], of user: UserID) { stored.append((user, events)) }
@@ -85,7 +93,8 @@ struct TrackAddresses {
 
     private mutating func inLog(_ contact: UserID) throws -> [UserNumber] {
         if let numbers = found[contact] { return numbers }
-        let numbers = try log.users(sharing: contact).map { remember($0) }
+        guard let users = try log.users(sharing: contact, outOf: &mostUsers) else { throw TakesLong() }
+        let numbers = users.map { remember($0) }
         found[contact] = numbers
         return numbers
     }

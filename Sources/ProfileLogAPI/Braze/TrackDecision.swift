@@ -9,6 +9,8 @@ struct TrackDecision {
     private(set) var first: TrackObject?
     private var leftOut = LeftOutObjects()
     private let api: API
+    private let basis: DecisionBasis
+    private let claims: TrackClaims.Held
     private var profiles: TrackProfiles
     private var typing: AttributeTyping
     /// Addresses that must be released before the decision holds: each still leads to a user who has another one by now.
@@ -18,13 +20,18 @@ struct TrackDecision {
     private var imported: Set<PushToken> = []
 
     /// Decides all of `body`, and adds what is to be stored to `builder`.
+    ///
+    /// - Parameter claims: what they hold must not be released before the request is stored.
     init(
-        _ body: TrackBody, _ reader: TrackReader, _ api: API, _ claims: TypeClaims.Held, _ builder: inout AppendBuilder
+        _ body: TrackBody, _ reader: TrackReader, _ api: API, _ basis: DecisionBasis, _ claims: TrackClaims.Held,
+        _ builder: inout AppendBuilder
     ) throws {
         self.api = api
+        self.basis = basis
+        self.claims = claims
         profiles = TrackProfiles(api.log)
-        typing = AttributeTyping(api, claims)
-        addresses = TrackAddresses(api.log)
+        typing = AttributeTyping(api, basis, claims.types)
+        addresses = TrackAddresses(api.log, at: basis.place)
         for array in TrackArray.allCases {
             for (index, value) in body[array].enumerated() {
                 do {
@@ -69,11 +76,11 @@ struct TrackDecision {
     ) throws {
         for entry in object.imports {
             guard let token = PushToken(entry) else { continue }
-            let user = try device(of: entry, token)
-            // In this order: who makes an owner meanwhile is either seen, or has this decided anew.
+            // In this order: who makes an owner meanwhile has made them by the next look, or has this decided anew.
+            let user = try claims.owners.claim(token, device(of: entry, token))
             try profiles.pin(user)
-            try api.pushTokens.catchUpForDecision()
-            let isKnown = try api.pushTokens.withStateForDecision { $0.holds(token) }
+            try basis.pushTokens.catchUp(at: basis.place)
+            let isKnown = try basis.pushTokens.withState(at: basis.place) { $0.holds(token) }
             guard !isKnown, imported.insert(token).inserted else {
                 let reason = "somebody has this token already"
                 drop(reason, array, index, field: StandardAttribute.pushTokens.name, of: nil)
@@ -131,8 +138,8 @@ struct TrackDecision {
         }
         profiles.add(events, to: user)
         if !events.isEmpty { addresses.add(events, of: user) }
-        if let states, try !share(states, by: user, &builder) {
-            object.dropped.append((StandardAttribute.subscriptionGroups.name, SubscriptionStates.fullElsewhere))
+        if let states, let reason = try share(states, by: user, &builder) {
+            object.dropped.append((StandardAttribute.subscriptionGroups.name, reason))
         }
         for (field, reason) in object.dropped {
             drop(reason, array, index, field: field, of: user)
@@ -161,22 +168,24 @@ struct TrackDecision {
         return reason
     }
 
-    /// Who sets a subscription state sets it for all profiles with the same e-mail address (spec/rest-api 1.4). False if one has no room.
+    /// Who sets a subscription state sets it for all profiles with the same e-mail address (spec/rest-api 1.4). Why one did not get it; nil if
+    /// all did.
     private mutating func share(
         _ states: SubscriptionStates, by user: UserID, _ builder: inout AppendBuilder
-    ) throws -> Bool {
+    ) throws -> String? {
         let own = try profiles.find(user)
-        guard let address = try profiles.email(of: user) else { return true }
-        var isShared = true
+        guard let address = try profiles.email(of: user) else { return nil }
+        var reason: String?
         for other in try api.log.users(sharing: address) where other.number != own?.number {
             let other = UserID.brazeID(other.brazeID)
+            guard SubscriptionStates.haveRoom(in: builder) else { return SubscriptionStates.tooManyElsewhere }
             if try states.fits(other, in: api.workspace, &profiles) {
                 try states.add(to: other, &builder, &profiles)
             } else {
-                isShared = false
+                reason = SubscriptionStates.fullElsewhere
             }
         }
-        return isShared
+        return reason
     }
 
     /// The user under whom an object about `user` is stored: who has the address, if it is one that somebody has.

@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 import Testing
 
 @testable import ProfileLog
@@ -133,6 +134,41 @@ struct LiveStateTests {
         #expect(try live.catchUpIfNear())
     }
 
+    @Test("However many are erased while it folds, one fold is enough, and a request's copy does not need another")
+    func erasedMeanwhile() throws {
+        let log = try open([ProfileProjection.self])
+        for user in 0..<5 {
+            _ = try log.append([.customEventLogged(CustomEvent(name: "e"))], to: .externalID("u\(user)"))
+        }
+        InterruptedFold.interruption.withLock { interruption in
+            interruption = { turn in
+                guard turn < 4 else { return }
+                // live:  | folds from the beginning                     | catches up
+                // other:                             | somebody is erased
+                let done = DispatchSemaphore(value: 0)
+                Thread.detachNewThread {
+                    _ = try? log.erase([.externalID("u\(turn)")], actor: "test", reason: "test")
+                    done.signal()
+                }
+                done.wait()
+            }
+        }
+        let live = LiveState<InterruptedFold>(log)
+        try live.catchUp()
+        #expect(InterruptedFold.turns.withLock { $0 } == 1)
+        #expect(try !live.catchUpIfNear())
+        #expect(try live.withStateIfThere { $0 } == nil)
+        let copy = try live.copyForRequest()
+        #expect(InterruptedFold.turns.withLock { $0 } == 2)
+        #expect(try copy.catchUpIfNear())
+        _ = try log.erase([.externalID("u4")], actor: "test", reason: "test")
+        #expect(try copy.catchUpIfNear())
+        #expect(try copy.withStateIfThere { $0 } == log.lastPosition().rawValue)
+        #expect(try !live.catchUpIfNear())
+        #expect(InterruptedFold.turns.withLock { $0 } == 2)
+        try log.expectSound()
+    }
+
     @Test("Many threads that look and one that writes see no state that never was")
     func threads() async throws {
         let log = try open([ProfileProjection.self, CatalogueProjection.self])
@@ -163,4 +199,29 @@ struct LiveStateTests {
         }
         try expectLive(live, log)
     }
+}
+
+/// Counts events, and lets something happen whenever it begins.
+private enum InterruptedFold: Projection {
+    static let turns = Mutex(0)
+    static let interruption = Mutex<(@Sendable (Int) -> Void)?>(nil)
+
+    static let name = "interrupted"
+    static let revision: UInt32 = 1
+    static var scope: ProjectionScope { .store }
+    static var initial: UInt64 { 0 }
+
+    static func apply(_ event: borrowing EventView, to state: inout UInt64) {
+        state += 1
+        guard event.position.rawValue == 1 else { return }
+        let turn = turns.withLock { turns in
+            defer { turns += 1 }
+            return turns
+        }
+        interruption.withLock { $0 }?(turn)
+    }
+
+    static func encode(_ state: UInt64) -> [UInt8] { Array("\(state)".utf8) }
+
+    static func decode(_ bytes: UnsafeRawBufferPointer) -> UInt64? { UInt64(String(decoding: bytes, as: UTF8.self)) }
 }

@@ -23,26 +23,70 @@ struct BrazeContentionTests {
         }
     }
 
-    @Test("A state that is far behind catches up on no thread that decides or commits, and the decision is made again")
-    func farStates() async throws {
+    @Test("What takes long is decided on threads of its own, and what is outrun there too on the writer's")
+    func ownThread() async throws {
         try await withWriter { (api) async throws in
-            let turns = Mutex((decisions: 0, catchUps: [String]()))
-            let answer = try await api.settle {
+            let turns = Mutex<[(place: DecisionBasis.Place, thread: String)]>([])
+            let answer = try await api.settle { basis in
                 let count = turns.withLock { turns in
-                    turns.decisions += 1
-                    return turns.decisions
+                    turns.append((basis.place, Thread.current.name ?? ""))
+                    return turns.count
                 }
-                if count % 2 == 1 {
-                    throw StateIsFar { turns.withLock { $0.catchUps.append(Thread.current.name ?? "") } }
-                }
-                // Outrun until nobody of this process can come between.
-                guard count > 8 else {
-                    throw AppendError.versionConflict(user: .externalID("a"), expected: .noUser, actual: .none)
+                guard count < 9 else { return .answer(APIAnswer(status: 204, body: [])) }
+                guard basis.place == .ownThread else { throw TakesLong() }
+                throw AppendError.versionConflict(user: .externalID("a"), expected: .noUser, actual: .none)
+            }
+            #expect(answer.status == 204)
+            let round: [DecisionBasis.Place] = [.ownThread, .ownThread, .ownThread, .writer]
+            let (first, rest) = turns.withLock { ($0[0], Array($0[1...])) }
+            #expect(first.place == .connection)
+            #expect(rest.map { $0.place } == round + round)
+            #expect(rest.allSatisfy { ($0.thread == "long-decision") == ($0.place == .ownThread) })
+        }
+    }
+
+    @Test("A request is decided in the end, though somebody is erased at each step of that")
+    func erasedAtEachStep() async throws {
+        try await withWriter { (api) async throws in
+            for number in 0..<8 { await api.track(Wire.user("u\(number)")) }
+            try api.catalogue.catchUp()
+            let erased = Mutex(0)
+            let answer = try await api.settle { basis in
+                for _ in 0..<3 {
+                    let number = erased.withLock { erased in
+                        defer { erased += 1 }
+                        return erased
+                    }
+                    _ = try api.log.erase([.externalID("u\(number)")], actor: "a test", reason: "asked to")
+                    try basis.catalogue.catchUp(at: basis.place)
+                    try basis.catalogue.withState(at: basis.place) { _ in }
                 }
                 return .answer(APIAnswer(status: 204, body: []))
             }
             #expect(answer.status == 204)
-            #expect(turns.withLock { $0.catchUps } == Array(repeating: "beside-writer", count: 5))
+            #expect(erased.withLock { $0 } == 4)
+        }
+    }
+
+    @Test("Whom an address means is found out where nobody waits, if many have it")
+    func manySharers() async throws {
+        try await withWriter { (api) async throws in
+            let mail = #""email":"a@b.example""#
+            let count = TrackAddresses.usersAtOnce + 1
+            for first in stride(from: 0, to: count, by: 75) {
+                let users = (first..<min(first + 75, count)).map { Wire.user("u\($0)", mail) }.joined(separator: ",")
+                #expect(await refusals(api, [("/users/track", #"{"attributes":[\#(users)]}"#)]) == [])
+            }
+            let body = #"{"attributes":[{\#(mail),"x":1}]}"#
+            func decide(at place: DecisionBasis.Place) throws {
+                var builder = api.log.prepare()
+                _ = try api.decide(body, at: place, TrackClaims.Held(api.trackClaims), &builder)
+            }
+            try api.catalogue.catchUp()
+            #expect(throws: TakesLong.self) { try decide(at: .connection) }
+            try decide(at: .ownThread)
+            #expect(await refusals(api, [("/users/track", body)]) == [])
+            #expect(await api.export(#""external_ids":["u\#(count - 1)"]"#).at("0.custom_attributes.x") == 1)
         }
     }
 
@@ -58,14 +102,11 @@ struct BrazeContentionTests {
             try api.catalogue.catchUp()
             try api.pushTokens.catchUp()
             _ = try api.log.erase([.externalID("a")], actor: "a test", reason: "asked to")
-            var builder = api.log.prepare()
-            let request = Array(body.utf8)
-            let reader = TrackReader(workspace: api.workspace, now: api.log.options.now(), request: request)
-            do {
-                let claims = TypeClaims.Held(api.typeClaims)
-                _ = try TrackDecision(TrackBody(request, api.trackLimits), reader, api, claims, &builder)
-                Issue.record("It was decided by a state from before the erasure, or by one that was folded meanwhile.")
-            } catch is StateIsFar {}
+            // Neither by a state from before the erasure, nor by one that is folded meanwhile.
+            #expect(throws: TakesLong.self) {
+                var builder = api.log.prepare()
+                _ = try api.decide(body, at: .connection, TrackClaims.Held(api.trackClaims), &builder)
+            }
             #expect(await refusals(api, [("/users/track", body)]) == [])
         }
     }

@@ -293,6 +293,49 @@ struct BrazeSubscriptionTests {
         }
     }
 
+    @Test("Several groups of a user are one event, and the later state of a group counts")
+    func severalGroups() async throws {
+        try await withGroups { (api) async throws in
+            let before = try api.log.lastPosition().rawValue
+            let changes = [
+                ("news", "subscribed", #"["a","b"]"#), ("offers", "subscribed", #"["a"]"#),
+                ("news", "unsubscribed", #"["a","a"]"#),
+            ].map { group, state, users in
+                #"{"subscription_group_id":"\#(group)","subscription_state":"\#(state)","external_ids":\#(users)}"#
+            }
+            let body = #"{"subscription_groups":[\#(changes.joined(separator: ","))]}"#
+            #expect(await api.post("/v2/subscription/status/set", body).status == 201)
+            #expect(try api.log.lastPosition().rawValue == before + 2)
+            #expect(await status(api, "news") == "Unsubscribed")
+            #expect(await status(api, "offers") == "Subscribed")
+            #expect(await status(api, "news", "b") == "Subscribed")
+        }
+    }
+
+    @Test("Who shares an address gets a state for as long as the append has room, and dropped tells of the rest")
+    func manySharers() async throws {
+        try await withGroups { (api) async throws in
+            let mail = #""email":"x@y.example""#
+            await api.track(Wire.user("a", mail), Wire.user("b", mail))
+            let state = #"{"subscription_group_id":"news","subscription_state":"subscribed"}"#
+            let object = Wire.user("a", #""subscription_groups":[\#(state)]"#)
+            var builder = api.log.prepare()
+            let text = String(repeating: "x", count: Limits.bytesPerEvent - 100)
+            while builder.byteCount < Limits.bytesPerAppend / 2 {
+                try builder.add(
+                    .customAttributesChanged([.init("x", .set(.string(text)))]), EventContext(source: .rest),
+                    to: .externalID("other"))
+            }
+            let decision = try api.decide(
+                #"{"attributes":[\#(object)]}"#, at: .ownThread, TrackClaims.Held(api.trackClaims), &builder)
+            let reason = "is for more profiles with the address than one request can change"
+            #expect(decision.dropped.map(\.reason) == [reason])
+            _ = try api.log.commit(builder.finish())
+            #expect(await status(api, "news") == "Subscribed")
+            #expect(await status(api, "news", "b") == "unknown")
+        }
+    }
+
     @Test("Users are shown with their groups in the recorded shape, in pages")
     func users() async throws {
         try await withGroups { api in

@@ -164,8 +164,10 @@ struct BrazeTypeTests {
 
     @Test("A claim is held by all who share it, and ends with the last")
     func claims() {
-        let claims = TypeClaims()
-        let (first, second, third) = (TypeClaims.Held(claims), TypeClaims.Held(claims), TypeClaims.Held(claims))
+        let claims = TrackClaims()
+        let (first, second, third) = (
+            TrackClaims.Held(claims).types, TrackClaims.Held(claims).types, TrackClaims.Held(claims).types
+        )
         #expect(first.claim("a", .number) == .number)
         #expect(first.claim("a", .number) == .number)
         #expect(second.claim("a", .number) == .number)

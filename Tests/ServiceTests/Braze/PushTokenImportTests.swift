@@ -114,6 +114,27 @@ struct PushTokenImportTests {
         }
     }
 
+    @Test("Imports at once that name different devices for a token make one user")
+    func otherDevices() async throws {
+        try await withAPI { (api) async throws in
+            var appends: [PreparedAppend] = []
+            var held: [TrackClaims.Held] = []
+            for device in ["d", "e", nil] {
+                let object = #"{"push_token_import":true,"push_tokens":[\#(token("t", device: device))]}"#
+                var builder = api.log.prepare()
+                held.append(TrackClaims.Held(api.trackClaims))
+                _ = try api.decide(#"{"attributes":[\#(object)]}"#, at: .ownThread, held[held.count - 1], &builder)
+                appends.append(try builder.finish())
+            }
+            #expect(appends.count { (try? api.log.commit($0)) != nil } == 1)
+            for claims in held { claims.release() }
+            let answer = await send(api, token("t", device: "e"))
+            #expect(answer.at("dropped.0.reason") == "somebody has this token already")
+            #expect(try api.log.userCount() == 1)
+            #expect(await api.export(#""device_id":"d""#).at("0.push_tokens.0.token") == "t")
+        }
+    }
+
     @Test("The state of the fold is read back as it was written")
     func coding() async throws {
         try await withAPI { (api) async throws in

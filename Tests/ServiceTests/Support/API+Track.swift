@@ -1,5 +1,6 @@
 import ProfileLog
-import ProfileLogAPI
+
+@testable import ProfileLogAPI
 
 extension API {
     /// Sends a body, and gives the status and the bytes of the answer as one text.
@@ -11,6 +12,16 @@ extension API {
     /// Tracks objects of `attributes`, one after the other.
     func track(_ objects: String...) async {
         for object in objects { _ = await post("/users/track", #"{"attributes":[\#(object)]}"#) }
+    }
+
+    /// Decides a track request, and adds what is to be stored to `builder`.
+    func decide(
+        _ body: String, at place: DecisionBasis.Place, _ claims: TrackClaims.Held, _ builder: inout AppendBuilder
+    ) throws -> TrackDecision {
+        let request = Array(body.utf8)
+        let reader = TrackReader(workspace: workspace, now: log.options.now(), request: request)
+        return try TrackDecision(
+            TrackBody(request, trackLimits), reader, self, DecisionBasis(self).at(place), claims, &builder)
     }
 
     /// What an export says of whom `identifiers` names: members of its body.
