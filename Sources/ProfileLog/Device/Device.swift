@@ -56,11 +56,8 @@ struct Device {
         let user: UInt64
         let version: UInt64
         let identities: [UserID]
-
-        /// Whether the user is known by devices alone. Who has no ID at all had an address that was released, and is somebody.
-        var isAnonymous: Bool {
-            !identities.isEmpty && identities.allSatisfy { if case .device = $0 { true } else { false } }
-        }
+        /// Whether the user is known by devices alone, and never was otherwise.
+        let isAnonymous: Bool
     }
 
     private var status: DeviceStatus { state.status }

@@ -67,6 +67,8 @@ struct UserRow: Hashable {
     var mergedInto: UInt64?
     /// Whether the person was erased: nothing leads here any more.
     var isErased = false
+    /// Whether an ID that is no device's was taken away: the user is somebody, whatever is left.
+    var hasLostID = false
 
     init() {}
 
@@ -82,6 +84,7 @@ struct UserRow: Hashable {
                 identities.append(identity)
             case (3, .varint): mergedInto = reader.varint()
             case (4, .varint): isErased = reader.varint() != 0
+            case (5, .varint): hasLostID = reader.varint() != 0
             default: reader.skip(field.type)
             }
         }
@@ -94,10 +97,13 @@ struct UserRow: Hashable {
         switch news.change {
         case .created: break
         case .given(let id): if !identities.contains(id) { identities.append(id) }
-        case .released(let id): identities.removeAll { $0 == id }
+        case .released(let id):
+            identities.removeAll { $0 == id }
+            if !id.isDevice { hasLostID = true }
         case .erased:
             identities = []
             isErased = true
+            hasLostID = false
         }
     }
 
@@ -121,8 +127,12 @@ struct UserRow: Hashable {
         for identity in identities { IdentityCodec.write(identity, field: 2, to: &writer) }
         if let mergedInto { writer.field(3, varint: mergedInto) }
         if isErased { writer.field(4, varint: 1) }
+        if hasLostID { writer.field(5, varint: 1) }
         writer.littleEndian(crc32c(writer.bytes.slice(begin..<writer.count)))
     }
+
+    /// Whether the user is known by devices alone, and never was otherwise.
+    var isAnonymous: Bool { !hasLostID && identities.allSatisfy(\.isDevice) }
 
     /// The ID by which the user is best known: external ID, alias, e-mail, phone, device, in this order. Of several external IDs the
     /// last counts: the others were renamed.
@@ -182,7 +192,7 @@ enum PendingRow {
 /// How far the caches reach: the row `index` of table `checkpoints`.
 struct IndexCheckpoint: Hashable {
     /// Raised when the layout of a cache or of the row `flush` changes, or what a row says; caches of another revision are dropped and rebuilt.
-    static let currentRevision: UInt32 = 6
+    static let currentRevision: UInt32 = 7
     static let key = Array("index".utf8)
 
     var revision = currentRevision

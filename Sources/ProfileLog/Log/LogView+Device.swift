@@ -29,9 +29,10 @@ extension LogView {
 
     /// What a device knows of its user.
     func person(_ user: UInt64, _ transaction: borrowing some Reading & ~Copyable) throws -> Device.Current {
-        Device.Current(
-            user: user, version: try version(of: user, transaction),
-            identities: try identities(of: user, transaction).identities)
+        let row = try identities(of: user, transaction)
+        return Device.Current(
+            user: user, version: try version(of: user, transaction), identities: row.identities,
+            isAnonymous: row.isAnonymous)
     }
 
     /// Who comes with `id` to a device on which `current` is.

@@ -89,6 +89,9 @@ public enum UserID: Hashable, Sendable {
         for part in parts { hasher.combine(Name(part)) }
     }
 
+    /// Whether a device is all that the ID tells of its user.
+    var isDevice: Bool { if case .device = self { true } else { false } }
+
     var kindNumber: UInt8 {
         switch self {
         case .externalID: 1

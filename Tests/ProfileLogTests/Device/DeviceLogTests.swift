@@ -166,13 +166,21 @@ struct DeviceLogTests {
         try expectWhole(one)
     }
 
-    @Test("Who was made by an address that is somebody else's by now is no anonymous user", arguments: [false, true])
-    func releasedAddress(isKnown: Bool) throws {
+    @Test(
+        "Who was known by an address that is somebody else's by now is no anonymous user", arguments: [false, true],
+        [false, true])
+    func releasedAddress(isKnown: Bool, beginsOnDevice: Bool) throws {
         let log = try open()
         let address = UserID.email("a@example.com")
-        _ = try log.append([played], to: address)
+        if beginsOnDevice {
+            _ = try log.launch(device: "first")
+            _ = try log.changeUser(device: "first", to: address)
+        } else {
+            _ = try log.append([played], to: address)
+        }
         let user = try #require(try log.find(address))
         _ = try log.commit(.identity(.releaseAddress(address), context: .test))
+        if isKnown { try log.writeIndex() }
         _ = try log.append([played], to: .externalID("bo"))
         // Comes to an identified device, and is left for another user.
         _ = try log.changeUser(device: "d", to: .externalID("bo"))

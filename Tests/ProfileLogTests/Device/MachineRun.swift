@@ -96,7 +96,9 @@ struct MachineRun {
     mutating func handle(_ input: Device.Input, _ device: Name) -> Bool {
         let state = devices[device] ?? DeviceState()
         let current = state.status.user.map { user in
-            Device.Current(user: user, version: versions[user] ?? 0, identities: identities[user] ?? [])
+            let known = identities[user] ?? []
+            return Device.Current(
+                user: user, version: versions[user] ?? 0, identities: known, isAnonymous: known.allSatisfy(\.isDevice))
         }
         let owners = Dictionary(uniqueKeysWithValues: Set(state.items.values.map(\.user)).map { ($0, survivor($0)) })
         let actions = Device(state: state, now: now, owners: owners).handle(input, current: current)
