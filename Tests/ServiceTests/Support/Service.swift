@@ -167,6 +167,8 @@ func run(
 
 /// Runs `body` with the API on a fresh store in this process, and checks the store.
 func withAPI(_ body: (API) async throws -> Void) async throws {
+    await Gate.stores.enter()
+    defer { Gate.stores.leave() }
     let folder = try Service.newFolder()
     defer { try? FileManager.default.removeItem(at: folder) }
     let api = API(log: try EventLog(path: folder.appendingPathComponent("store").path, create: true))
