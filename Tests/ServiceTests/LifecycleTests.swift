@@ -112,6 +112,28 @@ struct LifecycleTests {
         }
     }
 
+    /// Whether `::1` is an address of this machine.
+    private static var hasIPv6: Bool {
+        let addresses = try? String(contentsOfFile: "/proc/net/if_inet6", encoding: .utf8)
+        return addresses?.contains(String(repeating: "0", count: 31) + "1") == true
+    }
+
+    @Test(
+        "A port that is in use on an address of IPv6, or of IPv4 and all are asked for, makes no store either",
+        .enabled(if: hasIPv6), arguments: [("::1", "::1"), ("0.0.0.0", "::")])
+    func portInUseBesideIPv4(taken: String, host: String) async throws {
+        let (folder, other) = (try Service.newFolder(), try Service.newFolder())
+        defer { for folder in [folder, other] { try? FileManager.default.removeItem(at: folder) } }
+        let keys = folder.appendingPathComponent("k.json").path
+        #expect(try await run(["keys", "add", "--keys", keys, "--name", "app"], in: folder).code == 0)
+        let service = try await Service(in: other, arguments: ["--ephemeral", "--host", taken, "--keys", keys])
+        let message = try await failure(
+            ["--store", "s", "--host", host, "--keys", keys, "--port", "\(service.port)"], in: folder, code: 1)
+        #expect(message.contains("Port \(service.port) on \(host) is in use."))
+        #expect(!FileManager.default.fileExists(atPath: folder.appendingPathComponent("s").path))
+        #expect(try await service.stop() == 0)
+    }
+
     @Test("The port file of a service that runs is no other's")
     func portFileInUse() async throws {
         try await withService { service in
