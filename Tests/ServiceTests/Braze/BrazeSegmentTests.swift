@@ -554,24 +554,52 @@ struct BrazeSegmentTests {
     }
 
     @Test(
-        "Behind a write the same request joins the one that runs only if the client of that has left",
+        "Behind a write the same request joins the one that runs only if all clients of that have left",
         .timeLimit(.minutes(1)))
     func joinedBehindWrite() async throws {
         let shelf = ExportShelf()
         let (begins, begin) = AsyncStream<Void>.makeStream()
+        let (ends, end) = AsyncStream<Void>.makeStream()
         let isAwaited = Mutex(true)
+        /// The status with which the same request is refused.
+        func refusal(_ name: String, behind events: UInt64) async -> Int? {
+            let problem = await #expect(throws: APIProblem.self) {
+                try await write(name, for: "r", behind: events, on: shelf)
+            }
+            return problem?.status
+        }
         async let first = write("first", for: "r", isAwaited: { isAwaited.withLock { $0 } }, on: shelf) { _ in
+            begin.finish()
+            for await _ in ends {}
+        }
+        for await _ in begins {}
+        #expect(await refusal("second", behind: 1) == 429)
+        isAwaited.withLock { $0 = false }
+        async let third = write("third", for: "r", behind: 1, isAwaited: { true }, on: shelf)
+        while !shelf.hasWaiting("s") { await Task.yield() }
+        #expect(await refusal("fourth", behind: 2) == 429)
+        end.finish()
+        #expect(try await [first.name, third.name] == ["first", "first"])
+    }
+
+    @Test("A file for which somebody waits is nobody else's from when it is there", .timeLimit(.minutes(1)))
+    func joinedAndTold() async throws {
+        let shelf = ExportShelf()
+        let (begins, begin) = AsyncStream<Void>.makeStream()
+        async let first = write("first", for: "r", on: shelf) { _ in
             begin.finish()
             while !shelf.hasWaiting("s") { try await Task.sleep(for: .milliseconds(1)) }
         }
         for await _ in begins {}
-        let second = await #expect(throws: APIProblem.self) {
-            try await write("second", for: "r", behind: 1, on: shelf)
+        let wasThere = Mutex<[Bool]>([])
+        let isAwaited: @Sendable () -> Bool = {
+            wasThere.withLock { $0.append(shelf.file("first") != nil) }
+            return true
         }
-        #expect(second?.status == 429)
-        isAwaited.withLock { $0 = false }
-        let third = try await write("third", for: "r", behind: 1, on: shelf)
-        #expect(try await [first.name, third.name] == ["first", "first"])
+        async let second = write("second", for: "r", isAwaited: isAwaited, on: shelf)
+        #expect(try await [first.name, second.name] == ["first", "first"])
+        #expect(wasThere.withLock { $0.first } == false)
+        #expect(try await write("third", for: "r", behind: 1, on: shelf).name == "third")
     }
 
     @Test("A file of which nobody was told is that of the same request for a quarter of an hour, or until somebody is")

@@ -42,7 +42,17 @@ final class ExportShelf: Sendable {
         /// How often all files had been removed when it began.
         var clearings: Int
         /// The same request, sent again meanwhile.
-        var waiting: [CheckedContinuation<File?, any Error>] = []
+        var joined: [(asker: Asker, answer: CheckedContinuation<File?, any Error>)] = []
+
+        /// Whether somebody still waits for it.
+        func isAwaited() async -> Bool {
+            if await asker.isAwaited() { return true }
+            for other in joined { if await other.asker.isAwaited() { return true } }
+            return false
+        }
+
+        /// Whether it is `other`, and nobody has joined it since.
+        func isUnchanged(since other: Running?) -> Bool { name == other?.name && joined.count == other?.joined.count }
     }
 
     /// A finished export.
@@ -56,7 +66,7 @@ final class ExportShelf: Sendable {
         /// Where the log ended when it was begun.
         var position: Position
         /// Whether nobody was told of it: whoever asked for it gave up before.
-        var isUntold: Bool
+        var isUntold = true
     }
 
     /// Files that are kept.
@@ -112,16 +122,34 @@ final class ExportShelf: Sendable {
             if await asker.isAwaited() { tell(file.name) }
             return file
         }
-        let result: Result<File, any Error>
+        defer { clean() }
         do {
-            result = .success(try await write(name, mediaType: mediaType, asker, body))
+            let (file, clearings) = try await write(name, mediaType: mediaType, asker, body)
+            return try await keep(file, of: segment, clearings)
         } catch {
-            result = .failure(error)
+            let joined = state.withLock { $0.running.removeValue(forKey: segment)?.joined ?? [] }
+            for other in joined { other.answer.resume(throwing: error) }
+            throw error
         }
-        let waiting = state.withLock { $0.running.removeValue(forKey: segment)?.waiting ?? [] }
-        for other in waiting { other.resume(with: result.map(Optional.some)) }
-        clean()
-        return try result.get()
+    }
+
+    /// Puts `file` on the shelf and ends its export. If somebody waits for it, nobody else gets it from then on.
+    private func keep(_ file: File, of segment: String, _ clearings: Int) async throws -> File {
+        while true {
+            let abandoned = await abandoned(segment)
+            var file = file
+            file.isUntold = abandoned != nil
+            let ended = try state.withLock { [file] state -> Running? in
+                guard state.clearings == clearings else { throw Self.outdated }
+                if let abandoned, state.running[segment]?.isUnchanged(since: abandoned) == false { return nil }
+                state.files.append(file)
+                return state.running.removeValue(forKey: segment)
+            }
+            guard let ended else { continue }
+            for other in ended.joined { other.answer.resume(returning: file) }
+            removeOld()
+            return file
+        }
     }
 
     /// Somebody was told of the file of this name.
@@ -132,7 +160,7 @@ final class ExportShelf: Sendable {
     }
 
     /// Whether somebody waits for the export of `segment` that another one has begun.
-    func hasWaiting(_ segment: String) -> Bool { state.withLock { $0.running[segment]?.waiting.isEmpty == false } }
+    func hasWaiting(_ segment: String) -> Bool { state.withLock { $0.running[segment]?.joined.isEmpty == false } }
 
     /// The file that the same request has begun; nil if there is none, and from then on the caller is the one who writes it. What was
     /// written since is not in it: then only those get it who plainly ask again.
@@ -143,9 +171,9 @@ final class ExportShelf: Sendable {
             let answer: Result<File?, any Error>? = state.withLock { state in
                 if let running = state.running[segment] {
                     guard running.asker.digest == asker.digest, running.clearings == state.clearings,
-                        asker.position <= running.asker.position || running.name == abandoned
+                        asker.position <= running.asker.position || running.isUnchanged(since: abandoned)
                     else { return .failure(Self.isRunning) }
-                    state.running[segment]?.waiting.append(continuation)
+                    state.running[segment]?.joined.append((asker, continuation))
                     return nil
                 }
                 let file = state.files.last { file in
@@ -162,12 +190,10 @@ final class ExportShelf: Sendable {
         }
     }
 
-    /// The running export of `segment`, if the one who asked for it first waits no more.
-    private func abandoned(_ segment: String) async -> String? {
-        guard let running = state.withLock({ $0.running[segment].map { (name: $0.name, asker: $0.asker) } }),
-            await !running.asker.isAwaited()
-        else { return nil }
-        return running.name
+    /// The running export of `segment`, if nobody waits for it any more.
+    private func abandoned(_ segment: String) async -> Running? {
+        guard let running = state.withLock({ $0.running[segment] }), await !running.isAwaited() else { return nil }
+        return running
     }
 
     private static let isRunning = APIProblem(
@@ -176,7 +202,7 @@ final class ExportShelf: Sendable {
 
     private func write(
         _ name: String, mediaType: String, _ asker: Asker, _ body: (FileHandle) async throws -> Void
-    ) async throws -> File {
+    ) async throws -> (File, clearings: Int) {
         do {
             let (folder, clearings) = try folder()
             let path = "\(folder.path)/\(name)"
@@ -186,18 +212,10 @@ final class ExportShelf: Sendable {
                 try? FileManager.default.removeItem(atPath: path)
                 throw error
             }
-            let isAwaited = await asker.isAwaited()
             let file = File(
                 name: name, path: path, mediaType: mediaType, finished: now(), digest: asker.digest,
-                position: asker.position, isUntold: !isAwaited)
-            try withExtendedLifetime(folder) {
-                try state.withLock { state in
-                    guard state.clearings == clearings else { throw Self.outdated }
-                    state.files.append(file)
-                }
-            }
-            removeOld()
-            return file
+                position: asker.position)
+            return withExtendedLifetime(folder) { (file, clearings) }
         } catch let error as CocoaError {
             throw Self.notWritten(error.errorCode)
         } catch let failure as ScratchFolder.Failure {
