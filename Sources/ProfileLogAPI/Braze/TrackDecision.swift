@@ -121,7 +121,7 @@ struct TrackDecision {
         try AttributeGrowth(limits: api.trackLimits).fit(&object, &profiles)
         let states = try SubscriptionStates.fit(&object, in: api.workspace, &profiles)
         if object.events.isEmpty, try !profiles.exists(user) {
-            // A profile is made even if nothing is said about it; what it begins with is then all there is to record.
+            // A profile is made even if nothing is said about it; that is then all there is to record.
             object.events = [.userAttributesChanged(Self.initialState)]
             try profiles.pin(user)
         }
@@ -215,9 +215,10 @@ struct TrackDecision {
         return saysSo ? nil : .userAttributesChanged(changes)
     }
 
-    /// The subscription states of every new profile (spec/rest-api 3).
+    /// The subscription states of a new profile: not set, which is shown as `subscribed` (spec/rest-api 3). A state that was set would win
+    /// over the opt-out of a profile that is merged into this one.
     private static let initialState: [UserAttributeChange] = [
-        .init(.emailSubscribe, .string("subscribed")), .init(.pushSubscribe, .string("subscribed")),
+        .init(.emailSubscribe, .null), .init(.pushSubscribe, .null),
     ]
 }
 

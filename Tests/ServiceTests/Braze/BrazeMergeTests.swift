@@ -141,15 +141,7 @@ struct BrazeMergeTests {
                 Wire.user(
                     "b",
                     #""subscription_groups":[\#(state("both", "subscribed"))],"push_tokens":[\#(token("t1", "d1"))]"#))
-            _ =
-                way == "merge"
-                ? await api.post(
-                    "/users/merge",
-                    #"{"merge_updates":[{"identifier_to_merge":{"user_alias":\#(Wire.alias("l", "n"))},"#
-                        + #""identifier_to_keep":{"external_id":"b"}}]}"#)
-                : await api.post(
-                    "/users/identify",
-                    #"{"aliases_to_identify":[{"external_id":"b","user_alias":\#(Wire.alias("l", "n"))}]}"#)
+            await mergeAlias(api, way)
             let kept = try #require(try api.log.find(.externalID("b")))
             let view = api.log.profileView(try api.log.profile(of: kept.number, asOf: kept.version))
             let values = Dictionary(uniqueKeysWithValues: view.attributes.map { ($0.name.text, $0.value) })
@@ -157,6 +149,41 @@ struct BrazeMergeTests {
                 values["subscription_groups"]
                     == (try JSON.parse("[\(state("both", "subscribed")),\(state("news", "unsubscribed"))]")))
             #expect(values["push_tokens"] == (try JSON.parse("[\(token("t1", "d1")),\(token("t2", "d2"))]")))
+        }
+    }
+
+    /// Requests that make `b` and say nothing of the subscription states.
+    static let bare = [
+        #"{"attributes":[{"external_id":"b"}]}"#,
+        #"{"attributes":[{"external_id":"b","x":{"k k":1}}]}"#,
+        #"{"attributes":[{"external_id":"b"}],"events":[{"external_id":"b","name":"e","time":"2026-01-01"}]}"#,
+    ]
+
+    @Test(
+        "An opt-out goes into a user whose subscription states nobody has set", arguments: bare, ["merge", "identify"])
+    func optOut(made: String, way: String) async throws {
+        try await withAPI { api in
+            await api.track(
+                Wire.aliasOnly("l", "n", #""email_subscribe":"unsubscribed","push_subscribe":"unsubscribed""#))
+            #expect(await api.post("/users/track", made).status == 201)
+            let before = await api.export(#""external_ids":["b"]"#)
+            #expect(before.at("0.email_subscribe") == "subscribed")
+            #expect(before.at("0.push_subscribe") == "subscribed")
+            await mergeAlias(api, way)
+            let kept = await api.export(#""external_ids":["b"]"#)
+            #expect(kept.at("0.email_subscribe") == "unsubscribed")
+            #expect(kept.at("0.push_subscribe") == "unsubscribed")
+        }
+    }
+
+    /// Merges the user with the alias l/n into `b`, through `/users/merge` or `/users/identify`.
+    private func mergeAlias(_ api: API, _ way: String) async {
+        let alias = #""user_alias":\#(Wire.alias("l", "n"))"#
+        if way == "merge" {
+            _ = await api.post(
+                "/users/merge", #"{"merge_updates":[\#(Self.update("{\(alias)}", #"{"external_id":"b"}"#))]}"#)
+        } else {
+            _ = await api.post("/users/identify", #"{"aliases_to_identify":[{"external_id":"b",\#(alias)}]}"#)
         }
     }
 
