@@ -3,8 +3,8 @@ internal import ProfileLog
 /// Keeps attributes that grow within the limits, by what the profile holds when the request is decided (spec/rest-api 1.2).
 ///
 /// Of an array that grows too long or too large, the oldest elements go. An object or an array of objects that would become too large stays as
-/// it is. Only what removes something has the user pinned: two requests that each find room may together pass the limit, and the next
-/// `add` brings the array back.
+/// it is, whatever else is done to it at once. Only what makes room has the user pinned: two requests that each find room may together pass the
+/// limit, and the next `add` brings the array back.
 struct AttributeGrowth {
     let limits: TrackLimits
 
@@ -15,6 +15,8 @@ struct AttributeGrowth {
         var events: [ProfileEvent] = []
         /// The attributes as the events so far leave them.
         var values: [Name: AttributeValue?] = [:]
+        /// The attributes that stay as they are, for one of their operations finds no room.
+        var full: Set<Name> = []
         for event in object.events {
             guard case .customAttributesChanged(let changes) = event else {
                 events.append(event)
@@ -22,7 +24,7 @@ struct AttributeGrowth {
             }
             var kept: [AttributeChange] = []
             var room: [AttributeChange] = []
-            for change in changes {
+            for change in changes where !full.contains(change.name) {
                 guard change.operation.isRelative else {
                     kept.append(change)
                     continue
@@ -35,31 +37,36 @@ struct AttributeGrowth {
                 let reason = isGone ? nil : change.operation.reasonWithoutEffect(on: old)
                 // It is stored all the same: the profile may be another one by then.
                 if let reason { object.dropped.append((change.name.text, reason)) }
-                guard reason == nil, let new, isTooLarge(new) else {
+                guard reason == nil, let new, isTooLarge(new), !change.operation.onlyRemoves else {
                     kept.append(change)
                     continue
                 }
-                if case .arrayAdd(let added) = change.operation, case .array(let elements) = new,
-                    case let rest = fitting(elements), rest.count >= added.count
-                {
-                    room.append(.init(change.name, .arrayRemove(Array(elements.dropLast(rest.count)))))
-                    kept.append(change)
-                    values[change.name] = .array(rest)
-                    try profiles.pin(user)
-                    object.dropped.append((change.name.text, "is full, so the oldest elements were removed"))
-                } else if change.operation.onlyRemoves {
-                    kept.append(change)
-                } else {
-                    values[change.name] = .some(old)
-                    object.dropped.append(
-                        (change.name.text, "would become larger than \(limits.bytesPerNestedValue >> 10) KB"))
+                guard case .arrayAdd(let added) = change.operation, case .array(let elements) = new,
+                    case let rest = fitting(elements), !rest.isEmpty
+                else {
+                    full.insert(change.name)
+                    continue
                 }
+                let gone = elements.dropLast(rest.count).filter(Set(old?.asArray ?? []).contains)
+                if !gone.isEmpty {
+                    room.append(.init(change.name, .arrayRemove(gone)))
+                    try profiles.pin(user)
+                }
+                kept.append(.init(change.name, .arrayAdd(added.suffix(rest.count))))
+                values[change.name] = .array(rest)
+                let remark = rest.count < added.count ? onlyLastKept : "is full, so the oldest elements were removed"
+                object.dropped.append((change.name.text, remark))
             }
             if !room.isEmpty { events.append(.customAttributesChanged(room)) }
             if !kept.isEmpty { events.append(.customAttributesChanged(kept)) }
         }
         object.events = events
+        object.leaveAlone(full, because: "would become larger than \(shownBytes)")
     }
+
+    private var onlyLastKept: String { "has more elements than \(shownBytes) can hold, of which the last were kept" }
+
+    private var shownBytes: String { TrackLimits.shown(bytes: limits.bytesPerNestedValue) }
 
     private func isTooLarge(_ value: AttributeValue) -> Bool {
         switch value {
@@ -82,7 +89,24 @@ struct AttributeGrowth {
     }
 }
 
+extension TrackObject {
+    /// Takes back all that is done to these custom attributes and said of it, but for `reason`.
+    fileprivate mutating func leaveAlone(_ attributes: Set<Name>, because reason: String) {
+        if attributes.isEmpty { return }
+        events = events.compactMap { $0.without(attributes) }
+        dropped.removeAll { attributes.contains(Name($0.field)) }
+        dropped += attributes.sorted().map { ($0.text, reason) }
+    }
+}
+
 extension ProfileEvent {
+    /// The event without what it does to these custom attributes; nil if that was all.
+    fileprivate func without(_ attributes: Set<Name>) -> ProfileEvent? {
+        guard case .customAttributesChanged(let changes) = self else { return self }
+        let others = changes.filter { !attributes.contains($0.name) }
+        return others.isEmpty ? nil : .customAttributesChanged(others)
+    }
+
     /// Whether what it does depends on the profile.
     fileprivate var isRelative: Bool {
         guard case .customAttributesChanged(let changes) = self else { return false }

@@ -28,7 +28,7 @@ struct CustomAttribute {
             }
             return Reading(operations: [.set(TrackTime.value(text))])
         case .array(let values): return try array(values)
-        case .object(let members): return Reading(operations: try object(value, members))
+        case .object(let members): return try object(value, members)
         default: return Reading(operations: [.set(value)])
         }
     }
@@ -77,30 +77,35 @@ struct CustomAttribute {
 
     private func object(
         _ value: AttributeValue, _ members: [AttributeValue.Member]
-    ) throws(TrackFault) -> [AttributeOperation] {
+    ) throws(TrackFault) -> Reading {
         let keys = Set(members.map(\.key))
         if keys == [WireNames.inc] {
             guard let number = members[0].value.asInteger else { throw .field("has an 'inc' that is no integer") }
-            return [.increment(number)]
+            return Reading(operations: [.increment(number)])
         }
-        if !keys.isEmpty, keys.isSubset(of: [WireNames.add, WireNames.remove]) {
-            // A value in both lists ends up in the array (spec/rest-api 9.11).
-            var operations: [AttributeOperation] = []
-            if let values = value[WireNames.remove] { operations.append(.arrayRemove(try scalars(list(values)))) }
-            if let values = value[WireNames.add] {
-                let values = try scalars(list(values))
-                guard values.count <= limits.arrayElements else {
-                    throw .field("adds more than \(limits.arrayElements) elements")
-                }
-                operations.append(.arrayAdd(values))
-            }
-            return operations
-        }
+        if !keys.isEmpty, keys.isSubset(of: [WireNames.add, WireNames.remove]) { return try arrayOperations(value) }
         let objectKeys: Set<Name> = [WireNames.objectsAdd, WireNames.objectsUpdate, WireNames.objectsRemove]
-        if !keys.isEmpty, keys.isSubset(of: objectKeys) { return try objectOperations(value) }
+        if !keys.isEmpty, keys.isSubset(of: objectKeys) { return Reading(operations: try objectOperations(value)) }
         let checked = try sized(try nested.checked(value))
-        if merging, case .object(let members) = checked { return [.objectMerge(members)] }
-        return [.set(checked)]
+        if merging, case .object(let members) = checked { return Reading(operations: [.objectMerge(members)]) }
+        return Reading(operations: [.set(checked)])
+    }
+
+    /// First what is removed: a value in both lists ends up in the array (spec/rest-api 9.11).
+    private func arrayOperations(_ value: AttributeValue) throws(TrackFault) -> Reading {
+        var reading = Reading(operations: [])
+        if let values = value[WireNames.remove] {
+            reading.operations.append(.arrayRemove(try scalars(list(values))))
+        }
+        if let values = value[WireNames.add] {
+            // An element that is added again moves to the end.
+            let added = Array(unique(try scalars(list(values)).reversed()).reversed())
+            if added.count > limits.arrayElements {
+                reading.remark = "adds more than \(limits.arrayElements) elements, of which the last were kept"
+            }
+            reading.operations.append(.arrayAdd(added.suffix(limits.arrayElements)))
+        }
+        return reading
     }
 
     private func objectOperations(_ value: AttributeValue) throws(TrackFault) -> [AttributeOperation] {
@@ -142,7 +147,7 @@ struct CustomAttribute {
 
     private func sized(_ value: AttributeValue) throws(TrackFault) -> AttributeValue {
         if reader.isLarger(value, than: limits.bytesPerNestedValue) {
-            throw .field("is larger than \(limits.bytesPerNestedValue >> 10) KB")
+            throw .field("is larger than \(TrackLimits.shown(bytes: limits.bytesPerNestedValue))")
         }
         return value
     }

@@ -30,6 +30,11 @@ struct TrackLimits: Hashable, Sendable {
     var identifiersPerExport = 50
     /// Users whose subscription states one request sets or asks for.
     var usersPerSubscriptionRequest = 50
+
+    /// A limit for an answer: in KB if it is a whole number of them.
+    static func shown(bytes: Int) -> String {
+        bytes.isMultiple(of: 1 << 10) ? "\(bytes >> 10) KB" : "\(bytes) bytes"
+    }
 }
 
 extension API {

@@ -6,7 +6,7 @@ extension TrackReader {
         _ object: AttributeValue, _ members: [AttributeValue.Member], _ target: TrackTarget
     ) throws(TrackFault) -> TrackObject {
         if isLarger(object, than: limits.bytesPerAttributesObject) {
-            throw .object("the object is larger than \(limits.bytesPerAttributesObject >> 10) KB")
+            throw .object("the object is larger than \(TrackLimits.shown(bytes: limits.bytesPerAttributesObject))")
         }
         let attribute = CustomAttribute(reader: self, merging: try merging(object))
         var read = TrackObject(

@@ -164,6 +164,20 @@ struct BrazeAttributeTests {
         }
     }
 
+    @Test(
+        "A limit is told in KB if it is a whole number of them, and else in bytes",
+        arguments: [(1_024, "1 KB"), (1_025, "1025 bytes"), (900, "900 bytes")])
+    func units(limit: Int, shown: String) async throws {
+        try await withAPI { plain in
+            let large = "[\((0..<400).map(String.init).joined(separator: ","))]"
+            let nested = try plain.under("limits: {bytes_per_nested_value: \(limit)}")
+            #expect(await nested.set(#""x":\#(large)"#) == "is larger than \(shown)")
+            let whole = try plain.under("limits: {bytes_per_attributes_object: \(limit)}")
+            let (_, json) = await whole.post("/users/track", #"{"attributes":[{"external_id":"a","x":\#(large)}]}"#)
+            #expect(json.at("errors.0.type").text == "the object is larger than \(shown)")
+        }
+    }
+
     @Test("Of an array that is too long the last 500 are kept; a name that is too long is dropped")
     func arrayLimit() async throws {
         try await withAPI { api in

@@ -52,8 +52,30 @@ struct BrazeGrowthTests {
             #expect(await api.set(#""x":{"add":["\#(long)3"]}"#) != nil)
             #expect(await api.exported() == .array([.string(long + "2"), .string(long + "3")]))
             let tooMuch = await api.set(#""x":{"add":["\#(long)4","\#(long)5","\#(long)6"]}"#)
-            #expect(tooMuch?.contains("would become larger") ?? false)
-            #expect(await api.exported() == .array([.string(long + "2"), .string(long + "3")]))
+            #expect(tooMuch == "has more elements than 100 bytes can hold, of which the last were kept")
+            #expect(await api.exported() == .array([.string(long + "5"), .string(long + "6")]))
+        }
+    }
+
+    /// An `add` to nothing, what is said of it, and what is there then.
+    static let added: [(String, String?, String)] = [
+        (#"{"add":[1,1,1,1,1,1]}"#, nil, "[1]"),
+        (
+            #"{"add":[1,2,3,4,5,6,7,3]}"#, "adds more than 5 elements, of which the last were kept", "[4,5,6,7,3]"
+        ),
+        (
+            #"{"remove":[1],"add":["LONG1","LONG2","LONG3"]}"#,
+            "has more elements than 100 bytes can hold, of which the last were kept", #"["LONG2","LONG3"]"#
+        ),
+    ]
+
+    @Test("Of more values than fit, an add keeps the last, each once", arguments: added)
+    func addToNothing(operation: String, reason: String?, exported: String) async throws {
+        try await withAPI { plain in
+            let api = try plain.under(Self.five)
+            let long = String(repeating: "l", count: 30)
+            #expect(await api.set(#""x":\#(operation.replacing("LONG", with: long))"#) == reason)
+            #expect(await api.exported() == (try JSON.parse(exported.replacing("LONG", with: long))))
         }
     }
 
@@ -68,9 +90,21 @@ struct BrazeGrowthTests {
             #"{"$update":[{"$identifier_key":"id","$identifier_value":1,"$new_object":{"id":2}}]}"#
         ),
         (#"{"k":"LONG"}"#, #"{"l":"LONG"}"#, #"{"l":1}"#),
+        // Of several operations none is done if one has no room, and that is said once.
+        (
+            #"[{"id":1,"t":"LONG"}]"#,
+            #"{"$add":[{"id":2,"t":"LONG"}],"$remove":[{"$identifier_key":"id","$identifier_value":1}]}"#,
+            #"{"$remove":[{"$identifier_key":"id","$identifier_value":1}]}"#
+        ),
+        (
+            #"[{"id":1,"t":"LONG"}]"#,
+            #"{"$add":[{"id":2,"t":"LONG"}],"$update":[{"$identifier_key":"id","$identifier_value":3,"$new_object":{}}]}"#,
+            #"{"$add":[{"id":2}]}"#
+        ),
+        (#"["a"]"#, #"{"remove":["a"],"add":["LONGLONGLONG"]}"#, #"{"remove":["a"],"add":["b"]}"#),
     ]
 
-    @Test("Objects and arrays of objects do not grow beyond their bytes", arguments: growing)
+    @Test("Objects and arrays do not grow beyond their bytes", arguments: growing)
     func objects(first: String, tooMuch: String, fitting: String) async throws {
         try await withAPI { plain in
             let api = try plain.under(Self.five)
@@ -80,7 +114,7 @@ struct BrazeGrowthTests {
             }
             #expect(await api.set(sent(first)) == nil)
             let before = await api.exported()
-            #expect(await api.set(sent(tooMuch))?.contains("would become larger") ?? false)
+            #expect(await api.set(sent(tooMuch)) == "would become larger than 100 bytes")
             #expect(await api.exported() == before)
             #expect(await api.set(sent(fitting)) == nil)
             #expect(await api.exported() != before)
