@@ -111,9 +111,9 @@ extension API {
         return people.filter { seen.insert(Name($0.shown)).inserted }
     }
 
-    /// The values of `name`, of `name[]`, and of `name[0]`, `name[1]`, … as PHP writes an array.
+    /// The values of `name`, of `name[]`, and of `name[0]`, `name[1]`, … as PHP writes an array. Empty text is none.
     private static func values(_ query: inout Query, _ name: String) -> [String] {
-        query.all(name) + query.all(name + "[]") + query.numbered(name)
+        (query.all(name) + query.all(name + "[]") + query.numbered(name)).filter { !$0.isEmpty }
     }
 
     private func users(_ person: Person) throws -> [UserInfo] {

@@ -7,7 +7,7 @@ extension API {
             return try await track(
                 request, check: Self.checkIsOne,
                 known: { [self] receipt, answer in
-                    guard let object = try? objectSent(in: request) else { return answer.answer }
+                    guard !receipt.isErased, let object = try? objectSent(in: request) else { return answer.answer }
                     return try syncAnswer(object, receipt, answer)
                 },
                 stored: { [self] receipt, decision in

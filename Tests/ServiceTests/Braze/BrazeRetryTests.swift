@@ -196,9 +196,10 @@ struct BrazeRetryTests {
     func syncBehindErasure() async throws {
         try await withAPI { api in
             let path = "/users/track/sync"
-            _ = await send(api, path, #"{"attributes":[{"external_id":"a","x":1}]}"#, key: "k")
+            let sent = #"{"attributes":[{"external_id":"a","x":1}]}"#
+            _ = await send(api, path, sent, key: "k")
             _ = await api.post("/users/delete", #"{"external_ids":["a"]}"#)
-            for body in [#"{"events":[{"external_id":"a","name":"e"}]}"#, #"{"events":[]}"#] {
+            for body in [sent, #"{"events":[{"external_id":"a","name":"e"}]}"#, #"{"events":[]}"#] {
                 let answer = await send(api, path, body, key: "k")
                 #expect(answer == (201, #"{"message":"success"}"#))
             }

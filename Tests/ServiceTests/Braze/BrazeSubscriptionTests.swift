@@ -371,6 +371,23 @@ struct BrazeSubscriptionTests {
         }
     }
 
+    @Test(
+        "Empty text in a query names nobody",
+        arguments: ["external_id", "external_id[]", "email", "phone[]", "phone[0]"])
+    func emptyQuery(parameter: String) async throws {
+        try await withGroups { api in
+            for path in ["/subscription/status/get", "/subscription/user/status"] {
+                let group: [(name: String, value: String)] =
+                    path.hasSuffix("get") ? [("subscription_group_id", "news")] : []
+                let (status, json) = await api.get(path, group + [(parameter, "")])
+                #expect(status == 400)
+                #expect(json.at("message") == "The request names no user.")
+                let (_, one) = await api.get(path, group + [(parameter, ""), ("external_id[]", "a")])
+                #expect(one.at("status") == .object([.init("a", "unknown")]) || one.at("total_count") == 1)
+            }
+        }
+    }
+
     @Test("Groups that are set at once all stay", arguments: UInt64(0)..<4)
     func race(seed: UInt64) async throws {
         try await withAPI { plain in
