@@ -25,6 +25,9 @@ extension API {
     static func purchase(_ fields: Fields) throws -> Purchase {
         let product = Name(try fields.requiredText("product"))
         let currency = try fields.requiredText("currency")
+        guard CurrencyCodes.all.contains(currency) else {
+            throw APIProblem.invalid("currency", "must be a currency of ISO 4217, in three capital letters")
+        }
         guard let price = try fields.number("price") else { throw APIProblem.invalid("price", "is missing") }
         guard let quantity = UInt32(exactly: try fields.integer("quantity") ?? 1) else {
             throw APIProblem.invalid("quantity", "must be from 1 to 100")

@@ -107,6 +107,7 @@ struct BadInputTests {
             (["log", "event", "jane", "a", "--key", String(repeating: "k", count: 1_001)], "1000 bytes"),
             (["log", "user-attribute", "jane", "shoe_size", "42"], "is no user attribute"),
             (["log", "purchase", "jane", "p", "--price", "1", "--currency", "euro"], "three capital letters"),
+            (["log", "purchase", "jane", "p", "--price", "1", "--currency", "XXQ"], "--currency must be a currency"),
             (["profile", "jane", "--as-of", "999"], "beyond the log's last position"),
             (["save", "event", "jane", "a", "--at", "1960-01-01T00:00:00Z"], "must not be before 1970"),
         ]

@@ -1,4 +1,4 @@
-/// The three-letter codes of ISO 4217, for `currency` of a purchase (spec/rest-api 1.7).
+/// The three-letter codes of ISO 4217, for `currency` of a purchase (spec/rest-api 1.7, spec/device 4).
 enum CurrencyCodes {
     static let all = Set(list.split(whereSeparator: \.isWhitespace).map(String.init))
 
