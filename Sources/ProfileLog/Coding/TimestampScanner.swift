@@ -5,7 +5,7 @@ extension OccurredAt {
     /// |---|---|---|
     /// | ISO 8601, extended | `2026-01-31T23:59:59.123456Z` | `T`, `t` or a space before the time; seconds optional |
     /// | ISO 8601, basic | `20260131T235959Z` | with a time alone, seconds optional |
-    /// | fraction | `.5`, `,123456789`, `:123` | 1 to 9 digits, cut to microseconds; behind a colon 3 |
+    /// | fraction | `.5`, `,123456789`, `:123` | any number of digits, cut to microseconds; behind a colon 3 |
     /// | zone | `Z`, `+05:30`, `+0530`, `+05`, `+5:30`, ` -0500` | up to 23:59; one space may stand before it; none means UTC |
     /// | zone by name | `UTC`, `PST` | `UT`, `UTC`, `GMT`, the American ones of RFC 822 (`EST`, `EDT`, to `PST`, `PDT`), `CET`, `CEST` |
     /// | day | `2026-01-31` | midnight UTC |
@@ -125,13 +125,12 @@ extension TimestampScanner {
             next += 1
             var micros = 0
             var unit = 100_000
-            let first = next
             while let digit = peek(), Self.isDigit(digit) {
                 micros += Int(digit - UInt8(ascii: "0")) * unit
                 unit /= 10
                 next += 1
             }
-            return next - first <= 9 ? micros : nil
+            return micros
         default: return 0
         }
     }

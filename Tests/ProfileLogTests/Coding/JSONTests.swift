@@ -9,7 +9,7 @@ struct JSONParsingTests {
         arguments: [
             ("null", .null), ("true", .bool(true)), ("false", .bool(false)), (" \t\r\n0 \n", .int(0)),
             ("-1", .int(-1)), ("9223372036854775807", .int(.max)), ("-9223372036854775808", .int(.min)),
-            ("-0", .double(-0.0)), ("-0.0", .double(-0.0)), ("0.0", .double(0)), ("1.0", .double(1)),
+            ("-0", .int(0)), ("-0.0", .double(-0.0)), ("0.0", .double(0)), ("1.0", .double(1)),
             ("1e2", .double(100)),
             ("1E+2", .double(100)), ("25e-1", .double(2.5)), ("0e0", .double(0)), ("1e-400", .double(0)),
             ("5e-324", .double(.leastNonzeroMagnitude)), ("1.7976931348623157e308", .double(.greatestFiniteMagnitude)),

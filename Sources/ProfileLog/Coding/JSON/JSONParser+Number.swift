@@ -53,7 +53,6 @@ extension JSONParser {
     ) throws(JSONError) -> AttributeValue {
         let limit = UInt64(Int64.max) + (isNegative ? 1 : 0)
         guard digits.isExact, digits.value <= limit else { throw error(.integerTooLarge, at: first) }
-        if isNegative, digits.value == 0 { return .double(-0.0) }
         let value = Int64(truncatingIfNeeded: digits.value)
         return .int(isNegative ? 0 &- value : value)
     }
