@@ -16,7 +16,7 @@ public final class API: Sendable {
     /// Who has which push token: for imports and look-ups by a device alone, so that nothing is folded before the first.
     let pushTokens: LiveState<PushTokenProjection>
     let exports = ExportShelf()
-    let trackClaims = TrackClaims()
+    let typeClaims = TypeClaims()
     private let writer: LogWriter?
 
     /// The projections that a log for this API keeps states of. Without them all answers are the same, and the first ones take longer.

@@ -23,11 +23,11 @@ struct ContactTable {
         previous.append(heads.updateValue(UInt32(positions.count), forKey: contact) ?? 0)
     }
 
-    /// Who was given the address, as far as `last` is visible.
-    func users(_ contact: [UInt8], visibleTo last: UInt64) -> [UInt64] {
+    /// Who was given the address, as far as `last` is visible; if they are more than `most`, one more than that.
+    func users(_ contact: [UInt8], visibleTo last: UInt64, beyond most: Int = .max) -> [UInt64] {
         var users: [UInt64] = []
         var number = heads[contact] ?? 0
-        while number > 0 {
+        while number > 0, users.count <= most {
             let index = Int(number) - 1
             if positions[index] <= last { users.append(keys.withBytes(of: index) { $0.bigEndian64(at: $0.count - 8) }) }
             number = previous[index]

@@ -73,7 +73,7 @@ extension LogView {
         contact prefix: [UInt8], beyond most: Int, _ transaction: borrowing some Reading & ~Copyable
     ) throws -> [UInt64] {
         try refuseDamage()
-        var users = withTail { $0.contacts.users(prefix, visibleTo: last) }
+        var users = withTail { $0.contacts.users(prefix, visibleTo: last, beyond: most) }
         if checkpoint == 0 { return users }
         try transaction.withCursor(tables.contacts) { cursor in
             var row = try cursor.seek(prefix)

@@ -6,59 +6,31 @@ internal import Synchronization
 /// behind an erasure: whoever must not wait for that asks ``catchUpIfNear()``.
 public final class LiveState<P: Projection>: Sendable {
     private let log: EventLog
-    private let reached: Guarded<Reached?>
-    /// Whether it goes past erasures, instead of being begun anew behind each.
-    private let outlivesErasures: Bool
+    private let reached = Guarded<(state: P.State, position: Position)?>(nil)
     /// Held by whoever folds from the beginning, so that it is done once; nobody is kept from looking meanwhile.
     private let beginning = Mutex<Void>(())
 
     /// Events that are folded in while nobody can look.
     private static var eventsAtOnce: UInt64 { 10_000 }
 
-    private typealias Reached = (state: P.State, position: Position)
-
     /// A live state of `log`; nothing is read yet.
-    public init(_ log: EventLog) {
-        self.log = log
-        reached = Guarded(nil)
-        outlivesErasures = false
-    }
-
-    /// A live state that goes on from `reached`, past erasures.
-    private init(_ log: EventLog, outlivingErasuresFrom reached: Reached) {
-        self.log = log
-        self.reached = Guarded(reached)
-        outlivesErasures = true
-    }
+    public init(_ log: EventLog) { self.log = log }
 
     /// Folds in what was acknowledged before the call, and tells how far the state reaches now. However many are erased meanwhile, it folds
     /// from the beginning once.
     @discardableResult
-    public func catchUp() throws -> Position { try withCaughtUp { $0.position } }
-
-    /// A caught-up copy that no erasure takes away, though it goes on as this one does: for one request, which may be as if it came before
-    /// those who are erased while it is under way.
-    package func copyForRequest() throws -> LiveState {
-        try withCaughtUp { LiveState(log, outlivingErasuresFrom: $0) }
-    }
-
-    /// Catches up with what was acknowledged before the call, and lends the state before anybody can take it away.
-    private func withCaughtUp<Result>(_ body: (Reached) throws -> Result) throws -> Result {
+    public func catchUp() throws -> Position {
         let last = try log.lastPosition()
+        if let position = reached.withReading({ $0?.position }), position >= last { return position }
         while true {
-            let found = try reached.withReading { reached throws(any Error) -> Result? in
-                try reached.flatMap { try $0.position >= last ? body($0) : nil }
+            while let position = try advance() {
+                if position >= last { return position }
             }
-            if let found { return found }
-            if try advance() != nil { continue }
-            var begun: Result?
-            try beginning.withLock { _ in
-                if reached.withReading({ $0 != nil }) { return }
+            let begun = try beginning.withLock { _ -> Position? in
+                if reached.withReading({ $0 != nil }) { return nil }
                 let fold = try log.state(overStore: P.self)
-                begun = try reached.withWriting { reached throws(any Error) -> Result in
-                    reached = fold
-                    return try body(fold)
-                }
+                reached.withWriting { $0 = fold }
+                return fold.position
             }
             if let begun { return begun }
         }
@@ -77,8 +49,7 @@ public final class LiveState<P: Projection>: Sendable {
         try reached.withWriting { reached throws(any Error) in
             // Taken out, so that it is changed in place; if that fails, the next one begins with the stored state.
             guard var now = reached.take(),
-                let position = try log.advance(
-                    P.self, &now.state, from: now.position, atMost: Self.eventsAtOnce, pastErasures: outlivesErasures)
+                let position = try log.advance(P.self, &now.state, from: now.position, atMost: Self.eventsAtOnce)
             else { return nil }
             now.position = position
             reached = now
@@ -91,7 +62,8 @@ public final class LiveState<P: Projection>: Sendable {
     /// If there is none, or an erasure has taken it away, it catches up first: whoever must not wait for that asks ``withStateIfThere(_:)``.
     public func withState<Result>(_ body: (P.State) throws -> Result) throws -> Result {
         if let result = try withStateIfThere(body) { return result }
-        return try withCaughtUp { try body($0.state) }
+        try catchUp()
+        return try withStateIfThere(body) ?? body(log.state(overStore: P.self).state)
     }
 
     /// As ``withState(_:)``; nil if there is no state.
@@ -104,9 +76,9 @@ public final class LiveState<P: Projection>: Sendable {
 
 extension EventLog {
     /// Folds what follows `position` into `state`, which has reached it, and tells how far it reaches now. Nil if somebody was erased
-    /// behind it and it does not go `pastErasures`: the state holds what the log does not say any more.
+    /// behind it: the state holds what the log does not say any more.
     func advance<P: Projection>(
-        _: P.Type, _ state: inout P.State, from position: Position, atMost events: UInt64, pastErasures: Bool
+        _: P.Type, _ state: inout P.State, from position: Position, atMost events: UInt64
     ) throws -> Position? {
         try withView { view, transaction in
             guard position.rawValue <= view.last else { return position }
@@ -114,7 +86,7 @@ extension EventLog {
             let end = min(view.last, position.rawValue + events)
             try Self.scan(view.tables, from: position.rawValue + 1, to: end, transaction) { place, header in
                 P.apply(EventView(header: header, position: Position(rawValue: place), names: names), to: &state)
-                isWhole = pastErasures || header.kind != .userErased
+                isWhole = header.kind != .userErased
                 return isWhole
             }
             return isWhole ? Position(rawValue: end) : nil

@@ -25,9 +25,9 @@ extension API {
 
     private func set(_ request: SubscriptionRequest, _ key: String?, _ digest: [UInt8]) async throws -> APIAnswer {
         do {
-            return try await settle { [self] _ in
+            return try await settle { [self] basis in
                 var builder = log.prepare()
-                let answer = try decide(request, &builder)
+                let answer = try decide(request, basis, &builder)
                 guard builder.count > 0 else { return .answer(answer) }
                 let note = key == nil ? [] : RequestNote(digest: digest, answer: answer.body).bytes
                 return .store(try builder.finish(idempotencyKey: key, note: note)) { receipt in
@@ -43,28 +43,52 @@ extension API {
         }
     }
 
-    /// Adds to `builder` what is to be stored: one event for each user. The answer tells who was not found.
-    private func decide(_ request: SubscriptionRequest, _ builder: inout AppendBuilder) throws -> APIAnswer {
+    /// Adds to `builder` what is to be stored: one event for each user, first for those whom an ID names. The answer tells who was not found, and
+    /// which addresses more have than there is room for.
+    func decide(
+        _ request: SubscriptionRequest, _ basis: DecisionBasis, _ builder: inout AppendBuilder
+    ) throws -> APIAnswer {
         var profiles = TrackProfiles(log)
+        var addresses = TrackAddresses(log, at: basis.place)
         var dropped: [(place: String, reason: String)] = []
         /// What each user gets, in the order in which they are named.
-        var gathered: [(user: UserInfo, states: SubscriptionStates)] = []
+        var gathered: [(user: UserInfo, states: SubscriptionStates, isNamed: Bool)] = []
         var places: [UserNumber: Int] = [:]
+        func gather(_ user: UserInfo, _ change: SubscriptionRequest.Change, isNamed: Bool) {
+            let place = places[user.number] ?? gathered.count
+            if place == gathered.count { gathered.append((user, SubscriptionStates(nil), isNamed)) }
+            places[user.number] = place
+            gathered[place].states.set(change.group, isSubscribed: change.isSubscribed)
+            if isNamed { gathered[place].isNamed = true }
+        }
+        /// Whom each address means.
+        var addressed: [(place: String, users: [UserInfo])] = []
         for change in request.changes {
+            var known: Set<UserID> = []
             for person in change.people {
-                let users = try users(person, &profiles)
-                if users.isEmpty {
+                let own = try person.isContact ? nil : person.user.flatMap { try profiles.find($0) }
+                let address = try person.isContact ? person.user : person.user.flatMap { try profiles.email(of: $0) }
+                let sharers = try address.map { try addresses.inLog($0) } ?? []
+                if own == nil, sharers.isEmpty {
                     dropped.append((person.place, person.user == nil ? "is not valid" : "is no user's"))
                 }
-                for user in users {
-                    let place = places[user.number] ?? gathered.count
-                    if place == gathered.count { gathered.append((user, SubscriptionStates(nil))) }
-                    places[user.number] = place
-                    gathered[place].states.set(change.group, isSubscribed: change.isSubscribed)
-                }
+                if let own { gather(own, change, isNamed: true) }
+                guard let address, known.insert(address).inserted else { continue }
+                for user in sharers { gather(user, change, isNamed: false) }
+                addressed.append((person.place, sharers))
             }
         }
-        for (user, states) in gathered { try states.add(to: .brazeID(user.brazeID), &builder, &profiles) }
+        var leftOut: Set<UserNumber> = []
+        for (user, states, isNamed) in gathered.filter(\.isNamed) + gathered.filter({ !$0.isNamed }) {
+            if isNamed || SubscriptionStates.haveRoom(in: builder) {
+                try states.add(to: .brazeID(user.brazeID), &builder, &profiles)
+            } else {
+                leftOut.insert(user.number)
+            }
+        }
+        for (place, users) in addressed where users.contains(where: { leftOut.contains($0.number) }) {
+            dropped.append((place, SubscriptionStates.tooManyElsewhere))
+        }
         profiles.expectPins(in: &builder)
         var json = JSONWriter()
         json.beginObject()
@@ -80,16 +104,5 @@ extension API {
         }
         json.endObject()
         return APIAnswer(status: 201, body: json.bytes)
-    }
-
-    /// Whom the request means: with a profile all that have its e-mail address.
-    private func users(
-        _ person: SubscriptionRequest.Person, _ profiles: inout TrackProfiles
-    ) throws -> [UserInfo] {
-        guard let user = person.user else { return [] }
-        if person.isContact { return try log.users(sharing: user) }
-        guard let own = try profiles.find(user) else { return [] }
-        guard let address = try profiles.email(of: user) else { return [own] }
-        return [own] + (try log.users(sharing: address).filter { $0.number != own.number })
     }
 }

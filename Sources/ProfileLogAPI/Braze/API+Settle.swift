@@ -14,8 +14,8 @@ extension API {
     /// Decides a request and stores what it comes to; again, if somebody changes between the two what it was decided by.
     ///
     /// At first beside all others, then on the writer's thread, where nobody of this process comes between: no request is
-    /// refused because others were faster. A decision that would keep a connection or the writer waiting throws ``TakesLong``, and is made
-    /// again on a thread of its own.
+    /// refused because others were faster. A decision that would keep a connection waiting, or the writer for a fold, throws ``TakesLong``, and
+    /// is made again on a thread of its own; one that nobody may come between throws ``TakesWriter``.
     func settle(_ decide: @escaping @Sendable (DecisionBasis) throws -> Decision) async throws -> APIAnswer {
         let basis = DecisionBasis(self)
         do {
@@ -40,9 +40,11 @@ extension API {
     private func settle(
         _ basis: DecisionBasis, _ decide: @escaping @Sendable (DecisionBasis) throws -> Decision
     ) async throws -> APIAnswer {
-        for _ in 0..<Self.attemptsBesideOthers {
-            if let answer = try await settleBesideOthers({ try decide(basis) }) { return answer }
-        }
+        do {
+            for _ in 0..<Self.attemptsBesideOthers {
+                if let answer = try await settleBesideOthers({ try decide(basis) }) { return answer }
+            }
+        } catch is TakesWriter {}
         return try await settleAlone { try decide(basis.at(.writer)) }
     }
 

@@ -35,11 +35,12 @@ extension API {
         try check(body)
         do {
             return try await settle { [self] basis in
-                let claims = TrackClaims.Held(trackClaims)
+                let claims = TypeClaims.Held(typeClaims)
                 let reader = TrackReader(workspace: workspace, now: log.options.now(), request: request.body)
                 var builder = log.prepare(capacity: body.count)
                 let decision = try TrackDecision(body, reader, self, basis, claims, &builder)
                 if !decision.outdated.isEmpty { return .outdated(decision.outdated) }
+                if decision.makesOwners && basis.place != .writer { throw TakesWriter() }
                 let answer = TrackAnswer(decision)
                 if decision.refusesAll { return .answer(answer.answer) }
                 if builder.isEmpty {

@@ -8,13 +8,13 @@ struct AttributeTyping {
     private let forced: [Name: AttributeType]
     private let log: EventLog
     private let basis: DecisionBasis
-    private let claims: Claims<Name, AttributeType>.Held
+    private let claims: TypeClaims.Held
     private var hasCaughtUp = false
     /// First types, as far as this request has asked for them or made them.
     private var known: [Name: AttributeType] = [:]
 
     /// - Parameter claims: what they hold must not be released before the request is stored.
-    init(_ api: API, _ basis: DecisionBasis, _ claims: Claims<Name, AttributeType>.Held) {
+    init(_ api: API, _ basis: DecisionBasis, _ claims: TypeClaims.Held) {
         self.basis = basis
         self.claims = claims
         forced = api.workspace.forcedTypes

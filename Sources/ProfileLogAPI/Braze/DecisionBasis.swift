@@ -11,15 +11,15 @@ struct DecisionBasis: Sendable {
     enum Place {
         /// Other connections wait: nothing may be done that grows with the store.
         case connection
-        /// Everybody who writes waits: no state may be folded.
+        /// Everybody who writes waits: no state may be folded. All who share an address are looked at all the same.
         case writer
         /// Nobody waits.
         case ownThread
     }
 
     init(_ api: API) {
-        catalogue = DecisionState(api.catalogue)
-        pushTokens = DecisionState(api.pushTokens)
+        catalogue = DecisionState(api.log, api.catalogue)
+        pushTokens = DecisionState(api.log, api.pushTokens)
     }
 
     /// The same, decided elsewhere.
@@ -33,32 +33,48 @@ struct DecisionBasis: Sendable {
 /// A decision would keep others waiting where it is made.
 struct TakesLong: Error {}
 
-/// A live state as one request is decided by it: that of all, or a copy if people are erased again and again. So it is folded from the beginning
-/// a few times at most, however many they are.
-final class DecisionState<P: Projection>: Sendable {
-    private let state: Mutex<(live: LiveState<P>, wasFar: Bool)>
+/// A decision holds only on the writer's thread, where nobody of this process comes between it and its commit.
+struct TakesWriter: Error {}
 
-    init(_ live: LiveState<P>) { state = Mutex((live, false)) }
+/// A live state as one request is decided by it: that of all, or a fold of its own if that was far twice. So it is decided in the end, however
+/// many are erased meanwhile.
+final class DecisionState<P: Projection>: Sendable {
+    private let log: EventLog
+    private let live: LiveState<P>
+    private let own = Mutex(Own())
+
+    private struct Own {
+        /// How often the state of all was far, but for a connection.
+        var timesFar = 0
+        /// Goes past erasures: the request is as if it came before those who are erased while it is under way.
+        var replayer: Replayer<P>?
+    }
+
+    init(_ log: EventLog, _ live: LiveState<P>) {
+        self.log = log
+        self.live = live
+    }
 
     /// Folds in what was acknowledged before the call.
     func catchUp(at place: DecisionBasis.Place) throws {
-        let (live, wasFar) = state.withLock { $0 }
-        if try live.catchUpIfNear() { return }
-        guard place == .ownThread else { throw TakesLong() }
-        if !wasFar {
-            // Not a copy at once: while there is one, the next who catches up copies the whole state.
-            state.withLock { $0.wasFar = true }
-            try live.catchUp()
+        try own.withLock { own in
+            if own.timesFar > 1, place == .ownThread, own.replayer == nil { own.replayer = Replayer(log) }
+            if let replayer = own.replayer {
+                // On the writer's thread this is what was stored since the request was on its own.
+                try replayer.run()
+                return
+            }
             if try live.catchUpIfNear() { return }
+            if place != .connection { own.timesFar += 1 }
+            guard place == .ownThread else { throw TakesLong() }
+            try live.catchUp()
         }
-        let copy = try live.copyForRequest()
-        state.withLock { $0.live = copy }
     }
 
     /// Lends the state as it was when it last caught up, or later.
     func withState<Result>(at place: DecisionBasis.Place, _ body: (P.State) throws -> Result) throws -> Result {
         while true {
-            let live = state.withLock { $0.live }
+            if let state = own.withLock({ $0.replayer?.state }) { return try body(state) }
             if let result = try live.withStateIfThere(body) { return result }
             try catchUp(at: place)
         }

@@ -1,6 +1,6 @@
 internal import ProfileLog
 
-/// Whom the addresses in a track request mean: who has them in the log, each looked up once, as changed by the objects
+/// Whom the addresses in a request mean: who has them in the log, each looked up once, as changed by the objects
 /// before (spec/rest-api 1.3).
 ///
 /// A request without addresses pays for none of it.
@@ -14,7 +14,7 @@ struct TrackAddresses {
     private var people: [UserID: Person] = [:]
     private var users: [UserNumber: UserInfo] = [:]
     private var changes: [Person: Changes] = [:]
-    private var found: [UserID: [UserNumber]] = [:]
+    private var found: [UserID: [UserInfo]] = [:]
 
     private enum Person: Hashable {
         case known(UserNumber)
@@ -47,8 +47,8 @@ struct TrackAddresses {
     mutating func user(_ contact: UserID) throws -> UserID? {
         try catchUp()
         let attribute: StandardAttribute = if case .email = contact { .email } else { .phone }
-        var candidates = try inLog(contact).map(Person.known)
-        candidates.removeAll { !has($0, contact, attribute) }
+        var candidates = try inLog(contact).map { Person.known($0.number) }
+        candidates.removeAll { changes[$0] != nil && !has($0, contact, attribute) }
         for person in changes.keys where !candidates.contains(person) && has(person, contact, attribute) {
             candidates.append(person)
         }
@@ -85,18 +85,19 @@ struct TrackAddresses {
         switch changes[person]?.values[attribute] {
         case nil:
             // Nothing was said about it: then it is as the log has it.
-            return found[contact]?.contains { .known($0) == person } ?? false
+            return found[contact]?.contains { .known($0.number) == person } ?? false
         case .string(let text)?: return (attribute == .email ? UserID.email(text) : .phone(text)) == contact
         default: return ids(person).contains(contact)
         }
     }
 
-    private mutating func inLog(_ contact: UserID) throws -> [UserNumber] {
-        if let numbers = found[contact] { return numbers }
+    /// The users who have `contact` in the log, the one whom it means first.
+    mutating func inLog(_ contact: UserID) throws -> [UserInfo] {
+        if let users = found[contact] { return users }
         guard let users = try log.users(sharing: contact, outOf: &mostUsers) else { throw TakesLong() }
-        let numbers = users.map { remember($0) }
-        found[contact] = numbers
-        return numbers
+        for user in users { _ = remember(user) }
+        found[contact] = users
+        return users
     }
 
     private mutating func remember(_ user: UserInfo) -> UserNumber {

@@ -10,7 +10,6 @@ struct TrackDecision {
     private var leftOut = LeftOutObjects()
     private let api: API
     private let basis: DecisionBasis
-    private let claims: TrackClaims.Held
     private var profiles: TrackProfiles
     private var typing: AttributeTyping
     /// Addresses that must be released before the decision holds: each still leads to a user who has another one by now.
@@ -23,14 +22,13 @@ struct TrackDecision {
     ///
     /// - Parameter claims: what they hold must not be released before the request is stored.
     init(
-        _ body: TrackBody, _ reader: TrackReader, _ api: API, _ basis: DecisionBasis, _ claims: TrackClaims.Held,
+        _ body: TrackBody, _ reader: TrackReader, _ api: API, _ basis: DecisionBasis, _ claims: TypeClaims.Held,
         _ builder: inout AppendBuilder
     ) throws {
         self.api = api
         self.basis = basis
-        self.claims = claims
         profiles = TrackProfiles(api.log)
-        typing = AttributeTyping(api, basis, claims.types)
+        typing = AttributeTyping(api, basis, claims)
         addresses = TrackAddresses(api.log, at: basis.place)
         for array in TrackArray.allCases {
             for (index, value) in body[array].enumerated() {
@@ -58,6 +56,9 @@ struct TrackDecision {
     /// Whether no object was in order.
     var refusesAll: Bool { first == nil }
 
+    /// Whether it makes users for push tokens: who else makes one for such a token meanwhile may choose another device.
+    var makesOwners: Bool { !imported.isEmpty }
+
     private mutating func take(
         _ object: TrackObject, _ array: TrackArray, _ index: Int, _ builder: inout AppendBuilder
     ) throws {
@@ -76,8 +77,8 @@ struct TrackDecision {
     ) throws {
         for entry in object.imports {
             guard let token = PushToken(entry) else { continue }
-            // In this order: who makes an owner meanwhile has made them by the next look, or has this decided anew.
-            let user = try claims.owners.claim(token, device(of: entry, token))
+            let user = try device(of: entry, token)
+            // In this order: who is made on the device meanwhile is either seen, or has this decided anew.
             try profiles.pin(user)
             try basis.pushTokens.catchUp(at: basis.place)
             let isKnown = try basis.pushTokens.withState(at: basis.place) { $0.holds(token) }
@@ -175,8 +176,14 @@ struct TrackDecision {
     ) throws -> String? {
         let own = try profiles.find(user)
         guard let address = try profiles.email(of: user) else { return nil }
+        guard SubscriptionStates.haveRoom(in: builder) else {
+            // Only whether anybody else has it: they may be many.
+            var one = 1
+            let few = try api.log.users(sharing: address, outOf: &one)
+            return few?.allSatisfy { $0.number == own?.number } == true ? nil : SubscriptionStates.tooManyElsewhere
+        }
         var reason: String?
-        for other in try api.log.users(sharing: address) where other.number != own?.number {
+        for other in try addresses.inLog(address) where other.number != own?.number {
             let other = UserID.brazeID(other.brazeID)
             guard SubscriptionStates.haveRoom(in: builder) else { return SubscriptionStates.tooManyElsewhere }
             if try states.fits(other, in: api.workspace, &profiles) {

@@ -17,6 +17,8 @@ struct ContactTableTests {
         #expect(table.count == 200)
         #expect(table.users(ana, visibleTo: 300).sorted() == Array(1...100))
         #expect(table.users(bo, visibleTo: 9).sorted() == [3, 6, 9])
+        #expect(table.users(ana, visibleTo: 300, beyond: 9).count == 10)
+        #expect(table.users(ana, visibleTo: 9, beyond: 9).count == 9)
         #expect(table.users([4, 1, 0x62], visibleTo: 300).isEmpty)
         #expect(ContactKey.key(ana, user: 6).withUnsafeBytes { table.position($0) } == 5)
         #expect(ContactKey.key(bo, user: 7).withUnsafeBytes { table.position($0) } == nil)

@@ -134,7 +134,7 @@ struct LiveStateTests {
         #expect(try live.catchUpIfNear())
     }
 
-    @Test("However many are erased while it folds, one fold is enough, and a request's copy does not need another")
+    @Test("However many are erased while it folds, one fold is enough, and a look afterwards is one more")
     func erasedMeanwhile() throws {
         let log = try open([ProfileProjection.self])
         for user in 0..<5 {
@@ -158,13 +158,7 @@ struct LiveStateTests {
         #expect(InterruptedFold.turns.withLock { $0 } == 1)
         #expect(try !live.catchUpIfNear())
         #expect(try live.withStateIfThere { $0 } == nil)
-        let copy = try live.copyForRequest()
-        #expect(InterruptedFold.turns.withLock { $0 } == 2)
-        #expect(try copy.catchUpIfNear())
-        _ = try log.erase([.externalID("u4")], actor: "test", reason: "test")
-        #expect(try copy.catchUpIfNear())
-        #expect(try copy.withStateIfThere { $0 } == log.lastPosition().rawValue)
-        #expect(try !live.catchUpIfNear())
+        #expect(try live.withState { $0 } < log.lastPosition().rawValue)
         #expect(InterruptedFold.turns.withLock { $0 } == 2)
         try log.expectSound()
     }

@@ -320,19 +320,74 @@ struct BrazeSubscriptionTests {
             let state = #"{"subscription_group_id":"news","subscription_state":"subscribed"}"#
             let object = Wire.user("a", #""subscription_groups":[\#(state)]"#)
             var builder = api.log.prepare()
-            let text = String(repeating: "x", count: Limits.bytesPerEvent - 100)
-            while builder.byteCount < Limits.bytesPerAppend / 2 {
-                try builder.add(
-                    .customAttributesChanged([.init("x", .set(.string(text)))]), EventContext(source: .rest),
-                    to: .externalID("other"))
-            }
-            let decision = try api.decide(
-                #"{"attributes":[\#(object)]}"#, at: .ownThread, TrackClaims.Held(api.trackClaims), &builder)
+            try builder.fill()
+            let decision = try api.decide(#"{"attributes":[\#(object)]}"#, at: .ownThread, &builder)
             let reason = "is for more profiles with the address than one request can change"
             #expect(decision.dropped.map(\.reason) == [reason])
             _ = try api.log.commit(builder.finish())
             #expect(await status(api, "news") == "Subscribed")
             #expect(await status(api, "news", "b") == "unknown")
+        }
+    }
+
+    @Test("Of those whom an address means as many get a state as an append has room for, but all whom an ID names")
+    func namedFirst() async throws {
+        try await withGroups { (api) async throws in
+            let mail = #""email":"x@y.example""#
+            await api.track(Wire.user("a", mail), Wire.user("b", mail))
+            let groups = [("news", #""emails":["x@y.example"]"#), ("offers", #""external_ids":["a"]"#)].map {
+                #"{"subscription_group_id":"\#($0)","subscription_state":"subscribed",\#($1)}"#
+            }
+            let body = #"{"subscription_groups":[\#(groups.joined(separator: ","))]}"#
+            var builder = api.log.prepare()
+            try builder.fill()
+            let request = try SubscriptionRequest(version2: Array(body.utf8), api.workspace)
+            let answer = try JSON.parse(api.decide(request, DecisionBasis(api), &builder).body)
+            #expect(answer.at("dropped").count == 2)
+            for (index, field) in ["emails[0]", "external_ids[0]"].enumerated() {
+                #expect(answer.at("dropped.\(index).field").text == "subscription_groups[\(index)].\(field)")
+                #expect(answer.at("dropped.\(index).reason").text.hasPrefix("is for more profiles with the address"))
+            }
+            _ = try api.log.commit(builder.finish())
+            for group in ["news", "offers"] {
+                #expect(await status(api, group) == "Subscribed")
+                #expect(await status(api, group, "b") == "unknown")
+            }
+        }
+    }
+
+    @Test("Sharers of an address are looked up once, beside others if they are many, and only where room is")
+    func sharersOnce() async throws {
+        try await withGroups { (api) async throws in
+            func user(_ number: Int) -> String { Wire.user("u\(number)", #""email":"x@y.example""#) }
+            let state = #""subscription_groups":[{"subscription_group_id":"news","subscription_state":"subscribed"}]"#
+            let body = #"{"attributes":[\#(Wire.user("u0", state)),\#(Wire.user("u1", state))]}"#
+            func decide(_ builder: inout AppendBuilder) throws -> TrackDecision {
+                try api.decide(body, at: .connection, &builder)
+            }
+            for number in 0..<TrackAddresses.usersAtOnce { await api.track(user(number)) }
+            var builder = api.log.prepare()
+            #expect(try decide(&builder).dropped.isEmpty)
+            await api.track(user(TrackAddresses.usersAtOnce))
+            #expect(throws: TakesLong.self) {
+                var builder = api.log.prepare()
+                _ = try decide(&builder)
+            }
+            var full = api.log.prepare()
+            try full.fill()
+            #expect(try decide(&full).dropped.count == 2)
+        }
+    }
+
+    @Test("Without room nothing is said of an address that nobody else has")
+    func notShared() async throws {
+        try await withGroups { (api) async throws in
+            await api.track(Wire.user("a", #""email":"x@y.example""#))
+            let state = #""subscription_groups":[{"subscription_group_id":"news","subscription_state":"subscribed"}]"#
+            var builder = api.log.prepare()
+            try builder.fill()
+            let decision = try api.decide(#"{"attributes":[\#(Wire.user("a", state))]}"#, at: .connection, &builder)
+            #expect(decision.dropped.isEmpty)
         }
     }
 

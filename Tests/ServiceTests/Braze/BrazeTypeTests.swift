@@ -164,10 +164,8 @@ struct BrazeTypeTests {
 
     @Test("A claim is held by all who share it, and ends with the last")
     func claims() {
-        let claims = TrackClaims()
-        let (first, second, third) = (
-            TrackClaims.Held(claims).types, TrackClaims.Held(claims).types, TrackClaims.Held(claims).types
-        )
+        let claims = TypeClaims()
+        let (first, second, third) = (TypeClaims.Held(claims), TypeClaims.Held(claims), TypeClaims.Held(claims))
         #expect(first.claim("a", .number) == .number)
         #expect(first.claim("a", .number) == .number)
         #expect(second.claim("a", .number) == .number)

@@ -116,22 +116,41 @@ struct PushTokenImportTests {
 
     @Test("Imports at once that name different devices for a token make one user")
     func otherDevices() async throws {
-        try await withAPI { (api) async throws in
-            var appends: [PreparedAppend] = []
-            var held: [TrackClaims.Held] = []
-            for device in ["d", "e", nil] {
-                let object = #"{"push_token_import":true,"push_tokens":[\#(token("t", device: device))]}"#
-                var builder = api.log.prepare()
-                held.append(TrackClaims.Held(api.trackClaims))
-                _ = try api.decide(#"{"attributes":[\#(object)]}"#, at: .ownThread, held[held.count - 1], &builder)
-                appends.append(try builder.finish())
+        try await withAPI { (plain) async throws in
+            let api = API(writer: LogWriter(plain.log))
+            for round in 1...24 {
+                await withTaskGroup(of: Void.self) { group in
+                    for device in ["d\(round)", "e\(round)", nil] {
+                        group.addTask { await send(api, token("t\(round)", device: device)) }
+                    }
+                }
+                #expect(try api.log.userCount() == UInt64(round))
             }
-            #expect(appends.count { (try? api.log.commit($0)) != nil } == 1)
-            for claims in held { claims.release() }
-            let answer = await send(api, token("t", device: "e"))
-            #expect(answer.at("dropped.0.reason") == "somebody has this token already")
-            #expect(try api.log.userCount() == 1)
-            #expect(await api.export(#""device_id":"d""#).at("0.push_tokens.0.token") == "t")
+        }
+    }
+
+    @Test("Who comes to a device while tokens are imported for it and for another keeps what they have")
+    func occupiedMeanwhile() async throws {
+        try await withAPI { (plain) async throws in
+            let api = API(writer: LogWriter(plain.log))
+            for round in 1...24 {
+                await api.track(Wire.user("a\(round)", #""first_name":"Ana""#))
+                await withTaskGroup(of: Void.self) { group in
+                    for device in ["d\(round)", "e\(round)"] {
+                        group.addTask {
+                            await send(api, token("t\(round)", device: device), #","first_name":"R""#)
+                        }
+                    }
+                    group.addTask {
+                        _ = await api.post("/v1/devices/d\(round)/change-user", #"{"user":"a\#(round)"}"#)
+                    }
+                }
+                #expect(await api.export(#""external_ids":["a\#(round)"]"#).at("0.first_name") == "Ana")
+                let changes = try api.log.events(from: .start, limit: 1000).events.count {
+                    $0.event.kind == .userAttributesChanged
+                }
+                #expect(changes == 2 * round)
+            }
         }
     }
 

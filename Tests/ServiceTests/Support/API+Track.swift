@@ -16,17 +16,30 @@ extension API {
 
     /// Decides a track request, and adds what is to be stored to `builder`.
     func decide(
-        _ body: String, at place: DecisionBasis.Place, _ claims: TrackClaims.Held, _ builder: inout AppendBuilder
+        _ body: String, at place: DecisionBasis.Place, _ builder: inout AppendBuilder
     ) throws -> TrackDecision {
         let request = Array(body.utf8)
         let reader = TrackReader(workspace: workspace, now: log.options.now(), request: request)
         return try TrackDecision(
-            TrackBody(request, trackLimits), reader, self, DecisionBasis(self).at(place), claims, &builder)
+            TrackBody(request, trackLimits), reader, self, DecisionBasis(self).at(place), TypeClaims.Held(typeClaims),
+            &builder)
     }
 
     /// What an export says of whom `identifiers` names: members of its body.
     func export(_ identifiers: String) async -> AttributeValue {
         await post("/users/export/ids", "{\(identifiers)}").json.at("users")
+    }
+}
+
+extension AppendBuilder {
+    /// Leaves no room for those who share an address with whom the request names.
+    mutating func fill() throws {
+        let text = String(repeating: "x", count: Limits.bytesPerEvent - 100)
+        while SubscriptionStates.haveRoom(in: self) {
+            try add(
+                .customAttributesChanged([.init("x", .set(.string(text)))]), EventContext(source: .rest),
+                to: .externalID("other"))
+        }
     }
 }
 
