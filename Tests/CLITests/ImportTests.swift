@@ -31,7 +31,7 @@ struct ImportTests {
         #expect(refused.status == 1)
         #expect(refused.output.isEmpty)
         #expect(refused.errors.contains("Line 1234 of"))
-        #expect(refused.errors.contains("1,000 events before it are stored"))
+        #expect(refused.errors.contains("1,000 events before its chunk are stored"))
         #expect(refused.errors.contains("Correct line 1234 and run the same command again"))
         lines[1_233] = good
         _ = try cli.write(lines.joined(separator: "\n"), as: "events.jsonl")
@@ -84,6 +84,9 @@ struct ImportTests {
         #expect(changed.status == 75)
         #expect(changed.errors.contains("undo the change in the lines from 3001 on"), "\(changed.errors)")
         #expect(changed.errors.contains("a second time"))
+        #expect(
+            changed.errors.contains("another version of profilecli stored it: then import only the lines behind those"))
+        #expect(changed.errors.contains(/for other content, at position [0-9]+\. 2,999 events before it are stored\./))
         #expect(try cli.succeed("export").output == events)
         // The lines before those that were changed need no undoing.
         lines[3_100] = good
@@ -107,7 +110,8 @@ struct ImportTests {
         lines[24] = #"{"kind":"custom_event","user":"u"}"#
         let malformed = try run(30).errors
         #expect(
-            malformed.contains("Nothing more of its chunk of up to 1,000 lines was stored; 0 events before it"),
+            malformed.contains(
+                "Nothing more of its chunk of up to 1,000 lines was stored; 0 events before its chunk are stored."),
             "\(malformed)")
         lines[24] = #"{"kind":"custom_event","user":"braze:nobody","name":"e"}"#
         let refused = try run(30).errors
@@ -125,16 +129,23 @@ struct ImportTests {
         }
         let refused = try cli.run("import", "-", input: lines.joined(separator: "\n"))
         #expect(refused.status == 1)
-        #expect(refused.errors.contains("Line 10002 of standard input: 10000 items wait on this device already"))
+        #expect(
+            refused.errors.contains(
+                "Line 10002 of standard input: 10000 items wait on this device already. Nothing more of its chunk"),
+            "\(refused.errors)")
         #expect(refused.errors.contains("profilecli launch") && !refused.errors.contains("Correct"))
     }
 
-    @Test("A line of a kind that a newer program wrote sends to that program", arguments: ["unknown", "danced"])
-    func newerKind(kind: String) throws {
+    @Test(
+        "A line of a kind that a newer program wrote sends to that program; what is gone from it, to the store",
+        arguments: [
+            ("danced", "Correct line 1, or export and import it with the newer profilecli that wrote it, and send"),
+            ("unknown", "Export the store again with the newer profilecli, and import that with it and --name stdin:"),
+        ])
+    func newerKind(kind: String, remedy: String) throws {
         let cli = try CLI()
         let refused = try cli.run("import", "-", input: #"{"kind":"\#(kind)","user":"u"}"#)
-        let newer = "Correct line 1, or export and import it with the newer profilecli that wrote it, and send"
-        #expect(refused.errors.contains(newer), "\(refused.errors)")
+        #expect(refused.errors.contains(remedy), "\(refused.errors)")
     }
 
     @Test(

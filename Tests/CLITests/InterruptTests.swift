@@ -43,6 +43,23 @@ struct InterruptTests {
         #expect(try cli.succeed("check").output.hasPrefix("Sound"))
     }
 
+    @Test("An import that is stopped while it skips does not take what it has come to for all that is stored")
+    func skipping() throws {
+        let lines = (1...2_500).map { #"{"kind":"custom_event","user":"u","name":"e\#($0)"}"# }
+        let file = try cli.write(lines.joined(separator: "\n") + "\n", as: "events.jsonl")
+        try cli.succeed("import", file, "--name", "n")
+        // More than a pipe holds: when all is written, the program reads.
+        let script = """
+            mkfifo pipe; "$0" import pipe --name n & program=$!
+            exec 3> pipe; cat events.jsonl >&3; sleep 2; kill -INT $program; wait $program
+            """
+        let stopped = try cli.run(["-c", script, CLI.program().path], command: URL(filePath: "/bin/bash"))
+        #expect(stopped.status == 130, "\(stopped.errors)")
+        #expect(
+            stopped.errors.contains(/Stopped by Ctrl-C; the first [12],000 events of pipe are stored\./),
+            "\(stopped.errors)")
+    }
+
     @Test("A simulation is stopped, and the store holds what happened until then")
     func simulate() throws {
         let stopped = try interrupt(["simulate", "--devices", "300", "--days", "60"], when: "store/data.mdb")

@@ -66,7 +66,7 @@ struct NewStoreTests {
     func laterLine() throws {
         let line = #"{"kind":"custom_event","user":"u","name":"a","properties":{"x":1}}"# + "\n"
         let file = try cli.write(String(repeating: line, count: 1_500) + "{\n", as: "events.jsonl")
-        #expect(try cli.run("import", file).errors.contains("1,000 events before it are stored"))
+        #expect(try cli.run("import", file).errors.contains("1,000 events before its chunk are stored"))
         #expect(try cli.succeed("check").output.hasPrefix("Sound"))
         #expect(try cli.succeed("history", "u", "--format", "json").lines.count == 1_001)
     }

@@ -214,6 +214,34 @@ struct EphemeralTests {
         try checkStore(folder.appendingPathComponent("store").path)
     }
 
+    private static let saved = #"{"kind":"customEventSaved","user":"u","device":"d","storage":"group.a","name":"a"}"#
+
+    @Test(
+        "Fixtures that are refused say of which line, and what helps",
+        arguments: [
+            (#"{"kind":"custom_event","user":"u"}"#, 3, "it has no \"name\".", "Correct it;"),
+            (#"{"kind":"danced","user":"u"}"#, 3, "that can be imported.", "the newer profiled"),
+            (#"{"kind":"unknown","user":"u"}"#, 3, "did not know its kind.", "Export the store again with the newer"),
+            (#"{"kind":"appLaunched","user":"u"}"#, 3, "are not imported.", "--kind customEventLogged --kind"),
+            (#"{"kind":"custom_event","user":"braze:nobody","name":"a"}"#, 3, "No user has this ID.", "take it out"),
+            (
+                Array(repeating: saved, count: 10_001).joined(separator: "\n"), 10_003,
+                "10000 items wait on this device already.", "Take out some"
+            ),
+        ] as [(String, Int, String, String)])
+    func refusedFixtures(lines: String, line: Int, reason: String, remedy: String) async throws {
+        let folder = try Service.newFolder()
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let good = #"{"kind":"custom_event","user":"u","name":"a"}"#
+        try Data("\(good)\n\n\(lines)\n".utf8).write(to: folder.appendingPathComponent("facts.jsonl"))
+        let refused = try await run(["--ephemeral", "--port", "0", "--fixtures", "facts.jsonl"], in: folder)
+        #expect(refused.code == 1)
+        let told = refused.errors.split(separator: "\n")
+        try #require(told.count == 2, "\(refused.errors)")
+        #expect(told[0].hasPrefix("profiled: Line \(line) of the fixtures facts.jsonl cannot be stored: "), "\(told)")
+        #expect(told[0].hasSuffix(reason) && told[1].contains(remedy), "\(told)")
+    }
+
     @Test("Fixtures that cannot be stored stop the start, name the line, and leave nothing behind")
     func wrongFixtures() async throws {
         let folder = try Service.newFolder()

@@ -38,6 +38,6 @@ struct OlderAndNewerTests {
         let refusal = try #require(throws: ImportLine.Refusal.self) {
             try Array(#"{"kind":"unknown","user":"u"}"#.utf8).withUnsafeBytes { bytes in _ = try ImportLine(bytes) }
         }
-        #expect(refusal.remedy == .correctOrUpdate && refusal.reason.contains("export it with the newer one"))
+        #expect(refusal.remedy == .exportAgain && refusal.reason.contains("did not know its kind"))
     }
 }

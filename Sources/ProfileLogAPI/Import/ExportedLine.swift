@@ -1,12 +1,15 @@
-package import ProfileLog
+internal import ProfileLog
 
 /// Lines in the form of `profilecli export`.
 package enum ExportedLine {
     /// The kinds of events that can be imported.
-    package static let kinds: [EventKind] = [
+    private static let kinds: [EventKind] = [
         .customEventLogged, .customAttributesChanged, .userAttributesChanged, .purchaseLogged, .customEventSaved,
         .customAttributesSaved, .userAttributeSaved,
     ]
+
+    /// Options with which an export has no other kinds.
+    package static let kindOptions = kinds.map { "--kind \($0.name)" }.joined(separator: " ")
 
     /// Whether the line is what an erasure left.
     static func isErased(_ kind: String, _ fields: ImportFields) -> Bool {
@@ -29,9 +32,7 @@ package enum ExportedLine {
             return ImportLine.Fact(
                 user: try fields.user("user"), context: try context(kind, fields), event: try event(kind, fields))
         case .unknown:
-            throw .init(
-                "the program that exported it did not know its kind; export it with the newer one",
-                remedy: .correctOrUpdate)
+            throw .init("the program that exported it did not know its kind", remedy: .exportAgain)
         default:
             throw .init(
                 "events of the kind \(kind.name) are made by the log alone and are not imported", remedy: .takeOut)

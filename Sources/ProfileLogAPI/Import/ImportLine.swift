@@ -41,6 +41,8 @@ package struct ImportLine {
         case correct
         /// The same, or the newer program that may have written it.
         case correctOrUpdate
+        /// Another export: of an event that the exporting program did not know, the line has no content.
+        case exportAgain
         /// The line taken out: the log alone makes events of its kind.
         case takeOut
     }

@@ -36,13 +36,7 @@ struct ImportChunk: Sendable {
 
     /// The number of the line for which `log` refuses the chunk; nil if it is not about one line.
     func line(refusedBy log: EventLog, _ error: AppendError) throws -> Int? {
-        let item: Int? =
-            switch error {
-            case .unknownUser(let user): append.firstItem(of: user)
-            case .pendingFull(let limit): try append.firstItem(beyond: limit) { try log.pendingCount(on: $0) }
-            default: nil
-            }
-        return item.map { lines[lines.startIndex + $0] }
+        try append.item(refusedBy: log, error).map { lines[lines.startIndex + $0] }
     }
 
     /// Takes the first `count` events out of the chunk, which begins with the line of the next one from now on.

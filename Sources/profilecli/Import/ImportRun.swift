@@ -94,11 +94,11 @@ struct ImportRun {
 
     // MARK: - What became of it
 
-    /// How many events are in the store now: `12,000 events are stored`.
-    private var state: String {
+    /// How many events before `place` are in the store now: `12,000 events before it are stored`.
+    private func state(before place: String) -> String {
         let count = stored + skipped
         let verb = count == 1 ? "is" : "are"
-        return "\(Number.counted(count, "event")) before it \(verb) stored"
+        return "\(Number.counted(count, "event")) before \(place) \(verb) stored"
     }
 
     private var again: String {
@@ -107,37 +107,47 @@ struct ImportRun {
 
     private mutating func interrupted() -> Failure {
         bar.clear()
-        let count = stored + skipped
         return Failure(
-            "Stopped by \(Interrupt.name); \(Number.counted(count, "event")) of \(source) \(count == 1 ? "is" : "are") stored.",
-            remedy: "To go on where it stopped, \(again).", status: Interrupt.status)
+            "Stopped by \(Interrupt.name); \(beginning) stored.", remedy: "To go on where it stopped, \(again).",
+            status: Interrupt.status)
+    }
+
+    /// What is known to be stored: an earlier import may have come further.
+    private var beginning: String {
+        switch stored + skipped {
+        case 0: "nothing was"
+        case 1: "the first event of \(source) is"
+        case let count: "the first \(Number.counted(count, "event")) of \(source) are"
+        }
     }
 
     private var source: String { file == "-" ? "standard input" : file }
 
     /// The same beside a line. Of its chunk an earlier import may have stored a beginning.
-    private var stateAroundLine: String {
-        "Nothing more of its chunk of up to \(Number.grouped(ImportChunker.linesPerChunk)) lines was stored; \(state)"
+    private func stateAroundLine(before place: String) -> String {
+        "Nothing more of its chunk of up to \(Number.grouped(ImportChunker.linesPerChunk)) lines was stored; "
+            + state(before: place)
     }
 
     private func explained(_ error: any Error) -> any Error {
         guard let refusal = error as? ImportRefusal else { return error }
         let remedy =
             switch refusal.remedy {
-            case .correct: "Correct line \(refusal.line)"
+            case .correct: "Correct line \(refusal.line) and \(again)"
             case .correctOrUpdate:
-                "Correct line \(refusal.line), or export and import it with the newer profilecli that wrote it,"
-            case .takeOut: Self.takeOut(refusal.line)
+                "Correct line \(refusal.line), or export and import it with the newer profilecli that wrote it, and \(again)"
+            case .exportAgain:
+                "Export the store again with the newer profilecli, and import that with it and \(Shell.option("--name", name))"
+            case .takeOut: "\(Self.takeOut(refusal.line)) and \(again)"
             }
         return Failure(
-            "Line \(refusal.line) of \(source) cannot be imported: \(refusal.reason). \(stateAroundLine).",
-            remedy: "\(remedy) and \(again): what is stored is skipped.")
+            "Line \(refusal.line) of \(source) cannot be imported: \(refusal.reason). \(stateAroundLine(before: "its chunk")).",
+            remedy: "\(remedy): what is stored is skipped.")
     }
 
     /// What to do with a line that the log alone can make. The lines before it keep their numbers, by which a rerun knows them.
     private static func takeOut(_ line: Int) -> String {
-        let kinds = ExportedLine.kinds.map { "--kind \($0.name)" }.joined(separator: " ")
-        return "A whole store is copied by replay --into FOLDER, and an export with \(kinds) has no such lines. "
+        "A whole store is copied by replay --into FOLDER, and an export with \(ExportedLine.kindOptions) has no such lines. "
             + "Or take out line \(line) and all of such kinds behind it,"
     }
 
@@ -146,16 +156,19 @@ struct ImportRun {
         var failure = Failure(error)
         let line = try? chunk.line(refusedBy: log, error)
         let place = line.map { "Line \($0)" } ?? "Lines from \(chunk.firstLine)"
-        failure.message = "\(place) of \(source): \(failure.message) \(line == nil ? state : stateAroundLine)."
-        switch error {
-        case .keyReused:
+        // What was stored of the input is more than what this append says of itself.
+        let fact = failure.message.replacing("; nothing was stored.", with: ".")
+        failure.message =
+            "\(place) of \(source): \(fact) \(line == nil ? state(before: "it") : stateAroundLine(before: "it"))."
+        switch (error, line) {
+        case (.keyReused, _):
             failure.remedy =
                 "An import named \(name) stored other lines there. If this is another file, give it a name of its own with --name. If it "
                 + "is the same one, undo the change in the lines from \(chunk.firstLine) on: under another name, what is stored would be "
-                + "stored a second time."
-        case .unknownUser:
-            let correction = line.map { "Correct or take out line \($0)" } ?? "Correct the line"
-            failure.remedy += " \(correction) and \(again): what is stored is skipped."
+                + "stored a second time. Or another version of profilecli stored it: then import only the lines behind those, under "
+                + "another name."
+        case (.unknownUser, let line?):
+            failure.remedy += " Correct or take out line \(line) and \(again): what is stored is skipped."
         default: failure.remedy += " Then \(again): what is stored is skipped."
         }
         return failure

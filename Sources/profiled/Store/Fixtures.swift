@@ -32,37 +32,64 @@ struct Fixtures: Sendable {
         while !lines.isEmpty {
             var builder = log.prepare()
             let first = number
+            /// The number of each event's line.
+            var numbers: [Int] = []
             for line in lines.prefix(Self.linesPerAppend) {
                 try add(line, number, to: &builder)
+                if builder.count > numbers.count { numbers.append(number) }
                 number += 1
             }
             lines = lines.dropFirst(Self.linesPerAppend)
             guard builder.count > 0 else { continue }
+            let append = try builder.finish(idempotencyKey: "fixtures:\(name):\(first)")
             do throws(AppendError) {
-                _ = try log.commit(builder.finish(idempotencyKey: "fixtures:\(name):\(first)"))
+                _ = try log.commit(append)
             } catch .keyReused {
                 throw StartFailure(
                     "The store holds other fixtures from a file \(name), with other lines from \(first) on.",
                     remedy: "Take an empty store (--ephemeral), or give the file another name.")
+            } catch {
+                guard let item = try append.item(refusedBy: log, error) else { throw error }
+                throw refused(numbers[item], error)
             }
         }
     }
 
+    /// Adds the event of `line`, if it has one.
     private func add(_ line: Data, _ number: Int, to builder: inout AppendBuilder) throws {
         if line.allSatisfy({ [0x20, 0x09, 0x0D].contains($0) }) { return }
         do {
             let line = try line.withUnsafeBytes { try ImportLine($0) }
             if let fact = line.fact { try builder.add(fact.event, fact.context, to: fact.user) }
         } catch let refusal as ImportLine.Refusal {
-            throw failure(number, refusal.reason)
+            throw failure(number, refusal.reason, Self.remedy(refusal.remedy))
         } catch let AppendError.invalid(place, reason) {
-            throw failure(number, "\(place.prefix(1).lowercased())\(place.dropFirst()) \(reason)")
+            throw failure(
+                number, "\(place.prefix(1).lowercased())\(place.dropFirst()) \(reason)", Self.remedy(.correct))
         }
     }
 
-    private func failure(_ line: Int, _ reason: String) -> StartFailure {
-        StartFailure(
-            "Line \(line) of the fixtures \(path) cannot be stored: \(reason).",
-            remedy: "Correct it; `profilecli import --help` tells what a line may be.")
+    private static func remedy(_ remedy: ImportLine.Remedy) -> String {
+        switch remedy {
+        case .correct: "Correct it; `profilecli import --help` tells what a line may be."
+        case .correctOrUpdate: "Correct it, or start the newer profiled that belongs to the profilecli that wrote it."
+        case .exportAgain: "Export the store again with the newer profilecli, and start the newer profiled with that."
+        case .takeOut: "Take it out: an export with \(ExportedLine.kindOptions) has no such lines."
+        }
+    }
+
+    /// Tells of a line that the log refused.
+    private func refused(_ line: Int, _ error: AppendError) -> StartFailure {
+        let fact = error.description.replacing("; nothing was stored.", with: ".")
+        let remedy =
+            switch error {
+            case .pendingFull: "Take out some of what is saved on this device."
+            default: "Correct it or take it out."
+            }
+        return failure(line, String(fact.dropLast()), remedy)
+    }
+
+    private func failure(_ line: Int, _ reason: String, _ remedy: String) -> StartFailure {
+        StartFailure("Line \(line) of the fixtures \(path) cannot be stored: \(reason).", remedy: remedy)
     }
 }
