@@ -29,7 +29,8 @@ struct WhatIfWarnings {
         }
         let words = Query.faultWords(request.query.filter { $0.name == "fault" }.map(\.value))
         let faults = try Query.faultsByNumber(words)
-        let remedy = words.contains("all") ? "not all can show together: ask for it apart" : "name another language"
+        let isAll = words.contains("all") && !given.contains("language")
+        let remedy = isAll ? "not all can show together: ask for it apart" : "name another language"
         for fault in processes.isEmpty ? [] : faults.sorted() {
             guard let why = policy.whyHidden(fault, of: processes) else { continue }
             add("fault", "\(fault.number) cannot show: \(why); \(remedy)")

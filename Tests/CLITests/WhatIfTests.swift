@@ -98,6 +98,10 @@ struct WhatIfTests {
                 "--fault 1 cannot show: no process that saved is in Objective-C; not all can show together: ask for it apart."
             ),
             (
+                ["--fault", "all", "--language", "swift"],
+                "--fault 1 cannot show: no process that saved is in Objective-C; name another language."
+            ),
+            (
                 ["--fault", "1,13"],
                 "--fault 1 cannot show: no process that saved is in Objective-C; name another language."
             ),

@@ -43,11 +43,14 @@ extension EventLog {
                 guard let event = RecordedEvent(header, position: Position(rawValue: position), names: names) else {
                     throw StorageError.damaged(place: "the record at position \(position) is unreadable")
                 }
-                if run.owners[header.user] == nil {
-                    let owner = try view.survivor(of: header.user, transaction, known: run.owners)
+                let owner: UInt64
+                if let known = run.owners[header.user] {
+                    owner = known
+                } else {
+                    owner = try view.survivor(of: header.user, transaction, known: run.owners)
                     run.note(owner, of: header.user)
                 }
-                run.play(event)
+                run.play(event, of: UserNumber(rawValue: owner))
                 return true
             }
         }

@@ -31,9 +31,8 @@ struct WhatIfRun {
         }
     }
 
-    /// Plays `event`, whose owner was noted.
-    mutating func play(_ event: RecordedEvent) {
-        let user = owners[event.user.rawValue].map(UserNumber.init(rawValue:)) ?? event.user
+    /// Plays `event` of `user`, its owner.
+    mutating func play(_ event: RecordedEvent, of user: UserNumber) {
         if event.isErased { return noteErased(event, of: user) }
         // Also of a device that is not played: where the launch was is known.
         let launcher = erasedLauncher(toldBy: event)
