@@ -65,7 +65,7 @@ struct APIProblem: Error {
 
     /// A field's name as it may stand in a message: short, and on one line.
     static func shown(_ name: String) -> String {
-        let scalars = name.unicodeScalars.prefix(80).map { $0.properties.generalCategory == .control ? "\u{FFFD}" : $0 }
+        let scalars = name.unicodeScalars.prefix(80).map { $0.isUnprintable ? "\u{FFFD}" : $0 }
         return String(String.UnicodeScalarView(scalars)) + (name.unicodeScalars.count > 80 ? "…" : "")
     }
 }

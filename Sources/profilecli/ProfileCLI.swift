@@ -60,6 +60,24 @@ struct ProfileCLI: AsyncParsableCommand {
             saying: "Error: A page of the store's file is broken.\n"
                 + StorageError.brokenPage(operation: "read").remedy + "\n")
         do {
+            try await work()
+        } catch is Output.ReaderHasGone {
+            endProcess(ExitStatus.done.rawValue)
+        } catch let error as ExitCode {
+            endProcess(error.rawValue)
+        } catch  where isParserError(error) {
+            Output.message(UnknownOption.corrected(fullMessage(for: error)))
+            endProcess(exitCode(for: error).rawValue)
+        } catch {
+            let failure = Failure(error)
+            report(failure)
+            endProcess(failure.status.rawValue)
+        }
+    }
+
+    /// Runs the command that was typed, or prints what was asked of the argument parser: help, the version, completions.
+    private static func work() async throws {
+        do {
             try Subcommands.check(CommandLine.arguments.dropFirst())
             var command = try parseAsRoot()
             if var command = command as? any AsyncParsableCommand {
@@ -67,19 +85,8 @@ struct ProfileCLI: AsyncParsableCommand {
             } else {
                 try command.run()
             }
-        } catch is Output.ReaderHasGone {
-            endProcess(ExitStatus.done.rawValue)
-        } catch let error as ExitCode {
-            endProcess(error.rawValue)
-        } catch  where isParserError(error) {
-            let status = exitCode(for: error)
-            if status.isSuccess { exit(withError: error) }
-            Output.message(UnknownOption.corrected(fullMessage(for: error)))
-            endProcess(status.rawValue)
-        } catch {
-            let failure = Failure(error)
-            report(failure)
-            endProcess(failure.status.rawValue)
+        } catch  where isParserError(error) && exitCode(for: error).isSuccess {
+            try Output.print(fullMessage(for: error))
         }
     }
 

@@ -53,6 +53,20 @@ struct HelpTests {
         }
     }
 
+    @Test(
+        "What is saved is on a device, and what is logged need not be: the help says which",
+        arguments: [
+            ("save", "The device (default: phone)."),
+            ("log", "The device; without it the event comes from none, and no device's settings hold."),
+        ])
+    func device(group: String, words: String) throws {
+        let cli = try CLI()
+        for name in ["event", "attribute", "user-attribute"] + (group == "log" ? ["purchase"] : []) {
+            let help = try cli.run([group, name, "--help"], environment: ["COLUMNS": "500"]).output
+            #expect(help.contains("--device <id>") && help.contains(words), "\(help)")
+        }
+    }
+
     @Test("Completions know the subcommands", arguments: ["bash", "zsh", "fish"])
     func completions(shell: String) throws {
         let cli = try CLI()

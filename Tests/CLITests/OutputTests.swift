@@ -176,6 +176,26 @@ struct OutputTests {
         #expect(try cli.succeed("replay", "--verify").errors.isEmpty)
     }
 
+    @Test("What turns the direction of text is made visible; marks that words are written with stay")
+    func direction() throws {
+        let cli = try CLI()
+        try cli.succeed(
+            "log", "event", "jane", "a\u{202E}b\u{2066}c", "-p", "x=می\u{200C}خواهم\u{200F} 👩\u{200D}🔬\u{200E}")
+        let history = try cli.succeed("history", "jane").output
+        #expect(history.contains("a\u{FFFD}b\u{FFFD}c"), "\(history)")
+        #expect(history.contains("می\u{200C}خواهم\u{200F} 👩\u{200D}🔬\u{200E}"), "\(history)")
+    }
+
+    @Test(
+        "A number may stand right behind its letter",
+        arguments: [["users"], ["history", "jane"], ["tail", "--no-follow"]])
+    func joined(command: [String]) throws {
+        let cli = try CLI()
+        for user in ["jane", "bo"] { try cli.succeed("log", "event", user, "a") }
+        let outcome = try cli.run(command + ["-n1", "--format", "json"])
+        #expect(outcome.status == 0 && outcome.lines.count == 1, "\(outcome.errors)")
+    }
+
     @Test("The help has every form of a USER, and every kind of line that can be imported")
     func forms() throws {
         let cli = try CLI()

@@ -70,6 +70,15 @@ struct UnwritableOutputTests {
         #expect(!closed.errors.contains("Free some space"))
     }
 
+    @Test(
+        "Help and version are an output too",
+        arguments: [["--help"], ["help", "log"], ["log", "event", "--help"], ["--version"], []])
+    func help(arguments: [String]) throws {
+        let full = try run(">/dev/full", arguments)
+        #expect(full.status == 74, "\(full.errors)")
+        #expect(full.errors.contains("Error: The output cannot be written: No space left on device."), "\(full.errors)")
+    }
+
     @Test("No file of the store takes the place of a descriptor that was closed")
     func closed() throws {
         let outcome = try run("<&- >&- 2>&-", ["log", "event", "jane", "a"])

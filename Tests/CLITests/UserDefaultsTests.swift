@@ -267,6 +267,45 @@ struct UserDefaultsTests {
         #expect(try String(contentsOfFile: text, encoding: .utf8) == "mine")
     }
 
+    @Test("The file that is written stays the one that it was: with its mode, its owner, and the links to it")
+    func sameFile() throws {
+        let cli = try CLI()
+        try cli.succeed("save", "event", "jane", "a", "--app-group", "group.a")
+        let (file, link) = (cli.folder.appending(path: "group.a.plist").path, cli.folder.appending(path: "link").path)
+        try cli.succeed("export", "--user-defaults", file)
+        try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: "group.a.plist")
+        try #require(chmod(file, 0o600) == 0)
+        // Root alone may give a file away.
+        _ = chown(file, 12_345, getgid())
+        var (before, after) = (stat(), stat())
+        try #require(stat(file, &before) == 0)
+        try cli.succeed("export", "--user-defaults", link, "--app-group", "group.a", "--xml")
+        try #require(stat(file, &after) == 0)
+        #expect(after.st_mode == before.st_mode && after.st_uid == before.st_uid)
+        #expect(try FileManager.default.destinationOfSymbolicLink(atPath: link) == "group.a.plist")
+        #expect(try String(contentsOfFile: file, encoding: .utf8).hasPrefix("<?xml"))
+    }
+
+    @Test("A pipe is written to, and nothing is read from it")
+    func pipe() throws {
+        let cli = try CLI()
+        try cli.succeed("save", "event", "jane", "a", "--app-group", "group.a")
+        func export(_ appGroup: String) throws -> CLI.Outcome {
+            let script = """
+                timeout 20 "$0" export --user-defaults /dev/stdout --app-group \(appGroup) | cat > group.a.plist
+                exit ${PIPESTATUS[0]}
+                """
+            return try cli.run(["-c", script, CLI.program().path], command: URL(filePath: "/bin/bash"))
+        }
+        // There is nothing to empty in it.
+        let nothing = try export("group.b")
+        #expect(nothing.status == 1 && nothing.errors.contains("--app-group group.a"), "\(nothing.errors)")
+        let written = try export("group.a")
+        #expect(written.status == 0 && written.errors.contains("Wrote 1 item"), "\(written.errors)")
+        try cli.succeed("import", "--user-defaults", "group.a.plist", "--store", "copy")
+        #expect(try pending(cli, "--store", "copy").count == 1)
+    }
+
     @Test("An export of an app group in which nothing waits names those in which something does")
     func otherGroup() throws {
         let cli = try CLI()

@@ -28,6 +28,7 @@ struct ErrorTests {
         ("/v1/log/event", #"{"name":"x","user":"u","source":"system"}"#, 400, "source"),
         ("/v1/log/event", #"{"name":"x","user":"u","expect":-1}"#, 400, "expect"),
         ("/v1/log/event", #"{"name":"x","user":"braze:000000000000000000000000"}"#, 404, "user"),
+        ("/v1/log/event", #"{"name":"x","\u202ey\u2028":1}"#, 400, "\u{FFFD}y\u{FFFD}"),
         ("/v1/log/purchase", #"{"user":"u","product":"p","currency":"eur","price":1}"#, 400, "currency"),
         ("/v1/log/purchase", #"{"user":"u","product":"p","currency":"XXQ","price":1}"#, 400, "currency"),
         ("/v1/log/purchase", #"{"user":"u","product":"p","currency":"EUR","price":"1"}"#, 400, "price"),

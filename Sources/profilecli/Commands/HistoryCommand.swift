@@ -27,7 +27,8 @@ struct HistoryCommand: AsyncParsableCommand {
     @Flag(name: .long, help: "The latest first.")
     var reverse = false
 
-    @Option(name: [.customShort("n"), .long], parsing: .unconditional, help: "At most so many.")
+    @Option(
+        name: [.customShort("n", allowingJoined: true), .long], parsing: .unconditional, help: "At most so many.")
     var limit: Int?
 
     @OptionGroup var filter: FilterOptions

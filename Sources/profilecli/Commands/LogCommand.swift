@@ -85,12 +85,23 @@ struct LogPurchase: AsyncParsableCommand {
 
 /// What everything that is logged takes; sends it and says what came of it.
 struct LoggingOptions: ParsableArguments {
+    @Option(
+        name: .long,
+        help: ArgumentHelp(
+            "The device; without it the event comes from none, and no device's settings hold.", valueName: "id"))
+    var device: String?
+
     @OptionGroup var write: WriteOptions
     @OptionGroup var place: PlaceOptions
 
+    mutating func validate() throws {
+        if let device { try Blank.refuse(device, "--device") }
+    }
+
     func send(_ what: some WhatArguments, to path: String) async throws {
+        let device = device ?? WriteOptions.device(of: what.user)
         let answer = try await place.connect(create: true).post(path) { json in
-            write.write(user: what.user, to: &json)
+            write.write(user: what.user, device: device, to: &json)
             json.member("source", EventSource.cli.name)
             try what.write(to: &json)
         }
@@ -100,8 +111,7 @@ struct LoggingOptions: ParsableArguments {
         let id = answer.object("user")["id"].text ?? what.user
         let isQueued = answer["queued"].flag == true
         let effect = isQueued ? "queued by the SDK, and effective when it is sent" : Self.effect(answer)
-        let device = Shell.device(write.device(of: what.user) ?? DefaultDevice.name)
-        let next = isQueued ? "device show \(device)" : "profile \(Shell.user(id))"
+        let next = isQueued ? "device show \(Shell.device(device ?? DefaultDevice.name))" : "profile \(Shell.user(id))"
         try Output.answer("\(done) at \(Phrase.spot(answer)); \(effect). \(Suggestion.next(next))", to: answer)
     }
 

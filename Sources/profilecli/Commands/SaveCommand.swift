@@ -70,13 +70,22 @@ struct SaveUserAttribute: AsyncParsableCommand {
 /// What every save takes; sends it and says what came of it.
 struct SaveOptions: ParsableArguments {
     @OptionGroup var storage: StorageOptions
+
+    @Option(name: .long, help: ArgumentHelp("The device (default: phone).", valueName: "id"))
+    var device: String?
+
     @OptionGroup var write: WriteOptions
     @OptionGroup var place: PlaceOptions
 
+    mutating func validate() throws {
+        if let device { try Blank.refuse(device, "--device") }
+    }
+
     func send(_ what: some WhatArguments, to path: String) async throws {
-        let device = write.device(of: what.user) ?? DefaultDevice.name
+        let given = self.device ?? WriteOptions.device(of: what.user)
+        let device = given ?? DefaultDevice.name
         let answer = try await place.connect(create: true).post(path) { json in
-            write.write(user: what.user, to: &json)
+            write.write(user: what.user, device: given, to: &json)
             storage.write(to: &json)
             try what.write(to: &json)
         }

@@ -16,7 +16,7 @@ struct TailCommand: AsyncParsableCommand {
             """)
 
     @Option(
-        name: [.customShort("n"), .long], parsing: .unconditional,
+        name: [.customShort("n", allowingJoined: true), .long], parsing: .unconditional,
         help: ArgumentHelp("Begin so many positions before the end.", valueName: "count"))
     var lines: UInt64 = 10
 

@@ -18,7 +18,8 @@ struct UsersCommand: AsyncParsableCommand {
         help: ArgumentHelp("Begin behind the user with this number.", valueName: "number"))
     var after: UInt64 = 0
 
-    @Option(name: [.customShort("n"), .long], parsing: .unconditional, help: "At most so many.")
+    @Option(
+        name: [.customShort("n", allowingJoined: true), .long], parsing: .unconditional, help: "At most so many.")
     var limit: Int?
 
     @OptionGroup var place: PlaceOptions

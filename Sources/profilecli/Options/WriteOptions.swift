@@ -3,9 +3,6 @@ internal import ProfileLog
 
 /// What every save and every log can say about itself.
 struct WriteOptions: ParsableArguments {
-    @Option(name: .long, help: ArgumentHelp("The device (default: phone).", valueName: "id"))
-    var device: String?
-
     @Option(
         name: [.long, .customLong("time")], parsing: .unconditional,
         help: ArgumentHelp("When it happened, as in 2026-01-31T23:59:59Z; now if left out.", valueName: "time"))
@@ -22,7 +19,6 @@ struct WriteOptions: ParsableArguments {
     var expect: String?
 
     mutating func validate() throws {
-        if let device { try Blank.refuse(device, "--device") }
         if let at, OccurredAt(iso8601: at) == nil {
             throw ValidationError("--at must be a time as in 2026-01-31T23:59:59Z.")
         }
@@ -32,10 +28,10 @@ struct WriteOptions: ParsableArguments {
     }
 
     /// Writes what was given as members of a request's body.
-    func write(user: String, to json: inout JSONWriter) {
+    func write(user: String, device: String?, to json: inout JSONWriter) {
         json.key("user")
         json.value(user)
-        json.member("device", device(of: user))
+        json.member("device", device)
         json.member("time", at)
         json.member("key", key)
         guard let expect else { return }
@@ -43,9 +39,8 @@ struct WriteOptions: ParsableArguments {
         if let version = Int64(expect) { json.value(version) } else { json.value(expect) }
     }
 
-    /// `--device`, or that of a USER of the form `device:ID`; an ID that none can have is an error of the USER.
-    func device(of user: String) -> String? {
-        if let device { return device }
+    /// The device of a USER of the form `device:ID`; an ID that none can have is an error of the USER.
+    static func device(of user: String) -> String? {
         guard case .device(let device) = UserID(user), (1...Limits.bytesPerDevice).contains(device.utf8.count) else {
             return nil
         }

@@ -1,3 +1,5 @@
+internal import ProfileLog
+
 /// How many columns of a terminal text takes: 2 for East Asian wide characters and pictures, 0 for what combines.
 enum DisplayWidth {
     /// Columns that `text` takes.
@@ -70,18 +72,11 @@ enum DisplayWidth {
 
     /// `text` on one line, control characters and terminal escapes made visible.
     static func oneLine(_ text: String) -> String {
-        guard text.unicodeScalars.contains(where: isUnprintable) else { return text }
+        guard text.unicodeScalars.contains(where: \.isUnprintable) else { return text }
         var line = String.UnicodeScalarView()
         for scalar in text.unicodeScalars {
-            line.append(!isUnprintable(scalar) ? scalar : scalar == "\n" ? "⏎" : scalar == "\t" ? " " : "\u{FFFD}")
+            line.append(!scalar.isUnprintable ? scalar : scalar == "\n" ? "⏎" : scalar == "\t" ? " " : "\u{FFFD}")
         }
         return String(line)
-    }
-
-    private static func isUnprintable(_ scalar: Unicode.Scalar) -> Bool {
-        switch scalar.properties.generalCategory {
-        case .control, .lineSeparator, .paragraphSeparator: true
-        default: false
-        }
     }
 }

@@ -34,7 +34,10 @@ struct OutputFile {
             discard()
             throw failure
         }
-        if isOrdinary, target != nil { fchmod(descriptor, status.st_mode & 0o7777) }
+        guard isOrdinary, target != nil else { return }
+        // Root keeps the owner, others the group if it is one of theirs; the mode comes last, as a change of owner takes from it.
+        if fchown(descriptor, status.st_uid, status.st_gid) != 0 { fchown(descriptor, uid_t.max, status.st_gid) }
+        fchmod(descriptor, status.st_mode & 0o7777)
     }
 
     private static let suffix = ".unfinished"

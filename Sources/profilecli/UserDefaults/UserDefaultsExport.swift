@@ -28,7 +28,7 @@ struct UserDefaultsExport {
         if entries.isEmpty, refusals.isEmpty { try await tellElsewhere(connection) }
         var members = others
         for kind in PendingKind.allCases { members[Name(kind.key)] = entries[kind].map { .array($0) } }
-        try write(PropertyList.dictionary(members).bytes(isXML: isXML))
+        try await write(PropertyList.dictionary(members).bytes(isXML: isXML))
         for refusal in refusals { Output.message(DisplayWidth.oneLine(refusal)) }
         if users.count > 1 {
             Output.message("The items are those of \(users.count) users, and such a file names none.")
@@ -49,9 +49,15 @@ struct UserDefaultsExport {
 
     // MARK: - The file
 
+    /// Whether a file is there that holds something; of a pipe nothing is known.
+    private var isFileThere: Bool {
+        var status = stat()
+        return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
+    }
+
     /// What a file of this name holds beside the three lists, which stays.
     private func otherKeys() throws -> [Name: PropertyList] {
-        guard FileManager.default.fileExists(atPath: path) else { return [:] }
+        guard isFileThere else { return [:] }
         do {
             let lists = Set(PendingKind.allCases.map { Name($0.key) })
             return try PreferencesFile(path: path).members.filter { !lists.contains($0.key) }
@@ -62,14 +68,9 @@ struct UserDefaultsExport {
         }
     }
 
-    private func write(_ bytes: [UInt8]) throws {
-        do {
-            try Data(bytes).write(to: URL(filePath: path), options: .atomic)
-        } catch {
-            throw Failure(
-                "The file \(path) cannot be written.", remedy: "Check the path, the folder's permissions and the space."
-            )
-        }
+    private func write(_ bytes: [UInt8]) async throws {
+        let file = try OutputFile(path)
+        try await file.write { _ in try Output.write(bytes, to: file.descriptor) }
     }
 
     // MARK: - The items
@@ -100,7 +101,7 @@ struct UserDefaultsExport {
             .filter(AppGroup.isValid)
         guard let first = groups.first else { return }
         let message = "Nothing waits in \(appGroup) on \(device); something does in \(groups.joined(separator: ", "))."
-        guard FileManager.default.fileExists(atPath: path) else {
+        guard isFileThere else {
             throw Failure(message, remedy: "Nothing was written. Name it, as in --app-group \(first).")
         }
         Output.message(DisplayWidth.oneLine(message))
