@@ -63,7 +63,7 @@ struct InterruptTests {
         // More than a pipe holds: when all is written, the program reads.
         let script = """
             rm -f pipe; mkfifo pipe; "$0" import pipe --name n & program=$!
-            exec 3> pipe; cat events.jsonl >&3; sleep \(seconds); kill -INT $program; wait $program
+            exec 3<> pipe; cat events.jsonl >&3; sleep \(seconds); kill -INT $program; wait $program
             """
         let stopped = try cli.run(["-c", script, CLI.program().path], command: URL(filePath: "/bin/bash"))
         #expect(stopped.status == 130, "\(stopped.errors)")

@@ -132,7 +132,7 @@ struct UserRow: Hashable {
     }
 
     /// Whether the user is known by devices alone, and never was otherwise.
-    var isAnonymous: Bool { !hasLostID && identities.allSatisfy(\.isDevice) }
+    var isAnonymous: Bool { !identities.isEmpty && !hasLostID && identities.allSatisfy(\.isDevice) }
 
     /// The ID by which the user is best known: external ID, alias, e-mail, phone, device, in this order. Of several external IDs the
     /// last counts: the others were renamed.

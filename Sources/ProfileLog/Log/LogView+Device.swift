@@ -30,6 +30,8 @@ extension LogView {
     /// What a device knows of its user.
     func person(_ user: UInt64, _ transaction: borrowing some Reading & ~Copyable) throws -> Device.Current {
         let row = try identities(of: user, transaction)
+        // A row that a broken page hides would make somebody nobody.
+        if row.created == 0 { throw UserRow.damage }
         return Device.Current(
             user: user, version: try version(of: user, transaction), identities: row.identities,
             isAnonymous: row.isAnonymous)

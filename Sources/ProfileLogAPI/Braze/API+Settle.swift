@@ -6,8 +6,10 @@ enum Decision {
     case answer(APIAnswer)
     /// Addresses that lead to somebody who has another one by now: they are made free, and the request is decided again.
     case outdated([UserID])
-    /// It is stored, and answered by where.
-    case store(PreparedAppend, answer: (AppendReceipt) throws -> APIAnswer)
+    /// It is stored, and answered by where. If `holds` is there, only if that is so on the writer's thread, where nobody of this process comes
+    /// between it and the commit; else the request is decided again.
+    case store(
+        PreparedAppend, holds: (@Sendable () throws -> Bool)? = nil, answer: (AppendReceipt) throws -> APIAnswer)
 }
 
 extension API {
@@ -15,7 +17,7 @@ extension API {
     ///
     /// At first beside all others, then on the writer's thread, where nobody of this process comes between: no request is
     /// refused because others were faster. A decision that would keep a connection waiting, or the writer for a fold, throws ``TakesLong``, and
-    /// is made again on a thread of its own; one that nobody may come between throws ``TakesWriter``.
+    /// is made again on a thread of its own.
     func settle(_ decide: @escaping @Sendable (DecisionBasis) throws -> Decision) async throws -> APIAnswer {
         let basis = DecisionBasis(self)
         do {
@@ -40,11 +42,9 @@ extension API {
     private func settle(
         _ basis: DecisionBasis, _ decide: @escaping @Sendable (DecisionBasis) throws -> Decision
     ) async throws -> APIAnswer {
-        do {
-            for _ in 0..<Self.attemptsBesideOthers {
-                if let answer = try await settleBesideOthers({ try decide(basis) }) { return answer }
-            }
-        } catch is TakesWriter {}
+        for _ in 0..<Self.attemptsBesideOthers {
+            if let answer = try await settleBesideOthers({ try decide(basis) }) { return answer }
+        }
         return try await settleAlone { try decide(basis.at(.writer)) }
     }
 
@@ -54,10 +54,24 @@ extension API {
             switch try decide() {
             case .answer(let answer): return answer
             case .outdated(let addresses): for address in addresses { _ = try await commit(.release(address)) }
-            case .store(let append, let answer): return try answer(try await commit(append))
+            case .store(let append, nil, let answer): return try answer(try await commit(append))
+            case .store(let append, let holds?, let answer):
+                return try await commit(append, if: holds).map(answer)
             }
         } catch let error as AppendError where error.isOutrun {}
         return nil
+    }
+
+    /// Stores `append` if `holds` is so right before; nil if it is not.
+    private func commit(
+        _ append: PreparedAppend, if holds: @escaping @Sendable () throws -> Bool
+    ) async throws -> AppendReceipt? {
+        try await perform { [self] log in
+            guard try holds() else { return nil }
+            let receipt = try log.commit(append)
+            activity.stored(receipt)
+            return receipt
+        }
     }
 
     /// As `settle`, on the writer's thread.
@@ -69,7 +83,7 @@ extension API {
                 case .outdated(let addresses):
                     for address in addresses { _ = try log.commit(.release(address)) }
                     throw AppendError.versionConflict(user: addresses[0], expected: .noUser, actual: .none)
-                case .store(let append, let answer):
+                case .store(let append, _, let answer):
                     let receipt = try log.commit(append)
                     activity.stored(receipt)
                     return try answer(receipt)

@@ -40,7 +40,6 @@ extension API {
                 var builder = log.prepare(capacity: body.count)
                 let decision = try TrackDecision(body, reader, self, basis, claims, &builder)
                 if !decision.outdated.isEmpty { return .outdated(decision.outdated) }
-                if decision.makesOwners && basis.place != .writer { throw TakesWriter() }
                 let answer = TrackAnswer(decision)
                 if decision.refusesAll { return .answer(answer.answer) }
                 if builder.isEmpty {
@@ -50,7 +49,10 @@ extension API {
                 }
                 var names = SentNames(reader, body)
                 let note = key == nil ? [] : RequestNote(digest: digest, answer: answer.remembered(&names)).bytes
-                return .store(try builder.finish(idempotencyKey: key, note: note)) { receipt in
+                let tokens = decision.imported
+                let isFree: @Sendable () throws -> Bool = { try basis.isFree(tokens) }
+                let append = try builder.finish(idempotencyKey: key, note: note)
+                return .store(append, holds: tokens.isEmpty ? nil : isFree) { receipt in
                     claims.release()
                     if receipt.isRepetition {
                         return try known(

@@ -22,6 +22,12 @@ struct DecisionBasis: Sendable {
         pushTokens = DecisionState(api.log, api.pushTokens)
     }
 
+    /// Whether nobody has one of `tokens`, as is known on the writer's thread.
+    func isFree(_ tokens: Set<PushToken>) throws -> Bool {
+        try pushTokens.catchUp(at: .writer)
+        return try pushTokens.withState(at: .writer) { state in !tokens.contains { state.holds($0) } }
+    }
+
     /// The same, decided elsewhere.
     func at(_ place: Place) -> Self {
         var basis = self
@@ -32,9 +38,6 @@ struct DecisionBasis: Sendable {
 
 /// A decision would keep others waiting where it is made.
 struct TakesLong: Error {}
-
-/// A decision holds only on the writer's thread, where nobody of this process comes between it and its commit.
-struct TakesWriter: Error {}
 
 /// A live state as one request is decided by it: that of all, or a fold of its own if that was far twice. So it is decided in the end, however
 /// many are erased meanwhile.

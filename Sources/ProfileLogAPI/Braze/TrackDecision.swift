@@ -15,8 +15,8 @@ struct TrackDecision {
     /// Addresses that must be released before the decision holds: each still leads to a user who has another one by now.
     private(set) var outdated: [UserID] = []
     private var addresses: TrackAddresses
-    /// The push tokens for which this request makes users.
-    private var imported: Set<PushToken> = []
+    /// The push tokens for which this request makes users. Who else makes one for such a token meanwhile may choose another device.
+    private(set) var imported: Set<PushToken> = []
 
     /// Decides all of `body`, and adds what is to be stored to `builder`.
     ///
@@ -55,9 +55,6 @@ struct TrackDecision {
 
     /// Whether no object was in order.
     var refusesAll: Bool { first == nil }
-
-    /// Whether it makes users for push tokens: who else makes one for such a token meanwhile may choose another device.
-    var makesOwners: Bool { !imported.isEmpty }
 
     private mutating func take(
         _ object: TrackObject, _ array: TrackArray, _ index: Int, _ builder: inout AppendBuilder

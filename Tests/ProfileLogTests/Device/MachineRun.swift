@@ -98,7 +98,8 @@ struct MachineRun {
         let current = state.status.user.map { user in
             let known = identities[user] ?? []
             return Device.Current(
-                user: user, version: versions[user] ?? 0, identities: known, isAnonymous: known.allSatisfy(\.isDevice))
+                user: user, version: versions[user] ?? 0, identities: known,
+                isAnonymous: !known.isEmpty && known.allSatisfy(\.isDevice))
         }
         let owners = Dictionary(uniqueKeysWithValues: Set(state.items.values.map(\.user)).map { ($0, survivor($0)) })
         let actions = Device(state: state, now: now, owners: owners).handle(input, current: current)

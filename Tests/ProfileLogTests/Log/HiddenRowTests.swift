@@ -35,6 +35,22 @@ struct HiddenRowTests {
         try log.expectSound()
     }
 
+    @Test("Who is on a device is not merged into the next one")
+    func users() throws {
+        let log = try filled()
+        _ = try log.append([event], to: .externalID("bo"))
+        _ = try log.changeUser(device: "d", to: .externalID("ana"))
+        try log.writeIndex()
+        let ana = try #require(try log.find(.externalID("ana"))).number
+        try log.remove(.users, withNumberKey(ana.rawValue) { Array($0) })
+        #expect(throws: AppendError.self) { try log.changeUser(device: "d", to: .externalID("bo")) }
+        try log.rebuildCaches()
+        #expect(try log.deviceState("d").user == ana)
+        _ = try log.changeUser(device: "d", to: .externalID("bo"))
+        #expect(try log.find(.externalID("ana"))?.number == ana)
+        try log.expectSound()
+    }
+
     @Test("A retry is not stored a second time", arguments: [[0], [UInt8](repeating: 0xFF, count: 16)] as [[UInt8]])
     func keys(key: [UInt8]) throws {
         let log = try filled()
