@@ -90,9 +90,10 @@ struct ProfileCLI: AsyncParsableCommand {
         }
     }
 
-    /// Whether the argument parser has the words for `error`: wrong usage, or a wish for help.
+    /// Whether the argument parser has the words for `error`: wrong usage, or a wish for help. A status alone needs none.
     private static func isParserError(_ error: any Error) -> Bool {
-        error is ValidationError || error is CleanExit
+        if error is ExitCode { return false }
+        return error is ValidationError || error is CleanExit
             || String(reflecting: type(of: error)).hasPrefix("ArgumentParser.")
     }
 

@@ -165,6 +165,14 @@ struct OutputTests {
         }
     }
 
+    @Test("JSON ends with its line", arguments: [["check"], ["stats"], ["users"], ["replay", "--verify"]])
+    func lastLine(command: [String]) throws {
+        let cli = try CLI()
+        try cli.succeed("log", "event", "ana", "opened")
+        let output = try cli.run(command + ["--format", "json"]).output
+        #expect(output.hasSuffix("}\n") && !output.contains("\n\n"), "\(output)")
+    }
+
     @Test("No colours, no progress and no terminal escapes where no terminal is")
     func plain() throws {
         let cli = try CLI()
