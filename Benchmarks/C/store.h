@@ -26,7 +26,7 @@ enum table {
 };
 
 #define FORMAT_VERSION 1u
-#define INDEX_REVISION 7u
+#define INDEX_REVISION 8u
 #define CHECKPOINT_BYTES 24
 
 enum { IDENTIFIER_EXTERNAL_ID = 1 };

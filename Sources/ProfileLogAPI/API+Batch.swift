@@ -18,21 +18,18 @@ extension API {
             return try answer(to: earlier, remembered(note(of: earlier, digest), of: values))
         }
         let items = values.map { BatchItem($0, self) }
-        for case .write(let write) in items where try log.isOutdated(write.user) {
-            _ = try await commit(.release(write.user))
-        }
-        var builder = log.prepare(capacity: items.count)
-        var results: [BatchResult] = []
-        for item in items { results.append(try add(item, to: &builder)) }
+        let (append, firstResults) = try prepared(items, key, digest)
+        var results = firstResults
         let refused = results.count { $0.problem != nil }
         if refused == results.count || isAtomic && refused > 0 {
             return BatchResult.answer(results, status: 400, code: "nothing_valid") { result, json in
                 if result.problem == nil { json.member("code", "not_stored") }
             }
         }
-        let note = RequestNote(digest: digest, answer: BatchResult.text(results))
         do {
-            let receipt = try await commit(builder.finish(idempotencyKey: key, note: key == nil ? [] : note.bytes))
+            let receipt = try await commit(append, for: items.compactMap(\.user)) { [self] in
+                try prepared(items, key, digest).append
+            }
             if receipt.isRepetition {
                 results = try remembered(self.note(of: receipt, digest), of: values)
             }
@@ -46,6 +43,18 @@ extension API {
         }
     }
 
+    /// The append of `items`, and what becomes of each: that is the same whatever the log holds.
+    private func prepared(
+        _ items: [BatchItem], _ key: String?, _ digest: [UInt8]
+    ) throws -> (append: PreparedAppend, results: [BatchResult]) {
+        var builder = log.prepare(capacity: items.count)
+        var results: [BatchResult] = []
+        var holders: [UserID: UserInfo?] = [:]
+        for item in items { results.append(try add(item, to: &builder, &holders)) }
+        let note = RequestNote(digest: digest, answer: BatchResult.text(results))
+        return (try builder.finish(idempotencyKey: key, note: key == nil ? [] : note.bytes), results)
+    }
+
     private static func batchKey(_ fields: Fields, _ request: APIRequest) throws -> String? {
         if request.ifMatch != nil {
             throw APIProblem.invalid("If-Match", "has no meaning here", remedy: "Send `expect` in the items.")
@@ -55,21 +64,16 @@ extension API {
     }
 
     /// Adds what an item says, all of it or nothing.
-    private func add(_ item: BatchItem, to builder: inout AppendBuilder) throws -> BatchResult {
+    private func add(
+        _ item: BatchItem, to builder: inout AppendBuilder, _ holders: inout [UserID: UserInfo?]
+    ) throws -> BatchResult {
         switch item {
         case .refused(let problem): return BatchResult(events: 0, problem: problem)
         case .write(let write):
-            let user = try log.writtenID(write.user)
-            do throws(AppendError) {
-                // Several events of an item are tried first: one that is refused takes the others with it.
-                if write.events.count > 1 {
-                    var trial = log.prepare()
-                    for event in write.events { try trial.add(event, write.context, to: user) }
-                }
-                for event in write.events { try builder.add(event, write.context, to: user) }
-                builder.expect(user, at: write.expected)
+            do {
+                try builder.add(write, in: log, &holders)
                 return BatchResult(events: write.events.count, problem: nil)
-            } catch {
+            } catch let error as AppendError {
                 guard case .invalid = error else { throw error }
                 return BatchResult(events: 0, problem: APIProblem(error))
             }
@@ -82,7 +86,8 @@ extension API {
             if let events { return BatchResult(events: events, problem: nil) }
             // What is wrong with an item stands in the item.
             var trial = log.prepare()
-            let result = try add(BatchItem(value, self), to: &trial)
+            var holders: [UserID: UserInfo?] = [:]
+            let result = try add(BatchItem(value, self), to: &trial, &holders)
             return BatchResult(events: 0, problem: result.problem ?? .wasRefused)
         }
     }
@@ -151,6 +156,9 @@ extension API {
 private enum BatchItem {
     case write(Write)
     case refused(APIProblem)
+
+    /// For whom it is, as it names them; nil if it is refused.
+    var user: UserID? { if case .write(let write) = self { write.user } else { nil } }
 
     init(_ value: AttributeValue, _ api: API) {
         do { self = .write(try Self.write(value, api)) } catch { self = .refused(APIProblem(error)) }

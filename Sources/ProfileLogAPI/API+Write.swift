@@ -60,9 +60,8 @@ extension API {
 
     /// Commits `write`; an address sends it to one who has it.
     private func receipt(of write: Write) async throws -> AppendReceipt {
-        if try log.isOutdated(write.user) { _ = try await commit(.release(write.user)) }
         do {
-            return try await commit(write, to: log.writtenID(write.user))
+            return try await commit(prepared(write), for: [write.user]) { [self] in try prepared(write) }
         } catch AppendError.keyReused(let position) {
             // Sent before, when the address may have meant somebody else: the same content is a repetition still.
             guard write.user.isAddress, let key = write.key, let place = try log.append(underKey: key)?.places.last,
@@ -74,6 +73,13 @@ extension API {
                 return try await commit(write, to: write.user)
             }
         }
+    }
+
+    private func prepared(_ write: Write) throws -> PreparedAppend {
+        var builder = log.prepare()
+        var holders: [UserID: UserInfo?] = [:]
+        try builder.add(write, in: log, &holders)
+        return try builder.finish(idempotencyKey: write.key)
     }
 
     private func commit(_ write: Write, to user: UserID) async throws -> AppendReceipt {

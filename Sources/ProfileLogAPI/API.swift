@@ -162,11 +162,13 @@ public final class API: Sendable {
         return receipt
     }
 
-    /// Runs work that commits several times, on the writer's thread if there is one.
-    func perform<Value: Sendable>(_ work: @escaping @Sendable (EventLog) throws -> Value) async throws -> Value {
+    /// Runs work that commits several times, on the writer's thread if there is one; with `evenIfFull` it is never `overloaded`.
+    func perform<Value: Sendable>(
+        evenIfFull: Bool = false, _ work: @escaping @Sendable (EventLog) throws -> Value
+    ) async throws -> Value {
         activity.enter()
         defer { activity.leave() }
-        if let writer { return try await writer.perform(work) }
+        if let writer { return try await writer.perform(evenIfFull: evenIfFull, work) }
         return try work(log)
     }
 

@@ -16,6 +16,8 @@ struct APIProblem: Error {
     /// Numbers that belong to it, as in `actual`.
     var facts: [(name: String, value: UInt64)] = []
     var allow: String?
+    /// What was not done of a request of which something was.
+    var dropped: [(reason: String, array: String, index: Int)] = []
 
     /// Status 400: `place` does not hold what it must.
     static func invalid(_ place: String, _ reason: String, remedy: String = correctIt) -> APIProblem {

@@ -4,19 +4,19 @@ extension EventLog {
     /// The user whom a request means by `id`; nil if there is none.
     ///
     /// An e-mail address or a phone number means one of the users who have it now: those with an external ID come before
-    /// others, then the latest events count.
+    /// others, then who was updated last counts.
     func user(meantBy id: UserID) throws -> UserInfo? { try users(sharing: id).first }
 
+    /// Who has the address `id`, and is meant by it; nil of other IDs.
+    func holder(of id: UserID) throws -> UserInfo? { id.isAddress ? try user(meantBy: id) : nil }
+
     /// An ID under which to write for the user whom `id` means: `id` itself unless it is an address that somebody has.
-    func writtenID(_ id: UserID) throws -> UserID {
-        guard id.isAddress, let user = try user(meantBy: id) else { return id }
-        return .brazeID(user.brazeID)
-    }
+    func writtenID(_ id: UserID) throws -> UserID { try holder(of: id).map { .brazeID($0.brazeID) } ?? id }
 
     /// Whether `id` is an address that nobody has, and that still leads to the user who was made by it. What is written
     /// for it would reach that user, although somebody else may have come by the address since.
     func isOutdated(_ id: UserID) throws -> Bool {
-        try id.isAddress && users(sharing: id).isEmpty && find(id) != nil
+        try id.isAddress && find(id) != nil && users(sharing: id).isEmpty
     }
 }
 

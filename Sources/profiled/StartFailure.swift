@@ -17,7 +17,8 @@ struct StartFailure: Error, CustomStringConvertible {
         switch error {
         case let failure as StartFailure: self = failure
         case let error as StorageError: self.init(error.description, remedy: error.remedy)
-        case let error as AppendError: self.init(error.description, remedy: error.remedy)
+        // Of the fixtures, what is before the append may be stored.
+        case let error as AppendError: self.init(error.fact, remedy: error.remedy)
         case let error as IOError: self.init(code: error.errnoCode, host: host, port: port)
         case is SocketAddressError, is SocketAddressError.UnknownHost:
             self.init("The host \(host) is not known.", remedy: "Correct --host; 127.0.0.1 is this machine alone.")

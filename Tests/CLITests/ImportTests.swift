@@ -176,6 +176,22 @@ struct ImportTests {
         #expect(refused.errors.contains("--name stdin"))
     }
 
+    @Test("The advice for a line that the log alone makes has nothing stored a second time")
+    func takeOut() throws {
+        let cli = try CLI()
+        var lines = (1...1_500).map { #"{"kind":"custom_event","user":"u","name":"e\#($0)"}"# }
+        lines[1_200] = #"{"kind":"appLaunched","user":"u"}"#
+        func run() throws -> CLI.Outcome {
+            try cli.run("import", "-", "--format", "json", input: lines.joined(separator: "\n"))
+        }
+        let refused = try run().errors
+        #expect(refused.contains("--kind userAttributeSaved has no such lines: import that into an empty store."))
+        #expect(refused.contains("Or take out line 1201 and all of such kinds behind it, and send the same input"))
+        lines.remove(at: 1_200)
+        #expect(try run().output.contains(#""imported":499,"skipped":1000"#))
+        #expect(try cli.succeed("check").output.hasPrefix("Sound"))
+    }
+
     @Test("What is behind the chunk in which the last import ended is stored behind it")
     func order() throws {
         let cli = try CLI()

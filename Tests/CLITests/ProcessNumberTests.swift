@@ -35,6 +35,25 @@ struct ProcessNumberTests {
         WRAP(fcntl64)
         """
 
+    @Test("Two of them write one file: each puts its own whole one in place")
+    func output() throws {
+        let cli = try CLI()
+        let number = try Preload("int getpid(void) { return 7; }", as: "number", cli).environment([:])["LD_PRELOAD"]
+        // first:  begins | held                 | goes on, ends
+        // second:        | begins, ends         |
+        let script = """
+            LD_PRELOAD=$NUMBER "$0" generate --events 200000 -o out.jsonl & first=$!
+            until ls | grep -q unfinished || ! kill -0 $first; do sleep 0.01; done
+            kill -STOP $first; ls | grep -c unfinished
+            LD_PRELOAD=$NUMBER "$0" generate --events 2 -o out.jsonl; echo $?; wc -l < out.jsonl
+            kill -CONT $first; wait $first; echo $?; wc -l < out.jsonl; ls | grep -c unfinished
+            """
+        let outcome = try cli.run(
+            ["-c", script, CLI.program().path], environment: ["NUMBER": number ?? ""],
+            command: URL(filePath: "/bin/bash"))
+        #expect(outcome.lines == ["1", "0", "2", "0", "200000", "0"], "\(outcome)")
+    }
+
     @Test("The second is told so, and what to do")
     func taken() throws {
         let cli = try CLI()

@@ -71,6 +71,37 @@ struct RemoteTests {
         #expect(outcome.errors.contains("begun anew"), "\(outcome.errors)")
     }
 
+    @Test("An export ends where the log was begun anew, and does not go on with another store's events")
+    func exportDuringReset() throws {
+        let cli = try CLI()
+        try cli.succeed("generate", "--events", "15000", "-o", "facts.jsonl")
+        let facts = cli.folder.appending(path: "facts.jsonl").path
+        let service = try Service(cli, "--ephemeral", "--fixtures", facts)
+        let port = service.url.split(separator: ":").last ?? ""
+        // The first page is more than a pipe holds: until it is read, the second is not asked for.
+        let outcome = try cli.run(
+            [
+                "-c",
+                """
+                mkfifo pipe
+                "$0" export > pipe 2> said & export=$!
+                exec 4< pipe
+                head -c 1 <&4 > other
+                exec 3<> /dev/tcp/127.0.0.1/\(port)
+                printf 'POST /v1/reset HTTP/1.1\\r\\nHost: localhost\\r\\nContent-Length: 17\\r\\nConnection: close\\r\\n\\r\\n' >&3
+                printf '{"fixtures":true}' >&3
+                cat <&3
+                cat <&4 > other
+                wait $export; code=$?
+                cat said >&2; exit $code
+                """, CLI.program().path,
+            ],
+            environment: ["PROFILELOG_URL": service.url, "PROFILELOG_STORE": ""], command: URL(filePath: "/bin/bash"))
+        #expect(outcome.output.contains(#""reset":true"#), "\(outcome.output)")
+        #expect(outcome.status == 1)
+        #expect(outcome.errors.contains("The log was begun anew while it was exported"), "\(outcome.errors)")
+    }
+
     @Test("What a 201 left out is listed, from the service as from the store")
     func leftOut() async throws {
         let cli = try CLI()

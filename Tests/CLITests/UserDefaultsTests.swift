@@ -306,6 +306,33 @@ struct UserDefaultsTests {
         #expect(try pending(cli, "--store", "copy").count == 1)
     }
 
+    @Test("A file that is there and holds nothing keeps nothing", arguments: ["/dev/stdout", "group.a.plist"])
+    func empty(path: String) throws {
+        let cli = try CLI()
+        try cli.succeed("save", "event", "jane", "a", "--app-group", "group.a")
+        let script = """
+            : > group.a.plist; "$0" export --user-defaults \(path) --app-group group.a > \(
+                path == "/dev/stdout" ? "group.a.plist" : "other")
+            """
+        let written = try cli.run(["-c", script, CLI.program().path], command: URL(filePath: "/bin/bash"))
+        #expect(written.status == 0 && written.errors.contains("Wrote 1 item"), "\(written.errors)")
+        try cli.succeed("import", "--user-defaults", "group.a.plist", "--store", "copy")
+        #expect(try pending(cli, "--store", "copy").count == 1)
+    }
+
+    @Test("A property list is not put behind what a file holds", arguments: ["/dev/stdout", "/dev/fd/1"])
+    func behind(path: String) throws {
+        let cli = try CLI()
+        try cli.succeed("save", "event", "jane", "a", "--app-group", "group.a")
+        try cli.succeed("export", "--user-defaults", "group.a.plist", "--xml")
+        let script = "\"$0\" export --user-defaults \(path) --app-group group.a >> group.a.plist"
+        let file = cli.folder.appending(path: "group.a.plist")
+        let before = try Data(contentsOf: file)
+        let refused = try cli.run(["-c", script, CLI.program().path], command: URL(filePath: "/bin/bash"))
+        #expect(refused.status == 1 && refused.errors.contains("Name the file itself"), "\(refused.errors)")
+        #expect(try Data(contentsOf: file) == before)
+    }
+
     @Test("An export of an app group in which nothing waits names those in which something does")
     func otherGroup() throws {
         let cli = try CLI()

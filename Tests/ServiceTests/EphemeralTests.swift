@@ -5,12 +5,6 @@ import Testing
 
 @Suite("A store for tests")
 struct EphemeralTests {
-    private let facts = """
-        {"kind":"custom_event","user":"jane","name":"played"}
-
-        {"kind":"custom_attribute","user":"jane","attributes":{"level":7}}
-        """
-
     private func store(_ service: Service) async throws -> String { try await service.get("/").json.at("store").text }
 
     @Test("It is empty after a reset, positions begin at 1, and it is gone at the end", arguments: [SIGTERM, SIGINT])
@@ -173,91 +167,5 @@ struct EphemeralTests {
             }
             #expect(try await service.get("/v1/stats").json.at("events") == 2)
         }
-    }
-
-    @Test("Fixtures are there at the start, and after a reset if it asks for them")
-    func fixtures() async throws {
-        let folder = try Service.newFolder()
-        defer { try? FileManager.default.removeItem(at: folder) }
-        let file = folder.appendingPathComponent("facts.jsonl")
-        // What an export writes is taken too.
-        let exported =
-            #"{"position":9,"user":"ann","kind":"customEventLogged","occurred_at":"2026-01-01T00:00:00Z","name":"won"}"#
-        try Data("\u{FEFF}\(facts)\r\n\(exported)\n".utf8).write(to: file)
-        let service = try await Service(in: folder, arguments: ["--ephemeral", "--fixtures", file.path])
-        for _ in 0..<2 {
-            #expect(try await service.get("/v1/profile?user=jane").json.at("custom_attributes.level") == 7)
-            #expect(try await service.get("/v1/profile?user=ann").json.at("custom_events.0.name") == "won")
-            #expect(try await service.get("/v1/stats").json.at("events") == 5)
-            #expect(try await service.post("/v1/reset", "{}").json.at("last_position") == 0)
-            #expect(try await service.get("/v1/profile?user=jane").status == 404)
-            #expect(try await service.post("/v1/reset", #"{"fixtures":true}"#).json.at("last_position") == 5)
-        }
-        #expect(try await service.stop() == 0)
-    }
-
-    @Test("A store that is kept gets the fixtures once")
-    func fixturesOnce() async throws {
-        let folder = try Service.newFolder()
-        defer { try? FileManager.default.removeItem(at: folder) }
-        let file = folder.appendingPathComponent("facts.jsonl")
-        try Data(facts.utf8).write(to: file)
-        for _ in 0..<2 {
-            let service = try await Service(in: folder, arguments: ["--fixtures", file.path])
-            #expect(try await service.get("/v1/stats").json.at("events") == 3)
-            #expect(try await service.stop() == 0)
-        }
-        try Data(facts.replacing("played", with: "lost").utf8).write(to: file)
-        let failed = try await run(["--store", "store", "--port", "0", "--fixtures", file.path], in: folder)
-        #expect(failed.code == 1)
-        #expect(failed.errors.contains("other fixtures"))
-        try checkStore(folder.appendingPathComponent("store").path)
-    }
-
-    private static let saved = #"{"kind":"customEventSaved","user":"u","device":"d","storage":"group.a","name":"a"}"#
-
-    @Test(
-        "Fixtures that are refused say of which line, and what helps",
-        arguments: [
-            (#"{"kind":"custom_event","user":"u"}"#, 3, "it has no \"name\".", "Correct it;"),
-            (#"{"kind":"danced","user":"u"}"#, 3, "that can be imported.", "the newer profiled"),
-            (#"{"kind":"unknown","user":"u"}"#, 3, "did not know its kind.", "Export the store again with the newer"),
-            (#"{"kind":"appLaunched","user":"u"}"#, 3, "are not imported.", "--kind customEventLogged --kind"),
-            (#"{"kind":"custom_event","user":"braze:nobody","name":"a"}"#, 3, "No user has this ID.", "take it out"),
-            (
-                Array(repeating: saved, count: 10_001).joined(separator: "\n"), 10_003,
-                "10000 items wait on this device already.", "Take out some"
-            ),
-        ] as [(String, Int, String, String)])
-    func refusedFixtures(lines: String, line: Int, reason: String, remedy: String) async throws {
-        let folder = try Service.newFolder()
-        defer { try? FileManager.default.removeItem(at: folder) }
-        let good = #"{"kind":"custom_event","user":"u","name":"a"}"#
-        try Data("\(good)\n\n\(lines)\n".utf8).write(to: folder.appendingPathComponent("facts.jsonl"))
-        let refused = try await run(["--ephemeral", "--port", "0", "--fixtures", "facts.jsonl"], in: folder)
-        #expect(refused.code == 1)
-        let told = refused.errors.split(separator: "\n")
-        try #require(told.count == 2, "\(refused.errors)")
-        #expect(told[0].hasPrefix("profiled: Line \(line) of the fixtures facts.jsonl cannot be stored: "), "\(told)")
-        #expect(told[0].hasSuffix(reason) && told[1].contains(remedy), "\(told)")
-    }
-
-    @Test("Fixtures that cannot be stored stop the start, name the line, and leave nothing behind")
-    func wrongFixtures() async throws {
-        let folder = try Service.newFolder()
-        defer { try? FileManager.default.removeItem(at: folder) }
-        let file = folder.appendingPathComponent("facts.jsonl")
-        try Data("\(facts)\n{\"kind\":\"custom_event\",\"user\":\"secret\"}\n".utf8).write(to: file)
-        let arguments = ["--ephemeral", "--port", "0", "--fixtures"]
-        let wrong = try await run(arguments + [file.path], in: folder, environment: ["TMPDIR": folder.path])
-        let left = try FileManager.default.contentsOfDirectory(atPath: folder.path)
-        #expect(!left.contains { $0.hasPrefix("profiled-ephemeral") }, "\(left)")
-        #expect(wrong.code == 1)
-        #expect(wrong.errors.contains("Line 4 of the fixtures"), "\(wrong.errors)")
-        #expect(!wrong.errors.contains("secret"))
-        let missing = try await run(arguments + ["missing.jsonl"], in: folder)
-        #expect(missing.code == 1)
-        #expect(missing.errors.contains("missing.jsonl cannot be read"))
-        #expect(try await run(["--ephemeral", "--store", "s"], in: folder).code == 64)
     }
 }

@@ -120,8 +120,8 @@ struct FailingDiskTests {
 
     @Test(
         "A reset whose fixtures meet a failing disk leaves the store sound, and nothing of the one that it began",
-        arguments: ["enospc", "eio"])
-    func failedReset(fault: String) async throws {
+        arguments: [("enospc", 507, "disk_full"), ("eio", 503, "outcome_unknown")])
+    func failedReset(fault: String, status: Int, code: String) async throws {
         try await withFaults { folder, disk in
             let facts = folder.appendingPathComponent("facts.jsonl")
             try Data(#"{"kind":"custom_event","user":"jane","name":"won"}"#.utf8).write(to: facts)
@@ -137,7 +137,9 @@ struct FailingDiskTests {
                 let parent = URL(fileURLWithPath: store).deletingLastPathComponent().path
                 return try FileManager.default.contentsOfDirectory(atPath: parent).filter { $0.hasPrefix("store-") }
             }
-            #expect(try await service.post("/v1/reset", #"{"fixtures":true}"#).status >= 500)
+            let failed = try await service.post("/v1/reset", #"{"fixtures":true}"#)
+            #expect(failed.status == status)
+            #expect(failed.json.at("code").text == code)
             #expect(try stores() == ["store-1"])
             #expect(try await service.get("/health").status == 200)
             #expect(try await service.post(path, body).status == 200)

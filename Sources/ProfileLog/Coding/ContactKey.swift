@@ -49,6 +49,15 @@ enum ContactKey {
         return key
     }
 
+    /// Whether `key` can be one of a user under an address.
+    static func isKey(_ key: UnsafeRawBufferPointer) -> Bool {
+        guard key.count >= 10 else { return false }
+        let address = key[0] & 0x80 == 0 ? 1 + Int(key[1]) : KeyCoding.hashBytes
+        let kind = key[0] & 0x7F
+        return (kind == UserID.email("").kindNumber || kind == UserID.phone("").kindNumber)
+            && key.count == 1 + address + 8
+    }
+
     /// Calls `body` with the prefix of each address that the user attributes in a record's `fields` set.
     static func forEach(in fields: UnsafeRawBufferPointer, _ body: ([UInt8]) -> Void) {
         var reader = WireReader(fields)

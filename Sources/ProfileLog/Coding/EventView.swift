@@ -43,16 +43,7 @@ public struct EventView: ~Copyable {
     }
 
     /// Through which door it came. Reads at most three fields.
-    public var source: EventSource {
-        var reader = WireReader(header.body)
-        while let field = reader.field(), field.number <= RecordField.source {
-            if field.number == RecordField.source {
-                return EventSource(rawValue: UInt8(truncatingIfNeeded: reader.varint())) ?? .unknown
-            }
-            reader.skip(field.type)
-        }
-        return .unknown
-    }
+    public var source: EventSource { header.source }
 
     /// The devices that it is about: the one on which it happened, and those whose anonymous user it creates, identifies or merges.
     public var devices: [Name] {

@@ -5,8 +5,10 @@ enum KeyCoding {
     /// Identifiers up to this many bytes are keys as they are.
     static let longestPlainIdentifier = 255
 
+    static let hashBytes = 16
+
     /// The first 16 bytes of SHA-256.
-    static func hash(_ bytes: [UInt8]) -> [UInt8] { Array(SHA256.hash(data: bytes).prefix(16)) }
+    static func hash(_ bytes: [UInt8]) -> [UInt8] { Array(SHA256.hash(data: bytes).prefix(hashBytes)) }
 
     /// The key in `identifiers` for one of a user's IDs; nil for kinds that need no row.
     static func identifier(_ id: UserID) -> [UInt8]? {

@@ -143,6 +143,11 @@ public struct AppendBuilder: ~Copyable {
         append.expectations.append(.init(user: user, version: .exactly(info.version), number: info.number))
     }
 
+    /// Has the append refused unless `user` leads to `number`, whatever was appended to them: a merge may have given the ID to somebody else.
+    package mutating func expect(_ user: UserID, toLeadTo number: UserNumber) {
+        append.expectations.append(.init(user: user, version: .any, number: number))
+    }
+
     /// The append, to be committed under `key` if it has one. `note` is given back with every answer under that key.
     /// It stands with the first event until that is erased, whoever else of the append is: it should hold nothing of anybody.
     public consuming func finish(idempotencyKey key: String? = nil, note: [UInt8] = []) throws(AppendError)

@@ -31,24 +31,32 @@ extension AppendError: CustomStringConvertible {
     /// One line that says what is true.
     public var description: String {
         switch self {
+        case .versionConflict, .keyReused, .pendingFull, .tooLarge, .clockBehind, .overloaded, .closed:
+            "\(fact.dropLast()); nothing was stored."
+        case .invalid, .unknownUser, .unknownDevice, .refused, .outcomeUnknown: fact
+        }
+    }
+
+    /// The same without a word of what was stored, for who has stored something besides.
+    package var fact: String {
+        switch self {
         case .versionConflict(_, let expected, let actual):
             switch expected {
-            case .noUser: "The user exists already, at version \(actual.rawValue); nothing was stored."
-            case .exactly(let version):
-                "The user is at version \(actual.rawValue), not at \(version.rawValue); nothing was stored."
-            case .any: "The user is at version \(actual.rawValue); nothing was stored."
+            case .noUser: "The user exists already, at version \(actual.rawValue)."
+            case .exactly(let version): "The user is at version \(actual.rawValue), not at \(version.rawValue)."
+            case .any: "The user is at version \(actual.rawValue)."
             }
         case .keyReused(let position):
-            "The idempotency key was used before, for other content, at position \(position.rawValue); nothing was stored."
+            "The idempotency key was used before, for other content, at position \(position.rawValue)."
         case .invalid(let place, let reason): "\(place) \(reason)."
         case .unknownUser: "No user has this ID."
         case .unknownDevice: "Nothing is known of this device."
-        case .pendingFull(let limit): "\(limit) items wait on this device already; nothing was stored."
-        case .tooLarge(let limit): "The append is larger than \(limit); nothing was stored."
+        case .pendingFull(let limit): "\(limit) items wait on this device already."
+        case .tooLarge(let limit): "The append is larger than \(limit)."
         case .clockBehind(let seconds):
-            "This machine's clock is \(Self.span(seconds)) behind the last event of the log; nothing was stored."
-        case .overloaded(let waiting): "\(waiting) appends wait for the disk already; nothing was stored."
-        case .closed: "The log is closing; nothing was stored."
+            "This machine's clock is \(Self.span(seconds)) behind the last event of the log."
+        case .overloaded(let waiting): "\(waiting) appends wait for the disk already."
+        case .closed: "The log is closing."
         case .refused(let error): error.description
         case .outcomeUnknown(let code):
             "The disk failed during the commit (code \(code)): whether the events are stored is unknown."

@@ -18,12 +18,13 @@ struct Eraser {
 
     /// Throws `ErasureSurvey.Outdated` if the survey that it was given does not hold any more.
     mutating func erase(
-        _ ids: [UserID], _ event: ProfileEvent, _ context: EventContext, _ transaction: borrowing WriteTransaction
+        _ targets: [ErasureTarget], _ event: ProfileEvent, _ context: EventContext,
+        _ transaction: borrowing WriteTransaction
     ) throws -> Erasure {
         var erasure = Erasure()
-        for id in ids {
-            guard let user = try view.user(id, braze: log.braze, transaction) else {
-                erasure.unknown.append(id)
+        for target in targets {
+            guard let user = try target.user(view, braze: log.braze, transaction) else {
+                erasure.unknown.append(target.id)
                 continue
             }
             let survivor = try view.survivor(of: user, transaction)

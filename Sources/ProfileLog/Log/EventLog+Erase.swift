@@ -18,6 +18,21 @@ extension EventLog {
         _ users: [UserID], actor: String, reason: String, source: EventSource = .system
     ) throws(AppendError) -> Erasure {
         for user in users { try Validation.check(user) }
+        return try erase(users.map { ErasureTarget(id: $0) }, actor, reason, source)
+    }
+
+    /// As ``erase(_:actor:reason:source:)``, for users who were found. Refused with `versionConflict` if one of them was merged into
+    /// somebody else since, or erased: nobody else is erased for them.
+    package func erase(
+        found users: [UserInfo], actor: String, reason: String, source: EventSource = .system
+    ) throws(AppendError) -> Erasure {
+        let targets = users.map { ErasureTarget(id: .brazeID($0.brazeID), number: $0.number) }
+        return try erase(targets, actor, reason, source)
+    }
+
+    private func erase(
+        _ users: [ErasureTarget], _ actor: String, _ reason: String, _ source: EventSource
+    ) throws(AppendError) -> Erasure {
         do {
             let event = ProfileEvent.userErased(actor: actor, reason: reason)
             for _ in 0..<Self.surveys {
@@ -41,11 +56,11 @@ extension EventLog {
     /// How many records one read transaction sees at most.
     private static let surveySlice: UInt64 = 1 << 18
 
-    private func surveyErasure(of ids: [UserID]) throws -> ErasureSurvey {
+    private func surveyErasure(of targets: [ErasureTarget]) throws -> ErasureSurvey {
         var survey = try withView { view, transaction in
             var traces = ErasureTraces()
-            for id in ids {
-                guard let user = try view.user(id, braze: braze, transaction) else { continue }
+            for target in targets {
+                guard let user = try target.user(view, braze: braze, transaction) else { continue }
                 try traces.follow(view.survivor(of: user, transaction), view, transaction)
             }
             return ErasureSurvey(traces, beginning: view.last)
@@ -58,7 +73,7 @@ extension EventLog {
     }
 
     private func erase(
-        _ users: [UserID], _ event: ProfileEvent, _ context: EventContext, _ survey: ErasureSurvey?
+        _ users: [ErasureTarget], _ event: ProfileEvent, _ context: EventContext, _ survey: ErasureSurvey?
     ) throws -> Erasure {
         try writing.withLock { _ in
             var erasure: Erasure?

@@ -23,17 +23,23 @@ extension PreparedAppend {
     /// rules of the change forbid it.
     ///
     /// - Parameters:
+    ///   - found: users by whom the change was decided. Refused with `versionConflict` if one of them got an event since, or was merged
+    ///     into somebody else.
     ///   - key: makes the change, sent again, change nothing; one that changed nothing is not remembered.
     ///   - note: stands for what was asked, and is given back with every answer under `key`: the same key with another note is
     ///     refused.
     public static func identity(
-        _ change: IdentityChange, context: EventContext, idempotencyKey key: String? = nil, note: [UInt8] = []
+        _ change: IdentityChange, by found: [UserInfo] = [], context: EventContext, idempotencyKey key: String? = nil,
+        note: [UInt8] = []
     ) throws(AppendError) -> PreparedAppend {
         for id in change.ids { try Validation.check(id) }
         try Validation.check(time: context.occurredAt)
         var append = PreparedAppend(.identity(change, context))
         append.idempotencyKey = try checked(key: key ?? "")
         append.note = note
+        append.expectations = found.map { user in
+            Expectation(user: .brazeID(user.brazeID), version: .exactly(user.version), number: user.number)
+        }
         return append
     }
 }

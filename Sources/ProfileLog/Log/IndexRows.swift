@@ -67,8 +67,8 @@ struct UserRow: Hashable {
     var mergedInto: UInt64?
     /// Whether the person was erased: nothing leads here any more.
     var isErased = false
-    /// Whether an ID that is no device's was taken away: the user is somebody, whatever is left.
-    var hasLostID = false
+    /// Whether they, or one whom they took in, ever had an ID that is no device's: the user is somebody, whatever is left.
+    var isSomebody = false
 
     init() {}
 
@@ -82,28 +82,33 @@ struct UserRow: Hashable {
             case (2, .bytes):
                 guard let identity = IdentityCodec.read(reader.bytes()) else { return nil }
                 identities.append(identity)
+                isSomebody = isSomebody || !identity.isDevice
             case (3, .varint): mergedInto = reader.varint()
             case (4, .varint): isErased = reader.varint() != 0
-            case (5, .varint): hasLostID = reader.varint() != 0
+            case (5, .varint): isSomebody = isSomebody || reader.varint() != 0
             default: reader.skip(field.type)
             }
         }
         if reader.isBad { return nil }
     }
 
-    /// Takes in what an event said. An ID that is given again changes nothing.
+    /// Gives the user an ID. One that is given again changes nothing.
+    mutating func add(_ id: UserID) {
+        if !identities.contains(id) { identities.append(id) }
+        if !id.isDevice { isSomebody = true }
+    }
+
+    /// Takes in what an event said. What another user brings along is for the caller to look up, who knows that one's row.
     mutating func apply(_ news: Tail.IdentityNews) {
         if created == 0 { created = news.position }
         switch news.change {
-        case .created: break
-        case .given(let id): if !identities.contains(id) { identities.append(id) }
-        case .released(let id):
-            identities.removeAll { $0 == id }
-            if !id.isDevice { hasLostID = true }
+        case .created, .tookIn: break
+        case .given(let id): add(id)
+        case .released(let id): identities.removeAll { $0 == id }
         case .erased:
             identities = []
             isErased = true
-            hasLostID = false
+            isSomebody = false
         }
     }
 
@@ -127,12 +132,13 @@ struct UserRow: Hashable {
         for identity in identities { IdentityCodec.write(identity, field: 2, to: &writer) }
         if let mergedInto { writer.field(3, varint: mergedInto) }
         if isErased { writer.field(4, varint: 1) }
-        if hasLostID { writer.field(5, varint: 1) }
+        // Of nearly all users the IDs tell it.
+        if isSomebody, identities.allSatisfy(\.isDevice) { writer.field(5, varint: 1) }
         writer.littleEndian(crc32c(writer.bytes.slice(begin..<writer.count)))
     }
 
-    /// Whether the user is known by devices alone, and never was otherwise.
-    var isAnonymous: Bool { !identities.isEmpty && !hasLostID && identities.allSatisfy(\.isDevice) }
+    /// Whether the user is known by devices alone, and neither they nor anybody whom they took in ever was otherwise.
+    var isAnonymous: Bool { !identities.isEmpty && !isSomebody }
 
     /// The ID by which the user is best known: external ID, alias, e-mail, phone, device, in this order. Of several external IDs the
     /// last counts: the others were renamed.
@@ -192,7 +198,7 @@ enum PendingRow {
 /// How far the caches reach: the row `index` of table `checkpoints`.
 struct IndexCheckpoint: Hashable {
     /// Raised when the layout of a cache or of the row `flush` changes, or what a row says; caches of another revision are dropped and rebuilt.
-    static let currentRevision: UInt32 = 7
+    static let currentRevision: UInt32 = 8
     static let key = Array("index".utf8)
 
     var revision = currentRevision

@@ -74,7 +74,8 @@ struct IndexWriter {
             for user in users.map({ UInt64($0) }) {
                 let changes = (tail.identities[user] ?? []).filter { isNew($0.position) }
                 var row = UserRow()
-                if tail.version(ofFirst: changes) == 1, tail.merges[user] == nil {
+                let isAlone = tail.merges[user] == nil && changes.allSatisfy { $0.tookIn == nil }
+                if isAlone, tail.version(ofFirst: changes) == 1 {
                     // A user whose first event is in the tail has no row yet.
                     for news in changes { row.apply(news) }
                 } else {

@@ -195,10 +195,7 @@ struct LogChecker {
         for index in 0..<chunk.contacts.count {
             facts.contacts.insert(chunk.contacts.keys.withBytes(of: index) { Array($0) })
         }
-        for (user, changes) in chunk.identities {
-            for news in changes { facts.users[user, default: UserRow()].apply(news) }
-        }
-        for (source, merge) in chunk.merges { facts.users[source, default: UserRow()].mergedInto = merge.target }
+        facts.users.apply(chunk) { _ in true }
         for (device, changes) in chunk.devices where !device.text.isEmpty {
             for change in changes { facts.devices[device, default: DeviceState()].apply(change.change) }
         }
@@ -214,12 +211,9 @@ struct LogChecker {
         guard let flush else { return }
         func isNew(_ position: UInt64) -> Bool { position > flush.checkpoint && position <= flush.target }
         view.withTail { tail in
-            for (user, changes) in tail.identities where flush.hasWritten(user: user) {
-                for news in changes where isNew(news.position) { facts.users[user, default: UserRow()].apply(news) }
-            }
-            for (source, merge) in tail.merges where flush.hasWritten(user: source) && isNew(merge.position) {
-                facts.users[source, default: UserRow()].mergedInto = merge.target
-            }
+            let others = tail.changedUsers.filter { !flush.hasWritten(user: $0) }.map { ($0, facts.users[$0]) }
+            facts.users.apply(tail, where: isNew)
+            for (user, row) in others { facts.users[user] = row }
             for (device, changes) in tail.devices where flush.hasWritten(device: device) && !device.text.isEmpty {
                 for (change, position) in changes where isNew(position) {
                     facts.devices[device, default: DeviceState()].apply(change)

@@ -9,15 +9,7 @@ extension LogView {
     /// The device without what waits on it.
     func device(_ device: Name, _ transaction: borrowing some Reading & ~Copyable) throws -> DeviceStatus {
         try refuseDamage()
-        var status = DeviceStatus()
-        if checkpoint > 0, !device.text.isEmpty,
-            let stored = try transaction.get(tables.devices, Array(device.text.utf8))
-        {
-            guard let read = DeviceRow.status(stored) else {
-                throw StorageError.damaged(place: "a row of table devices")
-            }
-            status = read
-        }
+        var status = try storedStatus(device, transaction) ?? DeviceStatus()
         let reached = reach(of: device)
         withTail { tail in
             for (change, position) in tail.devices[device] ?? [] where position > reached && position <= last {
@@ -27,11 +19,26 @@ extension LogView {
         return status
     }
 
+    /// What table `devices` has of the device; nil if it has no row of it.
+    private func storedStatus(
+        _ device: Name, _ transaction: borrowing some Reading & ~Copyable
+    ) throws -> DeviceStatus? {
+        if checkpoint == 0 || device.text.isEmpty { return nil }
+        let key = Array(device.text.utf8)
+        guard let row = try transaction.get(tables.devices, key) else {
+            // The device would get a second user.
+            try key.withUnsafeBytes { key in
+                try refuseBrokenPage(.devices, around: key, transaction) { DeviceRow.status($0.value) != nil }
+            }
+            return nil
+        }
+        guard let status = DeviceRow.status(row) else { throw StorageError.damaged(place: "a row of table devices") }
+        return status
+    }
+
     /// What a device knows of its user.
     func person(_ user: UInt64, _ transaction: borrowing some Reading & ~Copyable) throws -> Device.Current {
         let row = try identities(of: user, transaction)
-        // A row that a broken page hides would make somebody nobody.
-        if row.created == 0 { throw UserRow.damage }
         return Device.Current(
             user: user, version: try version(of: user, transaction), identities: row.identities,
             isAnonymous: row.isAnonymous)

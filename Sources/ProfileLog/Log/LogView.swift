@@ -30,7 +30,7 @@ struct LogView: Sendable {
     }
 
     /// Throws if a broken page may be why `key` is not in `table`: around its place stand `rows` of the table, in order.
-    private func refuseBrokenPage(
+    func refuseBrokenPage(
         _ table: Table.Name, around key: UnsafeRawBufferPointer, _ transaction: borrowing some Reading & ~Copyable,
         rows isRow: (Cursor.Row) -> Bool
     ) throws {
@@ -59,7 +59,7 @@ struct LogView: Sendable {
     func version(of user: UInt64, _ streams: inout Cursor) throws -> UInt64 {
         let (inTail, users) = withTail { tail -> (UInt64?, UInt64) in
             guard let index = tail.head(user, visibleTo: last), tail.position(at: index) > checkpoint else {
-                return (nil, tail.usersAtBase)
+                return (nil, tail.userCount(visibleTo: checkpoint))
             }
             return (tail.entries[index].version, 0)
         }
@@ -137,21 +137,52 @@ struct LogView: Sendable {
 
     private var tailUserCount: UInt64 { withTail { $0.userCount(visibleTo: last) } }
 
-    /// A user's IDs in the order in which they were given, and the position of the user's creation.
+    /// A user's IDs in the order in which they were given, whether they are somebody, and the position of the user's creation.
     func identities(of user: UInt64, _ transaction: borrowing some Reading & ~Copyable) throws -> UserRow {
+        var (row, takenIn) = try ownRow(of: user, transaction)
+        var seen: Set<UInt64> = []
+        while !row.isSomebody, let source = takenIn.popLast() {
+            guard seen.insert(source).inserted else { continue }
+            let (other, others) = try ownRow(of: source, transaction)
+            row.isSomebody = other.isSomebody
+            takenIn += others
+        }
+        return row
+    }
+
+    /// The row of a user without what those bring along whom the tail tells that they took in, and these.
+    ///
+    /// Of the row of one who was taken in only `isSomebody` is of use: while a flush is written it may tell some of the tail's news already, and
+    /// has them applied once more.
+    private func ownRow(
+        of user: UInt64, _ transaction: borrowing some Reading & ~Copyable
+    ) throws -> (row: UserRow, takenIn: [UInt64]) {
         var row = UserRow()
-        if checkpoint > 0, let stored = try transaction.get(tables.users, user) {
+        if let stored = try storedRow(of: user, transaction) {
             guard let read = UserRow(stored) else { throw UserRow.damage }
             row = read
         }
         let reached = reach(of: user)
+        var takenIn: [UInt64] = []
         withTail { tail in
             for news in tail.identities[user] ?? [] where news.position > reached && news.position <= last {
                 row.apply(news)
+                if let source = news.tookIn { takenIn.append(source) }
             }
             if let merge = tail.merges[user], merge.position <= last { row.mergedInto = merge.target }
         }
-        return row
+        return (row, takenIn)
+    }
+
+    /// The user's row of table `users`; nil if they came behind the checkpoint. Throws if a broken page hides it: they would be somebody
+    /// else, without IDs and not merged.
+    private func storedRow(
+        of user: UInt64, _ transaction: borrowing some Reading & ~Copyable
+    ) throws -> UnsafeRawBufferPointer? {
+        if checkpoint == 0 { return nil }
+        if let row = try transaction.get(tables.users, user) { return row }
+        if user > 0, user <= withTail({ $0.userCount(visibleTo: checkpoint) }) { throw UserRow.damage }
+        return nil
     }
 
     /// The last position of which the user's row in table `users` tells. What it tells must not be applied once more: the order of the IDs
@@ -176,8 +207,7 @@ struct LogView: Sendable {
 
     func mergedInto(_ user: UInt64, _ transaction: borrowing some Reading & ~Copyable) throws -> UInt64? {
         if let merge = withTail({ $0.merges[user] }), merge.position <= last { return merge.target }
-        guard checkpoint > 0, let row = try transaction.get(tables.users, user) else { return nil }
-        return try UserRow.mergedInto(row)
+        return try storedRow(of: user, transaction).flatMap(UserRow.mergedInto)
     }
 
     // MARK: - Streams

@@ -32,10 +32,15 @@ public final class LogWriter: Sendable {
     }
 
     /// Runs `work` on the writer's thread, between two commits, for work that commits several times (a launch).
-    public func perform<Value: Sendable>(_ work: @escaping @Sendable (EventLog) throws -> Value) async throws -> Value {
+    ///
+    /// With `evenIfFull` it is never refused as `overloaded`: for what goes on with something of which a part is stored. How many such wait is
+    /// for the callers to bound.
+    public func perform<Value: Sendable>(
+        evenIfFull: Bool = false, _ work: @escaping @Sendable (EventLog) throws -> Value
+    ) async throws -> Value {
         let log = log
         return try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Value, any Error>) in
-            let refusal = queue.add { continuation.resume(with: Result { try work(log) }) }
+            let refusal = queue.add(evenIfFull: evenIfFull) { continuation.resume(with: Result { try work(log) }) }
             if let refusal { continuation.resume(throwing: refusal) }
         }
     }
@@ -120,20 +125,22 @@ private final class WriterQueue: Sendable {
     }
 
     func add(_ append: PreparedAppend, _ caller: Caller) -> AppendError? {
-        enter(bytes: append.byteCount) { batch in
+        enter(bytes: append.byteCount, evenIfFull: false) { batch in
             batch.appends.append(append)
             batch.callers.append(caller)
         }
     }
 
-    func add(_ work: @escaping @Sendable () -> Void) -> AppendError? { enter(bytes: 0) { $0.work.append(work) } }
+    func add(evenIfFull: Bool, _ work: @escaping @Sendable () -> Void) -> AppendError? {
+        enter(bytes: 0, evenIfFull: evenIfFull) { $0.work.append(work) }
+    }
 
-    private func enter(bytes: Int, _ add: (inout Batch) -> Void) -> AppendError? {
+    private func enter(bytes: Int, evenIfFull: Bool, _ add: (inout Batch) -> Void) -> AppendError? {
         let (refusal, mustWake) = state.withLock { state -> (AppendError?, Bool) in
             if state.isClosed { return (.closed, false) }
             let waiting = state.batch.appends.count + state.batch.work.count
-            if waiting >= capacity { return (.overloaded(waiting: waiting), false) }
-            if state.bytes > 0, state.bytes + bytes > capacityBytes { return (.overloaded(waiting: waiting), false) }
+            let isFull = waiting >= capacity || state.bytes > 0 && state.bytes + bytes > capacityBytes
+            if isFull, !evenIfFull { return (.overloaded(waiting: waiting), false) }
             add(&state.batch)
             state.bytes += bytes
             defer { state.isIdle = false }

@@ -56,11 +56,16 @@ struct Tail: ~Copyable {
             case created
             case given(UserID)
             case released(UserID)
+            /// That user went into this one.
+            case tookIn(UInt64)
             case erased
         }
 
         /// The ID that the user has from now on.
         var given: UserID? { if case .given(let id) = change { id } else { nil } }
+
+        /// Who went into the user.
+        var tookIn: UInt64? { if case .tookIn(let source) = change { source } else { nil } }
     }
 
     init(base: UInt64, userCount: UInt64, lastRecordedAt: Int64) {
@@ -135,6 +140,7 @@ struct Tail: ~Copyable {
             noteMerge(of: source, into: record.user, position)
             for identity in body.released + body.identities { release(identity, of: source, position) }
             for identity in body.identities { add(identity, user: record.user, position) }
+            note(.tookIn(source), of: record.user, position)
         default: break
         }
         DeviceChange.forEach(record, body, position) { device, change in
@@ -213,7 +219,14 @@ struct Tail: ~Copyable {
     func lastVersion(of user: UInt64) -> UInt64? { heads[user].map { entries[Int($0)].version } }
 
     /// How many users there are, as far as `last` is visible.
-    func userCount(visibleTo last: UInt64) -> UInt64 { creations.last { $0.position <= last }?.user ?? usersAtBase }
+    func userCount(visibleTo last: UInt64) -> UInt64 {
+        var (low, high) = (0, creations.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if creations[middle].position <= last { low = middle + 1 } else { high = middle }
+        }
+        return low == 0 ? usersAtBase : creations[low - 1].user
+    }
 
     func position(at index: Int) -> UInt64 { base + UInt64(index) + 1 }
 

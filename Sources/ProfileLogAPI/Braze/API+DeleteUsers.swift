@@ -5,7 +5,7 @@ extension API {
     func deleteUsers(_ request: APIRequest) async -> APIAnswer {
         do {
             let request = try DeleteRequest(request)
-            let reasons = try await performBeside { log in try request.carryOut(log) }
+            let reasons = try await performBeside { log in try untilItHolds { try request.carryOut(log) } }
             if reasons.contains(nil) { removeExports() }
             var json = JSONWriter()
             json.beginObject()
@@ -91,21 +91,22 @@ private struct DeleteRequest: Sendable {
         }
     }
 
-    /// Erases those who are found, in one commit. For each entry why nothing was done about it; nil if it was.
+    /// Erases those who are found, in one commit. For each entry why nothing was done about it; nil if it was. Throws `versionConflict`, and
+    /// nobody is erased, if one of those who were found was merged into somebody else meanwhile.
     func carryOut(_ log: EventLog) throws -> [String?] {
         var reasons: [String?] = []
-        var ids: [UserID] = []
+        var found: [UserInfo] = []
         for entry in entries {
             do {
-                let id = try entry.person.id(in: log)
-                guard try log.find(id) != nil else { throw IdentityItem.NobodyMeant(reason: "no such user exists") }
-                ids.append(id)
+                found.append(try entry.person.user(in: log))
                 reasons.append(nil)
             } catch let nobody as IdentityItem.NobodyMeant {
                 reasons.append(nobody.reason)
             }
         }
-        if !ids.isEmpty { _ = try log.erase(ids, actor: "/users/delete", reason: "requested", source: .rest) }
+        if !found.isEmpty {
+            _ = try log.erase(found: found, actor: "/users/delete", reason: "requested", source: .rest)
+        }
         return reasons
     }
 }

@@ -7,7 +7,7 @@ enum Decision {
     /// Addresses that lead to somebody who has another one by now: they are made free, and the request is decided again.
     case outdated([UserID])
     /// It is stored, and answered by where. If `holds` is there, only if that is so on the writer's thread, where nobody of this process comes
-    /// between it and the commit; else the request is decided again.
+    /// between it and the commit; else the request is decided again. What is decided on that thread holds.
     case store(
         PreparedAppend, holds: (@Sendable () throws -> Bool)? = nil, answer: (AppendReceipt) throws -> APIAnswer)
 }
@@ -93,13 +93,15 @@ extension API {
     }
 
     /// How often a request is decided beside all others.
-    private static let attemptsBesideOthers = 3
+    static let attemptsBesideOthers = 3
 }
 
-/// Runs `work` on the writer's thread, which decides by what the log holds and commits; again if another process comes between.
-func untilItHolds<Value>(_ work: () throws -> Value) throws -> Value {
+/// Runs `work`, which decides by what the log holds and commits; again if somebody comes between: on the writer's thread another process.
+func untilItHolds<Value>(
+    isOutrun: (AppendError) -> Bool = { $0.isOutrun }, _ work: () throws -> Value
+) throws -> Value {
     for _ in 1..<64 {
-        do { return try work() } catch let error as AppendError where error.isOutrun {}
+        do { return try work() } catch let error as AppendError where isOutrun(error) {}
     }
     return try work()
 }

@@ -36,8 +36,8 @@ struct AttributeGrowth {
                 let isGone = old == nil && change.operation.onlyRemoves
                 let reason = isGone ? nil : change.operation.reasonWithoutEffect(on: old)
                 // It is stored all the same: the profile may be another one by then.
-                if let reason { object.dropped.append((change.name.text, reason)) }
-                guard reason == nil, let new, isTooLarge(new), !change.operation.onlyRemoves else {
+                if let reason { object.say(reason, of: change.name) }
+                guard reason == nil, let new, isTooLarge(new, after: old), !change.operation.onlyRemoves else {
                     kept.append(change)
                     continue
                 }
@@ -61,26 +61,29 @@ struct AttributeGrowth {
             if !kept.isEmpty { events.append(.customAttributesChanged(kept)) }
         }
         object.events = events
-        object.leaveAlone(full, because: "would become larger than \(shownBytes)")
+        let reason = "would become larger than \(shownBytes)"
+        object.leaveAlone(Dictionary(uniqueKeysWithValues: full.map { ($0, reason) }))
     }
 
     private var onlyLastKept: String { "has more elements than \(shownBytes) can hold, of which the last were kept" }
 
     private var shownBytes: String { TrackLimits.shown(bytes: limits.bytesPerNestedValue) }
 
-    private func isTooLarge(_ value: AttributeValue) -> Bool {
-        switch value {
-        case .array(let elements):
-            let isPlain = AttributeType(value) == .array
-            return isPlain && elements.count > limits.arrayElements || value.jsonByteCount > limits.bytesPerNestedValue
-        case .object: return value.jsonByteCount > limits.bytesPerNestedValue
-        default: return false
+    /// Whether there is no room for `value`. Objects that were too large before need room only for more than they were.
+    private func isTooLarge(_ value: AttributeValue, after old: AttributeValue?) -> Bool {
+        switch AttributeType(value) {
+        case .array:
+            value.asArray?.count ?? 0 > limits.arrayElements || value.jsonByteCount > limits.bytesPerNestedValue
+        case .object, .objectArray:
+            value.jsonByteCount > max(limits.bytesPerNestedValue, old?.jsonByteCount ?? 0)
+        default: false
         }
     }
 
     /// The newest of `elements` that fit.
     private func fitting(_ elements: [AttributeValue]) -> [AttributeValue] {
-        var bytes = 2
+        // Two brackets, and a comma less than there are elements.
+        var bytes = 2 - 1
         let rest = elements.suffix(limits.arrayElements).reversed().prefix { element in
             bytes += element.jsonByteCount + 1
             return bytes <= limits.bytesPerNestedValue
@@ -89,24 +92,7 @@ struct AttributeGrowth {
     }
 }
 
-extension TrackObject {
-    /// Takes back all that is done to these custom attributes and said of it, but for `reason`.
-    fileprivate mutating func leaveAlone(_ attributes: Set<Name>, because reason: String) {
-        if attributes.isEmpty { return }
-        events = events.compactMap { $0.without(attributes) }
-        dropped.removeAll { attributes.contains(Name($0.field)) }
-        dropped += attributes.sorted().map { ($0.text, reason) }
-    }
-}
-
 extension ProfileEvent {
-    /// The event without what it does to these custom attributes; nil if that was all.
-    fileprivate func without(_ attributes: Set<Name>) -> ProfileEvent? {
-        guard case .customAttributesChanged(let changes) = self else { return self }
-        let others = changes.filter { !attributes.contains($0.name) }
-        return others.isEmpty ? nil : .customAttributesChanged(others)
-    }
-
     /// Whether what it does depends on the profile.
     fileprivate var isRelative: Bool {
         guard case .customAttributesChanged(let changes) = self else { return false }

@@ -27,17 +27,14 @@ struct AttributeTyping {
         for index in object.events.indices {
             guard case .customAttributesChanged(let changes) = object.events[index] else { continue }
             object.events[index] = .customAttributesChanged(
-                try changes.compactMap { change in
-                    if refused[change.name] != nil { return nil }
+                try changes.map { change in
+                    if refused[change.name] != nil { return change }
                     let (fitting, reason) = try fit(change, text: object.dateTexts[change.name])
-                    if let reason {
-                        refused[change.name] = reason
-                        object.dropped.append((change.name.text, reason))
-                    }
-                    return fitting
+                    refused[change.name] = reason
+                    return fitting ?? change
                 })
         }
-        object.events.removeAll { $0 == .customAttributesChanged([]) }
+        object.leaveAlone(refused)
     }
 
     /// The change as it is stored, or why it is not.

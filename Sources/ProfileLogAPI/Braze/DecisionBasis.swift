@@ -11,7 +11,7 @@ struct DecisionBasis: Sendable {
     enum Place {
         /// Other connections wait: nothing may be done that grows with the store.
         case connection
-        /// Everybody who writes waits: no state may be folded. All who share an address are looked at all the same.
+        /// Everybody who writes waits: no state may be folded that is far behind. All who share an address are looked at all the same.
         case writer
         /// Nobody waits.
         case ownThread

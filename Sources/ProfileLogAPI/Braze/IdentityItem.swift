@@ -36,32 +36,40 @@ extension IdentityItem.Change {
         }
     }
 
-    /// What is to be done, by what `log` holds now.
-    func resolved(_ log: EventLog) throws -> IdentityChange {
-        switch self {
-        case .fixed(let change): change
-        case .identify(let person, let externalID): .identify(user: try person.id(in: log), externalID: externalID)
-        case .merge(let source, let target):
-            .merge(
-                source: try source.id(in: log, "'identifier_to_merge': "),
-                target: try target.id(in: log, "'identifier_to_keep': "))
+    /// What is to be done, by what `log` holds now, and the users who have its addresses.
+    func resolved(_ log: EventLog) throws -> (change: IdentityChange, found: [UserInfo]) {
+        var found: [UserInfo] = []
+        func id(_ person: IdentityItem.Person, _ label: String = "") throws -> UserID {
+            if case .id(let id) = person { return id }
+            let user = try person.user(in: log, label)
+            found.append(user)
+            return .brazeID(user.brazeID)
         }
+        let change: IdentityChange =
+            switch self {
+            case .fixed(let change): change
+            case .identify(let person, let externalID): .identify(user: try id(person), externalID: externalID)
+            case .merge(let source, let target):
+                .merge(
+                    source: try id(source, "'identifier_to_merge': "), target: try id(target, "'identifier_to_keep': "))
+            }
+        return (change, found)
     }
 }
 
 extension IdentityItem.Person {
     fileprivate var isContact: Bool { if case .contact = self { true } else { false } }
 
-    /// An ID of the one who is meant; `label` begins the reason if nobody is.
-    func id(in log: EventLog, _ label: String = "") throws -> UserID {
+    /// The one who is meant; `label` begins the reason if nobody is.
+    func user(in log: EventLog, _ label: String = "") throws -> UserInfo {
         switch self {
-        case .id(let id): return id
+        case .id(let id):
+            guard let user = try log.find(id) else { throw IdentityItem.NobodyMeant(reason: "no such user exists") }
+            return user
         case .contact(let contact, let prioritization):
-            let candidates = try log.users(sharing: contact).map { user in
-                Prioritization.Candidate(user: user, updated: try log.lastUpdate(of: user))
-            }
+            let candidates = try log.users(sharing: contact)
             if candidates.isEmpty { throw IdentityItem.NobodyMeant(reason: "\(label)no user has this address") }
-            let left = prioritization.left(of: candidates)
+            let left = try prioritization.left(of: candidates, updated: log.lastUpdate)
             guard let first = left.first else {
                 throw IdentityItem.NobodyMeant(reason: "\(label)'prioritization' leaves no user of those who share it")
             }
@@ -69,7 +77,7 @@ extension IdentityItem.Person {
                 throw IdentityItem.NobodyMeant(
                     reason: "\(label)'prioritization' leaves \(left.count) users who share it")
             }
-            return .brazeID(first.user.brazeID)
+            return first
         }
     }
 }

@@ -21,15 +21,16 @@ struct IdentityKey: Sendable {
         "\(Hexadecimal.text(ContentHash.of(Array(text.utf8))))/\(item.array).\(item.index)"
     }
 
+    /// Which of the request's `items` were done. Throws if the key stands for another request.
+    func done(_ items: [IdentityItem], _ log: EventLog) throws -> [Bool] {
+        if let earlier = try log.append(underKey: text) { throw AppendError.keyReused(position: earlier.first) }
+        return try items.map { try wasDone($0, log) }
+    }
+
     /// Whether `item` was done under this key. Throws if the key stands for another request.
     func wasDone(_ item: IdentityItem, _ log: EventLog) throws -> Bool {
         guard let earlier = try log.append(underKey: key(of: item)) else { return false }
         guard earlier.isErased || earlier.note == note else { throw AppendError.keyReused(position: earlier.first) }
         return true
-    }
-
-    /// Throws if a request of another kind was stored under the key.
-    func refuseOthers(_ log: EventLog) throws {
-        if let earlier = try log.append(underKey: text) { throw AppendError.keyReused(position: earlier.first) }
     }
 }

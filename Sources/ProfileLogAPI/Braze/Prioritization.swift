@@ -29,26 +29,23 @@ struct Prioritization: Hashable, Sendable {
         self.filters = filters
     }
 
-    /// One who may be meant.
-    struct Candidate {
-        var user: UserInfo
-        /// The position of their latest event.
-        var updated: Position
-
-        var isIdentified: Bool {
-            user.ids.contains { if case .externalID = $0 { true } else { false } }
-        }
-    }
-
     /// Those whom the filters leave.
-    func left(of candidates: [Candidate]) -> [Candidate] {
-        filters.reduce(candidates) { left, filter in
+    ///
+    /// - Parameter updated: the position of the latest event that updates a user; asked only if that decides.
+    func left(of users: [UserInfo], updated: (UserInfo) throws -> Position) rethrows -> [UserInfo] {
+        try filters.reduce(users) { left, filter in
             switch filter {
-            case .identified: left.filter(\.isIdentified)
-            case .unidentified: left.filter { !$0.isIdentified }
-            case .mostRecentlyUpdated: left.max { $0.updated < $1.updated }.map { [$0] } ?? []
-            case .leastRecentlyUpdated: left.min { $0.updated < $1.updated }.map { [$0] } ?? []
+            case .identified: return left.filter(\.isIdentified)
+            case .unidentified: return left.filter { !$0.isIdentified }
+            case .mostRecentlyUpdated, .leastRecentlyUpdated:
+                if left.count < 2 { return left }
+                let sorted = try left.map { (user: $0, updated: try updated($0)) }.sorted { $0.updated < $1.updated }
+                return [filter == .mostRecentlyUpdated ? sorted[sorted.count - 1].user : sorted[0].user]
             }
         }
     }
+}
+
+extension UserInfo {
+    fileprivate var isIdentified: Bool { ids.contains { if case .externalID = $0 { true } else { false } } }
 }

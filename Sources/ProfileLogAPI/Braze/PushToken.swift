@@ -23,5 +23,11 @@ struct PushToken: Hashable, Sendable {
     }
 
     /// Stands for a device that nobody has named: the same each time.
-    var deviceID: String { Hexadecimal.text(ContentHash.of(Array("\(app)\0\(token)".utf8))) }
+    var deviceID: String { deviceID(0) }
+
+    /// Stands for a device as ``deviceID`` does, where that and others before `number` are somebody's.
+    func deviceID(_ number: Int) -> String {
+        let suffix = number == 0 ? "" : "\0\(number)"
+        return Hexadecimal.text(ContentHash.of(Array("\(app)\0\(token)\(suffix)".utf8)))
+    }
 }

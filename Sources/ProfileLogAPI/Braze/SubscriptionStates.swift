@@ -98,13 +98,18 @@ extension SubscriptionStates {
     }
 
     /// Adds the event of the ``change(of:_:)`` to `builder`.
-    func add(to user: UserID, _ builder: inout AppendBuilder, _ profiles: inout TrackProfiles) throws {
+    ///
+    /// - Parameter isNamed: whether an ID names the user. Those whom the states reach by an address are not updated by them: to these they come
+    ///   from the system (`EventLog.lastUpdate(of:)`).
+    func add(
+        to user: UserID, isNamed: Bool, _ builder: inout AppendBuilder, _ profiles: inout TrackProfiles
+    ) throws {
         let event = ProfileEvent.userAttributesChanged([try change(of: user, &profiles)])
-        try builder.add(event, EventContext(source: .rest), to: user)
+        try builder.add(event, EventContext(source: isNamed ? .rest : .system), to: user)
         profiles.add([event], to: user)
     }
 
-    /// Has `object` keep the groups that it does not name, and gives the states that it sets; nil if it sets none.
+    /// Has `object` keep the groups that it does not name, and gives the states that it sets; nil if it sets none, and then says nothing of them.
     static func fit(
         _ object: inout TrackObject, in workspace: Workspace, _ profiles: inout TrackProfiles
     ) throws -> SubscriptionStates? {
@@ -113,19 +118,20 @@ extension SubscriptionStates {
                 let place = changes.firstIndex(where: { $0.attribute == .subscriptionGroups && $0.value != .null })
             else { continue }
             let states = SubscriptionStates(changes[place].value)
-            guard try states.fits(object.target.user, in: workspace, &profiles) else {
-                object.dropped.append((StandardAttribute.subscriptionGroups.name, full))
-                changes.remove(at: place)
-                if changes.isEmpty {
-                    object.events.remove(at: index)
-                } else {
-                    object.events[index] = .userAttributesChanged(changes)
-                }
-                return nil
+            let fits = try states.fits(object.target.user, in: workspace, &profiles)
+            if fits, states.count > 0 {
+                changes[place] = try states.change(of: object.target.user, &profiles)
+                object.events[index] = .userAttributesChanged(changes)
+                return states
             }
-            changes[place] = try states.change(of: object.target.user, &profiles)
-            object.events[index] = .userAttributesChanged(changes)
-            return states
+            if !fits { object.dropped.append((StandardAttribute.subscriptionGroups.name, full)) }
+            changes.remove(at: place)
+            if changes.isEmpty {
+                object.events.remove(at: index)
+            } else {
+                object.events[index] = .userAttributesChanged(changes)
+            }
+            return nil
         }
         return nil
     }

@@ -11,16 +11,8 @@ struct TrackAddresses {
     /// What is stored of the request and not yet looked at here.
     private var stored: [(user: UserID, events: [ProfileEvent])] = []
     private var turn = 0
-    private var people: [UserID: Person] = [:]
-    private var users: [UserNumber: UserInfo] = [:]
-    private var changes: [Person: Changes] = [:]
-    private var found: [UserID: [UserInfo]] = [:]
-
-    private enum Person: Hashable {
-        case known(UserNumber)
-        /// Made by this request.
-        case new(UserID)
-    }
+    private var changes: [TrackProfiles.Person: Changes] = [:]
+    private var found: [UserID: InLog] = [:]
 
     /// What the request did to a person so far.
     private struct Changes {
@@ -30,85 +22,83 @@ struct TrackAddresses {
         var values: [StandardAttribute: AttributeValue] = [:]
     }
 
+    /// Those who have an address in the log, the one whom it means first.
+    private struct InLog {
+        let people: [TrackProfiles.Person]
+        let set: Set<TrackProfiles.Person>
+
+        init(_ users: [UserInfo]) {
+            people = users.map { .known($0.number) }
+            set = Set(people)
+        }
+    }
+
     init(_ log: EventLog, at place: DecisionBasis.Place) {
         self.log = log
         mostUsers = place == .connection ? Self.usersAtOnce : .max
     }
 
-    /// The users who are looked at where others wait: some milliseconds.
+    /// The users who are looked at where other connections wait: some milliseconds.
     static let usersAtOnce = 200
 
-    /// Remembers that `events` are to be stored for `user`.
+    /// Remembers that `events` are to be stored for `user`, whom the request names.
     mutating func add(_ events: [ProfileEvent], of user: UserID) { stored.append((user, events)) }
 
     /// An ID of the one whom `contact` means, after all that was added; nil if nobody has it.
     ///
-    /// Users with an external ID come before others, then those with the latest events.
-    mutating func user(_ contact: UserID) throws -> UserID? {
-        try catchUp()
-        let attribute: StandardAttribute = if case .email = contact { .email } else { .phone }
-        var candidates = try inLog(contact).map { Person.known($0.number) }
-        candidates.removeAll { changes[$0] != nil && !has($0, contact, attribute) }
-        for person in changes.keys where !candidates.contains(person) && has(person, contact, attribute) {
-            candidates.append(person)
+    /// Users with an external ID come before others, then those who were updated last.
+    mutating func user(_ contact: UserID, _ profiles: inout TrackProfiles) throws -> UserID? {
+        let touched = try touchedHolders(of: contact, &profiles)
+        // Of those whom the request left alone the log's first is meant.
+        let untouched = found[contact]?.people.first { changes[$0] == nil }
+        let meant = (touched + (untouched.map { [$0] } ?? [])).max {
+            rank($0, profiles) < rank($1, profiles)
         }
-        // What the log found comes first, in its order: that is left where the request touched nobody.
-        let ranked = candidates.enumerated().max { left, right in
-            let (leftRank, rightRank) = (rank(left.element), rank(right.element))
-            return leftRank == rightRank ? left.offset > right.offset : leftRank < rightRank
-        }
-        return ranked.map { id($0.element) }
+        return meant.map { profiles.id(of: $0) }
     }
 
-    private func rank(_ person: Person) -> (Int, Int) {
-        let isIdentified = ids(person).contains { if case .externalID = $0 { true } else { false } }
+    /// IDs of all who have `contact`, after all that was added: first those whom the request left alone.
+    mutating func holders(of contact: UserID, _ profiles: inout TrackProfiles) throws -> [UserID] {
+        let touched = try touchedHolders(of: contact, &profiles)
+        let untouched = (found[contact]?.people ?? []).filter { changes[$0] == nil }
+        return (untouched + touched).map { profiles.id(of: $0) }
+    }
+
+    /// Those who have `contact` and are changed by the request, by the object that did so last.
+    private mutating func touchedHolders(
+        of contact: UserID, _ profiles: inout TrackProfiles
+    ) throws -> [TrackProfiles.Person] {
+        try catchUp(&profiles)
+        let inLog = try inLog(contact, &profiles)
+        let attribute: StandardAttribute = if case .email = contact { .email } else { .phone }
+        let holders = changes.filter { person, changes in
+            switch changes.values[attribute] {
+            case nil: inLog.set.contains(person)  // Nothing was said about it.
+            case .string(let text)?: (attribute == .email ? UserID.email(text) : .phone(text)) == contact
+            default: profiles.ids(of: person).contains(contact)
+            }
+        }
+        return holders.sorted { $0.value.turn < $1.value.turn }.map(\.key)
+    }
+
+    private func rank(_ person: TrackProfiles.Person, _ profiles: TrackProfiles) -> (Int, Int) {
+        let isIdentified = profiles.ids(of: person).contains { if case .externalID = $0 { true } else { false } }
         return (isIdentified ? 1 : 0, changes[person]?.turn ?? 0)
     }
 
-    private func ids(_ person: Person) -> [UserID] {
-        switch person {
-        case .known(let number): users[number]?.ids ?? []
-        case .new(let id): [id]
-        }
-    }
-
-    /// An ID under which to store for `person`.
-    private func id(_ person: Person) -> UserID {
-        switch person {
-        case .known(let number): .brazeID(users[number]?.brazeID ?? "")
-        case .new(let id): id
-        }
-    }
-
-    /// Whether `person`, whom the log found by `contact` or the request changed, has it now.
-    private func has(_ person: Person, _ contact: UserID, _ attribute: StandardAttribute) -> Bool {
-        switch changes[person]?.values[attribute] {
-        case nil:
-            // Nothing was said about it: then it is as the log has it.
-            return found[contact]?.contains { .known($0.number) == person } ?? false
-        case .string(let text)?: return (attribute == .email ? UserID.email(text) : .phone(text)) == contact
-        default: return ids(person).contains(contact)
-        }
-    }
-
-    /// The users who have `contact` in the log, the one whom it means first.
-    mutating func inLog(_ contact: UserID) throws -> [UserInfo] {
-        if let users = found[contact] { return users }
+    private mutating func inLog(_ contact: UserID, _ profiles: inout TrackProfiles) throws -> InLog {
+        if let known = found[contact] { return known }
         guard let users = try log.users(sharing: contact, outOf: &mostUsers) else { throw TakesLong() }
-        for user in users { _ = remember(user) }
-        found[contact] = users
-        return users
+        for user in users { profiles.know(user) }
+        let inLog = InLog(users)
+        found[contact] = inLog
+        return inLog
     }
 
-    private mutating func remember(_ user: UserInfo) -> UserNumber {
-        users[user.number] = user
-        return user.number
-    }
-
-    private mutating func catchUp() throws {
+    private mutating func catchUp(_ profiles: inout TrackProfiles) throws {
         for (user, events) in stored {
             turn += 1
-            let person = try person(user)
+            let person = try profiles.person(user)
             changes[person, default: Changes()].turn = turn
             for case .userAttributesChanged(let all) in events {
                 for change in all where change.attribute == .email || change.attribute == .phone {
@@ -117,12 +107,5 @@ struct TrackAddresses {
             }
         }
         stored = []
-    }
-
-    private mutating func person(_ id: UserID) throws -> Person {
-        if let person = people[id] { return person }
-        let person = try log.find(id).map { Person.known(remember($0)) } ?? .new(id)
-        people[id] = person
-        return person
     }
 }

@@ -122,6 +122,10 @@ extension APIProblem {
         json.member("remedy", remedy)
         json.member("code", code)
         json.member("place", place)
+        if !dropped.isEmpty {
+            json.key("dropped")
+            json.array(dropped) { $0.place("reason", $1.reason, $1.array, $1.index) }
+        }
         json.endObject()
         return APIAnswer(status: status, body: json.bytes, allow: allow, code: code)
     }

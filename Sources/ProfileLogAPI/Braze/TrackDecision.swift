@@ -91,12 +91,17 @@ struct TrackDecision {
         }
     }
 
-    /// The device by which the owner of a token is known: that of the token, unless somebody is on it.
+    /// The device by which the owner of a token is known: that of the token, or if somebody is on it, the first that is made of the token and on
+    /// which nobody is.
     private mutating func device(of entry: AttributeValue, _ token: PushToken) throws -> UserID {
-        guard let id = entry[WireNames.deviceID]?.asText, (1...Limits.bytesPerDevice).contains(id.utf8.count),
-            try !profiles.exists(.device(id))
-        else { return .device(token.deviceID) }
-        return .device(id)
+        let named = entry[WireNames.deviceID]?.asText ?? ""
+        var device = (1...Limits.bytesPerDevice).contains(named.utf8.count) ? named : token.deviceID
+        var tries = 0
+        while try profiles.exists(.device(device)) {
+            device = token.deviceID(tries)
+            tries += 1
+        }
+        return .device(device)
     }
 
     private mutating func store(
@@ -113,6 +118,7 @@ struct TrackDecision {
         if object.target.updatesOnly, let known = try profiles.find(user) {
             // By this ID nobody can be made, should they be gone when it is stored.
             user = .brazeID(known.brazeID)
+            try profiles.hold(user)
             object.target.user = user
         }
         try typing.fit(&object)
@@ -171,20 +177,18 @@ struct TrackDecision {
     private mutating func share(
         _ states: SubscriptionStates, by user: UserID, _ builder: inout AppendBuilder
     ) throws -> String? {
-        let own = try profiles.find(user)
         guard let address = try profiles.email(of: user) else { return nil }
-        guard SubscriptionStates.haveRoom(in: builder) else {
+        if !SubscriptionStates.haveRoom(in: builder) {
             // Only whether anybody else has it: they may be many.
             var one = 1
-            let few = try api.log.users(sharing: address, outOf: &one)
-            return few?.allSatisfy { $0.number == own?.number } == true ? nil : SubscriptionStates.tooManyElsewhere
+            if try api.log.users(sharing: address, outOf: &one) == nil { return SubscriptionStates.tooManyElsewhere }
         }
+        let own = try profiles.person(user)
         var reason: String?
-        for other in try addresses.inLog(address) where other.number != own?.number {
-            let other = UserID.brazeID(other.brazeID)
+        for other in try addresses.holders(of: address, &profiles) where try profiles.person(other) != own {
             guard SubscriptionStates.haveRoom(in: builder) else { return SubscriptionStates.tooManyElsewhere }
             if try states.fits(other, in: api.workspace, &profiles) {
-                try states.add(to: other, &builder, &profiles)
+                try states.add(to: other, isNamed: false, &builder, &profiles)
             } else {
                 reason = SubscriptionStates.fullElsewhere
             }
@@ -192,10 +196,12 @@ struct TrackDecision {
         return reason
     }
 
-    /// The user under whom an object about `user` is stored: who has the address, if it is one that somebody has.
+    /// The user under whom an object about `user` is stored: who has the address, if it is one that somebody has. Who they are merged into
+    /// meanwhile may not have it.
     private mutating func storedUser(_ user: UserID) throws -> UserID {
         guard user.isAddress else { return user }
-        if let owner = try addresses.user(user) {
+        if let owner = try addresses.user(user, &profiles) {
+            try profiles.hold(owner)
             return owner
         }
         if try profiles.exists(user), !outdated.contains(user) { outdated.append(user) }

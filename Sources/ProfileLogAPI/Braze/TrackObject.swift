@@ -24,6 +24,25 @@ struct TrackObject {
     }
 }
 
+extension TrackObject {
+    /// Says why nothing comes of a custom attribute, in place of all that was said of it before.
+    mutating func say(_ reason: String, of attribute: Name) {
+        dropped.removeAll { $0.field == attribute.text }
+        dropped.append((attribute.text, reason))
+    }
+
+    /// Takes back all that is done to custom attributes, each for a reason.
+    mutating func leaveAlone(_ reasons: [Name: String]) {
+        if reasons.isEmpty { return }
+        events = events.compactMap { event in
+            guard case .customAttributesChanged(let changes) = event else { return event }
+            let others = changes.filter { reasons[$0.name] == nil }
+            return others.isEmpty ? nil : .customAttributesChanged(others)
+        }
+        for (attribute, reason) in reasons.sorted(by: { $0.key < $1.key }) { say(reason, of: attribute) }
+    }
+}
+
 /// Reads the objects of a track request. Knows the wire and the domain; no store, no clock.
 struct TrackReader {
     let workspace: Workspace

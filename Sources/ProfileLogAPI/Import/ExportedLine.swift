@@ -41,6 +41,10 @@ package enum ExportedLine {
 
     private static func context(_ kind: EventKind, _ fields: ImportFields) throws(ImportLine.Refusal) -> EventContext {
         var context = EventContext(source: .import)
+        // An attribute that the system gave somebody updates them no more than it did where it was exported.
+        if kind == .userAttributesChanged, try fields.text("source") == EventSource.system.name {
+            context.source = .system
+        }
         context.occurredAt = try fields.time("occurred_at")
         context.process = try fields.text("process").map { Name($0) }
         context.device = try fields.text("device")

@@ -45,6 +45,8 @@ package struct ImportLine {
         case exportAgain
         /// The line taken out: the log alone makes events of its kind.
         case takeOut
+        /// As many empty lines before it as a chunk has: what stands there already leaves no room for it.
+        case setApart
     }
 
     /// Reads one line of JSON.

@@ -53,12 +53,18 @@ struct ExportCommand: AsyncParsableCommand {
     ) async throws -> UInt64 {
         var after = after
         var count: UInt64 = 0
+        /// The store that is exported: the service may be told to begin another one.
+        var store: String?
         var bar = ProgressBar(isShown: Terminal.isError && (!Terminal.isOutput || output != nil))
         defer { bar.clear() }
         var writer = JSONWriter()
         while true {
             let query = filter.query + [("after", "\(after)"), ("limit", "10000")]
             let answer = try await connection.get("/v1/events", query)
+            guard store == nil || answer["store"].text == store else {
+                throw Failure("The log was begun anew while it was exported.", remedy: "Run the same command again.")
+            }
+            store = answer["store"].text
             for event in answer["events"].elements {
                 writer.value(event)
                 writer.endLine()

@@ -17,7 +17,8 @@ struct ImportCommand: AsyncParsableCommand {
 
             Or as `profilecli export` writes it, of the kinds customEventLogged, customAttributesChanged, \
             userAttributesChanged, purchaseLogged, customEventSaved, customAttributesSaved and userAttributeSaved; userCreated is \
-            passed over, since the first event makes its user, and so is what an erasure left, which is counted. All others belong to their store and are refused.
+            passed over, since the first event makes its user, and so are objectsLeftOut, which is about requests to another store, and what \
+            an erasure left, which is counted. All others belong to their store and are refused.
 
             1,000 lines at a time are stored, whole or not at all, under the file's name (or --name) and the number of the first. So \
             the same command, run again after a stop, with a corrected line or a file that has grown, goes on where it stopped and stores \

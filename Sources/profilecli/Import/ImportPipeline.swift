@@ -1,5 +1,6 @@
 internal import Dispatch
 internal import ProfileLog
+internal import ProfileLogAPI
 internal import Synchronization
 
 /// A thread that reads ahead: it makes chunks while its caller commits those before, at most a few at a time.
@@ -15,18 +16,18 @@ final class ImportPipeline: Sendable {
     private let filled = DispatchSemaphore(value: 0)
 
     /// Starts the thread; `makeNext` runs on it until it answers nil or throws.
-    init(capacity: Int = 8, _ makeReader: @escaping @Sendable () throws -> ImportChunker) {
+    init(capacity: Int = 8, _ makeReader: @escaping @Sendable () throws -> ChunkReader) {
         // Counted up, not made with this value: Dispatch traps when a semaphore ends below the value that it began with.
         for _ in 0..<capacity { free.signal() }
         startThread("import-reader", stackBytes: 4 << 20) { [self] in run(makeReader) }
     }
 
-    private func run(_ makeReader: () throws -> ImportChunker) {
+    private func run(_ makeReader: () throws -> ChunkReader) {
         do {
-            let chunker = try makeReader()
+            var reader = try makeReader()
             while true {
                 free.wait()
-                guard let chunk = try chunker.next() else { break }
+                guard let chunk = try reader.next() else { break }
                 state.withLock { $0.chunks.append(chunk) }
                 filled.signal()
             }

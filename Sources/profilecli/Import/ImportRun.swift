@@ -9,8 +9,7 @@ struct ImportRun {
     private let name: String
     private let clock = ContinuousClock()
     private var bar = ProgressBar()
-    private var stored: UInt64 = 0
-    private var skipped: UInt64 = 0
+    private var tally = ImportTally()
     private var erased: UInt64 = 0
     private var elapsed = Duration.zero
     private var totalBytes: UInt64 { input.totalBytes }
@@ -26,7 +25,7 @@ struct ImportRun {
         let begin = clock.now
         defer { elapsed = clock.now - begin }
         let (target, input, name) = (target, input, name)
-        let pipeline = ImportPipeline { ImportChunker(LineReader(input), name: name, into: target) }
+        let pipeline = ImportPipeline { ChunkReader(LineReader(input), name: name, into: target) }
         while true {
             if Interrupt.isRequested { throw interrupted() }
             switch pipeline.next(atMost: Self.chunksPerCommit) {
@@ -48,45 +47,22 @@ struct ImportRun {
         var chunks = chunks.filter { $0.events > 0 }
         // What is behind a chunk that is refused is not stored before it, or the log would have another order than the file.
         while !chunks.isEmpty {
-            for result in try target.log().commit(chunks.map(\.append), endsAtRefusal: true) {
+            let log = try target.log()
+            for result in log.commit(chunks.map(\.append), endsAtRefusal: true) {
                 let chunk = chunks.removeFirst()
-                try count(chunk, result)
+                do {
+                    try tally.count(chunk, result, in: log)
+                } catch let refused as RefusedChunk {
+                    throw explained(refused, log)
+                }
                 bar.update(progress(chunk.doneBytes))
             }
         }
     }
 
-    /// Counts a chunk that is stored, or was before. Where the file had ended inside it when it was imported last, its beginning is stored,
-    /// and the rest is stored now.
-    private mutating func count(_ chunk: ImportChunk, _ result: Result<AppendReceipt, AppendError>) throws {
-        let log = try target.log()
-        var (chunk, result) = (chunk, result)
-        while case .failure(let error) = result {
-            guard case .keyReused = error else { throw explained(error, chunk, log) }
-            let known = try Self.storedEvents(chunk.key, log)
-            guard 0 < known, known < chunk.events else { throw explained(error, chunk, log) }
-            var rest = chunk
-            // Under a key that is taken nothing is stored: this is refused unless the stored lines are these.
-            if case .failure(let error) = log.commit([try rest.removeFirst(known)])[0] {
-                throw explained(error, chunk, log)
-            }
-            skipped += UInt64(known)
-            chunk = rest
-            result = log.commit([rest.append])[0]
-        }
-        if try result.get().isRepetition { skipped += UInt64(chunk.events) } else { stored += UInt64(chunk.events) }
-    }
-
-    /// How many lines were stored under `key`: an event each, beside those of new users and of devices that got their first.
-    private static func storedEvents(_ key: String, _ log: EventLog) throws -> Int {
-        guard let receipt = try log.append(underKey: key), !receipt.places.isEmpty else { return 0 }
-        let page = try log.events(from: receipt.first, limit: receipt.places.count)
-        return page.events.count { $0.event.kind != .userCreated && $0.event.kind != .userChanged }
-    }
-
     /// Counts events; how many there will be is estimated from the bytes that are left.
     private func progress(_ doneBytes: UInt64) -> LogProgress {
-        let done = stored + skipped
+        let done = tally.total
         guard totalBytes > 0, doneBytes > 0 else { return LogProgress(stage: "import", done: done, total: 0) }
         let total = doneBytes >= totalBytes ? done : UInt64(Double(done) * Double(totalBytes) / Double(doneBytes))
         return LogProgress(stage: "import", done: done, total: max(total, done))
@@ -96,7 +72,7 @@ struct ImportRun {
 
     /// How many events before `place` are in the store now: `12,000 events before it are stored`.
     private func state(before place: String) -> String {
-        let count = stored + skipped
+        let count = tally.total
         let verb = count == 1 ? "is" : "are"
         return "\(Number.counted(count, "event")) before \(place) \(verb) stored"
     }
@@ -114,7 +90,7 @@ struct ImportRun {
 
     /// What is known to be stored: an earlier import may have come further.
     private var beginning: String {
-        switch stored + skipped {
+        switch tally.total {
         case 0: "nothing was"
         case 1: "the first event of \(source) is"
         case let count: "the first \(Number.counted(count, "event")) of \(source) are"
@@ -139,6 +115,8 @@ struct ImportRun {
             case .exportAgain:
                 "Export the store again with the newer profilecli, and import that with it and \(Shell.option("--name", name))"
             case .takeOut: "\(Self.takeOut(refusal.line)) and \(again)"
+            case .setApart:
+                "Put \(Number.grouped(ImportChunker.linesPerChunk)) empty lines before line \(refusal.line) and \(again)"
             }
         return Failure(
             "Line \(refusal.line) of \(source) cannot be imported: \(refusal.reason). \(stateAroundLine(before: "its chunk")).",
@@ -147,19 +125,19 @@ struct ImportRun {
 
     /// What to do with a line that the log alone can make. The lines before it keep their numbers, by which a rerun knows them.
     private static func takeOut(_ line: Int) -> String {
-        "A whole store is copied by replay --into FOLDER, and an export with \(ExportedLine.kindOptions) has no such lines. "
-            + "Or take out line \(line) and all of such kinds behind it,"
+        "A whole store is copied by replay --into FOLDER, and an export with \(ExportedLine.kindOptions) has no such lines: "
+            + "import that into an empty store. Or take out line \(line) and all of such kinds behind it,"
     }
 
-    private mutating func explained(_ error: AppendError, _ chunk: ImportChunk, _ log: EventLog) -> Failure {
+    private mutating func explained(_ refused: RefusedChunk, _ log: EventLog) -> Failure {
         bar.clear()
+        let (chunk, error) = (refused.chunk, refused.error)
         var failure = Failure(error)
         let line = try? chunk.line(refusedBy: log, error)
         let place = line.map { "Line \($0)" } ?? "Lines from \(chunk.firstLine)"
         // What was stored of the input is more than what this append says of itself.
-        let fact = failure.message.replacing("; nothing was stored.", with: ".")
         failure.message =
-            "\(place) of \(source): \(fact) \(line == nil ? state(before: "it") : stateAroundLine(before: "it"))."
+            "\(place) of \(source): \(error.fact) \(line == nil ? state(before: "it") : stateAroundLine(before: "it"))."
         switch (error, line) {
         case (.keyReused, _):
             failure.remedy =
@@ -176,15 +154,15 @@ struct ImportRun {
 
     /// What a failure to tell of it says; nil if nothing was stored.
     var done: String? {
-        stored == 0 ? nil : "\(Number.counted(stored, "event")) \(stored == 1 ? "is" : "are") stored"
+        tally.stored == 0 ? nil : "\(Number.counted(tally.stored, "event")) \(tally.stored == 1 ? "is" : "are") stored"
     }
 
     func summary() -> [String] {
         let seconds = elapsed.inSeconds
-        let rate = seconds > 0 ? UInt64(Double(stored + skipped) / seconds) : 0
-        var line = "Imported \(Number.counted(stored, "event")) in \(DurationText.compact(elapsed)) "
+        let rate = seconds > 0 ? UInt64(Double(tally.total) / seconds) : 0
+        var line = "Imported \(Number.counted(tally.stored, "event")) in \(DurationText.compact(elapsed)) "
         line += "(\(Number.grouped(rate)) events/s)"
-        if skipped > 0 { line += "; skipped \(Number.grouped(skipped)) that were stored before" }
+        if tally.skipped > 0 { line += "; skipped \(Number.grouped(tally.skipped)) that were stored before" }
         if erased > 0 { line += "; passed over \(Number.counted(erased, "line")) of erased persons" }
         return [line + ". \(Suggestion.next("stats"))"]
     }
@@ -193,9 +171,9 @@ struct ImportRun {
         var writer = JSONWriter()
         writer.beginObject()
         writer.key("imported")
-        writer.value(stored)
+        writer.value(tally.stored)
         writer.key("skipped")
-        writer.value(skipped)
+        writer.value(tally.skipped)
         writer.key("erased")
         writer.value(erased)
         writer.key("seconds")

@@ -29,14 +29,8 @@ struct InputFile: Sendable {
 
 /// The lines of a file or of standard input, lent one after the other from a large buffer.
 final class LineReader {
-    /// Bytes of the lines lent so far, with their line feeds.
-    private(set) var doneBytes: UInt64 = 0
     /// The number of the line lent last, from 1.
-    private(set) var lineNumber = 0
-
-    /// What some editors begin a file in UTF-8 with; no part of the first line.
-    private static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
-
+    private var lineNumber = 0
     private let descriptor: Int32
     private let name: String
     private var buffer: UnsafeMutableRawPointer
@@ -80,12 +74,8 @@ final class LineReader {
     }
 
     private func lend(_ length: Int, taking taken: Int, _ body: (UnsafeRawBufferPointer) throws -> Void) throws {
-        var line = UnsafeRawBufferPointer(start: buffer + begin, count: length)
-        if lineNumber == 0, line.starts(with: Self.byteOrderMark) {
-            line = UnsafeRawBufferPointer(rebasing: line.dropFirst(Self.byteOrderMark.count))
-        }
+        let line = UnsafeRawBufferPointer(start: buffer + begin, count: length)
         begin += taken
-        doneBytes += UInt64(taken)
         lineNumber += 1
         try body(line)
     }

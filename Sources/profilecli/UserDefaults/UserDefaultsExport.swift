@@ -52,12 +52,18 @@ struct UserDefaultsExport {
     /// Whether a file is there that holds something; of a pipe nothing is known.
     private var isFileThere: Bool {
         var status = stat()
-        return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
+        return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG && status.st_size > 0
     }
 
     /// What a file of this name holds beside the three lists, which stays.
     private func otherKeys() throws -> [Name: PropertyList] {
         guard isFileThere else { return [:] }
+        if OutputFile.isStandardOutput(path) {
+            throw Failure(
+                "Standard output is a file that holds something, and behind that no property list can be read. "
+                    + "Nothing was written.",
+                remedy: "Name the file itself, whose other keys stay, or a new one.")
+        }
         do {
             let lists = Set(PendingKind.allCases.map { Name($0.key) })
             return try PreferencesFile(path: path).members.filter { !lists.contains($0.key) }

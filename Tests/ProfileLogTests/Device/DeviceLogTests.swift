@@ -1,3 +1,4 @@
+import Synchronization
 import Testing
 
 @testable import ProfileLog
@@ -189,6 +190,64 @@ struct DeviceLogTests {
         let change = try log.changeUser(device: "d", to: .externalID("ana"))
         #expect(try log.event(at: change.last)?.event == .userChanged(previous: user.number))
         #expect(try log.find(.brazeID(user.brazeID))?.number == user.number)
+        try expectWhole(log)
+    }
+
+    /// When the caches are written before somebody comes to the device.
+    enum Writing: CaseIterable { case never, beforeMerges, betweenMerges, behindMerges }
+
+    @Test(
+        "Who took in somebody is no anonymous user, whatever they are known by", arguments: [false, true],
+        Writing.allCases)
+    func tookIn(isReleased: Bool, writing: Writing) throws {
+        let log = try open()
+        for device in ["d", "e"] { _ = try log.launch(device: device) }
+        let address = UserID.email("a@example.com")
+        _ = try log.append([played], to: address)
+        _ = try log.changeUser(device: "f", to: address)
+        let somebody = try #require(try log.find(address))
+        if isReleased { _ = try log.commit(.identity(.releaseAddress(address), context: .test)) }
+        func merge(_ source: UserID, into target: UserID) throws {
+            _ = try log.commit(.identity(.merge(source: source, target: target), context: .test))
+        }
+        let user = try #require(try log.find(.device("d")))
+        if writing == .beforeMerges { try log.writeIndex() }
+        try merge(.brazeID(somebody.brazeID), into: .device("e"))
+        if writing == .betweenMerges { try log.writeIndex() }
+        try merge(.device("e"), into: .device("d"))
+        if writing == .behindMerges { try log.writeIndex() }
+        #expect(try log.survivor(of: somebody.number) == user.number)
+        _ = try log.append([played], to: .externalID("ana"))
+        for (device, id) in [("d", "ana"), ("f", "bo")] {
+            _ = try log.changeUser(device: device, to: .externalID(id))
+            #expect(try log.deviceState(device).user == log.find(.externalID(id))?.number)
+        }
+        #expect(try log.survivor(of: user.number) == user.number)
+        #expect(try log.find(user.number)?.ids.allSatisfy(\.isDevice) == true)
+        try expectWhole(log)
+    }
+
+    @Test("Who took in somebody is known as such in every slice of a flush")
+    func tookInBySlice() throws {
+        let log = try EventLog(path: folder.path, create: true, options: .small(clock, indexLag: 10_000))
+        var merges: [PreparedAppend] = []
+        for number in 0..<6 {
+            let (device, address) = (UserID.device("d\(number)"), UserID.email("\(number)@example.com"))
+            // Rows of users are written in the order of their numbers: once that of the source comes first.
+            let users = number % 2 == 0 ? [device, address] : [address, device]
+            for user in users { _ = try log.append([played], to: user) }
+            let somebody = try #require(try log.find(address))
+            _ = try log.commit(.identity(.releaseAddress(address), context: .test))
+            let merge = IdentityChange.merge(source: .brazeID(somebody.brazeID), target: device)
+            merges.append(try .identity(merge, context: .test))
+        }
+        for answer in log.commit(merges) { _ = try answer.get() }
+        while try !log.writing.withLock({ _ in try log.writeIndexSlice(rows: 1) }) { try log.expectSound() }
+        for number in 0..<6 {
+            let user = try #require(try log.find(.device("d\(number)")))
+            _ = try log.changeUser(device: "d\(number)", to: .externalID("ana"))
+            #expect(try log.survivor(of: user.number) == user.number)
+        }
         try expectWhole(log)
     }
 

@@ -96,10 +96,10 @@ struct MachineRun {
     mutating func handle(_ input: Device.Input, _ device: Name) -> Bool {
         let state = devices[device] ?? DeviceState()
         let current = state.status.user.map { user in
-            let known = identities[user] ?? []
+            var row = UserRow()
+            for id in identities[user] ?? [] { row.add(id) }
             return Device.Current(
-                user: user, version: versions[user] ?? 0, identities: known,
-                isAnonymous: !known.isEmpty && known.allSatisfy(\.isDevice))
+                user: user, version: versions[user] ?? 0, identities: row.identities, isAnonymous: row.isAnonymous)
         }
         let owners = Dictionary(uniqueKeysWithValues: Set(state.items.values.map(\.user)).map { ($0, survivor($0)) })
         let actions = Device(state: state, now: now, owners: owners).handle(input, current: current)

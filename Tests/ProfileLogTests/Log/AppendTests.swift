@@ -57,6 +57,7 @@ struct AppendTests {
         #expect(try log.commit(good).places.count == 2)
         #expect(throws: AppendError.unknownUser(users[0])) { try log.commit(bad) }
         #expect(try log.find(users[1])?.version.rawValue == 2)
+        try log.expectSound()
     }
 
     @Test("An expected version that is not the user's refuses the append and nothing else of its group")

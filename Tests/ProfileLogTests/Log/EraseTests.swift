@@ -286,6 +286,35 @@ struct EraseTests {
         #expect(try log.replay(verify: true).isEqual)
     }
 
+    @Test("For who was found and then merged or erased, nobody is erased", arguments: [false, true])
+    func foundBefore(isMerged: Bool) throws {
+        let log = try open()
+        let other = try open()
+        try others(log)
+        try live(log)
+        let cyd = UserID.externalID("cyd")
+        _ = try log.append([.customEventLogged(CustomEvent(name: "other"))], to: cyd)
+        let found = try [#require(try log.find(ana)), #require(try log.find(bo))]
+        _ =
+            isMerged
+            ? try other.commit(.identity(.merge(source: bo, target: cyd), context: .test)).places.count
+            : try other.erase([bo], actor: "a test", reason: "asked to").users.count
+        let last = try log.lastPosition()
+        #expect {
+            try log.erase(found: found, actor: "a test", reason: "asked to")
+        } throws: { error in
+            guard case AppendError.versionConflict(.brazeID(found[1].brazeID), _, _) = error else { return false }
+            return true
+        }
+        #expect(try log.lastPosition() == last && log.find(ana) == found[0])
+        _ = try log.append([.customEventLogged(CustomEvent(name: "late"))], to: ana)
+        let erasure = try log.erase(found: [found[0]], actor: "a test", reason: "asked to")
+        #expect(erasure.users == [found[0].number])
+        #expect(try log.find(cyd)?.isErased == false)
+        try log.expectSound()
+        #expect(try log.replay(verify: true).isEqual)
+    }
+
     @Test("A copy that was begun before an erasure is refused")
     func copied() throws {
         let log = try open()

@@ -61,6 +61,7 @@ struct GivenEventTests {
         #expect(builder.byteCount == before)
         try builder.add(.customEventLogged(CustomEvent(name: "a")), .test, to: .externalID("ana"))
         #expect(try log.commit(builder.finish()).places.count == 2)
+        try log.expectSound()
     }
 
     @Test("An event that was read from a log can be appended to another; an erased one cannot")

@@ -61,6 +61,7 @@ struct ReplayTests {
         }
         #expect(!report.isComplete && report.isEqual, "\(report.differences)")
         #expect(try log.replay(verify: true).isEqual)
+        try log.expectSound()
     }
 
     @Test("Live equals replay, at the end and after every launch; a changed snapshot is found")

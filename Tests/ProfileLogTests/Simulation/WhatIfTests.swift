@@ -145,6 +145,7 @@ struct WhatIfTests {
         _ = try log.erase([.externalID("ana")], actor: "a test", reason: "a test")
         let report = try log.whatIf(.standard)
         #expect(report.unplayed == 1 && report.guessed == 0 && report.items == 0)
+        try log.expectSound()
     }
 
     @Test("What an erased person gave up was theirs: it is missed only where a reset takes others' items with it")
@@ -158,6 +159,7 @@ struct WhatIfTests {
         _ = try log.erase([.externalID("ana")], actor: "a test", reason: "a test")
         #expect(try log.whatIf(.standard).unplayed == 0)
         #expect(try log.whatIf(PublishedPolicy([.resetTakesEverything])).unplayed == 1)
+        try log.expectSound()
     }
 
     @Test("Who is merged while it runs stays who they were, whatever of theirs comes behind", arguments: [false, true])
@@ -179,6 +181,7 @@ struct WhatIfTests {
         }
         #expect(report.isComplete && report.isEqual && report.items == 1 && report.deliveredRight == 1)
         #expect(try log.survivor(of: number) == log.find(tim)?.number)
+        try log.expectSound()
     }
 
     @Test("A launch of which another device tells is not one of which nobody knows the device, whatever is looked at")

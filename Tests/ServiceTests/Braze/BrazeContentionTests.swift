@@ -160,6 +160,63 @@ struct BrazeContentionTests {
         #expect(haveSameVersion == 1)
     }
 
+    @Test(
+        "An object that names an address, or only updates, changes nobody into whom its user was merged meanwhile",
+        arguments: [
+            #""email":"x@y.example""#, #""user_alias":{"alias_label":"l","alias_name":"n"}"#,
+            #""external_id":"p","_update_existing_only":true"#,
+        ])
+    func mergedIntoSomebody(identifier: String) async throws {
+        try await withWriter { (api) async throws in
+            let mail = #""email":"x@y.example""#
+            await api.track(Wire.user("p", mail), Wire.user("jane", #""email":"j@z.example","plan":"gold""#))
+            let aliases = [("p", "n"), ("jane", "m")].map {
+                #"{"external_id":"\#($0)","alias_label":"l","alias_name":"\#($1)"}"#
+            }
+            let aliased = (path: "/users/alias/new", body: #"{"user_aliases":[\#(aliases.joined(separator: ","))]}"#)
+            #expect(await refusals(api, [aliased]) == [])
+            let isMerged = Mutex(false)
+            let answer = try await api.settle { basis in
+                var builder = api.log.prepare()
+                _ = try api.decide(#"{"attributes":[{\#(identifier),"plan":"free"}]}"#, at: basis.place, &builder)
+                let isFirst = isMerged.withLock { isMerged in
+                    defer { isMerged = true }
+                    return !isMerged
+                }
+                if isFirst {
+                    let merge = IdentityChange.merge(source: .externalID("p"), target: .externalID("jane"))
+                    _ = try api.log.commit(.identity(merge, context: EventContext(source: .rest)))
+                }
+                return .store(try builder.finish()) { _ in APIAnswer(status: 201, body: []) }
+            }
+            #expect(answer.status == 201)
+            #expect(await api.export(#""external_ids":["jane"]"#).at("0.custom_attributes.plan") == "gold")
+            let made = await api.export(#""email_address":"x@y.example""#).at("0.custom_attributes.plan")
+            #expect(made == (identifier == mail ? "free" : .null))
+        }
+    }
+
+    @Test("Who is merged while a request is decided is not mistaken for whom they went into")
+    func mergedWhileDecided() async throws {
+        try await withAPI { (api) async throws in
+            await api.track(Wire.user("p", #""email":"x@y.example""#), Wire.user("jane"))
+            var profiles = TrackProfiles(api.log)
+            var addresses = TrackAddresses(api.log, at: .ownThread)
+            let owner = try #require(try addresses.user(.email("x@y.example"), &profiles))
+            let merge = IdentityChange.merge(source: .externalID("p"), target: .externalID("jane"))
+            _ = try api.log.commit(.identity(merge, context: EventContext(source: .rest)))
+            for isPinned in [true, false] {
+                var profiles = profiles
+                if isPinned { try profiles.pin(owner) } else { try profiles.hold(owner) }
+                var builder = api.log.prepare()
+                try builder.add(.customEventLogged(CustomEvent(name: "e")), EventContext(source: .rest), to: owner)
+                profiles.expectPins(in: &builder)
+                let append = try builder.finish()
+                #expect(throws: AppendError.self) { try api.log.commit(append) }
+            }
+        }
+    }
+
     @Test("Who is deleted meanwhile takes nobody else's data along", arguments: ["track", "track/sync"])
     func deleted(path: String) async throws {
         try await withWriter { api in

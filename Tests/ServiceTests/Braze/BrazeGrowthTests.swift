@@ -134,6 +134,71 @@ struct BrazeGrowthTests {
         }
     }
 
+    /// What is there, what makes it smaller, and what makes it larger again.
+    static let tooLarge: [(String, String, String)] = [
+        (#"{"k":"123456789","l":1}"#, #"{"k":"12345"}"#, #"{"l":12}"#),
+        (
+            #"[{"id":1,"t":"123456789"},{"id":2}]"#,
+            #"{"$update":[{"$identifier_key":"id","$identifier_value":1,"$new_object":{"t":"1"}}]}"#,
+            #"{"$add":[{}]}"#
+        ),
+    ]
+
+    @Test("An object that is too large already can be made smaller by what merges, but no larger", arguments: tooLarge)
+    func smallerObject(first: String, smaller: String, larger: String) async throws {
+        try await withAPI { plain in
+            #expect(await plain.set(#""x":\#(first)"#) == nil)
+            let api = try plain.under("limits: {bytes_per_nested_value: 15}")
+            let before = await api.exported()
+            #expect(await api.set(#""_merge_objects":true,"x":\#(smaller)"#) == nil)
+            let after = await api.exported()
+            #expect(after != before && after.jsonByteCount > 15)
+            #expect(await api.set(#""_merge_objects":true,"x":\#(larger)"#) == "would become larger than 15 bytes")
+            #expect(await api.exported() == after)
+        }
+    }
+
+    @Test("As many elements stay as have room, to the last byte")
+    func lastByte() async throws {
+        try await withAPI { plain in
+            let api = try plain.under(Self.five)
+            // Together 100 bytes: two brackets, four quotation marks and a comma beside the text.
+            let (b, c) = (String(repeating: "b", count: 46), String(repeating: "c", count: 47))
+            #expect(await api.set(#""x":["a"]"#) == nil)
+            let reason = await api.set(#""x":{"add":["\#(b)","\#(c)"]}"#)
+            #expect(reason == "is full, so the oldest elements were removed")
+            #expect(await api.exported() == .array([.string(b), .string(c)]))
+        }
+    }
+
+    @Test(
+        "Of an attribute of which nothing is stored, no more is said than why",
+        arguments: [#"{"add":[1,2,3,4,5,6]}"#, "[1,2,3,4,5,6]", #"{"remove":[1],"add":[2]}"#])
+    func onlyWhy(value: String) async throws {
+        try await withAPI { plain in
+            let api = try plain.under(Self.five)
+            #expect(await api.set(#""x":"text""#) == nil)
+            // Both say one reason at most.
+            #expect(await api.set(#""x":\#(value)"#) == "is no String, as the first value of this attribute was")
+            #expect(await api.exported() == "text")
+        }
+    }
+
+    @Test(
+        "Of an operation without effect no more is said than why",
+        arguments: [#"{"add":[1,2,3,4,5,6]}"#, #"{"remove":[1],"add":[2]}"#])
+    func withoutEffect(value: String) async throws {
+        try await withAPI { plain in
+            let api = try plain.under(Self.five)
+            #expect(await api.set(#""x":[1]"#, of: "b") == nil)
+            // What comes from elsewhere is held to no type.
+            let text = ProfileEvent.customAttributesChanged([.init("x", .set("text"))])
+            _ = try api.log.append([text], to: .externalID("a"))
+            #expect(await api.set(#""x":\#(value)"#) == "is no array")
+            #expect(await api.exported() == "text")
+        }
+    }
+
     @Test("Requests at once about a full array leave it full, with a value of each")
     func race() async throws {
         try await withAPI { plain in

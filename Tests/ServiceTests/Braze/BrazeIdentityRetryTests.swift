@@ -1,6 +1,7 @@
 import ProfileLog
-import ProfileLogAPI
 import Testing
+
+@testable import ProfileLogAPI
 
 @Suite("Retries of what changes who is who")
 struct BrazeIdentityRetryTests {
@@ -82,6 +83,25 @@ struct BrazeIdentityRetryTests {
             }
             #expect(answers.isSubset(of: [202, 409]))
             #expect(await api.export(#""email_address":"s@x.example""#).count == 3)
+        }
+    }
+
+    @Test("Who sends the same at once is told that it was done, also if it left nobody with the address")
+    func doneMeanwhile() async throws {
+        try await withShared { api in
+            let body = Self.merge.replacing("s@x.example", with: "alone@x.example")
+            await api.track(Wire.aliasOnly("l4", "4", #""email":"alone@x.example""#))
+            let request = APIRequest(.post, "/users/merge", idempotencyKey: "k", body: Array(body.utf8))
+            let change = IdentityItem.Change.merge(
+                source: .contact(.email("alone@x.example"), .none), target: .id(.externalID("a")))
+            let work = IdentityWork(
+                item: IdentityItem(change: change, array: "merge_updates", index: 0), key: try IdentityKey(request))
+            let nobody = IdentityItem.NobodyMeant(reason: "nobody")
+            #expect(try work.reason(nobody, api.log) == "nobody")
+            #expect(await api.answer(request).status == 202)
+            await api.track(Wire.user("a", #""email":"a@x.example""#))
+            #expect(throws: IdentityItem.NobodyMeant.self) { try work.append(api.log) }
+            #expect(try work.reason(nobody, api.log) == nil)
         }
     }
 

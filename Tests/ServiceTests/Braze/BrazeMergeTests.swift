@@ -1,6 +1,8 @@
+import Dispatch
 import ProfileLog
-import ProfileLogAPI
 import Testing
+
+@testable import ProfileLogAPI
 
 @Suite("POST /users/merge")
 struct BrazeMergeTests {
@@ -88,6 +90,59 @@ struct BrazeMergeTests {
             let kept = await api.export(#""external_ids":["a","b","c"]"#)
             #expect(kept.count == 1)
             #expect(kept.at("0.email") == "c@x.example")
+        }
+    }
+
+    /// A merge of whoever has the address s@x.example into user `a`.
+    private static let shared = update(
+        #"{"email":"s@x.example","prioritization":["unidentified","most_recently_updated"]}"#, a)
+
+    @Test("Whom an address means is looked up while others write")
+    func lookedUpBeside() async throws {
+        try await withAPI { plain in
+            let writer = LogWriter(plain.log)
+            let api = API(writer: writer)
+            let (begins, begin) = AsyncStream<Void>.makeStream()
+            let answered = DispatchSemaphore(value: 0)
+            // It waits for the answer, and would do so for ever.
+            async let wait = writer.perform { _ in
+                begin.finish()
+                return answered.wait(timeout: .now() + 20)
+            }
+            for await _ in begins {}
+            #expect(await api.say("/users/merge", #"{"merge_updates":[\#(Self.shared)]}"#).contains("no user has"))
+            answered.signal()
+            let result = try await wait
+            #expect(result == .success)
+            await writer.close()
+        }
+    }
+
+    @Test(
+        "A merge of whoever has an address is not stored for somebody else, nor for who has changed",
+        arguments: [
+            ("/users/merge", update(#"{"user_alias":\#(Wire.alias("l", "1"))}"#, #"{"external_id":"jane"}"#)),
+            ("/users/track", Wire.aliasOnly("l", "1", #""email":"other@x.example""#)),
+            ("/users/delete", #"{"alias_name":"1","alias_label":"l"}"#),
+        ])
+    func changedMeanwhile(path: String, object: String) async throws {
+        try await withAPI { api in
+            await api.track(Wire.user("a"), Wire.user("jane", #""email":"jane@x.example""#))
+            await api.track(Wire.aliasOnly("l", "1", #""email":"s@x.example""#))
+            let change = IdentityItem.Change.merge(
+                source: .contact(.email("s@x.example"), .none), target: .id(.externalID("a")))
+            let work = IdentityWork(item: IdentityItem(change: change, array: "merge_updates", index: 0), key: nil)
+            let append = try work.append(api.log)
+            let list = ["/users/merge": "merge_updates", "/users/track": "attributes"][path] ?? "user_aliases"
+            #expect(await api.say(path, #"{"\#(list)":[\#(object)]}"#).hasPrefix("20"))
+            let last = try api.log.lastPosition()
+            #expect {
+                try api.log.commit(append)
+            } throws: { error in
+                if case AppendError.versionConflict = error { true } else { false }
+            }
+            #expect(try api.log.lastPosition() == last && api.log.find(.externalID("jane")) != nil)
+            #expect(throws: IdentityItem.NobodyMeant.self) { try work.append(api.log) }
         }
     }
 

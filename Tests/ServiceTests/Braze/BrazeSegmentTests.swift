@@ -484,10 +484,59 @@ struct BrazeSegmentTests {
             }
             #expect(!FileManager.default.fileExists(atPath: gone))
         }
-        // And so does the next one, also if somebody cleans the temporary folder meanwhile.
-        try? FileManager.default.removeItem(at: folder)
+        // And so does the next one.
         try await write("next", on: shelf)
         #expect(await spans.next() == ExportShelf.age)
+    }
+
+    /// Removes the folder in which `path` is.
+    private func clean(_ path: String) throws {
+        try FileManager.default.removeItem(at: URL(fileURLWithPath: path).deletingLastPathComponent())
+    }
+
+    @Test("Who cleans the temporary folder takes the files that are there, and the next export makes another")
+    func cleaned() async throws {
+        let shelf = ExportShelf()
+        try clean(try await write("old", on: shelf).path)
+        // Nobody was told of the one that is gone.
+        for (name, request) in [("new", "other"), ("again", "old")] {
+            let file = try await write(name, for: request, on: shelf)
+            #expect(file.name == name && FileManager.default.fileExists(atPath: file.path))
+        }
+        #expect(shelf.file("new") != nil && shelf.file("again") != nil && shelf.file("old") == nil)
+    }
+
+    @Test("The same request after the temporary folder was cleaned makes another file, if nothing came between")
+    func cleanedUntold() async throws {
+        let shelf = ExportShelf()
+        try clean(try await write("old", for: "r", on: shelf).path)
+        let file = try await write("new", for: "r", on: shelf)
+        #expect(file.name == "new" && FileManager.default.fileExists(atPath: file.path))
+    }
+
+    @Test("An export whose file is cleaned away while it is written is 507, also for who joined it")
+    func cleanedMeanwhile() async throws {
+        let shelf = ExportShelf()
+        let path = try await write("old", on: shelf).path
+        let (begins, begin) = AsyncStream<Void>.makeStream()
+        /// The status with which an export is refused.
+        func refusal(_ name: String, _ body: (FileHandle) async throws -> Void) async -> Int? {
+            let problem = await #expect(throws: APIProblem.self) {
+                try await write(name, for: "r", on: shelf, body)
+            }
+            return problem?.status
+        }
+        async let first = refusal("first") { file in
+            begin.finish()
+            while !shelf.hasWaiting("s") { try await Task.sleep(for: .milliseconds(1)) }
+            try clean(path)
+            try file.write(contentsOf: [1])
+        }
+        for await _ in begins {}
+        async let second = refusal("second") { _ in Issue.record("It is written twice.") }
+        #expect(await [first, second] == [507, 507])
+        #expect(shelf.file("first") == nil)
+        #expect(try await write("third", for: "r", on: shelf).name == "third")
     }
 
     @Test("A folder that a dead process left is removed, that of a living one is not")

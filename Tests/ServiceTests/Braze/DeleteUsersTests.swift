@@ -75,6 +75,31 @@ struct DeleteUsersTests {
         }
     }
 
+    @Test("Who has an address and is merged into another person meanwhile does not take that person along")
+    func mergedMeanwhile() async throws {
+        try await withAPI { (plain) async throws in
+            let writer = LogWriter(plain.log)
+            let api = API(writer: writer)
+            // Whether a name is one person's alone takes a look at the whole log: there is time between look-up and erasure.
+            let event = ProfileEvent.customEventLogged(CustomEvent(name: "e"))
+            for _ in 0..<40 { _ = try api.log.append(Array(repeating: event, count: 1_000), to: .externalID("other")) }
+            let merge = #"{"aliases_to_identify":[{"external_id":"jane","user_alias":\#(Wire.alias("l", "n"))}]}"#
+            for round in 0..<12 {
+                await api.track(
+                    Wire.user("jane", #""email":"jane@x.example""#),
+                    Wire.aliasOnly("l", "n", #""email":"shared@x.example","own":1"#))
+                async let deleted = delete(api, #"{"email_addresses":["shared@x.example"]}"#).body
+                async let merged = api.say("/users/identify", merge)
+                // One of the two comes first, and the other one finds nobody.
+                let (isDeleted, isMerged) = await (merged.contains("no such user"), deleted.contains("no user has"))
+                #expect(isDeleted != isMerged, "in round \(round)")
+                #expect(try api.log.find(.externalID("jane")) != nil, "in round \(round)")
+                #expect(await delete(api, #"{"external_ids":["jane"]}"#).status == 201)
+            }
+            await writer.close()
+        }
+    }
+
     static let refusals: [(String, String)] = [
         (#"{}"#, "names no user"), (#"{"external_ids":[]}"#, "names no user"),
         (#"{"external_ids":"a"}"#, "must be an array"),

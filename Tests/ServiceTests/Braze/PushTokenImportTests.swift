@@ -80,6 +80,30 @@ struct PushTokenImportTests {
         }
     }
 
+    @Test("Who is on the device made of a token keeps what they have, when the token is imported once more")
+    func rotated() async throws {
+        try await withAPI { (api) async throws in
+            let mail = #""email":"p@x.example""#
+            await send(api, token("t"), ",\(mail)")
+            let person = #"{"external_id":"jane",\#(mail),"prioritization":["unidentified"]}"#
+            _ = await api.post("/users/identify", #"{"emails_to_identify":[\#(person)]}"#)
+            await api.track(Wire.user("jane", #""push_tokens":[\#(token("t2"))]"#))
+            let before = try #require(try api.log.find(.externalID("jane")))
+            for round in 1...3 {
+                let answer = await send(api, token("t"), #","first_name":"R""#)
+                #expect(answer.at("attributes_processed") == 1 && answer.at("dropped") == .null)
+                #expect(try api.log.userCount() == UInt64(1 + round))
+                #expect(try api.log.find(.externalID("jane")) == before)
+                #expect(await send(api, token("t")).at("dropped.0.reason") == "somebody has this token already")
+                // Nobody has the token any more; who had it is on the device made for them.
+                let owner = try #require(try api.log.users(limit: 10).last)
+                #expect(await api.export(#""braze_id":"\#(owner.brazeID)""#).at("0.push_tokens.0.token") == "t")
+                await api.track(#"{"braze_id":"\#(owner.brazeID)","push_tokens":null}"#)
+            }
+            #expect(await api.export(#""external_ids":["jane"]"#).at("0.push_tokens.0.token") == "t2")
+        }
+    }
+
     @Test("A token goes with a merge")
     func merged() async throws {
         try await withAPI { (api) async throws in

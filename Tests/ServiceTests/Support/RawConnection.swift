@@ -106,7 +106,7 @@ final class RawConnection: Sendable {
         }
     }
 
-    /// As `readToEnd`, some 5 MB a second.
+    /// As `readToEnd`, some 1.5 MB a second.
     func readSlowly() async throws -> String? {
         var received: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 1 << 16)
@@ -115,7 +115,7 @@ final class RawConnection: Sendable {
             if count < 0 { return nil }
             if count == 0 { return String(decoding: received, as: UTF8.self) }
             received += buffer[..<count]
-            try await Task.sleep(for: .milliseconds(12))
+            try await Task.sleep(for: .milliseconds(40))
         }
     }
 

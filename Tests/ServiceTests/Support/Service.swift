@@ -166,12 +166,13 @@ func run(
 }
 
 /// Runs `body` with the API on a fresh store in this process, and checks the store.
-func withAPI(_ body: (API) async throws -> Void) async throws {
+func withAPI(_ options: LogOptions = LogOptions(), _ body: (API) async throws -> Void) async throws {
     await Gate.stores.enter()
     defer { Gate.stores.leave() }
     let folder = try Service.newFolder()
     defer { try? FileManager.default.removeItem(at: folder) }
-    let api = API(log: try EventLog(path: folder.appendingPathComponent("store").path, create: true))
+    let path = folder.appendingPathComponent("store").path
+    let api = API(log: try EventLog(path: path, create: true, options: options))
     try await body(api)
     let report = try api.log.check()
     #expect(report.isSound, "\(report.problems)")

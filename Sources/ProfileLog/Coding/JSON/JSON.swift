@@ -1,8 +1,8 @@
 /// JSON text to values, by the letter of RFC 8259.
 ///
 /// Stricter where the RFC leaves a choice: a key may stand once in an object, and only well-formed Unicode is text. An
-/// integer stays an integer: a number is `.int` unless it has a fraction or an exponent. The one exception is `-0`,
-/// which only a double can hold. No string becomes a date here; whoever knows what a member means converts it.
+/// integer stays an integer: a number is `.int` unless it has a fraction or an exponent. No string becomes a date here;
+/// whoever knows what a member means converts it.
 public enum JSON {
     /// The levels of nesting that `parse` accepts unless told otherwise.
     public static let defaultMaxDepth = 64

@@ -162,8 +162,8 @@ final class ExportShelf: Sendable {
     /// Whether somebody waits for the export of `segment` that another one has begun.
     func hasWaiting(_ segment: String) -> Bool { state.withLock { $0.running[segment]?.joined.isEmpty == false } }
 
-    /// The file that the same request has begun; nil if there is none, and from then on the caller is the one who writes it. What was
-    /// written since is not in it: then only those get it who plainly ask again.
+    /// The file that the same request has begun; nil if there is none, as if somebody has cleaned the temporary folder, and from then on the
+    /// caller is the one who writes it. What was written since is not in it: then only those get it who plainly ask again.
     private func begun(_ name: String, _ segment: String, _ asker: Asker) async throws -> File? {
         let abandoned = await abandoned(segment)
         let now = now()
@@ -176,6 +176,7 @@ final class ExportShelf: Sendable {
                     state.running[segment]?.joined.append((asker, continuation))
                     return nil
                 }
+                state.files.removeAll { !FileManager.default.fileExists(atPath: $0.path) }
                 let file = state.files.last { file in
                     let patience = asker.position <= file.position ? Self.patience : Self.patienceBehindWrite
                     return file.isUntold && file.digest == asker.digest
@@ -208,6 +209,8 @@ final class ExportShelf: Sendable {
             let path = "\(folder.path)/\(name)"
             do {
                 try await write(to: path, body)
+                // Somebody may have cleaned the temporary folder meanwhile.
+                guard FileManager.default.fileExists(atPath: path) else { throw CocoaError(.fileNoSuchFile) }
             } catch {
                 try? FileManager.default.removeItem(atPath: path)
                 throw error
@@ -232,7 +235,8 @@ final class ExportShelf: Sendable {
         APIProblem(
             status: 507, code: "export_not_written",
             error: "The export could not be written to the temporary folder (code \(code)).",
-            remedy: "Make room there, or set TMPDIR to a folder with room and start the service again.")
+            remedy: "Make room there if it has none, and ask for the segment again; or set TMPDIR to a folder with "
+                + "room and start the service again.")
     }
 
     private func write(to path: String, _ body: (FileHandle) async throws -> Void) async throws {
@@ -243,8 +247,10 @@ final class ExportShelf: Sendable {
         try await body(file)
     }
 
+    /// The folder, a new one if somebody has cleaned the temporary folder.
     private func folder() throws -> (ScratchFolder, clearings: Int) {
         try state.withLock { state in
+            if let folder = state.folder, !FileManager.default.fileExists(atPath: folder.path) { state.folder = nil }
             let folder = try state.folder ?? ScratchFolder(prefix: "profilelog-exports-")
             state.folder = folder
             return (folder, state.clearings)

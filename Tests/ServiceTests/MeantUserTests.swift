@@ -1,0 +1,97 @@
+import Foundation
+import ProfileLog
+import Synchronization
+import Testing
+
+@testable import ProfileLogAPI
+
+@Suite("Whom an address means when a write is stored")
+struct MeantUserTests {
+    private static let p = UserID.alias(label: "l", name: "p")
+
+    /// Sends `body` to `path`, and has `change` come between what it is decided by and its commit: the writer does that first, and only when
+    /// the write stands in line behind it.
+    private func answer(
+        _ api: API, _ writer: LogWriter, _ path: String, _ body: String,
+        behind change: @escaping @Sendable (EventLog) throws -> Void
+    ) async throws -> (status: Int, json: AttributeValue) {
+        let isHeld = Mutex(false)
+        async let held: Void = writer.perform { log in
+            isHeld.withLock { $0 = true }
+            while api.activity.waiting == 0 { Thread.sleep(forTimeInterval: 0.001) }
+            try change(log)
+        }
+        while !isHeld.withLock({ $0 }) { try await Task.sleep(for: .milliseconds(1)) }
+        let answer = await api.post(path, body)
+        try await held
+        return answer
+    }
+
+    /// Runs `body` with `p`, who is known by an alias and has x@y.example, and with jane, who has another address.
+    private func withTwo(_ body: (API, LogWriter) async throws -> Void) async throws {
+        try await withAPI { plain in
+            let writer = LogWriter(plain.log)
+            let api = API(writer: writer)
+            for (user, address) in [("alias:l:p", "x@y.example"), ("jane", "j@z.example")] {
+                let body = #"{"user":"\#(user)","attribute":"email","value":"\#(address)"}"#
+                #expect(await api.post("/v1/log/user-attribute", body).status == 200)
+            }
+            try await body(api, writer)
+        }
+    }
+
+    private static let attributes = #""user":"email:x@y.example","attributes":{"plan":"free"}"#
+    private static let writes = [
+        ("/v1/log/attributes", "{\(attributes)}"), ("/v1/save/attributes", #"{\#(attributes),"device":"d"}"#),
+        ("/v1/batch", #"{"items":[{"kind":"log/attributes",\#(attributes)}]}"#),
+    ]
+
+    private static func merge(_ log: EventLog) throws {
+        let merge = IdentityChange.merge(source: p, target: .externalID("jane"))
+        _ = try log.commit(.identity(merge, context: EventContext(source: .rest)))
+    }
+
+    @Test(
+        "Who is merged into somebody else, or erased, meanwhile takes nothing along", arguments: writes, [true, false])
+    func mergedMeanwhile(write: (path: String, body: String), isMerged: Bool) async throws {
+        try await withTwo { (api, writer) async throws in
+            let (status, json) = try await answer(api, writer, write.path, write.body) { log in
+                if isMerged {
+                    try Self.merge(log)
+                } else {
+                    _ = try log.erase([Self.p], actor: "a test", reason: "asked to")
+                }
+            }
+            #expect(status == 200, "\(json)")
+            let user = write.path == "/v1/batch" ? json.at("results.0.user") : json.at("user")
+            #expect(user.at("number") == 3)
+            let jane = try #require(try api.log.find(.externalID("jane")))
+            #expect(try api.log.profileView(api.log.profile(of: jane.number)).customAttributes.isEmpty)
+            #expect(await api.get("/v1/profile", [("user", "email:x@y.example")]).json.at("user.number") == 3)
+        }
+    }
+
+    @Test("An expected version is refused as ever, and counts for whom the address means then")
+    func expected() async throws {
+        try await withTwo { (api, writer) async throws in
+            let body = #"{\#(Self.attributes),"expect":2}"#
+            let (status, json) = try await answer(api, writer, "/v1/log/attributes", body, behind: Self.merge)
+            #expect(status == 412 && json.at("actual") == 0, "\(json)")
+            #expect(try api.log.find(.email("x@y.example")) == nil)
+        }
+    }
+
+    @Test("A braze_id that a request names itself is refused if it is nobody's")
+    func named() async throws {
+        try await withTwo { (api, writer) async throws in
+            let p = try #require(try api.log.find(Self.p))
+            let user = #""user":"braze:\#(p.brazeID)","name":"e""#
+            let item = #"{"kind":"log/attributes",\#(Self.attributes)}"#
+            let (status, json) = try await answer(
+                api, writer, "/v1/batch", #"{"items":[\#(item),{"kind":"log/event",\#(user)}]}"#
+            ) { log in _ = try log.erase([Self.p], actor: "a test", reason: "asked to") }
+            #expect(status == 404, "\(json)")
+            #expect(try api.log.find(.email("x@y.example")) == nil)
+        }
+    }
+}
