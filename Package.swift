@@ -68,7 +68,8 @@ let package = Package(
         .executableTarget(
             name: "profilelog-crashchild", dependencies: ["ProfileLog"], path: "Sources/crashchild",
             swiftSettings: settings),
-        .target(name: "TestSupport", path: "Tests/Support", swiftSettings: settings),
+        .systemLibrary(name: "CSpawn", path: "Tests/CSpawn"),
+        .target(name: "TestSupport", dependencies: ["CSpawn"], path: "Tests/Support", swiftSettings: settings),
         .testTarget(name: "CLITests", dependencies: ["ProfileLog", "TestSupport"], swiftSettings: settings),
         .testTarget(name: "CrashTests", dependencies: ["ProfileLog", "TestSupport"], swiftSettings: settings),
         .testTarget(

@@ -139,7 +139,7 @@ struct BadInputTests {
     @Test("An argument that is not UTF-8 is refused")
     func notUTF8() throws {
         let cli = try CLI()
-        let program = try CLI.program().path
+        let program = CLI.program.path
         let outcome = try cli.run(
             ["-c", "exec \"$0\" log event jane \"$(printf 'caf\\351')\"", program], command: URL(filePath: "/bin/sh"))
         #expect(outcome.status == 64)
@@ -201,7 +201,7 @@ struct BadInputTests {
         try cli.succeed("log", "event", "jane", "a")
         let program = cli.folder.appending(path: "program")
         // By a child: a descriptor of ours, open for writing while another test starts a process, would make the copy "busy".
-        let copy = try cli.run([CLI.program().path, program.path], command: URL(filePath: "/bin/cp"))
+        let copy = try cli.run([CLI.program.path, program.path], command: URL(filePath: "/bin/cp"))
         #expect(copy.status == 0, "\(copy.errors)")
         let nobody = ["--reuid=65534", "--regid=65534", "--clear-groups", program.path]
         let write = try cli.run(nobody + ["log", "event", "jane", "b"], command: setpriv)

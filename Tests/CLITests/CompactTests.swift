@@ -34,7 +34,7 @@ struct CompactTests {
 
     private func script(_ text: String, environment: [String: String] = [:]) throws -> CLI.Outcome {
         try cli.run(
-            ["-c", text, CLI.program().path], environment: environment, command: URL(filePath: "/bin/bash"))
+            ["-c", text, CLI.program.path], environment: environment, command: URL(filePath: "/bin/bash"))
     }
 
     @Test("One that had to try again works on the file that is there then")

@@ -28,7 +28,7 @@ struct DiskFullTests {
                 "$0" history jane --store small/store --kind customAttributesChanged --format json | wc -l
                 echo $i
                 exit $status
-                """, CLI.program().path,
+                """, CLI.program.path,
             ], command: SmallDisk.unshare)
         #expect(outcome.status == 1, "\(outcome.errors)")
         #expect(outcome.errors.contains("Error: The disk is full"), "\(outcome.errors)")

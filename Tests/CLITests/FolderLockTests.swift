@@ -41,7 +41,7 @@ struct FolderLockTests {
         for error in [ENOLCK, EOPNOTSUPP] {
             // Ended from outside if it waits, which would be for ever.
             let outcome = try cli.run(
-                ["60", CLI.program().path, "history", "jane"],
+                ["60", CLI.program.path, "history", "jane"],
                 environment: ["LD_PRELOAD": library, "FLOCK_ERROR": "\(error)"],
                 command: URL(filePath: "/usr/bin/timeout"))
             #expect(outcome.status == 1)

@@ -12,7 +12,7 @@ struct FollowingTests {
 
     /// Runs a shell script in which `$0` is the program.
     private func shell(_ script: String) throws -> CLI.Outcome {
-        try cli.run(["-c", script, CLI.program().path], command: URL(filePath: "/bin/bash"))
+        try cli.run(["-c", script, CLI.program.path], command: URL(filePath: "/bin/bash"))
     }
 
     @Test("tail prints what another process stores", arguments: ["", "--format json"])

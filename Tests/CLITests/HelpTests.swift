@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @Suite("Help")
@@ -15,7 +16,7 @@ struct HelpTests {
     @Test("Every subcommand has examples, each on one line of 80 columns", arguments: ["profilecli", "profiled"])
     func examples(name: String) throws {
         let cli = try CLI()
-        let program = try CLI.program().deletingLastPathComponent().appending(path: name)
+        let program = ChildProcess.built(name)
         let commands = try commands(cli, program: program)
         #expect(commands.count >= (name == "profilecli" ? 36 : 5), "\(commands)")
         if name == "profilecli" {
@@ -78,7 +79,7 @@ struct HelpTests {
 
     @Test("Both programs tell their version", arguments: ["profilecli", "profiled"])
     func version(name: String) throws {
-        let program = try CLI.program().deletingLastPathComponent().appending(path: name)
+        let program = ChildProcess.built(name)
         let outcome = try CLI().run(["--version"], command: program)
         #expect(outcome.status == 0 && outcome.output.contains(/^[0-9]+\.[0-9]+\.[0-9]+\n$/), "\(outcome.output)")
     }

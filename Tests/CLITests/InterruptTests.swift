@@ -19,7 +19,7 @@ struct InterruptTests {
             "$0" "$@" & until [ -s \(file) ] || ! kill -0 $!; do sleep 0.01; done; kill -INT $!; wait $!
             """
         return try cli.run(
-            ["-c", script, CLI.program().path] + arguments, command: URL(filePath: "/bin/bash"))
+            ["-c", script, CLI.program.path] + arguments, command: URL(filePath: "/bin/bash"))
     }
 
     @Test("A copy is stopped, and the same command goes on with it")
@@ -65,7 +65,7 @@ struct InterruptTests {
             rm -f pipe; mkfifo pipe; "$0" import pipe --name n & program=$!
             exec 3<> pipe; cat events.jsonl >&3; sleep \(seconds); kill -INT $program; wait $program
             """
-        let stopped = try cli.run(["-c", script, CLI.program().path], command: URL(filePath: "/bin/bash"))
+        let stopped = try cli.run(["-c", script, CLI.program.path], command: URL(filePath: "/bin/bash"))
         #expect(stopped.status == 130, "\(stopped.errors)")
         return stopped
     }

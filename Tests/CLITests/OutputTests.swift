@@ -237,7 +237,7 @@ struct OutputTests {
     @Test("A reader that goes away ends the program quietly")
     func brokenPipe() throws {
         let cli = try CLI()
-        let program = try CLI.program().path
+        let program = CLI.program.path
         let outcome = try cli.run(
             ["-c", "\"$0\" generate --events 200000 | head -n 1 | wc -l; exit ${PIPESTATUS[0]}", program],
             command: URL(filePath: "/bin/bash"))

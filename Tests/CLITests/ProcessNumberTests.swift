@@ -49,7 +49,7 @@ struct ProcessNumberTests {
             kill -CONT $first; wait $first; echo $?; wc -l < out.jsonl; ls | grep -c unfinished
             """
         let outcome = try cli.run(
-            ["-c", script, CLI.program().path], environment: ["NUMBER": number ?? ""],
+            ["-c", script, CLI.program.path], environment: ["NUMBER": number ?? ""],
             command: URL(filePath: "/bin/bash"))
         #expect(outcome.lines == ["1", "0", "2", "0", "200000", "0"], "\(outcome)")
     }

@@ -11,16 +11,14 @@ struct RemoteTests {
     /// A `profiled` on a free port, ended with this.
     final class Service {
         let url: String
-        private let process = Process()
+        private let process: ChildProcess
 
         init(_ cli: CLI, _ arguments: String...) throws {
             let portFile = cli.folder.appending(path: "port")
-            process.executableURL = try CLI.program().deletingLastPathComponent().appending(path: "profiled")
             let store = arguments.contains("--ephemeral") ? [] : ["--store", cli.store]
-            process.arguments = store + ["--port", "0", "--port-file", portFile.path] + arguments
-            process.standardOutput = FileHandle.nullDevice
-            process.standardError = FileHandle.nullDevice
-            try process.run()
+            process = try ChildProcess(
+                ChildProcess.built("profiled"), store + ["--port", "0", "--port-file", portFile.path] + arguments,
+                output: .nothing, errors: .nothing)
             var port = ""
             while port.isEmpty, process.end == nil {
                 usleep(25_000)
@@ -32,11 +30,11 @@ struct RemoteTests {
 
         /// Asks the service to end, and gives its exit status.
         func end() -> Int32 {
-            process.terminate()
+            process.signal(SIGTERM)
             return process.waitForEnd()
         }
 
-        deinit { if process.end == nil { process.terminate() } }
+        deinit { process.signal(SIGTERM) }
     }
 
     @Test(
@@ -63,7 +61,7 @@ struct RemoteTests {
                 seen new-4
                 kill $tail; wait $tail 2> other
                 cat seen; cat said >&2
-                """, CLI.program().path,
+                """, CLI.program.path,
             ],
             environment: ["PROFILELOG_URL": service.url, "PROFILELOG_STORE": ""], command: URL(filePath: "/bin/bash"))
         let names = outcome.lines.compactMap { $0.firstMatch(of: /(?:old|new)-\d/)?.output }
@@ -94,7 +92,7 @@ struct RemoteTests {
                 cat <&4 > other
                 wait $export; code=$?
                 cat said >&2; exit $code
-                """, CLI.program().path,
+                """, CLI.program.path,
             ],
             environment: ["PROFILELOG_URL": service.url, "PROFILELOG_STORE": ""], command: URL(filePath: "/bin/bash"))
         #expect(outcome.output.contains(#""reset":true"#), "\(outcome.output)")
@@ -170,7 +168,7 @@ struct RemoteTests {
     @Test("A service with keys is spoken to with the one in PROFILELOG_KEY")
     func key() throws {
         let cli = try CLI()
-        let profiled = try CLI.program().deletingLastPathComponent().appending(path: "profiled")
+        let profiled = ChildProcess.built("profiled")
         let added = try cli.run(
             ["keys", "add", "--name", "test", "--permissions", "all", "--store", cli.store], command: profiled)
         let key = added.output.split(whereSeparator: \.isWhitespace).first { $0.hasPrefix("plk_") }

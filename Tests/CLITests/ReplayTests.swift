@@ -71,7 +71,7 @@ struct ReplayTests {
     func interrupt() throws {
         let cli = try CLI()
         try cli.succeed("generate", "--events", "200000", "--users", "1000", "-o", "events.jsonl")
-        let program = try CLI.program().path
+        let program = CLI.program.path
         let script = """
             "$0" import events.jsonl & until [ -s store/data.mdb ]; do sleep 0.02; done; sleep 0.2; kill -INT $!; wait $!
             """

@@ -295,7 +295,7 @@ struct UserDefaultsTests {
                 timeout 20 "$0" export --user-defaults /dev/stdout --app-group \(appGroup) | cat > group.a.plist
                 exit ${PIPESTATUS[0]}
                 """
-            return try cli.run(["-c", script, CLI.program().path], command: URL(filePath: "/bin/bash"))
+            return try cli.run(["-c", script, CLI.program.path], command: URL(filePath: "/bin/bash"))
         }
         // There is nothing to empty in it.
         let nothing = try export("group.b")
@@ -314,7 +314,7 @@ struct UserDefaultsTests {
             : > group.a.plist; "$0" export --user-defaults \(path) --app-group group.a > \(
                 path == "/dev/stdout" ? "group.a.plist" : "other")
             """
-        let written = try cli.run(["-c", script, CLI.program().path], command: URL(filePath: "/bin/bash"))
+        let written = try cli.run(["-c", script, CLI.program.path], command: URL(filePath: "/bin/bash"))
         #expect(written.status == 0 && written.errors.contains("Wrote 1 item"), "\(written.errors)")
         try cli.succeed("import", "--user-defaults", "group.a.plist", "--store", "copy")
         #expect(try pending(cli, "--store", "copy").count == 1)
@@ -328,7 +328,7 @@ struct UserDefaultsTests {
         let script = "\"$0\" export --user-defaults \(path) --app-group group.a >> group.a.plist"
         let file = cli.folder.appending(path: "group.a.plist")
         let before = try Data(contentsOf: file)
-        let refused = try cli.run(["-c", script, CLI.program().path], command: URL(filePath: "/bin/bash"))
+        let refused = try cli.run(["-c", script, CLI.program.path], command: URL(filePath: "/bin/bash"))
         #expect(refused.status == 1 && refused.errors.contains("Name the file itself"), "\(refused.errors)")
         #expect(try Data(contentsOf: file) == before)
     }

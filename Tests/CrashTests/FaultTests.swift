@@ -73,11 +73,11 @@ private struct FaultRun {
         let (end, first) = try child(store, shim.environment("\(fault.rawValue):\(call)"))
         var problems: [String] = []
         if fault.endsProcess {
-            if end != .killed(9) { return ["the child ended as \(end)"] }
+            if end != -9 { return ["the child ended as \(end)"] }
             felt += 1
         } else if isOpening, !first.wasOpened {
             // Creating or opening failed and said so.
-            if end != .exited(3) { problems.append("the child ended as \(end) when it opened the store") }
+            if end != 3 { problems.append("the child ended as \(end) when it opened the store") }
             felt += 1
         } else {
             if !first.hasEnded { problems.append("the child ended as \(end): \(first.complaints)") }
@@ -87,7 +87,7 @@ private struct FaultRun {
         if isOpening, !first.wasOpened {
             // Nobody was promised anything; the next start must still work. Only half of the very first write makes a
             // file that LMDB cannot tell from a foreign one, and that is refused as such.
-            if call == 1, fault == .torn || fault == .short, try child(store, [:]).0 == .exited(3) { return problems }
+            if call == 1, fault == .torn || fault == .short, try child(store, [:]).0 == 3 { return problems }
             return try problems + reopened(store, first: nil)
         }
         return try problems + reopened(store, first: first)
@@ -125,7 +125,7 @@ private struct FaultRun {
             problems += audit.problems + complaintsAside(first).problems(in: audit)
         }
         let (end, second) = try child(store, [:])
-        if end != .exited(0) { problems.append("the second run ended as \(end): \(second.complaints)") }
+        if end != 0 { problems.append("the second run ended as \(end): \(second.complaints)") }
         let audit = try StoreAudit(EventLog(path: scratch(store)))
         problems += (audit.problems + second.problems(in: audit)).map { "second run: \($0)" }
         let earlier = Dictionary((first?.acknowledged ?? []).map { ($0.name, $0) }) { first, _ in first }
@@ -150,11 +150,11 @@ private struct FaultRun {
         return answers
     }
 
-    private func child(_ store: String, _ environment: [String: String]) throws -> (ChildProcess.End, Answers) {
+    private func child(_ store: String, _ environment: [String: String]) throws -> (Int32, Answers) {
         let said = "\(store).said-\(environment.isEmpty ? 2 : 1)"
-        let child = try ChildProcess(
+        let child = try CrashChild(
             ["script", scratch(store), "\(Self.seed)"], environment: environment, outputFile: scratch(said))
-        let end = child.wait()
+        let end = child.waitForEnd()
         return (end, Answers(scratch.lines(said)))
     }
 

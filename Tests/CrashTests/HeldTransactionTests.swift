@@ -11,13 +11,13 @@ struct HeldTransactionTests {
         let (told, isSound) = try await onOwnThread {
             let scratch = try Scratch()
             _ = try EventLog(path: scratch("store"), create: true).appendOne()
-            let writer = try ChildProcess(["hold-write", scratch("store")])
+            let writer = try CrashChild(["hold-write", scratch("store")])
             var told = [writer.readLine()]
-            let reader = try ChildProcess(["read", scratch("store")])
+            let reader = try CrashChild(["read", scratch("store")])
             told.append(reader.readLine())
             for child in [reader, writer] {
                 child.kill()
-                _ = child.wait()
+                child.waitForEnd()
             }
             let log = try EventLog(path: scratch("store"))
             _ = try log.appendOne()
@@ -38,10 +38,10 @@ struct HeldTransactionTests {
                 return log.environment.usedBytes - before
             }
             _ = try growth()
-            let reader = try ChildProcess(["hold-read", scratch("store")])
+            let reader = try CrashChild(["hold-read", scratch("store")])
             let told = reader.readLine()
             reader.kill()
-            _ = reader.wait()
+            reader.waitForEnd()
             let kept = try growth()
             log.environment.readersChecked.withLock { $0 -= .seconds(60) }
             _ = try log.appendOne()

@@ -36,7 +36,7 @@ struct KillTests {
         var kept: EventLog?
         for round in 0..<roundsPerStore {
             let said = "answers-\(round)"
-            let child = try ChildProcess(
+            let child = try CrashChild(
                 ["load", scratch("store"), "\(seed)", "\(round)", "\(retryFrom)"], outputFile: scratch(said))
             waitAndKill(child, scratch, said, &random)
             let answers = Answers(scratch.lines(said))
@@ -71,7 +71,7 @@ struct KillTests {
     }
 
     private static func waitAndKill(
-        _ child: ChildProcess, _ scratch: Scratch, _ said: String, _ random: inout SeededGenerator
+        _ child: CrashChild, _ scratch: Scratch, _ said: String, _ random: inout SeededGenerator
     ) {
         // One in six is killed before or while it opens the store.
         if random.next(below: 6) > 0 {
@@ -85,7 +85,7 @@ struct KillTests {
             usleep(UInt32(random.next(below: 40_000)))
         }
         child.kill()
-        _ = child.wait()
+        child.waitForEnd()
     }
 
     /// A retry of what was stored answers as the first time, one of what was not stored stores it.

@@ -25,7 +25,7 @@ struct RepetitionSyncTests {
     private func ask(times: Int, _ environment: [String: String]) throws -> (answers: [String], callsBefore: Int) {
         var answers: [String] = []
         let children = try [[:], environment].map { environment in
-            let child = try ChildProcess(["retry", scratch("store"), "1", "0", "1"], environment: environment)
+            let child = try CrashChild(["retry", scratch("store"), "1", "0", "1"], environment: environment)
             answers.append(child.readLine() ?? "nothing")
             return child
         }
@@ -36,7 +36,7 @@ struct RepetitionSyncTests {
         }
         for child in children {
             child.endInput()
-            _ = child.wait()
+            child.waitForEnd()
         }
         return (answers.map { $0.split(separator: " ").prefix(3).joined(separator: " ") }, callsBefore)
     }

@@ -21,8 +21,8 @@ private final class SharedRun {
     private static let appends = 120
     private let seed: UInt64
     private let scratch: Scratch
-    private var writers: [ChildProcess] = []
-    private var readers: [ChildProcess] = []
+    private var writers: [CrashChild] = []
+    private var readers: [CrashChild] = []
     private var answers = [Answers](repeating: Answers([]), count: 4)
     private var unread = [[UInt8]](repeating: [], count: 4)
     private var told = 0
@@ -36,22 +36,22 @@ private final class SharedRun {
         // A reader that died must not end the tests with it.
         signal(SIGPIPE, SIG_IGN)
         for reader in 0..<2 {
-            readers.append(try ChildProcess(["read", scratch("store")], outputFile: scratch("reader-\(reader)")))
+            readers.append(try CrashChild(["read", scratch("store")], outputFile: scratch("reader-\(reader)")))
         }
         for writer in 0..<4 {
-            writers.append(try ChildProcess(["write", scratch("store"), "\(seed)", "\(writer)", "\(Self.appends)"]))
+            writers.append(try CrashChild(["write", scratch("store"), "\(seed)", "\(writer)", "\(Self.appends)"]))
         }
         forward()
         var problems: [String] = []
         for (index, writer) in writers.enumerated() {
-            let end = writer.wait()
-            if end != .exited(0) || !answers[index].hasEnded { problems.append("writer \(index) ended as \(end)") }
+            let end = writer.waitForEnd()
+            if end != 0 || !answers[index].hasEnded { problems.append("writer \(index) ended as \(end)") }
         }
         for reader in readers { reader.endInput() }
         for (index, reader) in readers.enumerated() {
-            let end = reader.wait()
+            let end = reader.waitForEnd()
             let lines = scratch.lines("reader-\(index)")
-            if end != .exited(0) { problems.append("reader \(index) ended as \(end)") }
+            if end != 0 { problems.append("reader \(index) ended as \(end)") }
             problems += lines.filter { !$0.hasPrefix("open ") && !$0.hasPrefix("end ") }.map {
                 "reader \(index): \($0)"
             }

@@ -1,6 +1,7 @@
 import Foundation
 import ProfileLog
 import ProfileLogAPI
+import TestSupport
 import Testing
 
 @Suite("Start, stop and start again")
@@ -205,7 +206,7 @@ struct LifecycleTests {
         for _ in 0..<500 where (try? Data(contentsOf: folder.appendingPathComponent("p")).isEmpty) ?? true {
             try await Task.sleep(for: .milliseconds(20))
         }
-        kill(process.processIdentifier, SIGTERM)
+        process.signal(SIGTERM)
         #expect(try await Service.exitCode(of: process) == 0)
         #expect(FileManager.default.fileExists(atPath: folder.appendingPathComponent("elsewhere/data.mdb").path))
 

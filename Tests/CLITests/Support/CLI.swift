@@ -25,28 +25,8 @@ final class CLI: Sendable {
 
     deinit { try? FileManager.default.removeItem(at: folder) }
 
-    /// The program, next to the test bundle.
-    static func program() throws -> URL {
-        let bundle = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
-        var folder = URL(filePath: bundle).deletingLastPathComponent()
-        for _ in 0..<4 {
-            let program = folder.appending(path: "profilecli")
-            if FileManager.default.isExecutableFile(atPath: program.path) { return program }
-            folder.deleteLastPathComponent()
-        }
-        // With some runners the process is Swift's own helper; the bundle is then an argument.
-        for argument in CommandLine.arguments where argument.contains(".xctest") {
-            var folder = URL(filePath: argument).deletingLastPathComponent()
-            for _ in 0..<4 {
-                let program = folder.appending(path: "profilecli")
-                if FileManager.default.isExecutableFile(atPath: program.path) { return program }
-                folder.deleteLastPathComponent()
-            }
-        }
-        throw Missing()
-    }
-
-    struct Missing: Error {}
+    /// The program.
+    static let program = ChildProcess.built("profilecli")
 
     /// Runs `profilecli` with `arguments`, in the temporary folder, with `PROFILELOG_STORE` naming the store.
     @discardableResult
@@ -61,21 +41,15 @@ final class CLI: Sendable {
     func run(
         _ arguments: [String], input: String? = nil, environment: [String: String] = [:], command: URL? = nil
     ) throws -> Outcome {
-        let process = Process()
-        process.executableURL = try command ?? Self.program()
-        process.arguments = arguments
-        process.currentDirectoryURL = folder
         var variables = ["PATH": "/usr/bin:/bin", "PROFILELOG_STORE": store, "LANG": "C.UTF-8"]
         variables.merge(environment) { $1 }
-        process.environment = variables
         let run = UUID().uuidString
-        let (output, errors) = (try file("\(run).out"), try file("\(run).err"))
-        process.standardOutput = try FileHandle(forWritingTo: output)
-        process.standardError = try FileHandle(forWritingTo: errors)
-        let inputFile = try file("\(run).in")
-        if let input { try Data(input.utf8).write(to: inputFile) }
-        process.standardInput = try FileHandle(forReadingFrom: inputFile)
-        try process.run()
+        let (output, errors) = (folder.appending(path: "\(run).out"), folder.appending(path: "\(run).err"))
+        let inputFile = folder.appending(path: "\(run).in")
+        try Data((input ?? "").utf8).write(to: inputFile)
+        let process = try ChildProcess(
+            command ?? Self.program, arguments, in: folder, environment: variables, input: .file(inputFile),
+            output: .file(output), errors: .file(errors))
         return Outcome(
             status: process.waitForEnd(), output: try String(contentsOf: output, encoding: .utf8),
             errors: try String(contentsOf: errors, encoding: .utf8))
@@ -94,11 +68,5 @@ final class CLI: Sendable {
         let url = folder.appending(path: name)
         try Data(text.utf8).write(to: url)
         return url.path
-    }
-
-    private func file(_ name: String) throws -> URL {
-        let url = folder.appending(path: name)
-        try Data().write(to: url)
-        return url
     }
 }

@@ -9,7 +9,7 @@ enum PseudoTerminal {
 
     /// All that `profilecli` writes to the terminal when a shell runs it with `command`.
     static func output(of command: String, _ cli: CLI, _ environment: [String: String] = [:]) throws -> String {
-        let line = "stty cols 80 rows 24; '\(try CLI.program().path)' \(command)"
+        let line = "stty cols 80 rows 24; '\(CLI.program.path)' \(command)"
         var variables = ["TERM": "xterm-256color", "SHELL": "/bin/sh"]
         variables.merge(environment) { $1 }
         return try cli.run(["-qec", line, "/dev/null"], environment: variables, command: script).output

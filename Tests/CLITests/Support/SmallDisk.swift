@@ -7,11 +7,7 @@ enum SmallDisk {
 
     /// Whether one may be mounted here.
     static let canMount: Bool = {
-        let process = Process()
-        process.executableURL = unshare
-        process.arguments = ["-m", "sh", "-c", "mount -t tmpfs -o size=64k none /mnt"]
-        process.standardError = FileHandle.nullDevice
-        guard (try? process.run()) != nil else { return false }
-        return process.waitForEnd() == 0
+        let arguments = ["-m", "sh", "-c", "mount -t tmpfs -o size=64k none /mnt"]
+        return (try? ChildProcess(unshare, arguments, errors: .nothing))?.waitForEnd() == 0
     }()
 }

@@ -14,10 +14,8 @@ struct FaultShim: Sendable {
         let source = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent().appending(path: "faults/fault.c").path
         let library = scratch("fault.so")
-        let process = Process()
-        process.executableURL = URL(filePath: compiler)
-        process.arguments = ["-O1", "-shared", "-fPIC", "-o", library, source, "-ldl"]
-        try process.run()
+        let process = try ChildProcess(
+            URL(filePath: compiler), ["-O1", "-shared", "-fPIC", "-o", library, source, "-ldl"])
         if process.waitForEnd() != 0 { throw CannotCompile() }
         return FaultShim(library: library, scratch: scratch)
     }

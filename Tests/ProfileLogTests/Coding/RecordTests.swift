@@ -117,18 +117,13 @@ struct RecordTests {
     }
 
     private func run(_ program: String, _ arguments: [String], _ input: [UInt8]) throws -> [UInt8] {
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: program)
-        process.arguments = arguments
-        let (stdin, stdout) = (Pipe(), Pipe())
-        process.standardInput = stdin
-        process.standardOutput = stdout
-        try process.run()
-        stdin.fileHandleForWriting.write(Data(input))
-        try stdin.fileHandleForWriting.close()
-        let output = stdout.fileHandleForReading.readDataToEndOfFile()
+        let (given, said) = (URL(filePath: folder.path + ".in"), URL(filePath: folder.path + ".out"))
+        defer { for file in [given, said] { try? FileManager.default.removeItem(at: file) } }
+        try Data(input).write(to: given)
+        let process = try ChildProcess(
+            URL(filePath: program), arguments, input: .file(given), output: .file(said))
         #expect(process.waitForEnd() == 0)
-        return Array(output)
+        return Array(try Data(contentsOf: said))
     }
 
     @Test("Bytes that are no record are refused, never a crash", arguments: UInt64(0)..<200)

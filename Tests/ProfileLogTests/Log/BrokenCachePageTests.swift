@@ -8,6 +8,16 @@ struct BrokenCachePageTests {
     private let folder = TemporaryFolder()
     private let pageBytes = 4_096
 
+    /// The line of the store's file in the list of this process's maps. The system tells that in parts, and passes over some while others come
+    /// and go.
+    private func mapOfFile() throws -> Substring? {
+        for _ in 0..<100 {
+            let maps = try String(contentsOfFile: "/proc/self/maps", encoding: .utf8).split(separator: "\n")
+            if let map = maps.first(where: { $0.hasSuffix(folder.path + "/data.mdb") }) { return map }
+        }
+        return nil
+    }
+
     /// Overwrites the page of the file on which the last row of `table` lies with zeros.
     private func breakPage(ofLastRowIn table: Table.Name, _ log: EventLog) throws {
         let address = try log.environment.withReadTransaction { transaction in
@@ -15,8 +25,7 @@ struct BrokenCachePageTests {
                 UInt(bitPattern: try cursor.last()?.value.baseAddress)
             }
         }
-        let maps = try String(contentsOfFile: "/proc/self/maps", encoding: .utf8).split(separator: "\n")
-        let map = try #require(maps.first { $0.hasSuffix(folder.path + "/data.mdb") })
+        let map = try #require(try mapOfFile())
         let begin = try #require(UInt(map.prefix { $0 != "-" }, radix: 16))
         let file = try FileHandle(forUpdating: URL(filePath: folder.path + "/data.mdb"))
         try file.seek(toOffset: UInt64(address - begin) / UInt64(pageBytes) * UInt64(pageBytes))

@@ -22,10 +22,9 @@ struct FaultyDisk: Sendable {
 
     /// Compiles a library that a process can be started with (`LD_PRELOAD`).
     static func compile(_ source: URL, into library: URL) throws {
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: try #require(Self.compiler))
-        process.arguments = ["-O1", "-shared", "-fPIC", "-o", library.path, source.path, "-ldl"]
-        try process.run()
+        let process = try ChildProcess(
+            URL(fileURLWithPath: #require(Self.compiler)),
+            ["-O1", "-shared", "-fPIC", "-o", library.path, source.path, "-ldl"])
         try #require(process.waitForEnd() == 0, "\(source.lastPathComponent) does not compile.")
     }
 

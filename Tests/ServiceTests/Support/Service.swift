@@ -12,19 +12,13 @@ import Testing
 final class Service: @unchecked Sendable {
     let folder: URL
     let port: Int
-    private let process: Process
+    private let process: ChildProcess
     private let session: URLSession
 
     var store: String { folder.appendingPathComponent("store").path }
 
     /// What the process has said on standard error.
     var messages: String { (try? String(contentsOf: folder.appendingPathComponent("stderr"), encoding: .utf8)) ?? "" }
-
-    /// Beside the test bundle.
-    static var program: URL {
-        URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()
-            .appendingPathComponent("profiled")
-    }
 
     static func newFolder() throws -> URL {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("profiled-\(UUID().uuidString)")
@@ -55,35 +49,28 @@ final class Service: @unchecked Sendable {
     }
 
     deinit {
-        if process.end == nil { kill(process.processIdentifier, SIGKILL) }
+        process.signal(SIGKILL)
         try? FileManager.default.removeItem(at: folder.appendingPathComponent("port"))
     }
 
     /// Starts the program with other arguments; standard error goes to the file `stderr`.
-    static func launch(_ arguments: [String], in folder: URL, environment: [String: String] = [:]) throws -> Process {
-        let process = Process()
-        process.executableURL = program
-        process.arguments = arguments
-        process.currentDirectoryURL = folder
-        process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
-        let outputs = try ["stdout", "stderr"].map { name in
-            let file = folder.appendingPathComponent(name)
-            _ = FileManager.default.createFile(atPath: file.path, contents: nil)
-            return try FileHandle(forWritingTo: file)
-        }
-        (process.standardOutput, process.standardError) = (outputs[0], outputs[1])
-        try process.run()
-        for output in outputs { try output.close() }
-        return process
+    static func launch(
+        _ arguments: [String], in folder: URL, environment: [String: String] = [:]
+    ) throws -> ChildProcess {
+        try ChildProcess(
+            ChildProcess.built("profiled"), arguments, in: folder,
+            environment: ProcessInfo.processInfo.environment.merging(environment) { $1 },
+            output: .file(folder.appendingPathComponent("stdout")),
+            errors: .file(folder.appendingPathComponent("stderr")))
     }
 
     /// Waits for the end of a process without holding a thread; its exit code, or nil if it does not end.
-    static func exitCode(of process: Process, within limit: Duration = .seconds(120)) async throws -> Int32? {
+    static func exitCode(of process: ChildProcess, within limit: Duration = .seconds(120)) async throws -> Int32? {
         let deadline = ContinuousClock.now + limit
         while true {
             if let end = process.end { return end }
             if ContinuousClock.now > deadline {
-                kill(process.processIdentifier, SIGKILL)
+                process.signal(SIGKILL)
                 return nil
             }
             try await Task.sleep(for: .milliseconds(10))
@@ -98,7 +85,7 @@ final class Service: @unchecked Sendable {
     }
 
     /// Sends a signal.
-    func signal(_ signal: Int32) { kill(process.processIdentifier, signal) }
+    func signal(_ signal: Int32) { process.signal(signal) }
 
     /// Stops the service as an operator would, and tells its exit code.
     @discardableResult

@@ -1,0 +1,5 @@
+#include <spawn.h>
+
+// glibc's header has these for programs with _GNU_SOURCE alone, which Swift's are not.
+int posix_spawn_file_actions_addchdir_np(posix_spawn_file_actions_t *actions, const char *path);
+int posix_spawn_file_actions_addclosefrom_np(posix_spawn_file_actions_t *actions, int from);

@@ -1,0 +1,129 @@
+internal import CSpawn
+public import Foundation
+internal import Synchronization
+
+/// A process that a test started (`posix_spawn`).
+///
+/// Foundation's `Process` is not made for hundreds of them at once: with a thousand open descriptors it reads behind the end of a list of them,
+/// which at times ends the tests, and it learns of an end by a socket that another child may have inherited.
+public final class ChildProcess: Sendable {
+    /// The number by which the system knows it.
+    private let id: pid_t
+    /// How it ended, once somebody has asked.
+    private let known = Mutex<Int32?>(nil)
+
+    /// Where a standard stream of the process leads.
+    public enum Stream: Sendable {
+        /// To where that of the tests leads.
+        case inherited
+        case nothing
+        /// To a file, which is read; as an output, it is made, or emptied.
+        case file(URL)
+        /// To an open descriptor of this process, which stays the caller's.
+        case descriptor(Int32)
+    }
+
+    /// Why a process could not be started, as a number of `errno`.
+    public struct CannotStart: Error {
+        /// The number.
+        public let code: Int32
+
+        /// Is told by this number.
+        public init(code: Int32) { self.code = code }
+    }
+
+    /// Starts `program` with `arguments`, in `folder` or that of the tests, with `environment` or theirs. It inherits nothing but its streams.
+    public init(
+        _ program: URL, _ arguments: [String] = [], in folder: URL? = nil, environment: [String: String]? = nil,
+        input: Stream = .nothing, output: Stream = .inherited, errors: Stream = .inherited
+    ) throws {
+        var actions = posix_spawn_file_actions_t()
+        posix_spawn_file_actions_init(&actions)
+        defer { posix_spawn_file_actions_destroy(&actions) }
+        if let folder { posix_spawn_file_actions_addchdir_np(&actions, folder.path) }
+        input.lead(STDIN_FILENO, O_RDONLY, &actions)
+        output.lead(STDOUT_FILENO, O_WRONLY | O_CREAT | O_TRUNC, &actions)
+        errors.lead(STDERR_FILENO, O_WRONLY | O_CREAT | O_TRUNC, &actions)
+        posix_spawn_file_actions_addclosefrom_np(&actions, STDERR_FILENO + 1)
+        // A thread of Dispatch, on which a test may run, lets no signal through, and a child inherits that.
+        var attributes = posix_spawnattr_t()
+        posix_spawnattr_init(&attributes)
+        defer { posix_spawnattr_destroy(&attributes) }
+        var (none, all) = (sigset_t(), sigset_t())
+        sigemptyset(&none)
+        sigfillset(&all)
+        posix_spawnattr_setsigmask(&attributes, &none)
+        posix_spawnattr_setsigdefault(&attributes, &all)
+        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF))
+        let variables = (environment ?? ProcessInfo.processInfo.environment).map { "\($0.key)=\($0.value)" }
+        var process: pid_t = 0
+        let code = Self.withCStrings([program.path] + arguments) { words in
+            Self.withCStrings(variables) { posix_spawn(&process, program.path, &actions, &attributes, words, $0) }
+        }
+        if code != 0 { throw CannotStart(code: code) }
+        id = process
+    }
+
+    /// The program of this package that is called `name`, as it was built beside the tests.
+    public static func built(_ name: String) -> URL {
+        URL(filePath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent().appending(path: name)
+    }
+
+    /// Sends a signal, unless it is known to have ended.
+    public func signal(_ number: Int32) {
+        known.withLock { known in
+            if known == nil { _ = kill(id, number) }
+        }
+    }
+
+    /// The exit code, or minus the signal that ended it; nil while it runs.
+    public var end: Int32? {
+        known.withLock { known in
+            if known == nil { known = collected() }
+            return known
+        }
+    }
+
+    /// Holds the thread until the process has ended; its exit code, or minus the signal that ended it.
+    @discardableResult
+    public func waitForEnd() -> Int32 {
+        while true {
+            if let end { return end }
+            var info = siginfo_t()
+            _ = waitid(P_PID, id_t(id), &info, WEXITED | WNOWAIT)
+        }
+    }
+
+    /// Takes from the system how it ended; nil while it runs.
+    private func collected() -> Int32? {
+        var status: Int32 = 0
+        guard waitpid(id, &status, WNOHANG) == id else { return nil }
+        // As WTERMSIG and WEXITSTATUS.
+        let signal = status & 0x7F
+        return signal == 0 ? status >> 8 & 0xFF : -signal
+    }
+
+    private static func withCStrings<Result>(
+        _ texts: [String], _ body: (UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>) -> Result
+    ) -> Result {
+        var pointers = texts.map { strdup($0) } + [nil]
+        defer { for pointer in pointers { free(pointer) } }
+        return pointers.withUnsafeMutableBufferPointer { buffer in
+            // The buffer has at least the closing nil.
+            guard let base = buffer.baseAddress else { preconditionFailure("an empty buffer") }
+            return body(base)
+        }
+    }
+}
+
+extension ChildProcess.Stream {
+    /// Has the child's descriptor `number` lead here; a file is opened with `flags`.
+    fileprivate func lead(_ number: Int32, _ flags: Int32, _ actions: inout posix_spawn_file_actions_t) {
+        switch self {
+        case .inherited: break
+        case .nothing: posix_spawn_file_actions_addopen(&actions, number, "/dev/null", O_RDWR, 0)
+        case .file(let file): posix_spawn_file_actions_addopen(&actions, number, file.path, flags, 0o644)
+        case .descriptor(let descriptor): posix_spawn_file_actions_adddup2(&actions, descriptor, number)
+        }
+    }
+}
