@@ -13,8 +13,9 @@ extension API {
         let isAtomic = try fields.flag("atomic")
         let key = try Self.batchKey(fields, request)
         let digest = key == nil ? [] : RequestNote.digest(request)
+        let earlier = try key.flatMap { try log.append(underKey: $0) }
         // Behind an erasure the log compares what is left of the batch with the items.
-        if let key, let earlier = try log.append(underKey: key), !earlier.isErased {
+        if let earlier, !earlier.isErased {
             return try answer(to: earlier, remembered(note(of: earlier, digest), of: values))
         }
         let items = values.map { BatchItem($0, self) }
@@ -27,7 +28,9 @@ extension API {
             }
         }
         do {
-            let receipt = try await commit(append, for: items.compactMap(\.user)) { [self] in
+            // What was sent before stores nothing, and takes no address away.
+            let users = earlier == nil ? items.compactMap(\.user) : []
+            let receipt = try await commit(append, for: users) { [self] in
                 try prepared(items, key, digest).append
             }
             if receipt.isRepetition {

@@ -60,8 +60,10 @@ extension API {
 
     /// Commits `write`; an address sends it to one who has it.
     private func receipt(of write: Write) async throws -> AppendReceipt {
+        // What was sent before stores nothing, and takes no address away.
+        let isKnown = try write.key.map { try log.append(underKey: $0) != nil } ?? false
         do {
-            return try await commit(prepared(write), for: [write.user]) { [self] in try prepared(write) }
+            return try await commit(prepared(write), for: isKnown ? [] : [write.user]) { [self] in try prepared(write) }
         } catch AppendError.keyReused(let position) {
             // Sent before, when the address may have meant somebody else: the same content is a repetition still.
             guard write.user.isAddress, let key = write.key, let place = try log.append(underKey: key)?.places.last,

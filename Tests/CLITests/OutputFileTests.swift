@@ -41,6 +41,13 @@ struct OutputFileTests {
         #expect(try content("out/whole.jsonl").split(separator: "\n").count == 2)
     }
 
+    @Test("A file whose name is nearly as long as one may be is written")
+    func longName() throws {
+        let name = String(repeating: "n", count: 236)
+        try cli.succeed("generate", "--events", "2", "-o", name)
+        #expect(try content(name).split(separator: "\n").count == 2)
+    }
+
     @Test("A link that cannot lead to a file is refused and stays", arguments: ["missing/file", "loop", "."])
     func deadLink(target: String) throws {
         try link("loop", to: target)

@@ -34,7 +34,10 @@ struct RemoteTests {
             return process.waitForEnd()
         }
 
-        deinit { process.signal(SIGTERM) }
+        deinit {
+            process.signal(SIGKILL)
+            process.waitForEnd()
+        }
     }
 
     @Test(

@@ -17,6 +17,7 @@ struct AttributeGrowth {
         var values: [Name: AttributeValue?] = [:]
         /// The attributes that stay as they are, for one of their operations finds no room.
         var full: Set<Name> = []
+        var remarks = AttributeRemarks()
         for event in object.events {
             guard case .customAttributesChanged(let changes) = event else {
                 events.append(event)
@@ -36,7 +37,7 @@ struct AttributeGrowth {
                 let isGone = old == nil && change.operation.onlyRemoves
                 let reason = isGone ? nil : change.operation.reasonWithoutEffect(on: old)
                 // It is stored all the same: the profile may be another one by then.
-                if let reason { object.say(reason, of: change.name) }
+                if let reason { remarks.replace(with: reason, of: change.name) }
                 guard reason == nil, let new, isTooLarge(new, after: old), !change.operation.onlyRemoves else {
                     kept.append(change)
                     continue
@@ -55,12 +56,13 @@ struct AttributeGrowth {
                 kept.append(.init(change.name, .arrayAdd(added.suffix(rest.count))))
                 values[change.name] = .array(rest)
                 let remark = rest.count < added.count ? onlyLastKept : "is full, so the oldest elements were removed"
-                object.dropped.append((change.name.text, remark))
+                remarks.add(remark, of: change.name)
             }
             if !room.isEmpty { events.append(.customAttributesChanged(room)) }
             if !kept.isEmpty { events.append(.customAttributesChanged(kept)) }
         }
         object.events = events
+        remarks.tell(in: &object)
         let reason = "would become larger than \(shownBytes)"
         object.leaveAlone(Dictionary(uniqueKeysWithValues: full.map { ($0, reason) }))
     }
@@ -89,6 +91,29 @@ struct AttributeGrowth {
             return bytes <= limits.bytesPerNestedValue
         }
         return rest.reversed()
+    }
+}
+
+/// What is said of attributes while an object's operations are looked at in turn.
+private struct AttributeRemarks {
+    private var said: [(name: Name, reason: String)] = []
+    /// From where on it holds what is said of an attribute, also before all this.
+    private var begins: [Name: Int] = [:]
+
+    mutating func add(_ reason: String, of attribute: Name) { said.append((attribute, reason)) }
+
+    /// Takes the place of all that was said of the attribute.
+    mutating func replace(with reason: String, of attribute: Name) {
+        begins[attribute] = said.count
+        add(reason, of: attribute)
+    }
+
+    func tell(in object: inout TrackObject) {
+        if said.isEmpty { return }
+        object.dropped.removeAll { begins[Name($0.field)] != nil }
+        for (place, remark) in said.enumerated() where place >= begins[remark.name] ?? 0 {
+            object.dropped.append((remark.name.text, remark.reason))
+        }
     }
 }
 

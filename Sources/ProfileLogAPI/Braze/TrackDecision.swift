@@ -109,12 +109,14 @@ struct TrackDecision {
     ) throws {
         var object = object
         // It is stored for whoever has the address, and answered for the identifier that was used.
-        var user = try storedUser(object.target.user)
+        let holder = try owner(of: object.target.user)
+        var user = holder ?? object.target.user
         object.target.user = user
-        if let reason = try object.blocked ?? reasonAgainstCreation(object.target) {
-            drop(reason, array, index, of: user)
+        if let reason = try object.blocked ?? reasonAgainstCreation(object.target, holder) {
+            drop(reason, array, index, of: holder)
             return
         }
+        if holder == nil, !outdated.contains(user) { outdated.append(user) }
         if object.target.updatesOnly, let known = try profiles.find(user) {
             // By this ID nobody can be made, should they be gone when it is stored.
             user = .brazeID(known.brazeID)
@@ -130,9 +132,10 @@ struct TrackDecision {
             try profiles.pin(user)
         }
         var events = object.events
-        do {
+        do throws(AppendError) {
             try builder.add(events, object.context, to: user)
-        } catch .invalid(let place, let reason) {
+        } catch {
+            guard case .invalid(let place, let reason) = error else { throw error }
             throw RefusedByLog(place: place, reason: reason)
         }
         if let address = try address(of: user, object) {
@@ -156,7 +159,7 @@ struct TrackDecision {
     ) throws {
         let error = TrackError(type: type, kept: kept ?? type, array: array, index: index)
         errors.append(error)
-        let user = try value.flatMap { try? TrackTarget($0) }.map { try storedUser($0.user) }
+        let user = try value.flatMap { try? TrackTarget($0) }.flatMap { try owner(of: $0.user) }
         leftOut.take(LeftOut(list: array.rawValue, index: index, reason: error.kept), of: user)
     }
 
@@ -167,8 +170,10 @@ struct TrackDecision {
         leftOut.take(LeftOut(list: array.rawValue, index: index, field: field, reason: reason), of: user)
     }
 
-    private mutating func reasonAgainstCreation(_ target: TrackTarget) throws -> String? {
-        guard let reason = target.reasonAgainstCreation, try !profiles.exists(target.user) else { return nil }
+    /// - Parameter owner: as `owner(of:)` gives it.
+    private mutating func reasonAgainstCreation(_ target: TrackTarget, _ owner: UserID?) throws -> String? {
+        guard let reason = target.reasonAgainstCreation else { return nil }
+        if let owner, try profiles.exists(owner) { return nil }
         return reason
     }
 
@@ -197,15 +202,14 @@ struct TrackDecision {
     }
 
     /// The user under whom an object about `user` is stored: who has the address, if it is one that somebody has. Who they are merged into
-    /// meanwhile may not have it.
-    private mutating func storedUser(_ user: UserID) throws -> UserID {
+    /// meanwhile may not have it. Nil if it is one that nobody has and that still leads to somebody.
+    private mutating func owner(of user: UserID) throws -> UserID? {
         guard user.isAddress else { return user }
         if let owner = try addresses.user(user, &profiles) {
             try profiles.hold(owner)
             return owner
         }
-        if try profiles.exists(user), !outdated.contains(user) { outdated.append(user) }
-        return user
+        return try profiles.exists(user) ? nil : user
     }
 
     /// The address by which `object` makes a user, as their attribute; nil if it makes none, or says so itself.

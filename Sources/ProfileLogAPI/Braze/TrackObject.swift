@@ -25,12 +25,6 @@ struct TrackObject {
 }
 
 extension TrackObject {
-    /// Says why nothing comes of a custom attribute, in place of all that was said of it before.
-    mutating func say(_ reason: String, of attribute: Name) {
-        dropped.removeAll { $0.field == attribute.text }
-        dropped.append((attribute.text, reason))
-    }
-
     /// Takes back all that is done to custom attributes, each for a reason.
     mutating func leaveAlone(_ reasons: [Name: String]) {
         if reasons.isEmpty { return }
@@ -39,7 +33,9 @@ extension TrackObject {
             let others = changes.filter { reasons[$0.name] == nil }
             return others.isEmpty ? nil : .customAttributesChanged(others)
         }
-        for (attribute, reason) in reasons.sorted(by: { $0.key < $1.key }) { say(reason, of: attribute) }
+        // In place of all that was said of them before.
+        dropped.removeAll { reasons[Name($0.field)] != nil }
+        dropped += reasons.sorted { $0.key < $1.key }.map { ($0.key.text, $0.value) }
     }
 }
 

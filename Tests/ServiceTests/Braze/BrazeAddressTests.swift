@@ -108,6 +108,25 @@ struct BrazeAddressTests {
         }
     }
 
+    private static let firstWrite = #"{"user":"email:s@x.example","name":"e","key":"k"}"#
+    static let storingNothing = [
+        ("/v1/log/event", firstWrite), ("/users/track", #"{"attributes":[{\#(mail),"_merge_objects":"no"}]}"#),
+        ("/users/track", #"{"attributes":[{\#(mail),"_update_existing_only":true,"hit":true}]}"#),
+    ]
+
+    @Test("What stores nothing takes no address from who was made by it and has another one", arguments: storingNothing)
+    func storesNothing(path: String, body: String) async throws {
+        try await withAPI { api in
+            let change = #"{"user":"email:s@x.example","attribute":"email","value":"new@x.example"}"#
+            for (path, body) in [("/v1/log/event", Self.firstWrite), ("/v1/log/user-attribute", change)] {
+                #expect(await api.post(path, body).status == 200)
+            }
+            let made = try #require(try api.log.find(.email("s@x.example")))
+            _ = await api.post(path, body)
+            #expect(try api.log.find(.email("s@x.example")) == made)
+        }
+    }
+
     @Test("An object that only updates makes nobody, and reaches whoever has the address")
     func updateOnly() async throws {
         try await withAPI { api in

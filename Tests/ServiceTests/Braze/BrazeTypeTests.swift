@@ -59,6 +59,20 @@ struct BrazeTypeTests {
         }
     }
 
+    @Test("Names that differ in their bytes alone are two, also where both are refused")
+    func names() async throws {
+        try await withAPI { api in
+            func answer(_ value: String) async -> AttributeValue {
+                await api.post(
+                    "/users/track",
+                    #"{"attributes":[{"external_id":"a","\#("caf\u{E9}")":\#(value),"\#("cafe\u{301}")":\#(value)}]}"#
+                ).json
+            }
+            #expect(await answer(#""x""#).at("dropped") == .null)
+            #expect(await answer("1").at("dropped").count == 2)
+        }
+    }
+
     @Test("Text stays text for an attribute of text, even if it reads as a time")
     func dateText() async throws {
         try await withAPI { api in

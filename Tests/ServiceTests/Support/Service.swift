@@ -50,6 +50,7 @@ final class Service: @unchecked Sendable {
 
     deinit {
         process.signal(SIGKILL)
+        process.waitForEnd()
         try? FileManager.default.removeItem(at: folder.appendingPathComponent("port"))
     }
 
