@@ -65,14 +65,12 @@ struct OutputFile {
     }
 
     private static let suffix = ".unfinished"
-    private static let radix = 36
 
     /// Makes a file that is to become `target`, under a name that no other has, and holds it. Without it, the descriptor is below 0.
     private static func make(for target: String, mode: mode_t) -> (name: String, descriptor: Int32) {
         while true {
-            // As short as may be: file names end at 255 bytes.
-            let number = String(UInt32.random(in: 0...UInt32.max), radix: radix)
-            let name = "\(target).\(number)\(suffix)"
+            // Short, for a file's name ends at 255 bytes.
+            let name = "\(target).\(Int.random(in: 0..<10_000_000))\(suffix)"
             let descriptor = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode)
             if descriptor < 0, errno == EEXIST { continue }
             guard descriptor >= 0 else { return (name, descriptor) }
@@ -92,7 +90,7 @@ struct OutputFile {
         let begin = url.lastPathComponent + "."
         for name in (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
         where name.hasPrefix(begin) && name.hasSuffix(suffix) {
-            guard UInt32(name.dropFirst(begin.count).dropLast(suffix.count), radix: radix) != nil else { continue }
+            guard UInt64(name.dropFirst(begin.count).dropLast(suffix.count)) != nil else { continue }
             let path = folder.appending(path: name).path
             let left = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
             guard left >= 0 else { continue }
