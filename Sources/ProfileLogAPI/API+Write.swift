@@ -61,7 +61,7 @@ extension API {
     /// Commits `write`; an address sends it to one who has it.
     private func receipt(of write: Write) async throws -> AppendReceipt {
         // What was sent before stores nothing, and takes no address away.
-        let isKnown = try write.key.map { try log.append(underKey: $0) != nil } ?? false
+        let isKnown = try write.user.isAddress && write.key.map { try log.append(underKey: $0) != nil } ?? false
         do {
             return try await commit(prepared(write), for: isKnown ? [] : [write.user]) { [self] in try prepared(write) }
         } catch AppendError.keyReused(let position) {
