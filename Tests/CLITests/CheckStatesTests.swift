@@ -64,7 +64,7 @@ struct CheckStatesTests {
     private func replace(
         _ name: Table.Name, _ key: [UInt8], with content: [UInt8], _ damage: Damage, _ log: EventLog
     ) throws {
-        let table = log.environment.tables[name]
+        let table = WritableTable(log.environment.tables[name])
         try log.environment.withWriteTransaction { transaction in
             var row = Array(try #require(try transaction.get(table, key)))
             switch damage {

@@ -92,7 +92,7 @@ struct GoldenStoreTests {
         }
         return try EventLog(
             path: path, create: create, options: options, projections: [ProfileProjection.self],
-            storeID: Array(1...16))
+            creation: .creation(of: Array(1...16), at: options.now()))
     }
 
     private static func write(_ path: String) throws {

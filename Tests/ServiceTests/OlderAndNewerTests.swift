@@ -19,7 +19,7 @@ struct OlderAndNewerTests {
 
     /// Puts what is no number in the place of `number` in a record.
     private static func makeNaN(_ number: Double, at position: Position, _ log: EventLog) throws {
-        let table = log.environment.tables[.log]
+        let table = WritableTable(log.environment.tables[.log])
         func bytes(_ number: Double) -> [UInt8] { withUnsafeBytes(of: number.bitPattern.littleEndian) { Array($0) } }
         try log.environment.withWriteTransaction { transaction in
             let key = withNumberKey(position.rawValue) { Array($0) }

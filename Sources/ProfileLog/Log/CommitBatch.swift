@@ -1,37 +1,88 @@
-/// What one commit adds to the truth, as a value: consecutive records, and the names that they use first.
+/// What one commit changes in the truth, as a value. `log`, `names` and `meta` change in no other way.
 ///
-/// Applied to two stores with the same content, it leaves the same content in both.
+/// Two stores that apply the same batches have the same content in these three tables: a batch needs no clock, no chance and no path.
+/// The caches are not part of it. Each store derives them from the log (`IndexWriter`, `ErasedCaches`).
 struct CommitBatch: Hashable, Sendable {
-    var firstPosition: UInt64
-    var firstName: UInt32
-    var names: [Name]
-    /// The records one after the other, and where each ends.
-    var bytes: [UInt8]
-    var ends: [Int]
+    /// The position of the first record.
+    var firstPosition: UInt64 = 0
+    /// The number of the first new name.
+    var firstName: UInt32 = 0
+    /// Names that these records are the first to use.
+    var names: [Name] = []
+    /// The new records one after the other, and where each ends.
+    var bytes: [UInt8] = []
+    var ends: [Int] = []
+    /// The records that an erasure empties, in the order of their positions.
+    var tombstones: [BuriedRecord] = []
+    /// The numbers of names that an erasure empties: nobody else uses them.
+    var forgottenNames: [UInt32] = []
+    /// Rows of table `meta` that get a new value.
+    var meta: [MetaRow] = []
 
+    /// A record of the log, and what an erasure leaves of it.
+    struct BuriedRecord: Hashable, Sendable {
+        let position: UInt64
+        let tombstone: [UInt8]
+    }
+
+    /// A row of table `meta`.
+    struct MetaRow: Hashable, Sendable {
+        let name: String
+        let value: [UInt8]
+    }
+
+    /// How many records it appends.
     var count: Int { ends.count }
+
+    /// Calls `body` with the new records in order.
+    func forEachRecord(_ body: (UnsafeRawBufferPointer) throws -> Void) rethrows {
+        try bytes.withUnsafeBytes { bytes in
+            var begin = 0
+            for end in ends {
+                try body(bytes.slice(begin..<end))
+                begin = end
+            }
+        }
+    }
 }
 
+// MARK: - Applying
+
 extension CommitBatch {
-    /// The only code that writes the truth: appends the batch to `names` and `log`.
+    /// Writes the batch into `log`, `names` and `meta`: the only code that does.
     func apply(to transaction: borrowing WriteTransaction, _ tables: Tables) throws {
-        for (index, name) in names.enumerated() {
-            guard try transaction.insert(tables.names, NameRow.key(firstName + UInt32(index)), NameRow.bytes(name))
-            else {
-                throw StorageError.damaged(place: "row \(firstName + UInt32(index)) of table names stands already")
-            }
-        }
-        try transaction.withCursor(tables.log) { cursor in
-            try bytes.withUnsafeBytes { bytes in
-                var begin = 0
-                var position = firstPosition
-                for end in ends {
-                    try cursor.append(position, bytes.slice(begin..<end))
-                    begin = end
-                    position += 1
+        if !names.isEmpty || !forgottenNames.isEmpty { try writeNames(transaction, tables) }
+        for row in meta { try transaction.put(WritableTable(tables.meta), Array(row.name.utf8), row.value) }
+        try transaction.withWritingCursor(WritableTable(tables.log)) { log in
+            for record in tombstones {
+                try withNumberKey(record.position) { key in
+                    try record.tombstone.withUnsafeBytes { try log.put(key, $0) }
                 }
             }
+            var position = firstPosition
+            try forEachRecord { record in
+                try log.append(position, record)
+                position += 1
+            }
         }
+    }
+
+    private func writeNames(_ transaction: borrowing WriteTransaction, _ tables: Tables) throws {
+        let table = WritableTable(tables.names)
+        let next = UInt32(try transaction.count(tables.names)) + 1
+        guard names.isEmpty || firstName == next else {
+            throw StorageError.damaged(place: "a batch begins with name \(firstName) where name \(next) is next")
+        }
+        for (index, name) in names.enumerated() {
+            try transaction.put(table, NameRow.key(firstName + UInt32(index)), NameRow.bytes(name))
+        }
+        for number in forgottenNames { try transaction.put(table, NameRow.key(number), NameRow.bytes("")) }
+    }
+
+    /// Throws unless the batch comes next in a log that ends at position `last`.
+    func refuseGap(after last: UInt64) throws(StorageError) {
+        if firstPosition == last + 1 || count == 0 { return }
+        throw .damaged(place: "a batch begins at position \(firstPosition) where position \(last + 1) is next")
     }
 }
 
@@ -49,5 +100,56 @@ enum NameRow {
         var key: [UInt8] = []
         key.appendBigEndian(number)
         return key
+    }
+}
+
+// MARK: - Table meta
+
+extension CommitBatch {
+    /// The format that this program writes, and the newest that it reads.
+    static let storeFormat: UInt32 = 1
+    private static let erasuresRow = "erasures"
+
+    /// The batch that makes a store with the ID `id`: its rows of table `meta`.
+    static func creation(of id: [UInt8], at created: Timestamp) -> CommitBatch {
+        var time: [UInt8] = []
+        time.appendBigEndian(created.rawValue)
+        let format = NameRow.key(storeFormat)
+        return CommitBatch(meta: [
+            MetaRow(name: "uuid", value: id), MetaRow(name: "created", value: time),
+            MetaRow(name: "reader", value: format), MetaRow(name: "writer", value: format),
+        ])
+    }
+
+    /// How often names were erased. A process that knows another number must load the names again.
+    static func nameErasures(
+        _ tables: Tables, _ transaction: borrowing some Reading & ~Copyable
+    ) throws -> UInt32 {
+        guard let row = try transaction.get(tables.meta, Array(erasuresRow.utf8)) else { return 0 }
+        guard row.count == 4 else { throw StorageError.damaged(place: "row \(erasuresRow) of table meta") }
+        return row.bigEndian32()
+    }
+
+    /// Forgets `names` in a store whose names were erased `erasures` times before.
+    mutating func forget(_ names: [UInt32], erasures: UInt32) {
+        if names.isEmpty { return }
+        forgottenNames = names
+        meta.append(MetaRow(name: Self.erasuresRow, value: NameRow.key(erasures + 1)))
+    }
+
+    /// All rows of table `meta`.
+    static func meta(_ tables: Tables, _ transaction: borrowing some Reading & ~Copyable) throws -> [MetaRow] {
+        try transaction.withCursor(tables.meta) { cursor in
+            var rows: [MetaRow] = []
+            var row = try cursor.first()
+            while let found = row {
+                guard let name = String(exactly: found.key) else {
+                    throw StorageError.damaged(place: "a key of table meta")
+                }
+                rows.append(MetaRow(name: name, value: Array(found.value)))
+                row = try cursor.next()
+            }
+            return rows
+        }
     }
 }

@@ -1,13 +1,10 @@
-/// Takes persons out of the tables, inside one write transaction. The caches reach to the end of the log.
+/// Decides an erasure: who is erased, and the commit batch that takes their content out of the truth. The caches reach to the end of the log.
 struct Eraser {
     let log: EventLog
     let view: LogView
     let recordedAt: Int64
-    /// What was looked at of the log before.
-    private var survey: ErasureSurvey?
-    private var traces = ErasureTraces()
-    /// Devices on which an erased user was, with who was there before them: nobody is there now.
-    private var vacated: [(device: Name, user: UInt64)] = []
+    /// What was read of the log before the write lock was taken.
+    private let survey: ErasureSurvey?
 
     init(log: EventLog, view: LogView, recordedAt: Int64, survey: ErasureSurvey?) {
         self.log = log
@@ -16,12 +13,20 @@ struct Eraser {
         self.survey = survey
     }
 
-    /// Throws `ErasureSurvey.Outdated` if the survey that it was given does not hold any more.
-    mutating func erase(
+    /// What an erasure does: to the truth, and to the caches of this store.
+    struct Decision {
+        var erasure: Erasure
+        let batch: CommitBatch
+        let caches: ErasedCaches
+    }
+
+    /// Throws `ErasureSurvey.Outdated` if the log has changed too much since the survey. Without users to erase the batch appends nothing.
+    func decide(
         _ targets: [ErasureTarget], _ event: ProfileEvent, _ context: EventContext,
         _ transaction: borrowing WriteTransaction
-    ) throws -> Erasure {
+    ) throws -> Decision {
         var erasure = Erasure()
+        var traces = ErasureTraces()
         for target in targets {
             guard let user = try target.user(view, braze: log.braze, transaction) else {
                 erasure.unknown.append(target.id)
@@ -32,39 +37,41 @@ struct Eraser {
             erasure.users.append(UserNumber(rawValue: survivor))
             try traces.follow(survivor, view, transaction)
         }
-        if erasure.users.isEmpty { return erasure }
         erasure.events = traces.positions.count
-        try readRest(transaction)
-        try bury(transaction)
-        try removeRows(transaction)
-        try removeSnapshots(transaction)
-        try writeRest(transaction)
-        var events = vacated.map { (user: $0.user, event: ProfileEvent.userLoggedOut, context: context.on($0.device)) }
-        events += erasure.users.map { ($0.rawValue, event, context) }
-        erasure.position = try append(events, transaction)
-        return erasure
-    }
+        if let survey, !survey.covers(traces) { throw ErasureSurvey.Outdated() }
+        var survey = survey ?? ErasureSurvey(traces, beginning: view.last)
+        try survey.read(to: view.last, view.tables, transaction)
+        let caches = ErasedCaches(view: view, traces: traces, devices: survey.devices)
 
-    // MARK: - Records
-
-    /// Makes tombstones of the records.
-    private func bury(_ transaction: borrowing WriteTransaction) throws {
-        for position in traces.positions {
-            // The tombstone gets a right checksum, whatever its header says.
-            let header = try RecordHeader(transaction.get(view.tables.log, position), at: position)
-            guard let tombstone = Tombstone.record(of: header) else {
-                throw StorageError.damaged(place: "the record at position \(position) is unreadable")
-            }
-            try withNumberKey(position) { key in
-                try tombstone.withUnsafeBytes { try transaction.put(view.tables.log, key, $0) }
-            }
+        var events = try caches.vacated(transaction).map {
+            (user: $0.user, event: ProfileEvent.userLoggedOut, context: context.on($0.device))
         }
+        events += erasure.users.map { ($0.rawValue, event, context) }
+        var batch = try appending(events, transaction)
+        batch.tombstones = try traces.positions.sorted().map { try bury($0, transaction) }
+        batch.forget(
+            survey.unusedNames.intersection(traces.names).sorted(),
+            erasures: try CommitBatch.nameErasures(view.tables, transaction))
+        if batch.count > 0 { erasure.position = Position(rawValue: view.last + UInt64(batch.count)) }
+        return Decision(erasure: erasure, batch: batch, caches: caches)
     }
 
-    private func append(
+    private func bury(
+        _ position: UInt64, _ transaction: borrowing WriteTransaction
+    ) throws -> CommitBatch.BuriedRecord {
+        // A record with a wrong checksum throws here: its tombstone would get a right one.
+        let header = try RecordHeader(transaction.get(view.tables.log, position), at: position)
+        guard let tombstone = Tombstone.record(of: header) else {
+            throw StorageError.damaged(place: "the record at position \(position) is unreadable")
+        }
+        return .init(position: position, tombstone: tombstone)
+    }
+
+    /// A batch with the records of `events`, which use no names.
+    private func appending(
         _ events: [(user: UInt64, event: ProfileEvent, context: EventContext)],
         _ transaction: borrowing WriteTransaction
-    ) throws -> Position {
+    ) throws -> CommitBatch {
         var writer = WireWriter()
         var ends: [Int] = []
         var names = NewNames(log.names)
@@ -79,16 +86,60 @@ struct Eraser {
             writer.littleEndian(crc32c(writer.bytes.slice(begin..<writer.count)))
             ends.append(writer.count)
         }
-        let batch = CommitBatch(
-            firstPosition: view.last + 1, firstName: names.firstNumber, names: [], bytes: Array(writer.bytes),
-            ends: ends)
-        try batch.apply(to: transaction, view.tables)
-        return Position(rawValue: view.last + UInt64(ends.count))
+        return CommitBatch(
+            firstPosition: view.last + 1, firstName: names.firstNumber, names: names.added,
+            bytes: Array(writer.bytes), ends: ends)
+    }
+}
+
+/// What an erasure takes out of the caches of a store.
+///
+/// Who decides the erasure knows it from the decision. Any other store derives it from the batch and its own tables.
+struct ErasedCaches {
+    /// The store before the batch; its caches reach to the end of the log.
+    let view: LogView
+    let traces: ErasureTraces
+    /// The devices of the erased, as others made them.
+    let devices: [Name: DeviceState]
+
+    init(view: LogView, traces: ErasureTraces, devices: [Name: DeviceState]) {
+        self.view = view
+        self.traces = traces
+        self.devices = devices
     }
 
-    // MARK: - Caches
+    /// Derives it from `batch`, which is not applied yet. Throws if the batch erases other events than this store has.
+    init(of batch: CommitBatch, _ view: LogView, _ transaction: borrowing WriteTransaction) throws {
+        var traces = ErasureTraces()
+        try batch.forEachRecord { record in
+            guard let header = RecordHeader(record), header.kind == .userErased else { return }
+            try traces.follow(header.user, view, transaction)
+        }
+        guard traces.positions.sorted() == batch.tombstones.map(\.position) else {
+            throw StorageError.damaged(place: "a batch erases other events than the log has of its users")
+        }
+        var survey = ErasureSurvey(traces, beginning: view.last)
+        try survey.read(to: view.last, view.tables, transaction)
+        self.init(view: view, traces: traces, devices: survey.devices)
+    }
 
-    private func removeRows(_ transaction: borrowing WriteTransaction) throws {
+    /// Devices that seem to be another user's without what the erased said: they must be told that nobody is there.
+    func vacated(_ transaction: borrowing WriteTransaction) throws -> [(device: Name, user: UInt64)] {
+        try traces.devices.sorted().compactMap { device in
+            let user = try view.device(device, transaction).user.map { try view.survivor(of: $0, transaction) }
+            let before = try devices[device]?.status.user.map { try view.survivor(of: $0, transaction) }
+            return before.flatMap { $0 == user ? nil : (device, $0) }
+        }
+    }
+
+    /// Takes the erased out of all tables but `log`, `names` and `meta`. Comes before the batch, as it reads what that erases.
+    func remove(_ transaction: borrowing WriteTransaction) throws {
+        try removeIdentities(transaction)
+        try removeSnapshots(transaction)
+        for device in traces.devices.sorted() { try write(device, devices[device], transaction) }
+    }
+
+    private func removeIdentities(_ transaction: borrowing WriteTransaction) throws {
         for key in traces.identifiers {
             guard let row = try transaction.get(view.tables.identifiers, key), row.count >= 8,
                 traces.users.contains(row.bigEndian64())
@@ -108,7 +159,7 @@ struct Eraser {
         }
     }
 
-    /// The rows that lead from an address to one of the persons.
+    /// The rows that lead from an address to one of the erased.
     private func contactRows(_ transaction: borrowing WriteTransaction) throws -> [[UInt8]] {
         var rows: [[UInt8]] = []
         try transaction.withCursor(view.tables.contacts) { cursor in
@@ -126,14 +177,14 @@ struct Eraser {
         return rows
     }
 
-    /// Snapshots by whatever projection, and all states over the whole store: they are folded anew.
+    /// Removes their snapshots, of whatever projection, and all states over the whole store: they are folded again.
     private func removeSnapshots(_ transaction: borrowing WriteTransaction) throws {
         var gone: [[UInt8]] = []
         let users = traces.users.sorted()
         try transaction.withCursor(view.tables.snapshots) { cursor in
             var row = try cursor.first()
             while let found = row {
-                // Who stopped here would leave what stands behind it.
+                // To stop here would leave the rows after it.
                 guard let projection = SnapshotKey(found.key)?.prefix else {
                     throw StorageError.damaged(place: "a row of table snapshots")
                 }
@@ -145,7 +196,7 @@ struct Eraser {
                         snapshot = try cursor.next()
                     }
                 }
-                // Behind all of the projection's.
+                // After all of the projection's.
                 row = try cursor.seek(projection + [UInt8](repeating: .max, count: 17))
             }
         }
@@ -162,36 +213,15 @@ struct Eraser {
         for key in states { try transaction.delete(view.tables.checkpoints, key) }
     }
 
-    /// Looks at what the survey has not seen, all of the log if there was none.
-    private mutating func readRest(_ transaction: borrowing WriteTransaction) throws {
-        if let survey, !survey.covers(traces) { throw ErasureSurvey.Outdated() }
-        var rest = survey ?? ErasureSurvey(traces, beginning: view.last)
-        try rest.read(to: view.last, view.tables, transaction)
-        survey = rest
-    }
-
-    /// Names that nobody else uses go, devices are what others made of them.
-    private mutating func writeRest(_ transaction: borrowing WriteTransaction) throws {
-        guard let survey else { return }
-        for device in traces.devices.sorted() { try write(device, survey.devices[device], transaction) }
-        let unused = survey.unusedNames.intersection(traces.names)
-        if unused.isEmpty { return }
-        for number in unused { try transaction.put(view.tables.names, NameRow.key(number), NameRow.bytes("")) }
-        try NameErasures.raise(view.tables, transaction)
-    }
-
-    private mutating func write(
+    /// Makes a device what others made of it.
+    private func write(
         _ device: Name, _ state: DeviceState?, _ transaction: borrowing WriteTransaction
     ) throws {
-        // Without what the erased said, somebody may seem to be there who had gone.
-        let user = try view.device(device, transaction).user.map { try view.survivor(of: $0, transaction) }
-        let before = try state?.status.user.map { try view.survivor(of: $0, transaction) }
-        if let before, before != user { vacated.append((device, before)) }
         let items = try view.storedItems(device, transaction).values.filter { state?.items[$0.position] == nil }
         let rows = items.map {
             KeyCoding.pending(device: device, storage: $0.storage.rawValue, user: $0.user, position: $0.position)
         }
-        // Pages that are emptied in another order than that of the keys become loose, and the commit wastes them.
+        // In the order of the keys: LMDB does not use pages again that are emptied in another order.
         for row in rows.sorted(by: { $0.lexicographicallyPrecedes($1) }) {
             try transaction.delete(view.tables.pending, row)
         }

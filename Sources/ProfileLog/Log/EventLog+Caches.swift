@@ -107,7 +107,7 @@ struct CheckpointRow: Hashable {
 extension WriteTransaction {
     /// Empties the tables that follow from the others.
     func clearCaches(_ tables: Tables) throws {
-        for name in Table.Name.caches { try clear(tables[name]) }
+        for table in tables.caches { try clear(table) }
     }
 }
 

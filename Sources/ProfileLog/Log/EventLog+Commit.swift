@@ -76,7 +76,7 @@ extension EventLog {
                 var report = CommitReport()
                 try environment.withWriteTransaction { transaction in
                     (answers, report) = try decideAndApply(appends, endsAtRefusal, transaction)
-                    if !answers.contains(where: \.storesSomething) {
+                    if report.events == 0 {
                         if answers.contains(where: \.isRepetition) { try environment.syncWhatIsSeen(by: transaction) }
                         throw NothingToStore()
                     }
@@ -138,7 +138,10 @@ extension EventLog {
             }
         }
         let batch = decider.batch()
-        if batch.count > 0 { try batch.apply(to: transaction, environment.tables) }
+        if batch.count > 0 {
+            try options.transport.deliver(batch)
+            try batch.apply(to: transaction, environment.tables)
+        }
         return (answers, CommitReport(events: batch.count, bytes: batch.bytes.count))
     }
 
@@ -174,11 +177,6 @@ extension EventLog {
 
 extension Result<AppendReceipt, AppendError> {
     fileprivate var isRefusal: Bool { if case .failure = self { true } else { false } }
-
-    /// Whether it needs a commit. A repetition needs none, but what it repeats must be on the disk.
-    fileprivate var storesSomething: Bool {
-        if case .success(let receipt) = self { !receipt.isRepetition && !receipt.places.isEmpty } else { false }
-    }
 
     fileprivate var isRepetition: Bool { if case .success(let receipt) = self { receipt.isRepetition } else { false } }
 }

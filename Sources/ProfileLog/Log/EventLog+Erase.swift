@@ -75,25 +75,65 @@ extension EventLog {
     private func erase(
         _ users: [ErasureTarget], _ event: ProfileEvent, _ context: EventContext, _ survey: ErasureSurvey?
     ) throws -> Erasure {
+        var erasure = Erasure()
+        try withWholeCaches { view, transaction in
+            let eraser = Eraser(log: self, view: view, recordedAt: try recordedAtNow(view), survey: survey)
+            let decision = try eraser.decide(users, event, context, transaction)
+            erasure = decision.erasure
+            if decision.batch.count == 0 { return }
+            try options.transport.deliver(decision.batch)
+            try apply(decision.batch, decision.caches, transaction)
+        }
+        return erasure
+    }
+
+    /// The caches first: what they lose is told by the records that the batch empties.
+    private func apply(
+        _ batch: CommitBatch, _ caches: ErasedCaches, _ transaction: borrowing WriteTransaction
+    ) throws {
+        try caches.remove(transaction)
+        try batch.apply(to: transaction, environment.tables)
+    }
+
+    /// Runs `body` in a write transaction in which the caches reach to the end of the log; then this process forgets what is erased.
+    private func withWholeCaches(_ body: (LogView, borrowing WriteTransaction) throws -> Void) throws {
         try writing.withLock { _ in
-            var erasure: Erasure?
-            repeat {
+            var isDone = false
+            while !isDone {
                 // In a transaction of its own: one that puts a long value and deletes it leaves a file that looks cut off.
                 try writeIndexAlone()
                 try environment.withWriteTransaction { transaction in
                     let view = try catchUpWriting(transaction)
-                    // Another process may have come between.
+                    // Another process may have committed in between.
                     guard view.last == view.checkpoint else { return }
-                    var eraser = Eraser(log: self, view: view, recordedAt: try recordedAtNow(view), survey: survey)
-                    erasure = try eraser.erase(users, event, context, transaction)
+                    try body(view, transaction)
+                    isDone = true
                 }
-            } while erasure == nil
+            }
             try environment.withReadTransaction { transaction in
                 try forgetErasedNames(transaction)
                 try rebuildTail(transaction)
             }
-            return erasure ?? Erasure()
         }
+    }
+
+    /// Stores a batch that another store of the same log decided. Its erasures leave the caches as well.
+    func apply(_ batch: CommitBatch) throws {
+        if batch.tombstones.isEmpty {
+            try writing.withLock { _ in
+                try environment.withWriteTransaction { transaction in
+                    try batch.refuseGap(after: Self.last(transaction, environment.tables))
+                    try batch.apply(to: transaction, environment.tables)
+                }
+            }
+        } else {
+            try withWholeCaches { view, transaction in
+                try batch.refuseGap(after: view.last)
+                try apply(batch, ErasedCaches(of: batch, view, transaction), transaction)
+            }
+        }
+        try withView { _, _ in }
+        writeIndexIfDue()
     }
 }
 
@@ -107,19 +147,4 @@ public struct Erasure: Hashable, Sendable {
     public internal(set) var events = 0
     /// Position of the last event of the erasure; nil if nobody was erased.
     public internal(set) var position: Position?
-}
-
-/// How often names were erased: row `erasures` of table `meta`. A process that knows another number must load the names again.
-enum NameErasures {
-    private static let key = Array("erasures".utf8)
-
-    static func count(_ tables: Tables, _ transaction: borrowing some Reading & ~Copyable) throws -> UInt32 {
-        guard let row = try transaction.get(tables.meta, key) else { return 0 }
-        guard row.count == 4 else { throw StorageError.damaged(place: "row erasures of table meta") }
-        return row.bigEndian32()
-    }
-
-    static func raise(_ tables: Tables, _ transaction: borrowing WriteTransaction) throws {
-        try transaction.put(tables.meta, key, NameRow.key(try count(tables, transaction) + 1))
-    }
 }

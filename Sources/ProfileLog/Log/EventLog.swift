@@ -31,9 +31,6 @@ public final class EventLog: Sendable {
     /// The projections whose states are kept as snapshots.
     let projections: [any Projection.Type]
 
-    /// The format that this program writes, and the newest that it reads.
-    static let format: UInt32 = 1
-
     /// Opens the store in the folder `path`, which is made if `create` is true.
     ///
     /// Costs a scan of the log's tail: what the caches lag by. They are written when that is `options.indexLag` records, or as many as there are
@@ -43,18 +40,18 @@ public final class EventLog: Sendable {
         path: String, create: Bool = false, options: LogOptions = LogOptions(),
         projections: [any Projection.Type] = [ProfileProjection.self]
     ) throws {
-        try self.init(path: path, create: create, options: options, projections: projections, storeID: nil)
+        try self.init(path: path, create: create, options: options, projections: projections, creation: nil)
     }
 
-    /// As the public one; a new store gets the ID `newID`. To have the store `alone` throws `inUse` if anybody has it open.
+    /// As the public one; a new store is made by the batch `creation`. To have the store `alone` throws `inUse` if anybody has it open.
     init(
-        path: String, create: Bool, options: LogOptions, projections: [any Projection.Type], storeID newID: [UInt8]?,
+        path: String, create: Bool, options: LogOptions, projections: [any Projection.Type], creation: CommitBatch?,
         alone: Bool = false
     ) throws {
         try options.check()
         try projections.checkNames()
         let environment = try Environment.open(path: path, missing: create ? .create : .refuse, alone: alone)
-        let storeID = try Self.readMeta(environment, now: options.now(), newID: newID)
+        let storeID = try Self.readMeta(environment, options, creation)
         let names = NameTable()
         self.path = path
         self.options = options
@@ -71,23 +68,24 @@ public final class EventLog: Sendable {
     }
 
     /// Checks that the store is one that this program may use; marks a new one.
-    private static func readMeta(_ environment: Environment, now: Timestamp, newID: [UInt8]?) throws -> [UInt8] {
-        let meta = environment.tables.meta
+    private static func readMeta(
+        _ environment: Environment, _ options: LogOptions, _ creation: CommitBatch?
+    ) throws -> [UInt8] {
         if let known = try environment.withReadTransaction({ try knownMeta(environment, $0) }) { return known }
         return try environment.withWriteTransaction { transaction in
             // Another process may have been first.
             if let known = try knownMeta(environment, transaction) { return known }
             var random = SystemRandomNumberGenerator()
-            let uuid = newID ?? (0..<16).map { _ in UInt8.random(in: .min ... .max, using: &random) }
-            var format: [UInt8] = []
-            format.appendBigEndian(Self.format)
-            var created: [UInt8] = []
-            created.appendBigEndian(now.rawValue)
-            try transaction.put(meta, Array("uuid".utf8), uuid)
-            try transaction.put(meta, Array("created".utf8), created)
-            try transaction.put(meta, Array("reader".utf8), format)
-            try transaction.put(meta, Array("writer".utf8), format)
-            return uuid
+            let batch =
+                creation
+                ?? .creation(
+                    of: (0..<16).map { _ in UInt8.random(in: .min ... .max, using: &random) }, at: options.now())
+            if creation == nil { try options.transport.deliver(batch) }
+            try batch.apply(to: transaction, environment.tables)
+            guard let id = try knownMeta(environment, transaction) else {
+                throw StorageError.damaged(place: "row uuid of table meta is missing")
+            }
+            return id
         }
     }
 
@@ -100,8 +98,8 @@ public final class EventLog: Sendable {
             guard let needed = try transaction.get(meta, Array(row.utf8)), needed.count == 4 else {
                 throw StorageError.damaged(place: "row \(row) of table meta")
             }
-            if needed.bigEndian32() > Self.format {
-                throw StorageError.newerFormat(needed: needed.bigEndian32(), known: Self.format)
+            if needed.bigEndian32() > CommitBatch.storeFormat {
+                throw StorageError.newerFormat(needed: needed.bigEndian32(), known: CommitBatch.storeFormat)
             }
         }
         return Array(uuid)
@@ -264,7 +262,7 @@ extension EventLog {
 
     /// Loads all names again if some were erased since the last look: their numbers must not be used any more.
     func forgetErasedNames(_ transaction: borrowing some Reading & ~Copyable) throws {
-        let erasures = try NameErasures.count(environment.tables, transaction)
+        let erasures = try CommitBatch.nameErasures(environment.tables, transaction)
         // A reader that began before the last erasure knows less.
         if erasures <= names.erasures { return }
         var map = NameMap()

@@ -32,7 +32,7 @@ struct IndexWriter {
         let identifiers = tail.identifiers
         var row = WireWriter()
         var released: [[UInt8]] = []
-        try transaction.withCursor(view.tables.identifiers) { cursor in
+        try transaction.withWritingCursor(view.tables.identifiers) { cursor in
             for index in order {
                 let user = tail.owner(ofIdentifier: index, visibleTo: view.last)?.user ?? 0
                 try identifiers.withThrowingBytes(of: index) { key in
@@ -58,7 +58,7 @@ struct IndexWriter {
     ) throws {
         let keys = tail.contacts.keys
         let nothing = UnsafeRawBufferPointer(start: nil, count: 0)
-        try transaction.withCursor(view.tables.contacts) { cursor in
+        try transaction.withWritingCursor(view.tables.contacts) { cursor in
             for pair in pairs { try keys.withThrowingBytes(of: pair) { try cursor.put($0, nothing) } }
         }
     }
@@ -70,7 +70,7 @@ struct IndexWriter {
         _ users: ArraySlice<Int>, _ tail: borrowing Tail, _ transaction: borrowing WriteTransaction
     ) throws {
         var writer = WireWriter()
-        try transaction.withCursor(view.tables.users) { cursor in
+        try transaction.withWritingCursor(view.tables.users) { cursor in
             for user in users.map({ UInt64($0) }) {
                 let changes = (tail.identities[user] ?? []).filter { isNew($0.position) }
                 var row = UserRow()
@@ -93,7 +93,7 @@ struct IndexWriter {
     ) throws {
         var row = WireWriter()
         var recent: [UInt64] = []
-        try transaction.withCursor(view.tables.streams) { cursor in
+        try transaction.withWritingCursor(view.tables.streams) { cursor in
             for user in users.map({ UInt64($0) }) {
                 recent.removeAll(keepingCapacity: true)
                 var firstVersion: UInt64 = 0
@@ -111,7 +111,7 @@ struct IndexWriter {
     /// Fills the user's last row and begins as many further ones as it takes.
     private func writeStream(
         _ user: UInt64, from firstVersion: UInt64, descending positions: [UInt64], _ row: inout WireWriter,
-        _ cursor: inout Cursor
+        _ cursor: inout WritingCursor
     ) throws {
         var version = firstVersion
         var next = positions.count - 1

@@ -123,7 +123,7 @@ extension LogChecker {
 
     /// No row of `table` may be wrong, and `count` must be right.
     private mutating func compare(
-        _ name: String, _ table: Table, _ count: Int, _ transaction: borrowing ReadTransaction,
+        _ name: String, _ table: WritableTable, _ count: Int, _ transaction: borrowing ReadTransaction,
         _ state: (Cursor.Row) -> RowState
     ) throws {
         var wrong = 0

@@ -28,7 +28,7 @@ extension LogChecker {
         let prefix = KeyCoding.snapshotPrefix(P.name)
         var problems: [String] = []
         var count = 0
-        let total = try UInt64(transaction.count(tables.snapshots))
+        let total = try UInt64(transaction.count(tables.snapshots.table))
         try transaction.withCursor(tables.snapshots) { cursor in
             var row = try cursor.seek(prefix)
             var current: (user: UInt64, version: UInt64, state: P.State)?

@@ -20,6 +20,9 @@ public struct LogOptions: Sendable {
     /// Events that the caches may be behind at most before they are written, however many users there are; and that are written at once.
     var greatestLag: UInt64 = 1 << 20
 
+    /// Where decided batches go before they are applied.
+    var transport: any CommitTransport = LocalTransport()
+
     /// The defaults.
     public init() {}
 

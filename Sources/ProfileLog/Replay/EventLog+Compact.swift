@@ -1,5 +1,4 @@
 internal import Foundation
-internal import Synchronization
 
 extension EventLog {
     /// Rewrites the file of the store in the folder `path`, so that nothing is in it but what the tables hold: free pages, where erased
@@ -13,7 +12,7 @@ extension EventLog {
         projections: [any Projection.Type] = [ProfileProjection.self], progress: (LogProgress) -> Bool = { _ in true }
     ) throws -> Compaction {
         let log = try EventLog(
-            path: path, create: false, options: options, projections: projections, storeID: nil, alone: true)
+            path: path, create: false, options: options, projections: projections, creation: nil, alone: true)
         return try log.environment.replacingFile { replace in
             if let damage = try log.check().problems.first { throw StorageError.damaged(place: damage.description) }
             let before = log.environment.usedBytes
@@ -30,33 +29,11 @@ extension EventLog {
 
     /// Writes the whole store into a new one in `folder`, which is closed on return. Its used bytes; nil if `progress` stopped the work.
     private func rewritten(in folder: String, _ progress: (LogProgress) -> Bool) throws -> UInt64? {
-        var target: EventLog? = try EventLog(
-            path: folder, create: true, options: options, projections: projections, storeID: storeID)
+        var target: EventLog? = try emptyCopy(in: folder)
         guard let log = target, try copyAll(into: log, progress) else { return nil }
-        try log.copyMeta(from: self)
         let bytes = log.environment.usedBytes
         target = nil
         return bytes
-    }
-
-    /// The rows of `meta` are the store's own: its creation, and how often names were erased.
-    private func copyMeta(from source: EventLog) throws {
-        let rows = try source.environment.withReadTransaction { transaction in
-            var rows: [(key: [UInt8], value: [UInt8])] = []
-            try transaction.withCursor(source.environment.tables.meta) { cursor in
-                var row = try cursor.first()
-                while let found = row {
-                    rows.append((Array(found.key), Array(found.value)))
-                    row = try cursor.next()
-                }
-            }
-            return rows
-        }
-        try writing.withLock { _ in
-            try environment.withWriteTransaction { transaction in
-                for row in rows { try transaction.put(environment.tables.meta, row.key, row.value) }
-            }
-        }
     }
 }
 

@@ -1,5 +1,3 @@
-internal import Synchronization
-
 extension EventLog {
     /// Replays the log into the store in the folder `path`, which becomes identical: same records, positions, times and names.
     ///
@@ -11,9 +9,7 @@ extension EventLog {
         let clock = ContinuousClock()
         let begin = clock.now
         let end = try min(lastPosition(), until ?? Position(rawValue: .max)).rawValue
-        let target = try Self.copying(into: path) {
-            try EventLog(path: path, create: true, options: options, projections: projections, storeID: storeID)
-        }
+        let target = try Self.copying(into: path) { try emptyCopy(in: path) }
         guard target.environment !== environment else {
             throw AppendError.invalid(place: "The target", reason: "is the store itself; name another folder")
         }
@@ -27,6 +23,13 @@ extension EventLog {
         report.elapsed = elapsed
         report.isComplete = isComplete
         return report
+    }
+
+    /// Opens the store in `folder`; a new one gets this store's rows of table `meta`.
+    func emptyCopy(in folder: String) throws -> EventLog {
+        let meta = try environment.withReadTransaction { try CommitBatch.meta(environment.tables, $0) }
+        return try EventLog(
+            path: folder, create: true, options: options, projections: projections, creation: CommitBatch(meta: meta))
     }
 
     /// Whether somebody was erased behind `position`.
@@ -122,7 +125,8 @@ extension EventLog {
         let batch = try withView { view, transaction -> CommitBatch in
             let known = target.names.count
             var most = known
-            var batch = CommitBatch(firstPosition: from, firstName: known + 1, names: [], bytes: [], ends: [])
+            var batch = CommitBatch(firstPosition: from, firstName: known + 1)
+            batch.meta = try CommitBatch.meta(view.tables, transaction)
             try transaction.withCursor(view.tables.log) { cursor in
                 var row = try cursor.seek(from)
                 var expected = from
@@ -151,20 +155,5 @@ extension EventLog {
         guard batch.count > 0 else { throw StorageError.damaged(place: "position \(from) of the log is missing") }
         try target.apply(batch)
         return from + UInt64(batch.count) - 1
-    }
-
-    /// Stores a batch that was decided elsewhere.
-    func apply(_ batch: CommitBatch) throws {
-        try writing.withLock { _ in
-            try environment.withWriteTransaction { transaction in
-                let last = try Self.last(transaction, environment.tables)
-                guard batch.firstPosition == last + 1 else {
-                    throw StorageError.damaged(place: "position \(last + 1) would be left out")
-                }
-                try batch.apply(to: transaction, environment.tables)
-            }
-        }
-        try withView { _, _ in }
-        writeIndexIfDue()
     }
 }

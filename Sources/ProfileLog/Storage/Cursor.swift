@@ -2,13 +2,17 @@ internal import CLMDB
 
 /// A place in a table, and the way on from there. Lent by `withCursor`.
 struct Cursor: ~Copyable {
-    private let handle: OpaquePointer
+    fileprivate let handle: OpaquePointer
 
     init(_ transaction: OpaquePointer, _ table: Table) throws(StorageError) {
         var handle: OpaquePointer?
         try StorageError.check(mdb_cursor_open(transaction, table.handle, &handle), "cursor")
         guard let handle else { throw .system(operation: "cursor", code: 0) }
         self.handle = handle
+    }
+
+    init(_ transaction: OpaquePointer, _ table: WritableTable) throws(StorageError) {
+        try self.init(transaction, table.table)
     }
 
     deinit { mdb_cursor_close(handle) }
@@ -71,6 +75,36 @@ struct Cursor: ~Copyable {
         try withTypedBytes(key) { (key) throws(StorageError) in try last(before: key) }
     }
 
+    @inline(__always)
+    private mutating func move(_ operation: MDB_cursor_op) throws(StorageError) -> Row? {
+        var keyValue = MDB_val()
+        return try get(&keyValue, operation)
+    }
+
+    @inline(__always)
+    private mutating func get(_ key: inout MDB_val, _ operation: MDB_cursor_op) throws(StorageError) -> Row? {
+        var value = MDB_val()
+        let code = mdb_cursor_get(handle, &key, &value, operation)
+        if code == MDB_NOTFOUND { return nil }
+        try StorageError.check(code, "scan")
+        return Row(
+            key: UnsafeRawBufferPointer(start: key.mv_data, count: key.mv_size),
+            value: UnsafeRawBufferPointer(start: value.mv_data, count: value.mv_size))
+    }
+}
+
+/// A cursor that writes, over a table that may be written. Lent by `withWritingCursor`.
+struct WritingCursor: ~Copyable {
+    private var cursor: Cursor
+
+    init(_ transaction: OpaquePointer, _ table: WritableTable) throws(StorageError) {
+        cursor = try Cursor(transaction, table)
+    }
+
+    /// The first row whose key is `key` or greater.
+    @inline(__always)
+    mutating func seek(_ key: UnsafeRawBufferPointer) throws(StorageError) -> Cursor.Row? { try cursor.seek(key) }
+
     /// Puts the row of a number (`withNumberKey`) behind all others (`MDB_APPEND`). A key that is not greater than the last is an error of the caller.
     @inline(__always)
     mutating func append(_ number: UInt64, _ value: UnsafeRawBufferPointer) throws(StorageError) {
@@ -100,23 +134,6 @@ struct Cursor: ~Copyable {
     ) throws(StorageError) {
         var keyValue = MDB_val(mv_size: key.count, mv_data: key.baseAddress)
         var dataValue = MDB_val(mv_size: value.count, mv_data: UnsafeMutableRawPointer(mutating: value.baseAddress))
-        try StorageError.check(mdb_cursor_put(handle, &keyValue, &dataValue, flags), "put")
-    }
-
-    @inline(__always)
-    private mutating func move(_ operation: MDB_cursor_op) throws(StorageError) -> Row? {
-        var keyValue = MDB_val()
-        return try get(&keyValue, operation)
-    }
-
-    @inline(__always)
-    private mutating func get(_ key: inout MDB_val, _ operation: MDB_cursor_op) throws(StorageError) -> Row? {
-        var value = MDB_val()
-        let code = mdb_cursor_get(handle, &key, &value, operation)
-        if code == MDB_NOTFOUND { return nil }
-        try StorageError.check(code, "scan")
-        return Row(
-            key: UnsafeRawBufferPointer(start: key.mv_data, count: key.mv_size),
-            value: UnsafeRawBufferPointer(start: value.mv_data, count: value.mv_size))
+        try StorageError.check(mdb_cursor_put(cursor.handle, &keyValue, &dataValue, flags), "put")
     }
 }

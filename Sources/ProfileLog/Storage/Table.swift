@@ -1,6 +1,6 @@
 internal import CLMDB
 
-/// One key space of an environment.
+/// One key space of an environment, for reading.
 struct Table: Sendable {
     let handle: UInt32
 
@@ -17,24 +17,33 @@ struct Table: Sendable {
     }
 }
 
-/// The handles of all tables, opened once for an environment.
+/// A table that a write transaction may change.
+///
+/// `Tables` has one for each cache. Only `CommitBatch.apply` makes them for `log`, `names` and `meta` (`TruthWriterTests`).
+struct WritableTable: Sendable {
+    let table: Table
+
+    init(_ table: Table) { self.table = table }
+}
+
+/// The handles of all tables, opened once for an environment. The truth can be read alone.
 struct Tables: Sendable {
     let meta, log, names: Table
-    let users, identifiers, contacts, streams, keys, devices, pending, snapshots, checkpoints: Table
+    let users, identifiers, contacts, streams, keys, devices, pending, snapshots, checkpoints: WritableTable
 
     init(_ open: (Table.Name) throws(StorageError) -> Table) throws(StorageError) {
         meta = try open(.meta)
         log = try open(.log)
         names = try open(.names)
-        users = try open(.users)
-        identifiers = try open(.identifiers)
-        contacts = try open(.contacts)
-        streams = try open(.streams)
-        keys = try open(.keys)
-        devices = try open(.devices)
-        pending = try open(.pending)
-        snapshots = try open(.snapshots)
-        checkpoints = try open(.checkpoints)
+        users = WritableTable(try open(.users))
+        identifiers = WritableTable(try open(.identifiers))
+        contacts = WritableTable(try open(.contacts))
+        streams = WritableTable(try open(.streams))
+        keys = WritableTable(try open(.keys))
+        devices = WritableTable(try open(.devices))
+        pending = WritableTable(try open(.pending))
+        snapshots = WritableTable(try open(.snapshots))
+        checkpoints = WritableTable(try open(.checkpoints))
     }
 
     subscript(name: Table.Name) -> Table {
@@ -42,15 +51,20 @@ struct Tables: Sendable {
         case .meta: meta
         case .log: log
         case .names: names
-        case .users: users
-        case .identifiers: identifiers
-        case .contacts: contacts
-        case .streams: streams
-        case .keys: keys
-        case .devices: devices
-        case .pending: pending
-        case .snapshots: snapshots
-        case .checkpoints: checkpoints
+        case .users: users.table
+        case .identifiers: identifiers.table
+        case .contacts: contacts.table
+        case .streams: streams.table
+        case .keys: keys.table
+        case .devices: devices.table
+        case .pending: pending.table
+        case .snapshots: snapshots.table
+        case .checkpoints: checkpoints.table
         }
+    }
+
+    /// The tables that follow from the others.
+    var caches: [WritableTable] {
+        [users, identifiers, contacts, streams, keys, devices, pending, snapshots, checkpoints]
     }
 }

@@ -45,6 +45,30 @@ extension Reading where Self: ~Copyable {
     }
 }
 
+// MARK: - Reading caches
+
+extension Reading where Self: ~Copyable {
+    @inline(__always)
+    borrowing func get(
+        _ table: WritableTable, _ key: UnsafeRawBufferPointer
+    ) throws(StorageError) -> UnsafeRawBufferPointer? { try get(table.table, key) }
+
+    @inline(__always)
+    borrowing func get(_ table: WritableTable, _ number: UInt64) throws(StorageError) -> UnsafeRawBufferPointer? {
+        try get(table.table, number)
+    }
+
+    borrowing func get(_ table: WritableTable, _ key: [UInt8]) throws(StorageError) -> UnsafeRawBufferPointer? {
+        try get(table.table, key)
+    }
+
+    borrowing func withCursor<Result>(
+        _ table: WritableTable, _ body: (inout Cursor) throws -> Result
+    ) throws -> Result {
+        try withCursor(table.table, body)
+    }
+}
+
 /// A frozen view of the store, for one thread at a time (`MDB_NOTLS`). Keep it short: pages that it sees cannot be used again.
 struct ReadTransaction: ~Copyable, Reading {
     let handle: OpaquePointer
@@ -78,48 +102,42 @@ struct WriteTransaction: ~Copyable, Reading {
         try StorageError.check(code, "commit")
     }
 
+    /// Lends a cursor that writes, for the length of `body`.
+    borrowing func withWritingCursor<Result>(
+        _ table: WritableTable, _ body: (inout WritingCursor) throws -> Result
+    ) throws -> Result {
+        var cursor = try WritingCursor(handle, table)
+        return try body(&cursor)
+    }
+
     /// Puts `value` under `key`, over what was there (`mdb_put`).
     borrowing func put(
-        _ table: Table, _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer
+        _ table: WritableTable, _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer
     ) throws(StorageError) {
         var keyValue = MDB_val(mv_size: key.count, mv_data: UnsafeMutableRawPointer(mutating: key.baseAddress))
         var dataValue = MDB_val(mv_size: value.count, mv_data: UnsafeMutableRawPointer(mutating: value.baseAddress))
-        try StorageError.check(mdb_put(handle, table.handle, &keyValue, &dataValue, 0), "put")
+        try StorageError.check(mdb_put(handle, table.table.handle, &keyValue, &dataValue, 0), "put")
     }
 
     /// As `put(_:_:_:)`, for arrays.
-    borrowing func put(_ table: Table, _ key: [UInt8], _ value: [UInt8]) throws(StorageError) {
+    borrowing func put(_ table: WritableTable, _ key: [UInt8], _ value: [UInt8]) throws(StorageError) {
         try withTypedBytes(key) { (key) throws(StorageError) in
             try withTypedBytes(value) { (value) throws(StorageError) in try put(table, key, value) }
         }
     }
 
-    /// Puts `value` under `key` unless there is a row already (`MDB_NOOVERWRITE`); answers whether it did.
-    borrowing func insert(_ table: Table, _ key: [UInt8], _ value: [UInt8]) throws(StorageError) -> Bool {
-        let code = withTypedBytes(key) { key in
-            withTypedBytes(value) { value in
-                var keyValue = MDB_val(mv_size: key.count, mv_data: UnsafeMutableRawPointer(mutating: key.baseAddress))
-                var data = MDB_val(mv_size: value.count, mv_data: UnsafeMutableRawPointer(mutating: value.baseAddress))
-                return mdb_put(handle, table.handle, &keyValue, &data, UInt32(MDB_NOOVERWRITE))
-            }
-        }
-        if code == MDB_KEYEXIST { return false }
-        try StorageError.check(code, "put")
-        return true
-    }
-
     /// Removes the row under `key`; no row is no error.
-    borrowing func delete(_ table: Table, _ key: [UInt8]) throws(StorageError) {
+    borrowing func delete(_ table: WritableTable, _ key: [UInt8]) throws(StorageError) {
         let code = withTypedBytes(key) { key in
             var keyValue = MDB_val(mv_size: key.count, mv_data: UnsafeMutableRawPointer(mutating: key.baseAddress))
-            return mdb_del(handle, table.handle, &keyValue, nil)
+            return mdb_del(handle, table.table.handle, &keyValue, nil)
         }
         if code != MDB_NOTFOUND { try StorageError.check(code, "delete") }
     }
 
     /// Empties `table` (`mdb_drop`).
-    borrowing func clear(_ table: Table) throws(StorageError) {
-        try StorageError.check(mdb_drop(handle, table.handle, 0), "clear")
+    borrowing func clear(_ table: WritableTable) throws(StorageError) {
+        try StorageError.check(mdb_drop(handle, table.table.handle, 0), "clear")
     }
 }
 

@@ -66,7 +66,7 @@ struct NameRowTests {
         let log = try filled()
         let before = try log.rows(.names)
         let batch = CommitBatch(firstPosition: 99, firstName: 2, names: ["other"], bytes: [], ends: [])
-        #expect(throws: StorageError.damaged(place: "row 2 of table names stands already")) {
+        #expect(throws: StorageError.damaged(place: "a batch begins with name 2 where name 5 is next")) {
             try log.environment.withWriteTransaction { try batch.apply(to: $0, log.environment.tables) }
         }
         #expect(try log.rows(.names) == before)

@@ -20,11 +20,11 @@ extension EventLog {
     func damage(_ name: Table.Name, _ key: [UInt8], _ change: (inout [UInt8]) -> Void) throws {
         var value = try rows(name)[key] ?? []
         change(&value)
-        try environment.withWriteTransaction { try $0.put(environment.tables[name], key, value) }
+        try environment.withWriteTransaction { try $0.put(WritableTable(environment.tables[name]), key, value) }
     }
 
     /// Removes a row behind the log's back.
     func remove(_ name: Table.Name, _ key: [UInt8]) throws {
-        try environment.withWriteTransaction { try $0.delete(environment.tables[name], key) }
+        try environment.withWriteTransaction { try $0.delete(WritableTable(environment.tables[name]), key) }
     }
 }
