@@ -48,7 +48,7 @@ struct ImportCommand: AsyncParsableCommand {
             throw ValidationError("--user-defaults imports its FILE alone, without another and without --name.")
         }
         guard file != nil else { throw ValidationError("Name the file to import, or - for standard input.") }
-        try StoreOnlyOption.refuseService(url: store.url, store: store.place.store)
+        try StoreOnlyOption.refuseService(url: store.url, store: store.store)
         if let name, name.isEmpty || name.utf8.count > 900 { throw ValidationError("--name must have 1 to 900 bytes.") }
     }
 

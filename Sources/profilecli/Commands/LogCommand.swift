@@ -17,7 +17,8 @@ struct LogCommand: CommandGroup {
 }
 
 /// `profilecli log event`
-struct LogEvent: AsyncParsableCommand {
+struct LogEvent: LogSubcommand {
+    static let path = "/v1/log/event"
     static let configuration = CommandConfiguration(
         commandName: "event", abstract: "Log a custom event.",
         discussion: """
@@ -28,13 +29,14 @@ struct LogEvent: AsyncParsableCommand {
             """)
 
     @OptionGroup var what: EventArguments
-    @OptionGroup var log: LoggingOptions
-
-    func run() async throws { try await log.send(what, to: "/v1/log/event") }
+    @OptionGroup var logging: LoggingOptions
+    @OptionGroup var write: WriteOptions
+    @OptionGroup var place: PlaceOptions
 }
 
 /// `profilecli log attribute`
-struct LogAttribute: AsyncParsableCommand {
+struct LogAttribute: LogSubcommand {
+    static let path = "/v1/log/attributes"
     static let configuration = CommandConfiguration(
         commandName: "attribute", abstract: "Change custom attributes.",
         discussion: """
@@ -45,13 +47,14 @@ struct LogAttribute: AsyncParsableCommand {
             """)
 
     @OptionGroup var what: AttributeArguments
-    @OptionGroup var log: LoggingOptions
-
-    func run() async throws { try await log.send(what, to: "/v1/log/attributes") }
+    @OptionGroup var logging: LoggingOptions
+    @OptionGroup var write: WriteOptions
+    @OptionGroup var place: PlaceOptions
 }
 
 /// `profilecli log user-attribute`
-struct LogUserAttribute: AsyncParsableCommand {
+struct LogUserAttribute: LogSubcommand {
+    static let path = "/v1/log/user-attribute"
     static let configuration = CommandConfiguration(
         commandName: "user-attribute", abstract: "Change a standard user attribute.",
         discussion: """
@@ -61,13 +64,14 @@ struct LogUserAttribute: AsyncParsableCommand {
             """)
 
     @OptionGroup var what: UserAttributeArguments
-    @OptionGroup var log: LoggingOptions
-
-    func run() async throws { try await log.send(what, to: "/v1/log/user-attribute") }
+    @OptionGroup var logging: LoggingOptions
+    @OptionGroup var write: WriteOptions
+    @OptionGroup var place: PlaceOptions
 }
 
 /// `profilecli log purchase`
-struct LogPurchase: AsyncParsableCommand {
+struct LogPurchase: LogSubcommand {
+    static let path = "/v1/log/purchase"
     static let configuration = CommandConfiguration(
         commandName: "purchase", abstract: "Log a purchase.",
         discussion: """
@@ -78,12 +82,12 @@ struct LogPurchase: AsyncParsableCommand {
             """)
 
     @OptionGroup var what: PurchaseArguments
-    @OptionGroup var log: LoggingOptions
-
-    func run() async throws { try await log.send(what, to: "/v1/log/purchase") }
+    @OptionGroup var logging: LoggingOptions
+    @OptionGroup var write: WriteOptions
+    @OptionGroup var place: PlaceOptions
 }
 
-/// What everything that is logged takes; sends it and says what came of it.
+/// The device of what is logged.
 struct LoggingOptions: ParsableArguments {
     @Option(
         name: .long,
@@ -91,16 +95,28 @@ struct LoggingOptions: ParsableArguments {
             "The device; without it the event comes from none, and no device's settings hold.", valueName: "id"))
     var device: String?
 
-    @OptionGroup var write: WriteOptions
-    @OptionGroup var place: PlaceOptions
-
     mutating func validate() throws {
         if let device { try Blank.refuse(device, "--device") }
     }
+}
 
-    func send(_ what: some WhatArguments, to path: String) async throws {
-        let device = device ?? WriteOptions.device(of: what.user)
-        let answer = try await place.connect(create: true).post(path) { json in
+/// Sends what is logged, and says what came of it.
+///
+/// The groups of options are all the command's own: a debug build checks a group inside of a group four times, at each start.
+protocol LogSubcommand: AsyncParsableCommand {
+    associatedtype What: WhatArguments
+    /// The endpoint that takes it.
+    static var path: String { get }
+    var what: What { get }
+    var logging: LoggingOptions { get }
+    var write: WriteOptions { get }
+    var place: PlaceOptions { get }
+}
+
+extension LogSubcommand {
+    func run() async throws {
+        let device = logging.device ?? WriteOptions.device(of: what.user)
+        let answer = try await place.connect(create: true).post(Self.path) { json in
             write.write(user: what.user, device: device, to: &json)
             json.member("source", EventSource.cli.name)
             try what.write(to: &json)

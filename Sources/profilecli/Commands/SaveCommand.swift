@@ -18,7 +18,8 @@ struct SaveCommand: CommandGroup {
 }
 
 /// `profilecli save event`
-struct SaveEvent: AsyncParsableCommand {
+struct SaveEvent: SaveSubcommand {
+    static let path = "/v1/save/event"
     static let configuration = CommandConfiguration(
         commandName: "event", abstract: "Save a custom event on a device.",
         discussion: """
@@ -29,13 +30,14 @@ struct SaveEvent: AsyncParsableCommand {
             """)
 
     @OptionGroup var what: EventArguments
-    @OptionGroup var save: SaveOptions
-
-    func run() async throws { try await save.send(what, to: "/v1/save/event") }
+    @OptionGroup var storage: StorageOptions
+    @OptionGroup var write: WriteOptions
+    @OptionGroup var place: PlaceOptions
 }
 
 /// `profilecli save attribute`
-struct SaveAttribute: AsyncParsableCommand {
+struct SaveAttribute: SaveSubcommand {
+    static let path = "/v1/save/attributes"
     static let configuration = CommandConfiguration(
         commandName: "attribute", abstract: "Save custom attributes on a device.",
         discussion: """
@@ -46,13 +48,14 @@ struct SaveAttribute: AsyncParsableCommand {
             """)
 
     @OptionGroup var what: AttributeArguments
-    @OptionGroup var save: SaveOptions
-
-    func run() async throws { try await save.send(what, to: "/v1/save/attributes") }
+    @OptionGroup var storage: StorageOptions
+    @OptionGroup var write: WriteOptions
+    @OptionGroup var place: PlaceOptions
 }
 
 /// `profilecli save user-attribute`
-struct SaveUserAttribute: AsyncParsableCommand {
+struct SaveUserAttribute: SaveSubcommand {
+    static let path = "/v1/save/user-attribute"
     static let configuration = CommandConfiguration(
         commandName: "user-attribute", abstract: "Save a standard user attribute on a device.",
         discussion: """
@@ -62,29 +65,27 @@ struct SaveUserAttribute: AsyncParsableCommand {
             """)
 
     @OptionGroup var what: UserAttributeArguments
-    @OptionGroup var save: SaveOptions
-
-    func run() async throws { try await save.send(what, to: "/v1/save/user-attribute") }
-}
-
-/// What every save takes; sends it and says what came of it.
-struct SaveOptions: ParsableArguments {
     @OptionGroup var storage: StorageOptions
-
-    @Option(name: .long, help: ArgumentHelp("The device (default: phone).", valueName: "id"))
-    var device: String?
-
     @OptionGroup var write: WriteOptions
     @OptionGroup var place: PlaceOptions
+}
 
-    mutating func validate() throws {
-        if let device { try Blank.refuse(device, "--device") }
-    }
+/// Sends what is saved, and says what came of it. The groups of options are as in `LogSubcommand`.
+protocol SaveSubcommand: AsyncParsableCommand {
+    associatedtype What: WhatArguments
+    /// The endpoint that takes it.
+    static var path: String { get }
+    var what: What { get }
+    var storage: StorageOptions { get }
+    var write: WriteOptions { get }
+    var place: PlaceOptions { get }
+}
 
-    func send(_ what: some WhatArguments, to path: String) async throws {
-        let given = self.device ?? WriteOptions.device(of: what.user)
+extension SaveSubcommand {
+    func run() async throws {
+        let given = storage.device ?? WriteOptions.device(of: what.user)
         let device = given ?? DefaultDevice.name
-        let answer = try await place.connect(create: true).post(path) { json in
+        let answer = try await place.connect(create: true).post(Self.path) { json in
             write.write(user: what.user, device: given, to: &json)
             storage.write(to: &json)
             try what.write(to: &json)

@@ -7,7 +7,10 @@ enum Format: String, ExpressibleByArgument, CaseIterable {
 
 /// `--format`.
 struct FormatOption: ParsableArguments {
-    @Option(name: .long, help: "table, for people, its long cells cut; json, one whole object a line, for programs.")
+    static let help: ArgumentHelp =
+        "table, for people, its long cells cut; json, one whole object a line, for programs."
+
+    @Option(name: .long, help: help)
     var format = Format.table
 
     var isJSON: Bool { format == .json }

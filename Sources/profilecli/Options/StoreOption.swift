@@ -2,14 +2,14 @@ internal import ArgumentParser
 internal import ProfileLog
 
 /// Where the store is, for commands that need its files.
-struct StoreOption: ParsableArguments {
-    @Option(
-        name: .long,
-        help: ArgumentHelp("The store's folder (or PROFILELOG_STORE; else ./profilelog).", valueName: "folder"),
-        completion: .directory)
-    var store: String?
+///
+/// It is no group of options: each level of groups makes a debug build's check of the declarations, at each start, four times as long.
+struct StoreOption {
+    static let help = ArgumentHelp("The store's folder (or PROFILELOG_STORE; else ./profilelog).", valueName: "folder")
 
-    mutating func validate() throws {
+    let store: String?
+
+    func validate() throws {
         guard let store else { return }
         if store.isEmpty { throw ValidationError("--store must not be empty. Name a folder, or leave it out.") }
         TypedPlace.note(.store(store))
@@ -48,14 +48,20 @@ struct StoreOption: ParsableArguments {
     }
 }
 
-/// As `StoreOption`, for commands that other commands' users will try with `--url`.
+/// The store of a command that needs its files; users of other commands will try `--url` too.
 struct StoreOnlyOption: ParsableArguments {
-    @OptionGroup var place: StoreOption
+    @Option(name: .long, help: StoreOption.help, completion: .directory)
+    var store: String?
 
     @Option(name: .long, help: .hidden)
     var url: String?
 
-    mutating func validate() throws { try Self.refuseService(url: url, store: place.store) }
+    private var place: StoreOption { StoreOption(store: store) }
+
+    mutating func validate() throws {
+        try place.validate()
+        try Self.refuseService(url: url, store: store)
+    }
 
     /// Refuses `--url`, and a service that the environment names, for work that needs a store's own files.
     static func refuseService(url: String?, store: String?) throws {

@@ -48,7 +48,7 @@ struct WriteOptions: ParsableArguments {
     }
 }
 
-/// Where on the device a save lies, and who saves it.
+/// Who saves, on which device, and where on it.
 struct StorageOptions: ParsableArguments {
     @Option(
         name: .long,
@@ -66,7 +66,11 @@ struct StorageOptions: ParsableArguments {
     @Option(name: .long, help: ArgumentHelp("The ID that the device gave to the item.", valueName: "id"))
     var item: String?
 
+    @Option(name: .long, help: ArgumentHelp("The device (default: phone).", valueName: "id"))
+    var device: String?
+
     mutating func validate() throws {
+        if let device { try Blank.refuse(device, "--device") }
         if isPrivate, appGroup != nil {
             throw ValidationError("--app-group and --private exclude each other. Leave out one.")
         }
