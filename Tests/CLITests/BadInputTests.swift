@@ -197,7 +197,6 @@ struct BadInputTests {
     func readOnlyFolder() throws {
         let cli = try CLI()
         let setpriv = URL(filePath: "/usr/bin/setpriv")
-        guard FileManager.default.isExecutableFile(atPath: setpriv.path) else { return }
         try cli.succeed("log", "event", "jane", "a")
         let program = cli.folder.appending(path: "program")
         // By a child: a descriptor of ours, open for writing while another test starts a process, would make the copy "busy".

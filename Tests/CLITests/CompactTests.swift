@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// Two compactions of one store, while others write to it.
@@ -6,7 +7,7 @@ import Testing
 ///     first    wants the store alone ─────────────────────── and again ─ writes a new file ─ puts it in place
 ///     second               writes a new file ─ puts it in place
 ///     writer                                      opens that, is acknowledged
-@Suite("Compactions beside each other lose nothing", .enabled(if: Preload.canCompile, "There is no C compiler (cc)."))
+@Suite("Compactions beside each other lose nothing")
 struct CompactTests {
     /// At its first try for a lock of its own, a program has none for a while: it says so by the file `waits`, and goes on when there is `go`.
     private static let source = """
@@ -40,7 +41,7 @@ struct CompactTests {
     @Test("One that had to try again works on the file that is there then")
     func again() throws {
         try cli.succeed("log", "event", "jane", "early")
-        let pause = try Preload(Self.source, as: "pause", cli)
+        let pause = try Shim(Self.source)
         let outcome = try script(
             """
             LD_PRELOAD=$PAUSE "$0" compact & first=$!
@@ -49,7 +50,7 @@ struct CompactTests {
             "$0" log event jane late || echo "the writer failed"
             touch go
             wait $first || echo "the first failed"
-            """, environment: ["PAUSE": pause.environment([:])["LD_PRELOAD"] ?? ""])
+            """, environment: ["PAUSE": pause.library])
         #expect(!outcome.output.contains("failed"), "\(outcome)")
         let history = try cli.succeed("history", "jane").output
         #expect(history.contains("early") && history.contains("late"), "\(history)")

@@ -1,21 +1,15 @@
 import Foundation
+import TestSupport
 import Testing
 
-@Suite(
-    "A disk that is full while a copy of a store is written",
-    .enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/cc"), "There is no C compiler (cc)."))
+@Suite("A disk that is full while a copy of a store is written")
 struct CopyDiskFullTests {
     private let cli: CLI
-    private let library: String
+    private let faults: Shim
 
     init() throws {
         cli = try CLI()
-        library = cli.folder.appending(path: "fault.so").path
-        let source = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .appending(path: "faults/fault.c").path
-        let made = try cli.run(
-            ["-shared", "-fPIC", "-o", library, source, "-ldl"], command: URL(filePath: "/usr/bin/cc"))
-        #expect(made.status == 0, "\(made.errors)")
+        faults = try Shim.faults()
         let lines = try cli.succeed("generate", "--events", "1000", "--users", "20").output
         #expect(try cli.run("import", "-", input: lines).status == 0)
     }
@@ -28,8 +22,7 @@ struct CopyDiskFullTests {
         var refused = 0
         // The copy meets the full disk at its making, in the middle, or not at all. The first call syncs the store itself.
         for call in stride(from: 2, through: 25, by: 4) {
-            let outcome = try cli.run(
-                command, environment: ["LD_PRELOAD": library, "FAULT": "enospc-from:\(call)"])
+            let outcome = try cli.run(command, environment: faults.environment(["FAULT": "enospc-from:\(call)"]))
             if outcome.status == 0 { continue }
             refused += 1
             #expect(outcome.status == 1)

@@ -1,8 +1,8 @@
 import Foundation
+import TestSupport
 import Testing
 
-@Suite(
-    "The lock on a store's folder", .enabled(if: ClockShim.canCompile, "There is no C compiler (cc)."))
+@Suite("The lock on a store's folder")
 struct FolderLockTests {
     /// Lets `flock` fail: always with the error `FLOCK_ERROR`, or `FLOCK_BUSY` times where the lock is wanted alone, as while a program that
     /// another thread starts still has it.
@@ -24,15 +24,11 @@ struct FolderLockTests {
         """
 
     private let cli: CLI
-    private let library: String
+    private let shim: Shim
 
     init() throws {
         cli = try CLI()
-        library = cli.folder.appending(path: "flock.so").path
-        let file = try cli.write(Self.source, as: "flock.c")
-        let made = try cli.run(
-            ["-shared", "-fPIC", "-o", library, file, "-ldl"], command: URL(filePath: "/usr/bin/cc"))
-        #expect(made.status == 0, "\(made.errors)")
+        shim = try Shim(Self.source)
     }
 
     @Test("A file system without such locks is named; nobody waits for it")
@@ -42,7 +38,7 @@ struct FolderLockTests {
             // Ended from outside if it waits, which would be for ever.
             let outcome = try cli.run(
                 ["60", CLI.program.path, "history", "jane"],
-                environment: ["LD_PRELOAD": library, "FLOCK_ERROR": "\(error)"],
+                environment: shim.environment(["FLOCK_ERROR": "\(error)"]),
                 command: URL(filePath: "/usr/bin/timeout"))
             #expect(outcome.status == 1)
             #expect(outcome.errors.contains("cannot be used: \(String(cString: strerror(error)))"), "\(outcome.errors)")
@@ -53,7 +49,7 @@ struct FolderLockTests {
     @Test("Who needs the store alone tries for a while", arguments: [(3, 0), (1_000, 1)] as [(Int, Int32)])
     func busy(times: Int, status: Int32) throws {
         try cli.succeed("log", "event", "jane", "a")
-        let outcome = try cli.run("compact", environment: ["LD_PRELOAD": library, "FLOCK_BUSY": "\(times)"])
+        let outcome = try cli.run("compact", environment: shim.environment(["FLOCK_BUSY": "\(times)"]))
         #expect(outcome.status == status, "\(outcome.errors)")
         #expect(outcome.errors.contains("has the store in") == (status != 0), "\(outcome.errors)")
         try cli.succeed("check")

@@ -1,7 +1,8 @@
 import Foundation
+import TestSupport
 import Testing
 
-@Suite("The name of a new file is on the disk", .enabled(if: Preload.canCompile, "There is no C compiler (cc)."))
+@Suite("The name of a new file is on the disk")
 struct FolderSyncTests {
     /// What becomes of the syncs of the store's folder, from number `FROM` on: the error `SYNC`, or, with `kill`, the end of the process.
     private static let source = """
@@ -28,11 +29,11 @@ struct FolderSyncTests {
         """
 
     private let cli: CLI
-    private let faults: Preload
+    private let faults: Shim
 
     init() throws {
         cli = try CLI()
-        faults = try Preload(Self.source, as: "fsync", cli)
+        faults = try Shim(Self.source)
     }
 
     private func run(_ arguments: String..., fate: String, from: Int = 1) throws -> CLI.Outcome {

@@ -4,38 +4,48 @@ import Testing
 
 @Suite("Help")
 struct HelpTests {
-    /// All commands below `program`, as the program itself lists them.
-    private func commands(_ cli: CLI, _ path: [String] = [], program: URL? = nil) throws -> [[String]] {
-        let help = try cli.run(path + ["--help"], command: program).output
-        guard let list = help.components(separatedBy: "SUBCOMMANDS:\n").dropFirst().first else { return [path] }
-        let names = list.split(separator: "\n").filter { $0.contains(/^  [a-z]/) }
-            .compactMap { $0.split(separator: " ").first.map(String.init) }
-        return try [path] + names.flatMap { try commands(cli, path + [$0], program: program) }
+    /// The help of one command, on 80 columns and on 500. A line that is too long for 80 is broken there.
+    private struct Page {
+        let command: [String]
+        let help: String
+        let wide: String
+    }
+
+    private static let profilecli = Result { try pages(of: "profilecli") }
+
+    /// The help of `program` and of all its commands, as the program itself lists them.
+    private static func pages(of program: String) throws -> [Page] {
+        let (cli, program) = (try CLI(), ChildProcess.built(program))
+        func pages(_ path: [String]) throws -> [Page] {
+            let help = try cli.run(path + ["--help"], command: program).output
+            let wide = try cli.run(path + ["--help"], environment: ["COLUMNS": "500"], command: program).output
+            let list = help.components(separatedBy: "SUBCOMMANDS:\n").dropFirst().first ?? ""
+            let names = list.split(separator: "\n").filter { $0.contains(/^  [a-z]/) }
+                .compactMap { $0.split(separator: " ").first.map(String.init) }
+            return try [Page(command: path, help: help, wide: wide)] + names.flatMap { try pages(path + [$0]) }
+        }
+        return try pages([])
     }
 
     @Test("Every subcommand has examples, each on one line of 80 columns", arguments: ["profilecli", "profiled"])
     func examples(name: String) throws {
-        let cli = try CLI()
-        let program = ChildProcess.built(name)
-        let commands = try commands(cli, program: program)
+        let pages = name == "profilecli" ? try Self.profilecli.get() : try Self.pages(of: name)
+        let commands = pages.map(\.command)
         #expect(commands.count >= (name == "profilecli" ? 36 : 5), "\(commands)")
         if name == "profilecli" {
             for command in ["erase", "compact", "whatif", "simulate"] { #expect(commands.contains([command])) }
         }
-        for command in commands {
-            let help = try cli.run(command + ["--help"], command: program).output
-            // A line that is too long for 80 columns is broken there, and whole where there are more.
-            let wide = try cli.run(command + ["--help"], environment: ["COLUMNS": "500"], command: program).output
-            let parts = wide.components(separatedBy: "EXAMPLES\n")
-            #expect(parts.count == 2 || name == "profiled", "\(command)")
+        for page in pages {
+            let parts = page.wide.components(separatedBy: "EXAMPLES\n")
+            #expect(parts.count == 2 || name == "profiled", "\(page.command)")
             guard parts.count == 2 else { continue }
             let lines = parts[1].components(separatedBy: "\n\n")[0].split(separator: "\n")
             #expect(!lines.isEmpty)
             for line in lines {
                 #expect(line.hasPrefix("  ") && line.count <= 80, "\(line)")
-                #expect(help.contains("\n\(line)\n"), "\(line)")
+                #expect(page.help.contains("\n\(line)\n"), "\(line)")
             }
-            for line in help.split(separator: "\n") where !line.hasPrefix("USAGE: ") {
+            for line in page.help.split(separator: "\n") where !line.hasPrefix("USAGE: ") {
                 #expect(line.count <= 80, "\(line)")
             }
         }
@@ -43,13 +53,10 @@ struct HelpTests {
 
     @Test("No line of a list in the help is broken at 80 columns")
     func lists() throws {
-        let cli = try CLI()
-        for command in try commands(cli) {
-            let help = try cli.run(command + ["--help"]).output
-            let wide = try cli.run(command + ["--help"], environment: ["COLUMNS": "500"]).output
-            let overview = wide.components(separatedBy: "USAGE: ")[0]
+        for page in try Self.profilecli.get() {
+            let overview = page.wide.components(separatedBy: "USAGE: ")[0]
             for line in overview.split(separator: "\n") where line.hasPrefix("  ") {
-                #expect(help.contains("\n\(line)\n"), "\(command): \(line)")
+                #expect(page.help.contains("\n\(line)\n"), "\(page.command): \(line)")
             }
         }
     }

@@ -8,9 +8,18 @@ struct InterruptTests {
 
     init() throws { cli = try CLI() }
 
-    private func fill() throws {
-        try cli.succeed("generate", "--events", "400000", "--users", "500", "-o", "events.jsonl")
+    /// The file of a store that is large enough for its copy to take a while.
+    private static let large = Result {
+        let cli = try CLI()
+        try cli.succeed("generate", "--events", "200000", "--users", "500", "-o", "events.jsonl")
         try cli.succeed("import", "events.jsonl")
+        return try Data(contentsOf: URL(filePath: cli.store).appending(path: "data.mdb"))
+    }
+
+    private func fill() throws {
+        let folder = URL(filePath: cli.store)
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        try Self.large.get().write(to: folder.appending(path: "data.mdb"))
     }
 
     /// Runs `profilecli` with `arguments`, and presses Ctrl-C when `file` is there.

@@ -1,9 +1,8 @@
 import Foundation
+import TestSupport
 import Testing
 
-@Suite(
-    "A store on a network file system",
-    .enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/cc"), "There is no C compiler (cc)."))
+@Suite("A store on a network file system")
 struct NetworkFolderTests {
     /// Says of every folder that it is on the file system of type `FILE_SYSTEM`.
     private static let source = """
@@ -25,12 +24,7 @@ struct NetworkFolderTests {
         "It is refused, new or not, and nothing is left there", arguments: ["6969", "ff534d42", "fe534d42", "01021997"])
     func refused(type: String) throws {
         let cli = try CLI()
-        let library = cli.folder.appending(path: "statfs.so").path
-        let file = try cli.write(Self.source, as: "statfs.c")
-        let made = try cli.run(
-            ["-shared", "-fPIC", "-o", library, file, "-ldl"], command: URL(filePath: "/usr/bin/cc"))
-        #expect(made.status == 0, "\(made.errors)")
-        let network = ["LD_PRELOAD": library, "FILE_SYSTEM": type]
+        let network = try Shim(Self.source).environment(["FILE_SYSTEM": type])
         let new = try cli.run("log", "event", "jane", "a", environment: network)
         #expect(new.status == 1)
         #expect(new.errors.contains("is on a network file system, where a store would break"), "\(new.errors)")

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @Suite("A file that is written")
@@ -57,9 +58,9 @@ struct OutputFileTests {
         #expect(try FileManager.default.destinationOfSymbolicLink(atPath: path) == target)
     }
 
-    @Test("A private file's content is nobody else's while it is written", .enabled(if: Preload.canCompile))
+    @Test("A private file's content is nobody else's while it is written")
     func privateAllTheTime() throws {
-        let shim = try Preload(
+        let shim = try Shim(
             """
             #define _GNU_SOURCE
             #include <dlfcn.h>
@@ -73,20 +74,18 @@ struct OutputFileTests {
                 fclose(seen);
                 return ((int (*)(int, mode_t))dlsym(RTLD_NEXT, "fchmod"))(file, mode);
             }
-            """, as: "modes", cli)
+            """)
         let file = try cli.write("old", as: "out.jsonl")
         try #require(chmod(file, 0o640) == 0)
-        let outcome = try cli.run(["generate", "--events", "2", "-o", file], environment: shim.environment([:]))
+        let outcome = try cli.run(["generate", "--events", "2", "-o", file], environment: shim.environment())
         #expect(outcome.status == 0, "\(outcome.errors)")
         #expect(try content("seen") == "600\n")
         #expect(try mode("out.jsonl") == 0o640)
     }
 
-    @Test(
-        "A file is held until it has its name: nobody takes it for one that was left",
-        .enabled(if: Preload.canCompile))
+    @Test("A file is held until it has its name: nobody takes it for one that was left")
     func held() throws {
-        let shim = try Preload(
+        let shim = try Shim(
             """
             #define _GNU_SOURCE
             #include <dlfcn.h>
@@ -99,24 +98,24 @@ struct OutputFileTests {
                 fclose(seen);
                 return ((int (*)(const char *, const char *))dlsym(RTLD_NEXT, "rename"))(from, to);
             }
-            """, as: "holders", cli)
+            """)
         let outcome = try cli.run(
-            ["generate", "--events", "2", "-o", "out.jsonl"], environment: shim.environment([:]))
+            ["generate", "--events", "2", "-o", "out.jsonl"], environment: shim.environment())
         #expect(outcome.status == 0, "\(outcome.errors)")
         #expect(try content("seen") == "held\n")
     }
 
-    @Test("What a file's group may do, no other group may that takes its place", .enabled(if: Preload.canCompile))
+    @Test("What a file's group may do, no other group may that takes its place")
     func otherGroup() throws {
-        let shim = try Preload(
+        let shim = try Shim(
             """
             #include <errno.h>
             #include <unistd.h>
             int fchown(int file, uid_t owner, gid_t group) { errno = EPERM; return -1; }
-            """, as: "owners", cli)
+            """)
         let file = try cli.write("old", as: "out.jsonl")
         try #require(chmod(file, 0o660) == 0)
-        let outcome = try cli.run(["generate", "--events", "2", "-o", file], environment: shim.environment([:]))
+        let outcome = try cli.run(["generate", "--events", "2", "-o", file], environment: shim.environment())
         #expect(outcome.status == 0, "\(outcome.errors)")
         #expect(try mode("out.jsonl") == 0o600)
     }

@@ -1,8 +1,8 @@
 import Foundation
+import TestSupport
 import Testing
 
-@Suite(
-    "Two containers whose processes have one number", .enabled(if: Preload.canCompile, "There is no C compiler (cc)."))
+@Suite("Two containers whose processes have one number")
 struct ProcessNumberTests {
     /// LMDB's readers hold a lock on the byte of `lock.mdb` that their process's number names: here another process has it.
     private static let source = """
@@ -38,7 +38,7 @@ struct ProcessNumberTests {
     @Test("Two of them write one file: each puts its own whole one in place")
     func output() throws {
         let cli = try CLI()
-        let number = try Preload("int getpid(void) { return 7; }", as: "number", cli).environment([:])["LD_PRELOAD"]
+        let number = try Shim("int getpid(void) { return 7; }").library
         // first:  begins | held                 | goes on, ends
         // second:        | begins, ends         |
         let script = """
@@ -49,7 +49,7 @@ struct ProcessNumberTests {
             kill -CONT $first; wait $first; echo $?; wc -l < out.jsonl; ls | grep -c unfinished
             """
         let outcome = try cli.run(
-            ["-c", script, CLI.program.path], environment: ["NUMBER": number ?? ""],
+            ["-c", script, CLI.program.path], environment: ["NUMBER": number],
             command: URL(filePath: "/bin/bash"))
         #expect(outcome.lines == ["1", "0", "2", "0", "200000", "0"], "\(outcome)")
     }
@@ -58,7 +58,7 @@ struct ProcessNumberTests {
     func taken() throws {
         let cli = try CLI()
         try cli.succeed("log", "event", "jane", "a")
-        let taken = try Preload(Self.source, as: "fcntl", cli).environment(["TAKEN": "1"])
+        let taken = try Shim(Self.source).environment(["TAKEN": "1"])
         for command in [["history", "jane"], ["log", "event", "jane", "b"]] {
             let outcome = try cli.run(command, environment: taken)
             #expect(outcome.status == 1)

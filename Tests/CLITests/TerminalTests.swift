@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@Suite("On a terminal", .enabled(if: PseudoTerminal.canOpen, "script(1) is not installed: no terminal is tried"))
+@Suite("On a terminal")
 struct TerminalTests {
     private let cli: CLI
 

@@ -1,12 +1,12 @@
+import TestSupport
 import Testing
 
 @testable import ProfileLog
 
 /// The same short script of commits, with the Nth write or sync call on the data file failing or being the process's
-/// last, for every N: from the creation of the store through appends, launches and an index flush.
-@Suite(
-    "A fault at any write or sync loses nothing and claims nothing false",
-    .enabled(if: FaultShim.compiler() != nil, "There is no C compiler (cc) to build Tests/faults/fault.c with."))
+/// last, for every N: from the creation of the store through appends, launches and an index flush. The short form takes every fifth N, and each
+/// kind of fault begins at another one.
+@Suite("A fault at any write or sync loses nothing and claims nothing false")
 struct FaultTests {
     enum Fault: String, CaseIterable, CustomTestStringConvertible {
         case kill, torn, eio, short, enospc
@@ -25,7 +25,7 @@ struct FaultTests {
         // The script makes at least so many calls, or it tests too little.
         #expect(report.calls >= 60)
         // Each fault but the kills must have been felt by an append, and by what came after it.
-        #expect(report.felt > 20)
+        #expect(report.felt > Thoroughness.count(short: 4, full: 20))
     }
 }
 
@@ -41,23 +41,23 @@ private struct FaultRun {
     }
 
     private let fault: FaultTests.Fault
-    private let shim: FaultShim
+    private let shim: Shim
     private let scratch: Scratch
 
     init(_ fault: FaultTests.Fault) throws {
         self.fault = fault
-        guard let shim = try FaultShim.make() else { throw FaultShim.CannotCompile() }
-        self.shim = shim
+        shim = try Shim.faults()
         scratch = try Scratch()
     }
 
     func run() throws -> Report {
         var report = Report()
         // Which calls a run without a fault makes, and how many of them before the store is open.
-        _ = try child("sound", shim.environment("count", countFile: scratch("calls")))
+        _ = try child("sound", shim.environment(["FAULT": "count", "FAULT_COUNT": scratch("calls")]))
         report.calls = scratch.lines("calls").count
         let opening = try callsOfOpening()
-        for call in 1...max(1, report.calls) {
+        let first = Thoroughness.count(short: FaultTests.Fault.allCases.firstIndex(of: fault) ?? 0, full: 0) % 5
+        for call in stride(from: first + 1, through: report.calls, by: Thoroughness.count(short: 5, full: 1)) {
             let store = "store-\(call)"
             do {
                 let problems = try runOne(call, store, isOpening: call <= opening, &report.felt)
@@ -70,7 +70,7 @@ private struct FaultRun {
     }
 
     private func runOne(_ call: Int, _ store: String, isOpening: Bool, _ felt: inout Int) throws -> [String] {
-        let (end, first) = try child(store, shim.environment("\(fault.rawValue):\(call)"))
+        let (end, first) = try child(store, shim.environment(["FAULT": "\(fault.rawValue):\(call)"]))
         var problems: [String] = []
         if fault.endsProcess {
             if end != -9 { return ["the child ended as \(end)"] }
@@ -162,7 +162,7 @@ private struct FaultRun {
         var opening = 0
         for call in 1...20 {
             let store = "opening-\(call)"
-            let (_, answers) = try child(store, shim.environment("kill:\(call)"))
+            let (_, answers) = try child(store, shim.environment(["FAULT": "kill:\(call)"]))
             if answers.wasOpened { break }
             opening = call
         }

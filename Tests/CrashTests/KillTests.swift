@@ -1,4 +1,5 @@
 import Glibc
+import TestSupport
 import Testing
 
 @testable import ProfileLog
@@ -10,13 +11,8 @@ import Testing
 struct KillTests {
     private static let roundsPerStore: UInt64 = 5
 
-    /// Ten stores, each killed five times. PROFILELOG_CRASH_SEED moves all seeds.
-    private static var seeds: [UInt64] {
-        let first = getenv("PROFILELOG_CRASH_SEED").flatMap { UInt64(String(cString: $0)) } ?? 0
-        return (0..<10).map { first + $0 }
-    }
-
-    @Test("Killed at a random moment, again and again", arguments: seeds)
+    /// Each seed is a store that is killed five times.
+    @Test("Killed at a random moment, again and again", arguments: Thoroughness.seeds(short: 4, full: 40))
     func killed(seed: UInt64) async throws {
         let (problems, acknowledged) = try await onOwnThread { try Self.run(seed) }
         #expect(problems.isEmpty, "seed \(seed)")

@@ -1,4 +1,5 @@
 import Glibc
+import TestSupport
 import Testing
 
 @testable import ProfileLog
@@ -7,17 +8,14 @@ import Testing
 ///
 ///     first    commits an append ─ dies, or not
 ///     second                          is sent the same: finds it, syncs, acknowledges
-@Suite(
-    "A repetition is on the disk when it is acknowledged",
-    .enabled(if: FaultShim.compiler() != nil, "There is no C compiler (cc) to build Tests/faults/fault.c with."))
+@Suite("A repetition is on the disk when it is acknowledged")
 struct RepetitionSyncTests {
     private let scratch: Scratch
-    private let shim: FaultShim
+    private let shim: Shim
 
     init() throws {
         scratch = try Scratch()
-        guard let shim = try FaultShim.make() else { throw FaultShim.CannotCompile() }
-        self.shim = shim
+        shim = try Shim.faults()
     }
 
     /// What two processes answer to one append: first the one, then, under `environment`, the other, again and again; and how many calls that one had
@@ -47,7 +45,7 @@ struct RepetitionSyncTests {
     @Test("Who opens a store syncs it, and who finds what others stored since then syncs it again")
     func synced() async throws {
         let (answers, callsBefore) = try await onOwnThread {
-            try ask(times: 2, shim.environment("count", countFile: scratch("calls")))
+            try ask(times: 2, shim.environment(["FAULT": "count", "FAULT_COUNT": scratch("calls")]))
         }
         #expect(answers == ["open 0", "open 0", "ack 0.1 new", "ack 0.1 again", "ack 0.1 again"])
         #expect(callsBefore == 1 && calls == ["fdatasync", "fdatasync"])
@@ -55,13 +53,13 @@ struct RepetitionSyncTests {
 
     @Test("A store whose first sync fails is read, and takes nothing")
     func failedOpening() async throws {
-        let (answers, _) = try await onOwnThread { try ask(times: 1, shim.environment("eio:1")) }
+        let (answers, _) = try await onOwnThread { try ask(times: 1, shim.environment(["FAULT": "eio:1"])) }
         #expect(answers == ["open 0", "open 0", "ack 0.1 new", "refused 0.1 closedAfterFailure"])
     }
 
     @Test("If the second fails, the outcome is unknown, and nothing more is taken")
     func failed() async throws {
-        let (answers, _) = try await onOwnThread { try ask(times: 2, shim.environment("eio:2")) }
+        let (answers, _) = try await onOwnThread { try ask(times: 2, shim.environment(["FAULT": "eio:2"])) }
         #expect(
             answers == ["open 0", "open 0", "ack 0.1 new", "unknown 0.1 \(EIO)", "refused 0.1 closedAfterFailure"])
     }

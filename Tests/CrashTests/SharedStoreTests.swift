@@ -1,4 +1,5 @@
 import Glibc
+import TestSupport
 import Testing
 
 @testable import ProfileLog
@@ -10,7 +11,7 @@ import Testing
 ///     reader                                 └─ looks for p: must see it, and all before it
 @Suite("Several processes share one store", .serialized)
 struct SharedStoreTests {
-    @Test("No gap, no loss, no stale read", arguments: UInt64(0)..<3)
+    @Test("No gap, no loss, no stale read", arguments: Thoroughness.seeds(short: 1, full: 12))
     func fourWritersTwoReaders(seed: UInt64) async throws {
         let problems = try await onOwnThread { try SharedRun(seed).run() }
         #expect(problems.isEmpty, "seed \(seed)")

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import ProfileLog
@@ -7,9 +8,7 @@ import Testing
 /// real processes do so in `SharedStoreTests`.
 @Suite("The log answers as a naive model does")
 struct ModelTests {
-    static let runs = UInt64(ProcessInfo.processInfo.environment["PROFILELOG_MODEL_RUNS"] ?? "500") ?? 500
-
-    @Test("Two hundred random operations", arguments: 0..<Self.runs)
+    @Test("Two hundred random operations", arguments: Thoroughness.seeds(short: 40, full: 500))
     func operations(seed: UInt64) throws {
         var run = try ModelRun(seed: seed)
         for _ in 0..<200 { try run.step() }

@@ -4,9 +4,7 @@ import ProfileLogAPI
 import Testing
 
 /// The service on a disk that fails at a chosen write or sync: what it answers, and what is in the store afterwards.
-@Suite(
-    "A disk that fails under the service",
-    .enabled(if: FaultyDisk.compiler != nil, "There is no C compiler (cc) to build Tests/faults/fault.c with."))
+@Suite("A disk that fails under the service")
 struct FailingDiskTests {
     private let path = "/v1/log/event"
     private let body = #"{"user":"ana","name":"played"}"#

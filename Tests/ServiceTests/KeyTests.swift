@@ -1,6 +1,7 @@
 import Foundation
 import ProfileLog
 import ProfileLogAPI
+import TestSupport
 import Testing
 
 @Suite("Keys")
@@ -351,10 +352,8 @@ struct KeyTests {
     }
 
     /// A library with which syncs of folders fail with this code.
-    private func failingSync(_ code: String, in folder: URL) throws -> [String: String] {
-        let source = folder.appendingPathComponent("folder.c")
-        let library = folder.appendingPathComponent("folder.so")
-        try Data(
+    private func failingSync(_ code: String) throws -> [String: String] {
+        try Shim(
             """
             #define _GNU_SOURCE
             #include <dlfcn.h>
@@ -367,18 +366,14 @@ struct KeyTests {
                 if (fstat(file, &status) == 0 && S_ISDIR(status.st_mode)) return errno = \(code), -1;
                 return real(file);
             }
-            """.utf8
-        ).write(to: source)
-        try FaultyDisk.compile(source, into: library)
-        return ["LD_PRELOAD": library.path]
+            """
+        ).environment()
     }
 
-    @Test(
-        "A change whose new file's name may not be on the disk is told as made, and not as certain",
-        .enabled(if: FaultyDisk.compiler != nil, "There is no C compiler (cc)."))
+    @Test("A change whose new file's name may not be on the disk is told as made, and not as certain")
     func synced() async throws {
         try await withFolder { folder in
-            let environment = try failingSync("EIO", in: folder)
+            let environment = try failingSync("EIO")
             let added = try await run(
                 ["keys", "add", "--keys", "keys.json", "--name", "app"], in: folder, environment: environment)
             #expect(added.code == 1 && added.output.hasPrefix("plk_"), "\(added)")
@@ -394,12 +389,10 @@ struct KeyTests {
         }
     }
 
-    @Test(
-        "Where the file system has no syncs of folders, keys are changed all the same",
-        .enabled(if: FaultyDisk.compiler != nil, "There is no C compiler (cc)."))
+    @Test("Where the file system has no syncs of folders, keys are changed all the same")
     func withoutSync() async throws {
         try await withFolder { folder in
-            let environment = try failingSync("EINVAL", in: folder)
+            let environment = try failingSync("EINVAL")
             let added = try await run(
                 ["keys", "add", "--store", "store", "--name", "app"], in: folder, environment: environment)
             #expect(added.code == 0 && added.output.hasPrefix("plk_"), "\(added)")

@@ -19,7 +19,7 @@ final class CLI: Sendable {
     }
 
     init() throws {
-        folder = FileManager.default.temporaryDirectory.appending(path: "profilecli-\(UUID().uuidString)")
+        folder = TestFolders.new("profilecli")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     }
 

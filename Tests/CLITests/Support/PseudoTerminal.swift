@@ -4,9 +4,6 @@ import Foundation
 enum PseudoTerminal {
     private static let script = URL(filePath: "/usr/bin/script")
 
-    /// Whether there is a program that opens one.
-    static let canOpen = FileManager.default.isExecutableFile(atPath: script.path)
-
     /// All that `profilecli` writes to the terminal when a shell runs it with `command`.
     static func output(of command: String, _ cli: CLI, _ environment: [String: String] = [:]) throws -> String {
         let line = "stty cols 80 rows 24; '\(CLI.program.path)' \(command)"

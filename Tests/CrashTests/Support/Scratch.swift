@@ -1,11 +1,12 @@
 import Foundation
+import TestSupport
 
 /// A folder of one test, removed at its end.
 final class Scratch: Sendable {
     let path: String
 
     init() throws {
-        path = NSTemporaryDirectory() + "profilelog-crash-" + UUID().uuidString
+        path = TestFolders.new("crash").path
         try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
     }
 

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import ProfileLog
@@ -6,9 +7,9 @@ import Testing
 /// Random lives of several devices on one store: whatever happens, each item is in one state, and delivered at most once.
 @Suite("Devices on a log, at random")
 struct DeviceModelTests {
-    static let runs = ProcessInfo.processInfo.environment["PROFILELOG_MODEL_RUNS"].flatMap(UInt64.init) ?? 60
-
-    @Test("Each saved item is in exactly one state, and is delivered at most once, in order", arguments: 0..<runs)
+    @Test(
+        "Each saved item is in exactly one state, and is delivered at most once, in order",
+        arguments: Thoroughness.seeds(short: 20, full: 200))
     func random(seed: UInt64) throws {
         var life = try DeviceLife(seed: seed)
         for _ in 0..<120 { try life.step() }

@@ -1,5 +1,6 @@
 import Foundation
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import ProfileLog
@@ -9,7 +10,7 @@ final class TemporaryFolder: Sendable {
     let path: String
 
     init() {
-        path = FileManager.default.temporaryDirectory.appendingPathComponent("profilelog-\(UUID().uuidString)").path
+        path = TestFolders.new("store").path
     }
 
     deinit { try? FileManager.default.removeItem(atPath: path) }

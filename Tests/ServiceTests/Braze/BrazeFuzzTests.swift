@@ -1,15 +1,15 @@
 import Foundation
 import ProfileLog
+import TestSupport
 import Testing
 
 @testable import ProfileLogAPI
 
 @Suite("Bodies that nobody would send")
 struct BrazeFuzzTests {
-    /// How many times as many bodies as usual: `make fuzz` sets it.
-    static let times = ProcessInfo.processInfo.environment["PROFILELOG_FUZZ_TIMES"].flatMap(UInt64.init) ?? 1
-
-    @Test("Every body is answered; what is valid is stored, the rest is listed by its place", arguments: 0..<8 * times)
+    @Test(
+        "Every body is answered; what is valid is stored, the rest is listed by its place",
+        arguments: Thoroughness.seeds(short: 4, full: 40))
     func bodies(seed: UInt64) async throws {
         try await withAPI { api in
             var bodies = RandomBodies(seed: seed)
@@ -34,7 +34,7 @@ struct BrazeFuzzTests {
         }
     }
 
-    @Test("A body cut or changed at any byte is answered", arguments: 0..<4 * times)
+    @Test("A body cut or changed at any byte is answered", arguments: Thoroughness.seeds(short: 2, full: 20))
     func bytes(seed: UInt64) async throws {
         try await withAPI { api in
             var bodies = RandomBodies(seed: seed)
@@ -58,7 +58,9 @@ struct BrazeFuzzTests {
         }
     }
 
-    @Test("What is no JSON is refused, whatever stands before the fault", arguments: 0..<8 * times)
+    @Test(
+        "What is no JSON is refused, whatever stands before the fault",
+        arguments: Thoroughness.seeds(short: 4, full: 40))
     func behindOddValues(seed: UInt64) async throws {
         try await withAPI { api in
             var bodies = RandomBodies(seed: seed)
@@ -77,7 +79,9 @@ struct BrazeFuzzTests {
         }
     }
 
-    @Test("Requests that change who is who are answered, cut or changed at any byte", arguments: 0..<4 * times)
+    @Test(
+        "Requests that change who is who are answered, cut or changed at any byte",
+        arguments: Thoroughness.seeds(short: 2, full: 20))
     func identities(seed: UInt64) async throws {
         try await withAPI { api in
             var script = IdentityScript(seed: seed)

@@ -1,10 +1,13 @@
 import ProfileLog
 import ProfileLogAPI
+import TestSupport
 import Testing
 
 @Suite("Who is who, against a model")
 struct BrazeIdentityModelTests {
-    @Test("Any requests in any order leave the profiles that plain dictionaries have", arguments: UInt64(0)..<200)
+    @Test(
+        "Any requests in any order leave the profiles that plain dictionaries have",
+        arguments: Thoroughness.seeds(short: 25, full: 200))
     func model(seed: UInt64) async throws {
         try await withAPI { api in
             var script = IdentityScript(seed: seed)

@@ -21,7 +21,7 @@ final class Service: @unchecked Sendable {
     var messages: String { (try? String(contentsOf: folder.appendingPathComponent("stderr"), encoding: .utf8)) ?? "" }
 
     static func newFolder() throws -> URL {
-        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("profiled-\(UUID().uuidString)")
+        let folder = TestFolders.new("profiled")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         return folder
     }

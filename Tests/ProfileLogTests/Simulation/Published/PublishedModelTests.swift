@@ -1,16 +1,15 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import ProfileLog
 
 @Suite("The published snippets against a literal copy of them")
 struct PublishedModelTests {
-    static let runs = ProcessInfo.processInfo.environment["PROFILELOG_MODEL_RUNS"].flatMap(UInt64.init) ?? 8
-
     @Test("Each fault alone accounts for every difference, and for no other", arguments: Fault.allCases)
     func alone(fault: Fault) {
         var effects: Set<FaultEffect> = []
-        for seed in 0..<(Self.runs * 4) {
+        for seed in Thoroughness.seeds(short: 8, full: 64) {
             var random = SeededGenerator(seed: seed << 8 | UInt64(fault.number))
             let policy = PublishedPolicy([fault], .random(using: &random))
             let comparison = PublishedComparison(policy, .randomIntents(count: 60, policy, using: &random))
@@ -20,7 +19,9 @@ struct PublishedModelTests {
         #expect(!effects.isEmpty && effects.isSubset(of: fault.effects), "\(effects)")
     }
 
-    @Test("Any faults together account for every difference, and for no other", arguments: 0..<runs * 40)
+    @Test(
+        "Any faults together account for every difference, and for no other",
+        arguments: Thoroughness.seeds(short: 80, full: 640))
     func together(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
         let faults = Fault.allCases.filter { _ in random.next(below: 5) == 0 }
@@ -29,7 +30,7 @@ struct PublishedModelTests {
             .expectAccounted("seed \(seed), faults \(faults.map(\.number))")
     }
 
-    @Test("The newest snippets, and all faults at once", arguments: 0..<runs * 4)
+    @Test("The newest snippets, and all faults at once", arguments: Thoroughness.seeds(short: 8, full: 64))
     func presets(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
         let conditions = PublishedConditions.random(using: &random)
@@ -39,7 +40,7 @@ struct PublishedModelTests {
         }
     }
 
-    @Test("Without a fault nothing differs", arguments: 0..<runs * 4)
+    @Test("Without a fault nothing differs", arguments: Thoroughness.seeds(short: 8, full: 64))
     func standard(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
         let policy = PublishedPolicy([], .random(using: &random))
