@@ -1,21 +1,31 @@
-# make demo   builds in release and plays the whole story on a store of its own
-# make test   builds and runs all tests
+# make demo            builds in release and plays the whole story on a store of its own
+# make test            builds and runs all tests; random tests in their short form
+# make test-long       runs the random tests in their full form: more seeds, rounds and steps
+# make digest          folds the same events in release as the tests do in debug: the bytes must be equal
 # make compatibility   runs Braze clients from PyPI against the built profiled (PROFILED=FILE for another than .build/debug/profiled)
-.PHONY: demo test compatibility run bench bench-http bench-large wrk install build fuzz lint mutations setup clean
+#
+# Debian packages that a target needs and the machine lacks are installed by apt (scripts/setup.sh).
+.PHONY: demo test test-long digest compatibility run bench bench-http bench-large install build lint mutations clean
 
 PREFIX ?= /usr/local
 
-setup:
-	@scripts/setup.sh
-
-build: setup
+build:
+	@scripts/setup.sh build
 	swift build -c release
 
 demo: build
 	@scripts/demo.sh
 
-test: setup
+test:
+	@scripts/setup.sh test
 	@scripts/test.sh
+
+test-long:
+	@scripts/setup.sh test
+	@scripts/test.sh --long
+
+digest: build
+	@folder=$$(mktemp -d); .build/release/profilelog-crashchild digest "$$folder/store"; status=$$?; rm -rf "$$folder"; exit $$status
 
 compatibility:
 	@Tests/Compatibility/run
@@ -23,26 +33,19 @@ compatibility:
 run: build
 	.build/release/profiled
 
-bench: wrk build
+bench: build
 	@scripts/bench.sh
 	@scripts/bench-http.sh
 
-bench-http: wrk build
+bench-http: build
 	@scripts/bench-http.sh
-
-wrk:
-	@command -v wrk >/dev/null || { echo "wrk is missing. Install it with: apt-get install wrk" >&2; exit 1; }
 
 bench-large: build
 	@scripts/bench-large.sh
 
-mutations: setup
+mutations:
+	@scripts/setup.sh test
 	@scripts/mutations.sh
-
-# 10,000 bodies in `make test`; here 250,000.
-fuzz: setup
-	swift build --build-tests
-	PROFILELOG_FUZZ_TIMES=25 swift test --skip-build --filter BrazeFuzzTests
 
 lint:
 	swift format lint --strict -r Sources Tests Benchmarks/Sources Package.swift Benchmarks/Package.swift

@@ -1,15 +1,12 @@
 #!/usr/bin/env bash
 # Runs `profiled` and a service that parses the same bodies and stores nothing, in turn and under the same load from `wrk`, and prints medians
-# and ratios as Markdown. Needs `wrk`: apt-get install wrk.
+# and ratios as Markdown.
 #
 # scripts/bench-http.sh [ROUNDS [SECONDS]]   ROUNDS of each load (5) of 10 s each, then one load of SECONDS (300) for memory and exports.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-if ! command -v wrk >/dev/null; then
-  echo "bench-http: wrk is missing. Install it with: apt-get install wrk" >&2
-  exit 1
-fi
+scripts/setup.sh bench
 work=$(mktemp -d "${TMPDIR:-/tmp}/profilelog-bench-http.XXXXXX")
 trap 'rm -rf "$work"' EXIT
 

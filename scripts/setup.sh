@@ -1,36 +1,65 @@
 #!/usr/bin/env bash
-# Installs what the build needs and the machine lacks: liblmdb-dev and pkg-config, by apt. Says clearly what else is missing.
+# Installs by apt what a purpose needs and the machine lacks. Where that is impossible, one sentence says what to install.
+#
+#   scripts/setup.sh          to build (the default)
+#   scripts/setup.sh test     to build and to run all tests
+#   scripts/setup.sh bench    to build and to measure the service
 set -euo pipefail
 
-if ! command -v swift >/dev/null; then
-    echo "There is no Swift toolchain here. Install Swift 6.2 or later (https://www.swift.org/install/linux/) and run this again." >&2
+fail() {
+    echo "$1" >&2
     exit 1
-fi
-version=$(swift --version 2>/dev/null | grep -oE 'Swift version [0-9]+\.[0-9]+' | grep -oE '[0-9]+\.[0-9]+' | head -n 1)
-if [ "$(printf '%s\n6.2\n' "$version" | sort -V | head -n 1)" != "6.2" ]; then
-    echo "This is Swift $version; ProfileLog needs 6.2 or later. Install it and run this again." >&2
-    exit 1
-fi
+}
+
+version=$(swift --version 2>/dev/null | sed -nE 's/.*Swift version ([0-9]+\.[0-9]+).*/\1/p' | head -n 1)
+[ "$(printf '%s\n6.2\n' "${version:-0}" | sort -V | head -n 1)" = 6.2 ] ||
+    fail "ProfileLog needs Swift 6.2 or later (found: ${version:-none}); install it (https://www.swift.org/install/linux/) and run this again."
 
 missing=()
-[ -e /usr/include/lmdb.h ] || [ -e /usr/local/include/lmdb.h ] || missing+=(liblmdb-dev)
-command -v pkg-config >/dev/null || missing+=(pkg-config)
-[ ${#missing[@]} -eq 0 ] && exit 0
+# need PACKAGE CHECK...: the Debian package is missing if the check fails.
+need() { "${@:2}" >/dev/null 2>&1 || missing+=("$1"); }
+program() { command -v "$1"; }
+header() { [ -n "$(find /usr/include /usr/local/include -maxdepth 2 -name "$1" -print -quit)" ]; }
 
-if ! command -v apt-get >/dev/null; then
-    echo "Missing: ${missing[*]} (these are Debian's names). Install them and run this again." >&2
-    exit 1
-fi
-run=()
+need liblmdb-dev header lmdb.h
+need pkg-config program pkg-config
+c_compiler() {
+    need gcc program cc
+    need libc6-dev header stdio.h
+}
+case ${1:-build} in
+    build) ;;
+    test)
+        c_compiler                                               # makes system calls fail: Tests/faults/fault.c
+        need protobuf-compiler program protoc                    # reads records by record.proto
+        need lmdb-utils program mdb_load                         # makes the data file of another program
+        need util-linux program unshare                          # mounts a small disk
+        need util-linux program setpriv                          # runs a command without root's rights
+        need mount program mount
+        need bsdutils program script                             # runs a command on a terminal
+        need python3-venv python3 -c 'import ensurepip, venv'    # runs the Python clients of Braze's REST API
+        ;;
+    bench)
+        c_compiler        # the same work in C, to compare with
+        need wrk program wrk
+        ;;
+    *) fail "scripts/setup.sh knows the purposes build, test and bench, not “$1”." ;;
+esac
+[ ${#missing[@]} -gt 0 ] || exit 0
+mapfile -t missing < <(printf '%s\n' "${missing[@]}" | sort -u)
+
+advice="Install the Debian packages ${missing[*]} and run this again (as root: apt-get install ${missing[*]})."
+command -v apt-get >/dev/null || fail "$advice"
+run=(env DEBIAN_FRONTEND=noninteractive)
 if [ "$(id -u)" -ne 0 ]; then
-    if ! command -v sudo >/dev/null; then
-        echo "Missing: ${missing[*]}. Run as root: apt-get install ${missing[*]}" >&2
-        exit 1
-    fi
-    run=(sudo)
+    # Without a terminal nobody can type a password.
+    sudo -n true 2>/dev/null || { [ -t 0 ] && command -v sudo >/dev/null; } || fail "$advice"
+    run=(sudo "${run[@]}")
 fi
 echo "Installing ${missing[*]} ..."
-"${run[@]}" apt-get install -y --no-install-recommends "${missing[@]}" >/dev/null 2>&1 || {
-    "${run[@]}" apt-get update >/dev/null
-    "${run[@]}" apt-get install -y --no-install-recommends "${missing[@]}" >/dev/null
-}
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+install() { "${run[@]}" apt-get install -y --no-install-recommends "${missing[@]}"; }
+# The lists of packages may be missing or old.
+{ install || { "${run[@]}" apt-get update && install; }; } >"$log" 2>&1 ||
+    fail "$advice apt-get failed: $(grep -E '^E:' "$log" | head -n 1)"

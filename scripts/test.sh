@@ -1,16 +1,29 @@
 #!/usr/bin/env bash
-# Builds and runs all tests. What failed is said again at the end, where it is found among thousands of lines.
+# Builds and runs all tests, and repeats at the end what failed: the lines are lost among thousands.
+#
+#   scripts/test.sh          all tests; random tests in their short form
+#   scripts/test.sh --long   the random tests alone, in their full form
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-# All tests run at once, with some hundred services.
-ulimit -n "$(ulimit -Hn)"
+filter=()
+if [ "${1:-}" = --long ]; then
+    export PROFILELOG_TESTS=long
+    # A suite has the name of its file. These have two forms.
+    suites=$(grep -rl 'Thoroughness\.' Tests --include='*Tests.swift' | xargs -n 1 basename -s .swift | paste -sd '|')
+    filter=(--filter "\.($suites)/")
+fi
+
 swift build --build-tests
 output=$(mktemp)
 trap 'rm -f "$output"' EXIT
-if ! swift test --skip-build 2>&1 | tee "$output"; then
+# A service has a descriptor for each connection.
+ulimit -n "$(ulimit -Hn)"
+# Without a bound Swift Testing begins all tests at once: hundreds of services and stores share two cores, and each test takes as long as all.
+export SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=$((3 * $(nproc)))
+if ! swift test --skip-build "${filter[@]}" 2>&1 | tee "$output"; then
     printf '\nWhat failed:\n'
     grep -E '^(✘|↳)|(Fatal error|error): ' "$output" | grep -vE '^↳ (Testing Library Version|Target Platform):' || tail -n 20 "$output"
     exit 1
 fi
-Tests/Compatibility/run --if-possible
+[ ${#filter[@]} -gt 0 ] || Tests/Compatibility/run --if-possible
