@@ -79,3 +79,20 @@ let package = Package(
     ],
     swiftLanguageModes: [.v6]
 )
+    ],
+    swiftLanguageModes: [.v6]
+)
+
+// An embedder needs swift-crypto alone. With `traits: []` SwiftPM fetches no package that only the programs use.
+package.traits = [
+    .trait(name: "Programs", description: "What profilecli and profiled use."), .default(enabledTraits: ["Programs"]),
+]
+for target in package.targets {
+    target.dependencies = target.dependencies.map { dependency in
+        guard case .productItem(let name, let package, let aliases, nil) = dependency, package != "swift-crypto" else {
+            return dependency
+        }
+        return .productItem(
+            name: name, package: package, moduleAliases: aliases, condition: .when(traits: ["Programs"]))
+    }
+}

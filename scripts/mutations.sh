@@ -1,11 +1,11 @@
-#!/bin/bash
-# Breaks the sources in five named ways, one at a time, in a scratch copy, and demands that a named test turns red for each.
+#!/usr/bin/env bash
+# Breaks the sources in five named ways, one at a time, in a scratch copy. Each time a named test must turn red.
 #
 #   scripts/mutations.sh             all of them
 #   scripts/mutations.sh reuse-version
 #
 # Tests/mutations.md says what each one is. MUTATIONS_SCRATCH names a folder to keep and use again; without it, one is made and
-# removed. The copy holds the library and its tests only, so that it builds in about a minute.
+# removed. The copy holds the library and its tests only, so that it builds fast.
 set -euo pipefail
 
 root=$(cd "$(dirname "$0")/.." && pwd)
@@ -31,51 +31,36 @@ take() {
 }
 
 prepare() {
-    for part in Sources/ProfileLog Sources/CLMDB Sources/CCRC32C Sources/crashchild Tests/ProfileLogTests Tests/CrashTests \
-        Tests/Support Tests/faults; do
-        take "$part"
+    for part in Package.swift Package.resolved Sources Tests; do
+        if [[ -e $root/$part ]]; then take "$part"; fi
     done
-    if [[ -e $root/Package.resolved ]]; then take Package.resolved; fi
     if [[ ! -d $scratch/.build && -d $root/.build/checkouts ]]; then
         mkdir -p "$scratch/.build"
         cp -a "$root/.build/repositories" "$root/.build/checkouts" "$root/.build/workspace-state.json" "$scratch/.build/"
     fi
     rm -rf "$scratch/original"
     cp -a "$scratch/Sources/ProfileLog" "$scratch/original"
-    cat >"$scratch/Package.swift" <<'PACKAGE'
-// swift-tools-version: 6.2
-import PackageDescription
+    (cd "$scratch" && swift package dump-package >"$scratch/manifest.json")
+    python3 - "$scratch" CrashTests ProfileLogTests profilelog-crashchild <<'KEEP'
+# Keeps the targets that these tests need in Package.swift.
+import json, re, sys
 
-let settings: [SwiftSetting] = [
-    .enableUpcomingFeature("ExistentialAny"),
-    .enableUpcomingFeature("MemberImportVisibility"),
-    .enableUpcomingFeature("InternalImportsByDefault"),
-    .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
-]
-
-let package = Package(
-    name: "profilelog",
-    dependencies: [.package(url: "https://github.com/apple/swift-crypto", from: "4.5.2")],
-    targets: [
-        .systemLibrary(name: "CLMDB", pkgConfig: "lmdb"),
-        .target(name: "CCRC32C"),
-        .target(
-            name: "ProfileLog",
-            dependencies: ["CLMDB", "CCRC32C", .product(name: "Crypto", package: "swift-crypto")],
-            exclude: ["Coding/record.proto"], swiftSettings: settings),
-        .executableTarget(
-            name: "profilelog-crashchild", dependencies: ["ProfileLog"], path: "Sources/crashchild",
-            swiftSettings: settings),
-        .target(name: "TestSupport", path: "Tests/Support", swiftSettings: settings),
-        .testTarget(name: "CrashTests", dependencies: ["ProfileLog", "TestSupport"], swiftSettings: settings),
-        .testTarget(name: "ProfileLogTests", dependencies: ["ProfileLog", "TestSupport"], swiftSettings: settings),
-    ],
-    swiftLanguageModes: [.v6]
-)
-PACKAGE
+folder, *keep = sys.argv[1:]
+needs = {
+    target["name"]: [name for dependency in target["dependencies"] for name, *_ in dependency.values() if isinstance(name, str)]
+    for target in json.load(open(f"{folder}/manifest.json"))["targets"]
+}
+for name in keep:
+    keep += [other for other in needs.get(name, []) if other not in keep]
+text = open(f"{folder}/Package.swift").read()
+text = re.sub(r"\n    products: \[.*?\n    \],", "", text, flags=re.S)
+block = r'\n        \.(?:\w*[tT]arget|systemLibrary)\(\s*name: "([^"]+)".*?(?=\n        \.|\n    \])'
+text = re.sub(block, lambda match: match[0] if match[1] in keep else "", text, flags=re.S)
+open(f"{folder}/Package.swift", "w").write(text)
+KEEP
 }
 
-# Undoes a mutation. (Not from the repository: somebody may be at work there.)
+# Undoes a mutation. (Not from the repository: its files may have changed since.)
 restore() {
     { diff -rq "$scratch/original" "$scratch/Sources/ProfileLog" || true; } | while read -r _ original _ path _; do
         cp "$original" "$path"
@@ -103,11 +88,11 @@ names=(skip-crc lose-tail ignore-checkpoint reorder-flush reuse-version)
 declare -A edit=(
     # Every record is taken for undamaged.
     [skip-crc]='s/return stored == crc32c(.*$/return stored == stored/'
-    # The first event behind the index's checkpoint is left out of its user's history.
+    # A user's history misses the first event after the index's checkpoint.
     [lose-tail]='s/from: last, downTo: checkpoint) {/from: last, downTo: checkpoint + 1) {/'
     # A state is folded from the snapshot, and from the first event all the same.
     [ignore-checkpoint]='/func foldedState</,/^    }/s/let from = (earlier?\.version ?? 0) + 1/let from: UInt64 = 1/'
-    # A launch makes items effective as they were saved, and not list by list.
+    # A launch makes items effective in the order in which they were saved, not list by list.
     [reorder-flush]='s/(\$0\.kind?\.rawValue ?? 0, \$0\.position) < (\$1\.kind?\.rawValue ?? 0, \$1\.position)/$0.position < $1.position/'
     # A user's tenth event gets the version of the ninth.
     [reuse-version]='s/let version = try view\.version(of: user, &streams) + 1/let version = try view.version(of: user, \&streams) == 9 ? 9 : try view.version(of: user, \&streams) + 1/'
@@ -127,7 +112,7 @@ for filter in $(printf '%s\n' "${tests[@]}" | sort -u); do
     echo "green as it is     $filter"
 done
 
-survivors=0
+unnoticed=0
 for name in "${names[@]}"; do
     [[ $wanted == all || $wanted == "$name" ]] || continue
     find "$scratch/Sources/ProfileLog" -name '*.swift' | while read -r path; do
@@ -138,11 +123,11 @@ for name in "${names[@]}"; do
     if ((lines != 1)); then fail "$name: its pattern is in $lines lines, not in one; bring the script up to date"; fi
     build "$name"
     if passes "${tests[$name]}"; then
-        echo "SURVIVED           $name: ${tests[$name]} stays green"
-        survivors=$((survivors + 1))
+        echo "UNNOTICED          $name: ${tests[$name]} stays green"
+        unnoticed=$((unnoticed + 1))
     else
         echo "red with           $name: ${tests[$name]}"
     fi
     restore
 done
-if ((survivors > 0)); then fail "$survivors mutations were not noticed"; fi
+if ((unnoticed > 0)); then fail "no test noticed $unnoticed mutations"; fi

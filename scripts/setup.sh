@@ -21,16 +21,13 @@ need() { "${@:2}" >/dev/null 2>&1 || missing+=("$1"); }
 program() { command -v "$1"; }
 header() { [ -n "$(find /usr/include /usr/local/include -maxdepth 2 -name "$1" -print -quit)" ]; }
 
+need libc6-dev header stdio.h
 need liblmdb-dev header lmdb.h
 need pkg-config program pkg-config
-c_compiler() {
-    need gcc program cc
-    need libc6-dev header stdio.h
-}
 case ${1:-build} in
     build) ;;
     test)
-        c_compiler                                               # makes system calls fail: Tests/faults/fault.c
+        need gcc program cc                                      # makes system calls fail: Tests/faults/fault.c
         need protobuf-compiler program protoc                    # reads records by record.proto
         need lmdb-utils program mdb_load                         # makes the data file of another program
         need util-linux program unshare                          # mounts a small disk
@@ -40,7 +37,7 @@ case ${1:-build} in
         need python3-venv python3 -c 'import ensurepip, venv'    # runs the Python clients of Braze's REST API
         ;;
     bench)
-        c_compiler        # the same work in C, to compare with
+        need gcc program cc       # the same work in C, to compare with
         need wrk program wrk
         ;;
     *) fail "scripts/setup.sh knows the purposes build, test and bench, not “$1”." ;;
@@ -48,7 +45,7 @@ esac
 [ ${#missing[@]} -gt 0 ] || exit 0
 mapfile -t missing < <(printf '%s\n' "${missing[@]}" | sort -u)
 
-advice="Install the Debian packages ${missing[*]} and run this again (as root: apt-get install ${missing[*]})."
+advice="Debian packages are missing: run \`apt-get install ${missing[*]}\` as root, then this again."
 command -v apt-get >/dev/null || fail "$advice"
 run=(env DEBIAN_FRONTEND=noninteractive)
 if [ "$(id -u)" -ne 0 ]; then
