@@ -79,9 +79,6 @@ let package = Package(
     ],
     swiftLanguageModes: [.v6]
 )
-    ],
-    swiftLanguageModes: [.v6]
-)
 
 // An embedder needs swift-crypto alone. With `traits: []` SwiftPM fetches no package that only the programs use.
 package.traits = [
