@@ -35,7 +35,7 @@ let package = Package(
         .target(
             name: "ProfileLog",
             dependencies: ["CLMDB", "CCRC32C", .product(name: "Crypto", package: "swift-crypto")],
-            exclude: ["Coding/record.proto"],
+            exclude: ["Records/record.proto"],
             swiftSettings: settings),
         .target(
             name: "ProfileLogAPI", dependencies: ["ProfileLog", .product(name: "Yams", package: "Yams")],

@@ -1,7 +1,7 @@
 #ifndef CBENCH_RECORD_H
 #define CBENCH_RECORD_H
 
-// The stored form of an event, as Sources/ProfileLog/Coding/record.proto defines it, as far as the workload needs it:
+// The stored form of an event, as Sources/ProfileLog/Records/record.proto defines it, as far as the workload needs it:
 //
 //   0x01 | Record message | CRC-32C of both, uint32 little-endian
 

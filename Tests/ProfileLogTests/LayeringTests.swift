@@ -14,16 +14,16 @@ struct LayeringTests {
         }
     }
 
-    @Test("Only Storage knows LMDB, and unchecked sendability is explained where it stands")
+    @Test("Only Store knows LMDB, and unchecked sendability is explained where it stands")
     func storage() throws {
-        for file in try files("ProfileLog") where !file.name.contains("/Storage/") {
+        for file in try files("ProfileLog") where !file.name.contains("/Store/") {
             #expect(!file.text.contains("import CLMDB"), "\(file.name)")
         }
     }
 
     @Test(
         "The pure folders touch neither storage, disk, clock nor network",
-        arguments: ["Vocabulary", "Profile", "Projections", "Coding", "Device", "Simulation/Published"])
+        arguments: ["Facts", "Records", "Folds", "Simulation/Published"])
     func pure(folder: String) throws {
         let words = ["ReadTransaction", "WriteTransaction", "import Foundation", "EventLog("]
         for file in try files("ProfileLog/" + folder) {

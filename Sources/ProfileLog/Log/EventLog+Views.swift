@@ -34,4 +34,30 @@ extension EventLog {
     private func fieldName(_ key: FieldKey) -> Name? {
         key.isCustom ? names.name(key.customName) : key.standard.map { Name($0.name) }
     }
+
+    /// `state`, which must be of this log, with its names.
+    public func catalogueView(_ state: CatalogueState) -> CatalogueView {
+        CatalogueView(
+            events: named(state.events),
+            attributes: state.attributes.compactMap { number, use in
+                names.name(number).map { name in
+                    let counts = zip(AttributeType.allCases, use.counts).filter { $0.1 > 0 }
+                    return .init(
+                        name: name, firstType: use.first, counts: Dictionary(uniqueKeysWithValues: counts),
+                        longestArray: use.longestArray)
+                }
+            }.sorted { $0.name < $1.name },
+            products: named(state.products))
+    }
+
+    /// The type of the first value that a custom attribute ever had, by `state`, which must be of this log; nil if it had none.
+    public func firstType(of attribute: Name, by state: CatalogueState) -> AttributeType? {
+        names.number(attribute).flatMap { state.attributes[$0]?.first }
+    }
+
+    private func named(_ numbered: [UInt32: ProfileState.Occurrences]) -> [ProfileView.Counted] {
+        numbered.compactMap { number, occurrences in
+            names.name(number).map { .init(name: $0, occurrences: occurrences) }
+        }.sorted { $0.name < $1.name }
+    }
 }

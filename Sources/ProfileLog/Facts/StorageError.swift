@@ -1,4 +1,3 @@
-internal import CLMDB
 internal import Glibc
 
 /// What the store's files or the disk beneath them refused, in facts; `description` says it, `remedy` tells the next step.
@@ -37,27 +36,6 @@ public enum StorageError: Error, Hashable, Sendable {
     case brokenPage(operation: String)
     /// LMDB or the system answered `code`.
     case system(operation: String, code: Int32)
-
-    /// Throws what `code` of an LMDB call means, unless it is success.
-    static func check(_ code: Int32, _ operation: StaticString) throws(StorageError) {
-        if code == 0 { return }
-        throw from(code, operation)
-    }
-
-    static func from(_ code: Int32, _ operation: StaticString) -> StorageError {
-        switch code {
-        case ENOSPC: .diskFull
-        case MDB_MAP_FULL: .mapFull(bytes: Environment.mapSizeBytes)
-        case MDB_READERS_FULL: .readersFull
-        // Of all of LMDB's calls, only its lock on the process's number gives up at once.
-        case EAGAIN: .processNumberTaken(number: getpid())
-        case MDB_PANIC: .closedAfterFailure
-        // Once a broken page was met, the transaction answers everything with `MDB_BAD_TXN`; a page that leads back to itself fills the
-        // cursor's stack.
-        case MDB_CORRUPTED, MDB_PAGE_NOTFOUND, MDB_BAD_TXN, MDB_CURSOR_FULL: .brokenPage(operation: "\(operation)")
-        default: .system(operation: "\(operation)", code: code)
-        }
-    }
 }
 
 extension StorageError: CustomStringConvertible {
@@ -127,14 +105,6 @@ extension StorageError: CustomStringConvertible {
         }
     }
 
-    private static func text(_ code: Int32) -> String {
-        String(cString: mdb_strerror(code))
-    }
-}
-
-extension StorageError {
-    /// The system's code for a full disk.
-    static let noSpaceCode = ENOSPC
-    /// LMDB's code for a write that was cut short.
-    static let shortWriteCode = EIO
+    /// LMDB's own codes are negative.
+    private static func text(_ code: Int32) -> String { code < 0 ? "LMDB error \(code)" : String(cString: strerror(code)) }
 }

@@ -1,0 +1,30 @@
+internal import CLMDB
+internal import Glibc
+
+extension StorageError {
+    /// Throws what `code` of an LMDB call means, unless it is success.
+    static func check(_ code: Int32, _ operation: StaticString) throws(StorageError) {
+        if code == 0 { return }
+        throw from(code, operation)
+    }
+
+    static func from(_ code: Int32, _ operation: StaticString) -> StorageError {
+        switch code {
+        case ENOSPC: .diskFull
+        case MDB_MAP_FULL: .mapFull(bytes: Environment.mapSizeBytes)
+        case MDB_READERS_FULL: .readersFull
+        // Of all of LMDB's calls, only its lock on the process's number gives up at once.
+        case EAGAIN: .processNumberTaken(number: getpid())
+        case MDB_PANIC: .closedAfterFailure
+        // Once a broken page was met, the transaction answers everything with `MDB_BAD_TXN`; a page that leads back to itself fills the
+        // cursor's stack.
+        case MDB_CORRUPTED, MDB_PAGE_NOTFOUND, MDB_BAD_TXN, MDB_CURSOR_FULL: .brokenPage(operation: "\(operation)")
+        default: .system(operation: "\(operation)", code: code)
+        }
+    }
+
+    /// The system's code for a full disk.
+    static let noSpaceCode = ENOSPC
+    /// LMDB's code for a write that was cut short.
+    static let shortWriteCode = EIO
+}
