@@ -31,12 +31,22 @@ let package = Package(
         .systemLibrary(
             name: "CLMDB", pkgConfig: "lmdb", providers: [.apt(["liblmdb-dev"]), .brew(["lmdb"])]),
         .systemLibrary(name: "CMalloc"),
-        .target(name: "CCRC32C"),
+        .target(name: "CCRC32C", path: "Sources/ProfileLog/Records/CCRC32C"),
+        .target(name: "ProfileLogFacts", path: "Sources/ProfileLog/Facts", swiftSettings: settings),
+        .target(
+            name: "ProfileLogRecords",
+            dependencies: ["CCRC32C", "ProfileLogFacts", .product(name: "Crypto", package: "swift-crypto")],
+            path: "Sources/ProfileLog/Records", exclude: ["CCRC32C", "record.proto"], swiftSettings: settings),
+        .target(
+            name: "ProfileLogFolds", dependencies: ["ProfileLogRecords"], path: "Sources/ProfileLog/Folds",
+            swiftSettings: settings),
+        .target(
+            name: "ProfileLogStore", dependencies: ["CLMDB", "ProfileLogFacts"], path: "Sources/ProfileLog/Store",
+            swiftSettings: settings),
         .target(
             name: "ProfileLog",
-            dependencies: ["CLMDB", "CCRC32C", .product(name: "Crypto", package: "swift-crypto")],
-            exclude: ["Records/record.proto"],
-            swiftSettings: settings),
+            dependencies: ["ProfileLogFolds", "ProfileLogStore", .product(name: "Crypto", package: "swift-crypto")],
+            exclude: ["Facts", "Folds", "Records", "Store"], swiftSettings: settings),
         .target(
             name: "ProfileLogAPI", dependencies: ["ProfileLog", .product(name: "Yams", package: "Yams")],
             swiftSettings: settings),

@@ -2,6 +2,7 @@ import Synchronization
 import Testing
 
 @testable import ProfileLog
+@testable import ProfileLogStore
 
 /// A process that is stopped, or killed, in the middle of a transaction, and what others may do meanwhile.
 @Suite("A transaction that another process holds")

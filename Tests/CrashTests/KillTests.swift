@@ -3,6 +3,7 @@ import TestSupport
 import Testing
 
 @testable import ProfileLog
+@testable import ProfileLogStore
 
 /// A child appends under load and is killed at a random moment; then everything that it was promised must be there.
 ///

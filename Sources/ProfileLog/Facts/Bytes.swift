@@ -4,7 +4,7 @@ internal import Glibc
 ///
 /// Such keys sort as the numbers do, and take four bytes up to 16 million where a fixed width takes eight.
 @inline(__always)
-func withNumberKey<Result, Failure: Error>(
+package func withNumberKey<Result, Failure: Error>(
     _ number: UInt64, _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
 ) throws(Failure) -> Result {
     let count = (71 - number.leadingZeroBitCount) / 8
@@ -18,7 +18,7 @@ func withNumberKey<Result, Failure: Error>(
 
 /// `Array.withUnsafeBytes` with typed errors.
 @inline(__always)
-func withTypedBytes<Result, Failure: Error>(
+package func withTypedBytes<Result, Failure: Error>(
     _ bytes: [UInt8], _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
 ) throws(Failure) -> Result {
     try bytes.withUnsafeBufferPointer { (buffer) throws(Failure) in try body(UnsafeRawBufferPointer(buffer)) }
@@ -27,7 +27,7 @@ func withTypedBytes<Result, Failure: Error>(
 extension UnsafeRawBufferPointer {
     /// The number for which this key of `withNumberKey` stands; nil if it is none.
     @inline(__always)
-    var number: UInt64? {
+    package var number: UInt64? {
         guard let length = first.map(Int.init), length <= 8, count == length + 1 else { return nil }
         if length > 0, self[1] == 0 { return nil }
         var number: UInt64 = 0
@@ -37,23 +37,23 @@ extension UnsafeRawBufferPointer {
 
     /// The big-endian number in the eight bytes from `offset`.
     @inline(__always)
-    func bigEndian64(at offset: Int = 0) -> UInt64 {
+    package func bigEndian64(at offset: Int = 0) -> UInt64 {
         UInt64(bigEndian: loadUnaligned(fromByteOffset: offset, as: UInt64.self))
     }
 
     /// The big-endian number in the four bytes from `offset`.
     @inline(__always)
-    func bigEndian32(at offset: Int = 0) -> UInt32 {
+    package func bigEndian32(at offset: Int = 0) -> UInt32 {
         UInt32(bigEndian: loadUnaligned(fromByteOffset: offset, as: UInt32.self))
     }
 
     /// The part in `range`, with offsets from its own start.
     @inline(__always)
-    func slice(_ range: Range<Int>) -> UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: self[range]) }
+    package func slice(_ range: Range<Int>) -> UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: self[range]) }
 
     /// Whether both hold the same bytes.
     @inline(__always)
-    func hasSameBytes(as other: UnsafeRawBufferPointer) -> Bool {
+    package func hasSameBytes(as other: UnsafeRawBufferPointer) -> Bool {
         guard count == other.count else { return false }
         guard count > 0, let left = baseAddress, let right = other.baseAddress else { return true }
         return memcmp(left, right, count) == 0
@@ -61,7 +61,7 @@ extension UnsafeRawBufferPointer {
 
     /// Below zero, zero or above it as these bytes stand before, with or behind those of `other` in the order of keys.
     @inline(__always)
-    func order(to other: UnsafeRawBufferPointer) -> Int {
+    package func order(to other: UnsafeRawBufferPointer) -> Int {
         let common = Swift.min(count, other.count)
         if common > 0, let left = baseAddress, let right = other.baseAddress {
             let order = memcmp(left, right, common)
@@ -73,7 +73,7 @@ extension UnsafeRawBufferPointer {
 
 extension [UInt8] {
     /// Appends `value` in big-endian order.
-    mutating func appendBigEndian(_ value: some FixedWidthInteger) {
+    package mutating func appendBigEndian(_ value: some FixedWidthInteger) {
         Swift.withUnsafeBytes(of: value.bigEndian) { append(contentsOf: $0) }
     }
 }

@@ -52,7 +52,7 @@ public struct DeviceSettings: Hashable, Sendable {
     }
 
     /// Where an item really lies that `process` saves into `storage`.
-    func storage(_ storage: DeviceStorage, of process: Name) -> DeviceStorage {
+    package func storage(_ storage: DeviceStorage, of process: Name) -> DeviceStorage {
         guard case .appGroup(let group) = storage,
             missingAppGroups.contains(MissingAppGroup(process: process, group: group))
         else { return storage }

@@ -54,7 +54,7 @@ public enum EventSource: UInt8, Sendable, CaseIterable {
     public var name: String { "\(self)" }
 
     /// Whether it stands for the SDK in an app, so that the SDK's rules hold.
-    var isSDK: Bool { self == .app || self == .extension || self == .cli }
+    package var isSDK: Bool { self == .app || self == .extension || self == .cli }
 
     /// The source with this name.
     public init?(name: String) {

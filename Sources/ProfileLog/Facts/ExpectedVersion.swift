@@ -8,7 +8,7 @@ public enum ExpectedVersion: Hashable, Sendable {
     case exactly(Version)
 
     /// Whether a user at `actual` satisfies this.
-    func accepts(_ actual: Version) -> Bool {
+    package func accepts(_ actual: Version) -> Bool {
         switch self {
         case .any: true
         case .noUser: actual == .none

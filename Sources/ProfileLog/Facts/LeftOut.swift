@@ -18,5 +18,5 @@ public struct LeftOut: Hashable, Sendable {
     }
 
     /// Without the name of the field: a person may have chosen it, and what is about nobody known cannot be erased.
-    var anonymous: LeftOut { LeftOut(list: list, index: index, reason: reason) }
+    package var anonymous: LeftOut { LeftOut(list: list, index: index, reason: reason) }
 }

@@ -17,5 +17,5 @@ public enum Limits {
     /// Arrays and objects within each other.
     public static let valueDepth = 64
     /// Bytes of one commit.
-    static let bytesPerCommit = 48 << 20
+    package static let bytesPerCommit = 48 << 20
 }

@@ -34,7 +34,7 @@ public struct Name: Hashable, Comparable, Sendable, ExpressibleByStringLiteral, 
 extension String {
     /// Whether both are the same UTF-8, without Unicode's canonical equivalence.
     @inline(__always)
-    func hasSameBytes(as other: String) -> Bool {
+    package func hasSameBytes(as other: String) -> Bool {
         utf8.count == other.utf8.count && order(to: other) == 0
     }
 
@@ -46,7 +46,7 @@ extension String {
 
     /// Lends the UTF-8.
     @inline(__always)
-    borrowing func withRawUTF8<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result {
+    package borrowing func withRawUTF8<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result {
         if let result = utf8.withContiguousStorageIfAvailable({ body(UnsafeRawBufferPointer($0)) }) { return result }
         var copy = copy self
         return copy.withUTF8 { body(UnsafeRawBufferPointer($0)) }

@@ -16,7 +16,7 @@ package enum SDKRules {
     }
 
     /// What the SDK has against `event`: where, and why; nil if it takes it.
-    static func refusal(of event: ProfileEvent) -> (place: String, reason: String)? {
+    package static func refusal(of event: ProfileEvent) -> (place: String, reason: String)? {
         switch event {
         case .customEventSaved(let event), .customEventLogged(let event):
             if event.name.text.utf8.first == dollar {
@@ -88,7 +88,7 @@ package enum SDKRules {
 
 extension AttributeValue {
     /// Whether every text in it passes, at whatever depth. Keys are none.
-    func texts(fit isShort: (String) -> Bool) -> Bool {
+    package func texts(fit isShort: (String) -> Bool) -> Bool {
         switch self {
         case .string(let text): isShort(text)
         case .array(let values): values.allSatisfy { $0.texts(fit: isShort) }

@@ -106,5 +106,7 @@ extension StorageError: CustomStringConvertible {
     }
 
     /// LMDB's own codes are negative.
-    private static func text(_ code: Int32) -> String { code < 0 ? "LMDB error \(code)" : String(cString: strerror(code)) }
+    private static func text(_ code: Int32) -> String {
+        code < 0 ? "LMDB error \(code)" : String(cString: strerror(code))
+    }
 }

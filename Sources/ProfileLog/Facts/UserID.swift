@@ -72,7 +72,7 @@ public enum UserID: Hashable, Sendable {
 
     /// As `==`, without a copy of the ID that most are.
     @inline(__always)
-    borrowing func isSame(as other: borrowing UserID) -> Bool {
+    package borrowing func isSame(as other: borrowing UserID) -> Bool {
         switch self {
         case .externalID(let id):
             switch other {
@@ -90,9 +90,9 @@ public enum UserID: Hashable, Sendable {
     }
 
     /// Whether a device is all that the ID tells of its user.
-    var isDevice: Bool { if case .device = self { true } else { false } }
+    package var isDevice: Bool { if case .device = self { true } else { false } }
 
-    var kindNumber: UInt8 {
+    package var kindNumber: UInt8 {
         switch self {
         case .externalID: 1
         case .alias: 2
@@ -103,7 +103,7 @@ public enum UserID: Hashable, Sendable {
         }
     }
 
-    var parts: [String] {
+    package var parts: [String] {
         switch self {
         case .externalID(let text), .brazeID(let text), .email(let text), .phone(let text), .device(let text): [text]
         case .alias(let label, let name): [label, name]

@@ -1,5 +1,5 @@
 /// Refuses what must never be in a log: the rules for every source. Those of one source (REST, SDK) are its own.
-enum Validation {
+package enum Validation {
     static func check(_ event: ProfileEvent) throws(AppendError) {
         switch event {
         case .customEventSaved(let event), .customEventLogged(let event):
@@ -65,7 +65,7 @@ enum Validation {
     }
 
     @inline(__always)
-    static func check(name: borrowing Name, _ place: StaticString) throws(AppendError) {
+    package static func check(name: borrowing Name, _ place: StaticString) throws(AppendError) {
         // A character has at least one byte, so short text needs no counting.
         if (1...Limits.charactersPerName).contains(name.text.utf8.count) { return }
         try check(uncommonName: name, "\(place)")
@@ -133,7 +133,7 @@ enum Validation {
     }
 
     @inline(__always)
-    static func check(_ id: borrowing UserID) throws(AppendError) {
+    package static func check(_ id: borrowing UserID) throws(AppendError) {
         switch id {
         case .externalID(let text) where (1...Limits.bytesPerIdentifier).contains(text.utf8.count): return
         default: try check(uncommonID: copy id)
@@ -161,7 +161,7 @@ enum Validation {
     }
 
     /// `group.`, and letters, digits, dots, hyphens and underscores behind it, as in `group.com.example.app` (spec/device 7).
-    static func check(appGroup group: Name) throws(AppendError) {
+    package static func check(appGroup group: Name) throws(AppendError) {
         try check(name: group, "The app group's name")
         let allowed = group.text.utf8.allSatisfy { byte in
             switch byte {
@@ -178,14 +178,14 @@ enum Validation {
         }
     }
 
-    static func check(device: String) throws(AppendError) {
+    package static func check(device: String) throws(AppendError) {
         guard (1...Limits.bytesPerDevice).contains(device.utf8.count) else {
             throw .invalid(place: "The device's ID", reason: "must have 1 to \(Limits.bytesPerDevice) bytes")
         }
     }
 
     /// When something happened by the sender's clock.
-    static func check(time: OccurredAt?) throws(AppendError) {
+    package static func check(time: OccurredAt?) throws(AppendError) {
         if let time { try check(time, "The time") }
     }
 
@@ -195,7 +195,7 @@ enum Validation {
         }
     }
 
-    static func check(_ event: ProfileEvent, _ context: EventContext) throws(AppendError) {
+    package static func check(_ event: ProfileEvent, _ context: EventContext) throws(AppendError) {
         try check(event)
         try check(time: context.occurredAt)
         if context.source.isSDK { try checkForSDK(event, context) }

@@ -1,19 +1,19 @@
 /// The names that the events of a whole store have used so far: of custom events, custom attributes and products.
 public struct CatalogueState: Hashable, Sendable {
-    var events: [UInt32: ProfileState.Occurrences] = [:]
-    var attributes: [UInt32: AttributeUse] = [:]
-    var products: [UInt32: ProfileState.Occurrences] = [:]
+    package var events: [UInt32: ProfileState.Occurrences] = [:]
+    package var attributes: [UInt32: AttributeUse] = [:]
+    package var products: [UInt32: ProfileState.Occurrences] = [:]
     /// What saved and queued items will add once they take effect, by the items' positions.
     var waiting: [UInt64: [Mention]] = [:]
 
     /// How an attribute was used.
-    struct AttributeUse: Hashable, Sendable {
+    package struct AttributeUse: Hashable, Sendable {
         /// The type of its first value ever.
-        let first: AttributeType
+        package let first: AttributeType
         /// Values by type, in the order of the types' numbers.
-        var counts = [UInt64](repeating: 0, count: AttributeType.allCases.count)
+        package var counts = [UInt64](repeating: 0, count: AttributeType.allCases.count)
         /// Elements of the longest array that was sent, as a whole or to be added.
-        var longestArray: UInt64 = 0
+        package var longestArray: UInt64 = 0
     }
 
     /// What one event says about one name.

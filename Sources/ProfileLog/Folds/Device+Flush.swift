@@ -1,15 +1,25 @@
 /// What a flush takes, and what the device cannot know by itself.
-struct FlushInput: Hashable, Sendable {
+package struct FlushInput: Hashable, Sendable {
     /// Items in one event.
-    var limit: Int
+    package var limit: Int
     /// Why what is handed to the SDK is sent at once, if it may be.
-    var cause: SendCause
+    package var cause: SendCause
     /// Whether what is handed stays in the SDK's queue whatever may be: the app dies before it is sent.
-    var staysQueued: Bool
+    package var staysQueued: Bool
     /// The storages on the device that the app sees.
-    var visible: Set<StorageCode>
+    package var visible: Set<StorageCode>
     /// Items that the SDK refuses, with the reason.
-    var refused: [UInt64: String] = [:]
+    package var refused: [UInt64: String] = [:]
+
+    package init(
+        limit: Int, cause: SendCause, staysQueued: Bool, visible: Set<StorageCode>, refused: [UInt64: String] = [:]
+    ) {
+        self.limit = limit
+        self.cause = cause
+        self.staysQueued = staysQueued
+        self.visible = visible
+        self.refused = refused
+    }
 
     /// What is handed is sent at once, if that may be.
     static func sending(limit: Int) -> FlushInput {
@@ -22,7 +32,7 @@ extension Device {
     /// Saved items that the last launch must flush: before it, visible to the app, of its lists; one owner's, in the published order.
     ///
     /// An item saved after the launch waits for the next, whenever this one is finished. A disabled SDK takes nothing.
-    func due(_ visible: Set<StorageCode>, limit: Int) -> [PendingItem] {
+    package func due(_ visible: Set<StorageCode>, limit: Int) -> [PendingItem] {
         guard state.status.settings.isSDKEnabled else { return [] }
         let due = state.items.values.filter { item in
             guard item.queued == nil, let kind = item.kind else { return false }

@@ -3,15 +3,21 @@
 /// Pure: the state, the time and the input decide alone, so that every interleaving can be tried without a thread, a disk or a sleep.
 /// What it decides becomes true when the events are folded into the state again (`DeviceState.apply`). Rules: spec/device 4 and 6,
 /// docs/device-simulation.md.
-struct Device {
-    let state: DeviceState
+package struct Device {
+    package let state: DeviceState
     /// The time by the caller's clock, in microseconds since 1970.
-    let now: Int64
+    package let now: Int64
     /// Whose items are by now that were saved for users who went into others since.
-    var owners: [UInt64: UInt64] = [:]
+    package var owners: [UInt64: UInt64] = [:]
+
+    package init(state: DeviceState, now: Int64, owners: [UInt64: UInt64] = [:]) {
+        self.state = state
+        self.now = now
+        self.owners = owners
+    }
 
     /// What happens to a device.
-    enum Input: Hashable, Sendable {
+    package enum Input: Hashable, Sendable {
         case launch(LaunchKind, lists: Set<PendingKind> = PendingKind.all)
         /// The app leaves the foreground.
         case leave
@@ -27,15 +33,15 @@ struct Device {
     }
 
     /// Who comes to the device.
-    enum Person: Hashable, Sendable {
+    package enum Person: Hashable, Sendable {
         case known(UInt64)
         case new(UserID)
     }
 
     /// What the device does: an event of a user.
-    struct Action: Hashable, Sendable {
-        let event: ProfileEvent
-        let user: Owner
+    package struct Action: Hashable, Sendable {
+        package let event: ProfileEvent
+        package let user: Owner
 
         init(_ event: ProfileEvent, _ user: Owner) {
             self.event = event
@@ -44,7 +50,7 @@ struct Device {
     }
 
     /// Whose event it is.
-    enum Owner: Hashable, Sendable {
+    package enum Owner: Hashable, Sendable {
         /// Whoever is on the device; a new anonymous user if nobody is.
         case current
         case user(UInt64)
@@ -52,12 +58,19 @@ struct Device {
     }
 
     /// What the device knows of its current user.
-    struct Current: Hashable, Sendable {
-        let user: UInt64
-        let version: UInt64
-        let identities: [UserID]
+    package struct Current: Hashable, Sendable {
+        package let user: UInt64
+        package let version: UInt64
+        package let identities: [UserID]
         /// Whether the user is known by devices alone, and never was otherwise.
-        let isAnonymous: Bool
+        package let isAnonymous: Bool
+
+        package init(user: UInt64, version: UInt64, identities: [UserID], isAnonymous: Bool) {
+            self.user = user
+            self.version = version
+            self.identities = identities
+            self.isAnonymous = isAnonymous
+        }
     }
 
     private var status: DeviceStatus { state.status }
@@ -66,7 +79,7 @@ struct Device {
     func owner(of item: PendingItem) -> UInt64 { owners[item.user] ?? item.user }
 
     /// What the device does about `input`. `current` tells about the user who is on it, if anybody is.
-    func handle(_ input: Input, current: Current?) -> [Action] {
+    package func handle(_ input: Input, current: Current?) -> [Action] {
         switch input {
         case .launch(let kind, let lists): launch(kind, lists)
         case .leave: status.launch > 0 && status.leftAt == nil ? [Action(.appLeft, .current)] : []
@@ -100,7 +113,7 @@ struct Device {
     // MARK: - The SDK's queue
 
     /// Whether the SDK may send now.
-    func maySend(_ cause: SendCause) -> Bool {
+    package func maySend(_ cause: SendCause) -> Bool {
         let settings = status.settings
         guard settings.isSDKEnabled, settings.isOnline else { return false }
         if cause == .request { return true }
@@ -171,11 +184,11 @@ struct Device {
 
 extension Discard {
     /// Who gives up what the SDK had taken: the SDK itself, and nobody else under this name.
-    static let sdk = "SDK"
+    package static let sdk = "SDK"
 }
 
 /// Why the SDK sends what it took.
-enum SendCause: Hashable, Sendable {
+package enum SendCause: Hashable, Sendable {
     /// The app asks for it (`requestImmediateDataFlush`), whatever the policy.
     case request
     /// A session starts, or the user changes: the automatic policy does not wait for its interval.

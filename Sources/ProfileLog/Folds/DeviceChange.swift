@@ -1,5 +1,5 @@
 /// What one event means for a device.
-enum DeviceChange: Hashable, Sendable {
+package enum DeviceChange: Hashable, Sendable {
     /// This user is on it from now on, or nobody.
     case user(UInt64?)
     /// If `source` is on it, `target` is from now on.
@@ -22,7 +22,7 @@ enum DeviceChange: Hashable, Sendable {
     case gone([UInt64])
 
     /// Calls `body` with what the event with `header` and `body` at `position` means, device by device.
-    static func forEach(
+    package static func forEach(
         _ header: RecordHeader, _ record: RecordBody, _ position: UInt64, _ body: (Name, DeviceChange) -> Void
     ) {
         guard let kind = header.kind, !record.erased else { return }

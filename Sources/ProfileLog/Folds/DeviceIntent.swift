@@ -1,5 +1,5 @@
 /// What is asked of a device, before the log is looked at.
-enum DeviceIntent: Hashable, Sendable {
+package enum DeviceIntent: Hashable, Sendable {
     case launch(LaunchKind, lists: Set<PendingKind> = PendingKind.all)
     case leave
     case flush(FlushInput)
@@ -10,7 +10,7 @@ enum DeviceIntent: Hashable, Sendable {
     case change(SettingsChange)
 
     /// Whether it depends on what waits on the device.
-    var needsItems: Bool {
+    package var needsItems: Bool {
         switch self {
         case .flush, .send, .logOut, .wipe: true
         case .launch, .leave, .changeUser, .change: false
@@ -38,7 +38,7 @@ public struct SettingsChange: Hashable, Sendable {
     /// Changes nothing yet.
     public init() {}
 
-    func applied(to settings: DeviceSettings) -> DeviceSettings {
+    package func applied(to settings: DeviceSettings) -> DeviceSettings {
         var settings = settings
         if let isSDKEnabled { settings.isSDKEnabled = isSDKEnabled }
         if let isOnline { settings.isOnline = isOnline }

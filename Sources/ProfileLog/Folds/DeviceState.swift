@@ -1,8 +1,13 @@
 /// What a device holds: who is on it, how it is set up, what waits there for a launch, and what its SDK has not sent yet.
 public struct DeviceState: Hashable, Sendable {
-    var status = DeviceStatus()
+    package var status = DeviceStatus()
     /// What has not taken effect, by position.
-    var items: [UInt64: PendingItem] = [:]
+    package var items: [UInt64: PendingItem] = [:]
+
+    package init(status: DeviceStatus = DeviceStatus(), items: [UInt64: PendingItem] = [:]) {
+        self.status = status
+        self.items = items
+    }
 
     /// Who is on it; nil if nobody is.
     public var user: UserNumber? { status.user.map(UserNumber.init(rawValue:)) }
@@ -20,18 +25,18 @@ public struct DeviceState: Hashable, Sendable {
     public var queued: [Position] { queue.map { Position(rawValue: $0.position) } }
 
     /// What the SDK has not sent, in the order in which it will.
-    var queue: [PendingItem] {
+    package var queue: [PendingItem] {
         items.values.compactMap { item in item.queued.map { ($0, item) } }.sorted { $0.0 < $1.0 }.map(\.1)
     }
 
-    mutating func apply(_ change: DeviceChange) {
+    package mutating func apply(_ change: DeviceChange) {
         status.apply(change)
         items.apply(change)
     }
 }
 
 extension [UInt64: PendingItem] {
-    mutating func apply(_ change: DeviceChange) {
+    package mutating func apply(_ change: DeviceChange) {
         switch change {
         case .saved(let item): self[item.position] = item
         case .handed(let positions, let handedAt):

@@ -1,23 +1,25 @@
 /// A device as its events left it, without what waits on it.
-struct DeviceStatus: Hashable, Sendable {
+package struct DeviceStatus: Hashable, Sendable {
     /// Who is on it; nil if nobody is.
-    var user: UInt64?
+    package var user: UInt64?
     /// Position of the last `appLaunched`; 0 if there was none.
-    var launch: UInt64 = 0
+    package var launch: UInt64 = 0
     /// The lists that the last launch takes: none, if the SDK was disabled then.
     var lists = PendingKind.all
     /// How many `pendingFlushed` of the last launch each user has.
     var chunks: [UInt64: UInt32] = [:]
     /// Position of the `sessionStarted` of the session that is open; 0 if none is.
-    var session: UInt64 = 0
+    package var session: UInt64 = 0
     /// When the app left the foreground; nil while it is there, or was never launched. A launch in the background leaves it where it was: away,
     /// if it is the first.
     var leftAt: Int64?
     /// When the SDK last sent something, in microseconds since 1970; nil if it never did.
     var sentAt: Int64?
-    var settings = DeviceSettings()
+    package var settings = DeviceSettings()
 
-    mutating func apply(_ change: DeviceChange) {
+    package init() {}
+
+    package mutating func apply(_ change: DeviceChange) {
         switch change {
         case .user(let user): self.user = user
         case .merged(let source, let target): if user == source { user = target }
@@ -40,7 +42,7 @@ struct DeviceStatus: Hashable, Sendable {
 
 extension DeviceStatus {
     /// As a message: equal statuses, equal bytes.
-    func write(to writer: inout WireWriter) {
+    package func write(to writer: inout WireWriter) {
         if let user { writer.field(1, varint: user) }
         if launch > 0 { writer.field(2, varint: launch) }
         if session > 0 { writer.field(3, varint: session) }
@@ -59,7 +61,7 @@ extension DeviceStatus {
     }
 
     /// Nil if the bytes are no such message.
-    init?(_ bytes: UnsafeRawBufferPointer) {
+    package init?(_ bytes: UnsafeRawBufferPointer) {
         var reader = WireReader(bytes)
         while let field = reader.field() {
             switch (field.number, field.type) {

@@ -12,5 +12,5 @@ extension ProfileState {
 
 extension ProfileState.PendingEntry {
     /// In which of the guide's lists it waits; nil for what the SDK took from the app.
-    var list: PendingKind? { PendingKind(kind) }
+    package var list: PendingKind? { PendingKind(kind) }
 }

@@ -2,26 +2,26 @@
 /// builds no strings.
 public struct ProfileState: Sendable {
     /// Events folded so far.
-    public internal(set) var version: Version = .none
+    public package(set) var version: Version = .none
     /// Position of the last event folded.
-    public internal(set) var lastPosition: Position = .start
+    public package(set) var lastPosition: Position = .start
     /// Position of `userCreated`.
-    public internal(set) var created: Position = .start
+    public package(set) var created: Position = .start
     /// The earliest time at which something happened; nil before the first event.
-    public internal(set) var firstSeen: Timestamp?
+    public package(set) var firstSeen: Timestamp?
     /// The latest time at which something happened; nil before the first event.
-    public internal(set) var lastSeen: Timestamp?
+    public package(set) var lastSeen: Timestamp?
     /// Launches of the app on devices of this user.
-    public internal(set) var launches = Occurrences()
+    public package(set) var launches = Occurrences()
     /// Sessions of the app on devices of this user.
     public internal(set) var sessions = Occurrences()
     /// Saved items that launches made effective.
-    public internal(set) var flushes = Occurrences()
+    public package(set) var flushes = Occurrences()
 
-    var fields = FieldStore()
-    var events: [NamedOccurrences] = []
-    var purchases: [PurchaseSummary] = []
-    var pending: [PendingEntry] = []
+    package var fields = FieldStore()
+    package var events: [NamedOccurrences] = []
+    package var purchases: [PurchaseSummary] = []
+    package var pending: [PendingEntry] = []
 
     /// How often something happened, first and last.
     public struct Occurrences: Hashable, Sendable {
@@ -43,46 +43,46 @@ public struct ProfileState: Sendable {
         }
     }
 
-    struct NamedOccurrences: Hashable, Sendable {
-        let name: UInt32
-        var occurrences = Occurrences()
+    package struct NamedOccurrences: Hashable, Sendable {
+        package let name: UInt32
+        package var occurrences = Occurrences()
     }
 
-    struct PurchaseSummary: Hashable, Sendable {
-        let product: UInt32
-        var occurrences = Occurrences()
+    package struct PurchaseSummary: Hashable, Sendable {
+        package let product: UInt32
+        package var occurrences = Occurrences()
         /// Price times quantity, by currency in ascending order.
-        var revenue: [Revenue] = []
+        package var revenue: [Revenue] = []
 
-        struct Revenue: Hashable, Sendable {
-            let currency: String
-            var amount: Double
+        package struct Revenue: Hashable, Sendable {
+            package let currency: String
+            package var amount: Double
         }
     }
 
     /// A saved item that waits for a launch, or something that the SDK has not sent: where it lies, and its record's body.
-    struct PendingEntry: Hashable, Sendable {
-        let position: UInt64
+    package struct PendingEntry: Hashable, Sendable {
+        package let position: UInt64
         let kind: EventKind
-        let savedAt: Int64
-        let device: Name
-        let storage: StorageCode
+        package let savedAt: Int64
+        package let device: Name
+        package let storage: StorageCode
         let body: [UInt8]
         /// Whether the SDK has it already.
-        var isQueued = false
+        package var isQueued = false
     }
 }
 
 /// Attribute values by key, in stored form, in one arena.
-struct FieldStore: Sendable {
-    private(set) var fields: [Field] = []
+package struct FieldStore: Sendable {
+    package private(set) var fields: [Field] = []
     private var arena: [UInt8] = []
     private var garbage = 0
 
-    struct Field: Sendable {
-        let key: FieldKey
-        var position: UInt64
-        var at: Int64
+    package struct Field: Sendable {
+        package let key: FieldKey
+        package var position: UInt64
+        package var at: Int64
         var offset: UInt32
         var length: UInt32
     }
@@ -154,7 +154,7 @@ struct FieldStore: Sendable {
         return try arena.withUnsafeBytes { try body($0.slice(begin..<(begin + Int(field.length)))) }
     }
 
-    func value(_ key: FieldKey) -> AttributeValue? {
+    package func value(_ key: FieldKey) -> AttributeValue? {
         let (index, found) = index(of: key)
         guard found else { return nil }
         return withBytes(fields[index]) { ValueCodec.read($0)?.value }
@@ -162,19 +162,19 @@ struct FieldStore: Sendable {
 }
 
 /// A standard attribute or a custom one, as one number: custom attributes come behind the standard ones.
-struct FieldKey: RawRepresentable, Hashable, Sendable {
-    let rawValue: UInt32
+package struct FieldKey: RawRepresentable, Hashable, Sendable {
+    package let rawValue: UInt32
 
     @inline(__always)
-    init(rawValue: UInt32) { self.rawValue = rawValue }
+    package init(rawValue: UInt32) { self.rawValue = rawValue }
     @inline(__always)
     init(custom name: UInt32) { rawValue = 0x100 + name }
     @inline(__always)
     init(standard number: UInt32) { rawValue = number & 0xFF }
 
-    var standard: StandardAttribute? {
+    package var standard: StandardAttribute? {
         rawValue < 0x100 ? StandardAttribute(rawValue: UInt8(rawValue)) : nil
     }
-    var customName: UInt32 { rawValue - 0x100 }
-    var isCustom: Bool { rawValue >= 0x100 }
+    package var customName: UInt32 { rawValue - 0x100 }
+    package var isCustom: Bool { rawValue >= 0x100 }
 }

@@ -1,14 +1,16 @@
 /// Byte strings with the numbers 0, 1, 2 … in the order of their arrival, and the way back from the bytes to the number.
 /// Open addressing over one arena: a look-up allocates nothing.
-struct ByteStringTable {
+package struct ByteStringTable {
     private var arena: [UInt8] = []
     private var ends: [Int] = []
     private var hashes: [UInt32] = []
     private var slots: [UInt32] = Array(repeating: 0, count: 64)
     private let seed = UInt64.random(in: .min ... .max)
 
+    package init() {}
+
     /// How many strings there are.
-    var count: Int { ends.count }
+    package var count: Int { ends.count }
 
     /// Multiply and fold, eight bytes at a time, from a seed that nobody can know: SipHash took a tenth of an append.
     @inline(__always)
@@ -33,7 +35,7 @@ struct ByteStringTable {
     }
 
     /// The number of `bytes`, or nil.
-    func find(_ bytes: UnsafeRawBufferPointer) -> Int? {
+    package func find(_ bytes: UnsafeRawBufferPointer) -> Int? {
         find(bytes, hash: hash(bytes))
     }
 
@@ -53,7 +55,7 @@ struct ByteStringTable {
 
     /// Adds `bytes`, which must not be there yet, and gives its number.
     @discardableResult
-    mutating func add(_ bytes: UnsafeRawBufferPointer) -> Int {
+    package mutating func add(_ bytes: UnsafeRawBufferPointer) -> Int {
         let hash = hash(bytes)
         arena.append(contentsOf: bytes)
         ends.append(arena.count)
@@ -75,7 +77,8 @@ struct ByteStringTable {
     }
 
     /// As `withBytes(of:_:)`, for a body that may fail.
-    func withThrowingBytes<Result>(of index: Int, _ body: (UnsafeRawBufferPointer) throws -> Result) rethrows -> Result
+    package func withThrowingBytes<Result>(of index: Int, _ body: (UnsafeRawBufferPointer) throws -> Result) rethrows
+        -> Result
     {
         let start = index == 0 ? 0 : ends[index - 1]
         return try arena.withUnsafeBytes { try body($0.slice(start..<ends[index])) }
@@ -83,7 +86,7 @@ struct ByteStringTable {
 
     /// Lends the bytes of string number `index`.
     @inline(__always)
-    func withBytes<Result>(of index: Int, _ body: (UnsafeRawBufferPointer) -> Result) -> Result {
+    package func withBytes<Result>(of index: Int, _ body: (UnsafeRawBufferPointer) -> Result) -> Result {
         let start = index == 0 ? 0 : ends[index - 1]
         return arena.withUnsafeBytes { body($0.slice(start..<ends[index])) }
     }

@@ -2,6 +2,6 @@ internal import CCRC32C
 
 /// CRC-32C (Castagnoli), the checksum behind each record and name.
 @inline(__always)
-func crc32c(_ bytes: UnsafeRawBufferPointer) -> UInt32 {
+package func crc32c(_ bytes: UnsafeRawBufferPointer) -> UInt32 {
     profilelog_crc32c(bytes.baseAddress, bytes.count)
 }

@@ -1,12 +1,12 @@
 /// Addresses by which users can be found: the keys of table `contacts`, from every e-mail address and phone number that a record gives.
 ///
 /// A key leads to each user who was ever given the address. Who has it now is told by the profiles.
-enum ContactKey {
+package enum ContactKey {
     /// An address without what two spellings of it may differ in: e-mail in lower case, of a phone number the digits.
     ///
     /// Profiles are folded by it too. Lower case is the one thing here that comes from a toolchain's tables: Unicode never changes the case
     /// pair of a character that it has (its stability policy), so no later toolchain takes two known addresses for others.
-    static func prefix(_ id: UserID) -> [UInt8]? {
+    package static func prefix(_ id: UserID) -> [UInt8]? {
         switch id {
         case .email(let address): prefix(id.kindNumber, address)
         case .phone(let number): prefix(id.kindNumber, number)
@@ -15,7 +15,7 @@ enum ContactKey {
     }
 
     /// Whether both are one address.
-    static func isSame(_ id: UserID, _ text: String) -> Bool { prefix(id) == prefix(id.kindNumber, text) }
+    package static func isSame(_ id: UserID, _ text: String) -> Bool { prefix(id) == prefix(id.kindNumber, text) }
 
     private static func prefix(_ type: UInt8, _ text: String) -> [UInt8] {
         text.withRawUTF8 { prefix(type, $0) }
@@ -43,14 +43,14 @@ enum ContactKey {
     }
 
     /// The key of `user` under the address.
-    static func key(_ prefix: [UInt8], user: UInt64) -> [UInt8] {
+    package static func key(_ prefix: [UInt8], user: UInt64) -> [UInt8] {
         var key = prefix
         key.appendBigEndian(user)
         return key
     }
 
     /// Whether `key` can be one of a user under an address.
-    static func isKey(_ key: UnsafeRawBufferPointer) -> Bool {
+    package static func isKey(_ key: UnsafeRawBufferPointer) -> Bool {
         guard key.count >= 10 else { return false }
         let address = key[0] & 0x80 == 0 ? 1 + Int(key[1]) : KeyCoding.hashBytes
         let kind = key[0] & 0x7F
@@ -59,7 +59,7 @@ enum ContactKey {
     }
 
     /// Calls `body` with the prefix of each address that the user attributes in a record's `fields` set.
-    static func forEach(in fields: UnsafeRawBufferPointer, _ body: ([UInt8]) -> Void) {
+    package static func forEach(in fields: UnsafeRawBufferPointer, _ body: ([UInt8]) -> Void) {
         var reader = WireReader(fields)
         while let field = reader.field() {
             guard field.number == RecordField.entries, field.type == .bytes else {

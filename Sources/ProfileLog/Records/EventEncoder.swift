@@ -1,7 +1,7 @@
 /// Events to the body of a record: its fields from `occurred_at` on, in ascending order.
-enum EventEncoder {
+package enum EventEncoder {
     /// Writes the body of `event`; false, with `writer` as it was, if a name has no number yet.
-    static func write(
+    package static func write(
         _ event: borrowing ProfileEvent, _ context: borrowing EventContext, names: inout some NameNumbering,
         to writer: inout WireWriter
     ) -> Bool {

@@ -2,7 +2,7 @@
 public struct EventView: ~Copyable {
     /// The event's place in the log.
     public let position: Position
-    let header: RecordHeader
+    package let header: RecordHeader
     private unowned(unsafe) let names: NameTable
     /// In a fold by device: the device whose state it is applied to, one of `devices`.
     public let device: Name?
@@ -15,7 +15,7 @@ public struct EventView: ~Copyable {
     }
 
     @inline(__always)
-    init(header: RecordHeader, position: Position, names: NameTable, device: Name? = nil) {
+    package init(header: RecordHeader, position: Position, names: NameTable, device: Name? = nil) {
         self.header = header
         self.position = position
         self.names = names

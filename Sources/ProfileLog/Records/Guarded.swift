@@ -3,12 +3,12 @@ internal import Glibc
 /// A value behind a readers-writer lock: many may look at it at once, one may change it.
 ///
 /// `@unchecked Sendable`: `value` is touched under the lock only.
-final class Guarded<Value: ~Copyable>: @unchecked Sendable {
+package final class Guarded<Value: ~Copyable>: @unchecked Sendable {
     private let lock: UnsafeMutablePointer<pthread_rwlock_t>
     // Behind a pointer: the lock is the exclusivity check.
     private let value: UnsafeMutablePointer<Value>
 
-    init(_ value: consuming Value) {
+    package init(_ value: consuming Value) {
         self.value = .allocate(capacity: 1)
         self.value.initialize(to: value)
         lock = .allocate(capacity: 1)
@@ -24,7 +24,7 @@ final class Guarded<Value: ~Copyable>: @unchecked Sendable {
     }
 
     @inline(__always)
-    func withReading<Result, Failure: Error>(
+    package func withReading<Result, Failure: Error>(
         _ body: (borrowing Value) throws(Failure) -> Result
     ) throws(Failure) -> Result {
         pthread_rwlock_rdlock(lock)
@@ -34,14 +34,14 @@ final class Guarded<Value: ~Copyable>: @unchecked Sendable {
 
     /// Looks without the lock: for the one thread that may change the value, while no other may.
     @inline(__always)
-    func withoutLock<Result, Failure: Error>(
+    package func withoutLock<Result, Failure: Error>(
         _ body: (borrowing Value) throws(Failure) -> Result
     ) throws(Failure) -> Result {
         try body(value.pointee)
     }
 
     @inline(__always)
-    func withWriting<Result, Failure: Error>(
+    package func withWriting<Result, Failure: Error>(
         _ body: (inout Value) throws(Failure) -> Result
     ) throws(Failure) -> Result {
         pthread_rwlock_wrlock(lock)

@@ -1,6 +1,6 @@
 /// A user's IDs to wire bytes and back (message `Identity` of record.proto).
-enum IdentityCodec {
-    static func write(_ identity: UserID, field: UInt32, to writer: inout WireWriter) {
+package enum IdentityCodec {
+    package static func write(_ identity: UserID, field: UInt32, to writer: inout WireWriter) {
         let begin = writer.beginMessage(field)
         switch identity {
         case .externalID(let id): writer.field(1, text: id)
@@ -15,7 +15,7 @@ enum IdentityCodec {
         writer.endMessage(begin)
     }
 
-    static func read(_ bytes: UnsafeRawBufferPointer) -> UserID? {
+    package static func read(_ bytes: UnsafeRawBufferPointer) -> UserID? {
         var identity: UserID?
         var label: String?
         var reader = WireReader(bytes)

@@ -1,17 +1,17 @@
 internal import Crypto
 
 /// The keys of the tables (docs/decisions/0001), and the hashes that stand for what is too long for one.
-enum KeyCoding {
+package enum KeyCoding {
     /// Identifiers up to this many bytes are keys as they are.
-    static let longestPlainIdentifier = 255
+    package static let longestPlainIdentifier = 255
 
     static let hashBytes = 16
 
     /// The first 16 bytes of SHA-256.
-    static func hash(_ bytes: [UInt8]) -> [UInt8] { Array(SHA256.hash(data: bytes).prefix(hashBytes)) }
+    package static func hash(_ bytes: [UInt8]) -> [UInt8] { Array(SHA256.hash(data: bytes).prefix(hashBytes)) }
 
     /// The key in `identifiers` for one of a user's IDs; nil for kinds that need no row.
-    static func identifier(_ id: UserID) -> [UInt8]? {
+    package static func identifier(_ id: UserID) -> [UInt8]? {
         switch id {
         case .externalID(let text), .email(let text), .phone(let text):
             return identifier(type: id.kindNumber, Array(text.utf8))
@@ -28,7 +28,7 @@ enum KeyCoding {
     }
 
     /// The whole identifier behind a hashed key, as it stands in the row's value; empty for a plain key.
-    static func identifierRemainder(_ id: UserID) -> [UInt8] {
+    package static func identifierRemainder(_ id: UserID) -> [UInt8] {
         let text: [UInt8]
         switch id {
         case .alias(let label, let name):
@@ -40,7 +40,7 @@ enum KeyCoding {
         return text.count <= longestPlainIdentifier ? [] : text
     }
 
-    static func stream(user: UInt64, version: UInt64) -> [UInt8] {
+    package static func stream(user: UInt64, version: UInt64) -> [UInt8] {
         var key: [UInt8] = []
         key.reserveCapacity(16)
         key.appendBigEndian(user)
@@ -48,12 +48,12 @@ enum KeyCoding {
         return key
     }
 
-    static func devicePrefix(_ device: Name) -> [UInt8] {
+    package static func devicePrefix(_ device: Name) -> [UInt8] {
         let utf8 = Array(device.text.utf8)
         return [UInt8(truncatingIfNeeded: utf8.count)] + utf8
     }
 
-    static func pending(device: Name, storage: UInt32, user: UInt64, position: UInt64) -> [UInt8] {
+    package static func pending(device: Name, storage: UInt32, user: UInt64, position: UInt64) -> [UInt8] {
         var key = devicePrefix(device)
         key.appendBigEndian(storage)
         key.appendBigEndian(user)
@@ -61,17 +61,17 @@ enum KeyCoding {
         return key
     }
 
-    static func snapshotPrefix(_ projection: String) -> [UInt8] {
+    package static func snapshotPrefix(_ projection: String) -> [UInt8] {
         [UInt8(truncatingIfNeeded: projection.utf8.count)] + projection.utf8
     }
 
-    static func snapshotPrefix(_ projection: String, user: UInt64) -> [UInt8] {
+    package static func snapshotPrefix(_ projection: String, user: UInt64) -> [UInt8] {
         var key = snapshotPrefix(projection)
         key.appendBigEndian(user)
         return key
     }
 
-    static func snapshot(_ projection: String, user: UInt64, version: UInt64) -> [UInt8] {
+    package static func snapshot(_ projection: String, user: UInt64, version: UInt64) -> [UInt8] {
         var key = snapshotPrefix(projection, user: user)
         key.appendBigEndian(version)
         return key

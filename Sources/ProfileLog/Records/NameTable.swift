@@ -1,17 +1,19 @@
 /// The numbers of event, attribute, property, process and app-group names: table `names` in memory.
 ///
 /// It only grows, and every process that has the store open holds its own copy, brought up to date at the start of a transaction.
-final class NameTable: Sendable {
+package final class NameTable: Sendable {
     private let map = Guarded(NameMap())
 
+    package init() {}
+
     /// How many names are known; they are numbered from 1.
-    var count: UInt32 { map.withReading { $0.count } }
+    package var count: UInt32 { map.withReading { $0.count } }
 
     /// The first row that was damaged or missing. Without it nobody can tell what events mean, nor which number a new name gets.
-    var damage: StorageError? { map.withReading { $0.damage } }
+    package var damage: StorageError? { map.withReading { $0.damage } }
 
     /// Adds a row of the store. One that is damaged or missing leaves a placeholder, so that `check` can go on.
-    func add(_ row: UnsafeRawBufferPointer, number: UInt32) {
+    package func add(_ row: UnsafeRawBufferPointer, number: UInt32) {
         map.withWriting { map in
             if number > map.count + 1 { map.note("row \(map.count + 1) of table names is missing") }
             // For a number that is far off, as a damaged one may be, it would be too many placeholders.
@@ -24,27 +26,27 @@ final class NameTable: Sendable {
 
     /// Takes the place of what was known from before an erasure of names. Between a reader's look at the store and this, others may have come
     /// further: what has seen as many erasures has all names that `names` has, and newer ones.
-    func replace(with names: NameMap) {
+    package func replace(with names: NameMap) {
         map.withWriting { known in
             if names.erasures > known.erasures { known = names }
         }
     }
 
     /// How many erasures of names the map has seen: numbers from before one may have lost their names.
-    var erasures: UInt32 { map.withReading { $0.erasures } }
+    package var erasures: UInt32 { map.withReading { $0.erasures } }
 
     /// The name with this number, or nil.
-    func name(_ number: UInt32) -> Name? { map.withReading { $0.name(number) } }
+    package func name(_ number: UInt32) -> Name? { map.withReading { $0.name(number) } }
 
     /// The number of `name`, or nil.
-    func number(_ name: Name) -> UInt32? { map.withReading { $0.number(name) } }
+    package func number(_ name: Name) -> UInt32? { map.withReading { $0.number(name) } }
 
     /// All names as they are now, for many look-ups without the lock.
-    var current: NameMap { map.withReading { copy $0 } }
+    package var current: NameMap { map.withReading { copy $0 } }
 }
 
 /// Names by number and numbers by name. Copies share what they hold until one of them changes: every append takes one along.
-struct NameMap: Sendable {
+package struct NameMap: Sendable {
     private struct Content: Sendable {
         var table = ByteStringTable()
         var names: [Name] = []
@@ -54,13 +56,15 @@ struct NameMap: Sendable {
 
     private var content = Shared(Content())
 
-    var count: UInt32 { UInt32(content.value.names.count) }
+    package init() {}
+
+    package var count: UInt32 { UInt32(content.value.names.count) }
 
     /// The first row that was damaged or missing.
     var damage: StorageError? { content.value.damage }
 
     /// How many erasures of names the map has seen.
-    var erasures: UInt32 {
+    package var erasures: UInt32 {
         get { content.value.erasures }
         set { content.value.erasures = newValue }
     }
@@ -73,7 +77,7 @@ struct NameMap: Sendable {
     }
 
     /// Adds the next row of table `names`.
-    mutating func add(row: UnsafeRawBufferPointer) {
+    package mutating func add(row: UnsafeRawBufferPointer) {
         if !RecordHeader.hasRightChecksum(row) {
             note("row \(count + 1) of table names fails its checksum")
             addPlaceholder()
@@ -92,7 +96,7 @@ struct NameMap: Sendable {
     }
 
     /// Leaves a placeholder for the next number, whose row is missing.
-    mutating func noteMissing() {
+    package mutating func noteMissing() {
         note("row \(count + 1) of table names is missing")
         addPlaceholder()
     }
@@ -102,18 +106,18 @@ struct NameMap: Sendable {
     /// Takes down a damaged place, if it is the first.
     mutating func note(_ place: String) { if damage == nil { content.value.damage = .damaged(place: place) } }
 
-    func name(_ number: UInt32) -> Name? {
+    package func name(_ number: UInt32) -> Name? {
         number > 0 && number <= content.value.names.count ? content.value.names[Int(number) - 1] : nil
     }
 
     @inline(__always)
-    func number(_ name: borrowing Name) -> UInt32? {
+    package func number(_ name: borrowing Name) -> UInt32? {
         name.text.withRawUTF8 { content.value.table.find($0) }.map { UInt32($0) + 1 }
     }
 }
 
 /// Gives numbers to names while events are encoded.
-protocol NameNumbering {
+package protocol NameNumbering {
     /// The number of `name`, or nil if it has none (yet).
     mutating func number(_ name: borrowing Name) -> UInt32?
 }
@@ -121,21 +125,21 @@ protocol NameNumbering {
 extension NameMap: NameNumbering {}
 
 /// Numbers for a commit in the making: those of the table, and new ones behind them.
-struct NewNames: NameNumbering {
+package struct NewNames: NameNumbering {
     private let table: NameTable
     private let known: UInt32
     private var numbers: [Name: UInt32] = [:]
     /// The names that the commit adds, in the order of their numbers from `firstNumber`.
-    private(set) var added: [Name] = []
+    package private(set) var added: [Name] = []
 
-    init(_ table: NameTable) {
+    package init(_ table: NameTable) {
         self.table = table
         known = table.count
     }
 
-    var firstNumber: UInt32 { known + 1 }
+    package var firstNumber: UInt32 { known + 1 }
 
-    mutating func number(_ name: borrowing Name) -> UInt32? {
+    package mutating func number(_ name: borrowing Name) -> UInt32? {
         if let number = table.number(copy name), number <= known { return number }
         let name = copy name
         if let number = numbers[name] { return number }
@@ -146,7 +150,7 @@ struct NewNames: NameNumbering {
     }
 
     /// All names, those of the table and the added ones.
-    var map: NameMap {
+    package var map: NameMap {
         var map = table.current
         for name in added.suffix(added.count - Int(min(UInt32(added.count), map.count - known))) {
             name.text.withRawUTF8 { map.add($0) }
@@ -161,7 +165,7 @@ struct NewNames: NameNumbering {
     }
 
     /// Forgets the names beyond the first `count` added ones: an append that was refused leaves nothing.
-    mutating func truncate(to count: Int) {
+    package mutating func truncate(to count: Int) {
         while added.count > count { numbers[added.removeLast()] = nil }
     }
 }

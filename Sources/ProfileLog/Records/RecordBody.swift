@@ -1,26 +1,26 @@
 /// Everything behind a record's header, read in one pass. Names stay numbers, values stay bytes.
-struct RecordBody {
-    private(set) var occurredAt: Int64?
+package struct RecordBody {
+    package private(set) var occurredAt: Int64?
     private(set) var source: UInt64 = 0
-    private(set) var name: UInt32 = 0
+    package private(set) var name: UInt32 = 0
     private(set) var utcOffset: Int32 = 0
-    private(set) var process: UInt32 = 0
-    private(set) var device: UnsafeRawBufferPointer?
-    private(set) var storage: UInt32 = 0
-    private(set) var launch: UInt64 = 0
+    package private(set) var process: UInt32 = 0
+    package private(set) var device: UnsafeRawBufferPointer?
+    package private(set) var storage: UInt32 = 0
+    package private(set) var launch: UInt64 = 0
     private(set) var hasEmptyProperties = false
-    private(set) var launchKind: UInt64 = 0
-    private(set) var otherUser: UInt64?
-    private(set) var erased = false
-    private(set) var price = 0.0
-    private(set) var quantity: UInt32 = 1
+    package private(set) var launchKind: UInt64 = 0
+    package private(set) var otherUser: UInt64?
+    package private(set) var erased = false
+    package private(set) var price = 0.0
+    package private(set) var quantity: UInt32 = 1
     private(set) var item: String?
     private(set) var app: String?
     private(set) var chunk: UInt32 = 0
-    private(set) var isQueued = false
+    package private(set) var isQueued = false
     private(set) var replaces: UInt64 = 0
-    private(set) var skippedLists: UInt64 = 0
-    private(set) var otherVersion: UInt64 = 0
+    package private(set) var skippedLists: UInt64 = 0
+    package private(set) var otherVersion: UInt64 = 0
     private(set) var entries: RecordEntries
     private var rarities: Rarities?
 
@@ -40,19 +40,19 @@ struct RecordBody {
     }
 
     var append: AppendField? { rarities?.append }
-    var currency: String { rarities?.currency ?? "" }
+    package var currency: String { rarities?.currency ?? "" }
     var reason: String { rarities?.reason ?? "" }
     var actor: String { rarities?.actor ?? "" }
-    var settings: DeviceSettings? { rarities?.settings }
-    var identities: [UserID] { rarities?.identities ?? [] }
-    var released: [UserID] { rarities?.released ?? [] }
-    var flushed: [Position] { rarities?.flushed ?? [] }
-    var rejected: [Flush.Rejection] { rarities?.rejected ?? [] }
-    var discarded: [Position] { rarities?.discarded ?? [] }
+    package var settings: DeviceSettings? { rarities?.settings }
+    package var identities: [UserID] { rarities?.identities ?? [] }
+    package var released: [UserID] { rarities?.released ?? [] }
+    package var flushed: [Position] { rarities?.flushed ?? [] }
+    package var rejected: [Flush.Rejection] { rarities?.rejected ?? [] }
+    package var discarded: [Position] { rarities?.discarded ?? [] }
     var leftOut: [LeftOut] { rarities?.leftOut ?? [] }
 
     /// Reads `bytes`, which must outlive the body; nil if they are no message.
-    init?(_ bytes: UnsafeRawBufferPointer) {
+    package init?(_ bytes: UnsafeRawBufferPointer) {
         entries = RecordEntries(bytes)
         var reader = WireReader(bytes)
         while let field = reader.field() {
@@ -190,15 +190,15 @@ struct RecordEntries: Sequence {
 }
 
 /// What the first record of an append under an idempotency key says about the whole (message `Append` of record.proto).
-struct AppendField: Hashable, Sendable {
+package struct AppendField: Hashable, Sendable {
     var key: [UInt8] = []
-    var content: [UInt8] = []
-    var count: UInt64 = 0
-    var note: [UInt8] = []
+    package var content: [UInt8] = []
+    package var count: UInt64 = 0
+    package var note: [UInt8] = []
     /// What stands for the key in a tombstone; empty in others.
     var keyHash: [UInt8] = []
 
-    init(key: [UInt8], content: [UInt8], count: UInt64, note: [UInt8]) {
+    package init(key: [UInt8], content: [UInt8], count: UInt64, note: [UInt8]) {
         self.key = key
         self.content = content
         self.count = count
@@ -227,7 +227,7 @@ struct AppendField: Hashable, Sendable {
     }
 
     /// The field at the front of `body`, if it begins with one.
-    static func first(in body: UnsafeRawBufferPointer) -> AppendField? {
+    package static func first(in body: UnsafeRawBufferPointer) -> AppendField? {
         guard body.first == UInt8(RecordField.append << 3 | 2) else { return nil }
         var reader = WireReader(body)
         _ = reader.field()
@@ -235,7 +235,7 @@ struct AppendField: Hashable, Sendable {
     }
 
     /// `body` without the field at its front.
-    static func skipped(in body: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
+    package static func skipped(in body: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
         guard body.first == UInt8(RecordField.append << 3 | 2) else { return body }
         var reader = WireReader(body)
         _ = reader.field()
@@ -244,15 +244,15 @@ struct AppendField: Hashable, Sendable {
     }
 
     /// The hash of the key, under which table `keys` has the append; nil if the key was erased before hashes were kept.
-    var hash: [UInt8]? { key.isEmpty ? (keyHash.isEmpty ? nil : keyHash) : KeyCoding.hash(key) }
+    package var hash: [UInt8]? { key.isEmpty ? (keyHash.isEmpty ? nil : keyHash) : KeyCoding.hash(key) }
 
     /// Whether the append was stored under the key with this hash, of which `key` is the text.
-    func isUnder(_ key: [UInt8], hash: [UInt8]) -> Bool { self.key.isEmpty ? keyHash == hash : self.key == key }
+    package func isUnder(_ key: [UInt8], hash: [UInt8]) -> Bool { self.key.isEmpty ? keyHash == hash : self.key == key }
 
     /// Whether the record is a tombstone: what the append remembered of its request is gone.
-    var isErased: Bool { key.isEmpty }
+    package var isErased: Bool { key.isEmpty }
 
-    func write(to writer: inout WireWriter) {
+    package func write(to writer: inout WireWriter) {
         let begin = writer.beginMessage(RecordField.append)
         if !key.isEmpty { writer.field(1, bytes: key) }
         if !content.isEmpty { writer.field(2, bytes: content) }

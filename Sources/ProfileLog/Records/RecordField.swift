@@ -1,14 +1,14 @@
 /// The field numbers of record.proto. Never reused.
-enum RecordField {
+package enum RecordField {
     static let append: UInt32 = 5
-    static let occurredAtMilliseconds: UInt32 = 6
-    static let occurredAt: UInt32 = 7
-    static let source: UInt32 = 8
-    static let name: UInt32 = 9
-    static let entries: UInt32 = 10
+    package static let occurredAtMilliseconds: UInt32 = 6
+    package static let occurredAt: UInt32 = 7
+    package static let source: UInt32 = 8
+    package static let name: UInt32 = 9
+    package static let entries: UInt32 = 10
     static let utcOffset: UInt32 = 11
     static let process: UInt32 = 12
-    static let device: UInt32 = 13
+    package static let device: UInt32 = 13
     static let storage: UInt32 = 14
     static let launch: UInt32 = 15
     static let emptyProperties: UInt32 = 16
@@ -25,37 +25,37 @@ enum RecordField {
     static let erased: UInt32 = 27
     static let currency: UInt32 = 28
     static let price: UInt32 = 29
-    static let quantity: UInt32 = 30
+    package static let quantity: UInt32 = 30
     static let item: UInt32 = 31
-    static let app: UInt32 = 32
+    package static let app: UInt32 = 32
     static let chunk: UInt32 = 33
     static let queued: UInt32 = 34
-    static let settings: UInt32 = 35
+    package static let settings: UInt32 = 35
     static let replaces: UInt32 = 36
     static let skippedLists: UInt32 = 37
     static let released: UInt32 = 38
     static let leftOut: UInt32 = 39
 
-    enum Value {
-        static let name: UInt32 = 1
-        static let bool: UInt32 = 2
-        static let int: UInt32 = 3
-        static let double: UInt32 = 4
-        static let string: UInt32 = 5
-        static let date: UInt32 = 6
-        static let array: UInt32 = 7
-        static let object: UInt32 = 8
-        static let null: UInt32 = 9
-        static let operation: UInt32 = 10
+    package enum Value {
+        package static let name: UInt32 = 1
+        package static let bool: UInt32 = 2
+        package static let int: UInt32 = 3
+        package static let double: UInt32 = 4
+        package static let string: UInt32 = 5
+        package static let date: UInt32 = 6
+        package static let array: UInt32 = 7
+        package static let object: UInt32 = 8
+        package static let null: UInt32 = 9
+        package static let operation: UInt32 = 10
         static let key: UInt32 = 11
-        static let uuid: UInt32 = 12
+        package static let uuid: UInt32 = 12
 
         /// Whether the field is one of those that hold the value itself.
         @inline(__always)
-        static func isPayload(_ field: UInt32) -> Bool { field >= bool && field <= null || field == uuid }
+        package static func isPayload(_ field: UInt32) -> Bool { field >= bool && field <= null || field == uuid }
     }
 
-    enum Operation: UInt64 {
+    package enum Operation: UInt64 {
         case set = 0
         case unset = 1
         case increment = 2

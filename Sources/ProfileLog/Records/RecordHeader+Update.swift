@@ -13,7 +13,7 @@ extension RecordHeader {
 
     /// Whether the event updates its user. What a request left out does not, nor does an attribute that the system gave them: it was set for
     /// somebody else, or for an address.
-    var isUpdate: Bool {
+    package var isUpdate: Bool {
         switch kind {
         case .objectsLeftOut: false
         case .userAttributesChanged: source != .system

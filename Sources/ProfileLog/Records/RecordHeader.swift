@@ -3,24 +3,24 @@
 /// ```
 /// 0x01 | 08 kind | 10 user | 18 version | 20 recorded_at | body ... | CRC-32C, 4 bytes
 /// ```
-struct RecordHeader {
-    let kindNumber: UInt8
-    let user: UInt64
-    let version: UInt64
-    let recordedAt: Int64
+package struct RecordHeader {
+    package let kindNumber: UInt8
+    package let user: UInt64
+    package let version: UInt64
+    package let recordedAt: Int64
     /// The fields behind the header, without the checksum.
-    let body: UnsafeRawBufferPointer
+    package let body: UnsafeRawBufferPointer
 
     /// The only format so far.
     static let format: UInt8 = 1
     /// Bytes of a record besides its message: format and checksum.
     static let overheadBytes = 5
 
-    var kind: EventKind? { EventKind(rawValue: kindNumber) }
+    package var kind: EventKind? { EventKind(rawValue: kindNumber) }
 
     /// Reads the header of a stored record; nil if it is none.
     @inline(__always)
-    init?(_ record: UnsafeRawBufferPointer) {
+    package init?(_ record: UnsafeRawBufferPointer) {
         guard record.count >= 12, let base = record.baseAddress, record[0] == Self.format else { return nil }
         var reader = WireReader(from: base + 1, to: base + (record.count - 4))
         guard reader.varint() == 0x08 else { return nil }
@@ -39,7 +39,7 @@ struct RecordHeader {
 
     /// The header of a record that is known by its parts.
     @inline(__always)
-    init(kindNumber: UInt8, user: UInt64, version: UInt64, recordedAt: Int64, body: UnsafeRawBufferPointer) {
+    package init(kindNumber: UInt8, user: UInt64, version: UInt64, recordedAt: Int64, body: UnsafeRawBufferPointer) {
         self.kindNumber = kindNumber
         self.user = user
         self.version = version
@@ -48,13 +48,13 @@ struct RecordHeader {
     }
 
     /// The header of an event that has no place yet.
-    init(kind: EventKind, body: UnsafeRawBufferPointer) {
+    package init(kind: EventKind, body: UnsafeRawBufferPointer) {
         self.init(kindNumber: kind.rawValue, user: 0, version: 0, recordedAt: 0, body: body)
     }
 
     /// The user alone: for a reader who shares the log with others and skips what is not its own. 0 for what is no record.
     @inline(__always)
-    static func user(of record: UnsafeRawBufferPointer) -> UInt64 {
+    package static func user(of record: UnsafeRawBufferPointer) -> UInt64 {
         guard record.count >= 12, let base = record.baseAddress else { return 0 }
         // Format, tag and a kind below 128: the user's tag is the fourth byte.
         var reader = WireReader(from: base + 4, to: base + (record.count - 4))
@@ -63,7 +63,7 @@ struct RecordHeader {
 
     /// Whether the checksum at the end of `record` is that of the bytes before it.
     @inline(__always)
-    static func hasRightChecksum(_ record: UnsafeRawBufferPointer) -> Bool {
+    package static func hasRightChecksum(_ record: UnsafeRawBufferPointer) -> Bool {
         guard record.count >= 4 else { return false }
         let length = record.count - 4
         let stored = UInt32(littleEndian: record.loadUnaligned(fromByteOffset: length, as: UInt32.self))
@@ -71,7 +71,7 @@ struct RecordHeader {
     }
 
     @inline(__always)
-    static func write(
+    package static func write(
         kind: UInt8, user: UInt64, version: UInt64, recordedAt: Int64, to writer: inout WireWriter
     ) {
         writer.reserve(48)

@@ -22,7 +22,7 @@ public struct RecordedEvent: Hashable, Sendable {
 }
 
 extension RecordedEvent {
-    init?(_ header: RecordHeader, position: Position, names: NameMap) {
+    package init?(_ header: RecordHeader, position: Position, names: NameMap) {
         guard let body = RecordBody(header.body) else { return nil }
         var context = EventContext(source: EventSource(rawValue: UInt8(truncatingIfNeeded: body.source)) ?? .unknown)
         if let at = body.occurredAt {
@@ -145,7 +145,7 @@ extension RecordedEvent {
 
 extension AttributeOperation {
     /// The operation stored as `code` with `value`; nil if these do not fit.
-    init?(_ code: RecordField.Operation, _ value: AttributeValue) {
+    package init?(_ code: RecordField.Operation, _ value: AttributeValue) {
         switch (code, value) {
         case (.set, _): self = .set(value)
         case (.unset, _): self = .unset
@@ -164,12 +164,12 @@ extension AttributeOperation {
 
 extension PendingKind {
     /// The lists that are not among `lists`, as record.proto adds them up.
-    static func skippedMask(_ lists: Set<PendingKind>) -> UInt64 {
+    package static func skippedMask(_ lists: Set<PendingKind>) -> UInt64 {
         all.subtracting(lists).reduce(0) { $0 | 1 << UInt64($1.rawValue - 1) }
     }
 
     /// The lists that such a sum leaves.
-    static func lists(skipping mask: UInt64) -> Set<PendingKind> {
+    package static func lists(skipping mask: UInt64) -> Set<PendingKind> {
         all.filter { mask & 1 << UInt64($0.rawValue - 1) == 0 }
     }
 }

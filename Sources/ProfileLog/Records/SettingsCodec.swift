@@ -1,6 +1,6 @@
 /// A device's settings to wire bytes and back (message `Settings` of record.proto).
-enum SettingsCodec {
-    static func write(_ settings: DeviceSettings, to writer: inout WireWriter) {
+package enum SettingsCodec {
+    package static func write(_ settings: DeviceSettings, to writer: inout WireWriter) {
         let begin = writer.beginMessage(RecordField.settings)
         writeFields(settings, to: &writer)
         writer.endMessage(begin)
@@ -21,7 +21,7 @@ enum SettingsCodec {
     }
 
     /// Nil if the bytes are no such message.
-    static func read(_ bytes: UnsafeRawBufferPointer) -> DeviceSettings? {
+    package static func read(_ bytes: UnsafeRawBufferPointer) -> DeviceSettings? {
         var settings = DeviceSettings()
         var reader = WireReader(bytes)
         while let field = reader.field() {

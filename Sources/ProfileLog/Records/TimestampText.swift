@@ -9,7 +9,7 @@ extension Timestamp {
     }
 
     /// Appends what `rfc3339(utcOffsetMinutes:)` gives.
-    func appendRFC3339(to bytes: inout [UInt8], utcOffsetMinutes: Int32 = 0) {
+    package func appendRFC3339(to bytes: inout [UInt8], utcOffsetMinutes: Int32 = 0) {
         withUnsafeTemporaryAllocation(of: UInt8.self, capacity: Self.longestTextBytes) { buffer in
             let count = write(to: buffer, utcOffsetMinutes: utcOffsetMinutes)
             bytes.append(contentsOf: UnsafeBufferPointer(rebasing: buffer[..<count]))

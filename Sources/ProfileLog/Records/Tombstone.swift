@@ -2,8 +2,8 @@
 ///
 /// Kind, user, version and time stand; an append under a key keeps its number of events and a hash of the key, so that a retry stays one,
 /// and a merge the number of the user who went.
-enum Tombstone {
-    static func record(of header: RecordHeader) -> [UInt8]? {
+package enum Tombstone {
+    package static func record(of header: RecordHeader) -> [UInt8]? {
         guard let body = RecordBody(header.body) else { return nil }
         var writer = WireWriter()
         RecordHeader.write(
@@ -22,7 +22,7 @@ enum Tombstone {
 
 extension RecordBody {
     /// The numbers of all names that the record uses.
-    func forEachName(_ kind: EventKind?, _ body: (UInt32) -> Void) {
+    package func forEachName(_ kind: EventKind?, _ body: (UInt32) -> Void) {
         for number in [name, process, storage] where number > 0 { body(number) }
         switch kind {
         // Their entries have the numbers of standard attributes.

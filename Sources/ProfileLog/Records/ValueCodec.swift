@@ -1,9 +1,9 @@
 /// Values to wire bytes and back (message `Value` of record.proto).
-enum ValueCodec {
+package enum ValueCodec {
     /// Writes the field that holds `value`, without name or key. The common values are written in line: a call would need a copy of what
     /// stands in an array.
     @inline(__always)
-    static func write(_ value: borrowing AttributeValue, to writer: inout WireWriter) {
+    package static func write(_ value: borrowing AttributeValue, to writer: inout WireWriter) {
         switch value {
         case .null: writer.field(RecordField.Value.null, varint: 1)
         case .bool(let bool): writer.field(RecordField.Value.bool, varint: bool ? 1 : 0)
@@ -60,15 +60,15 @@ enum ValueCodec {
     }
 
     /// A value as it stands in a message, with what names it there.
-    struct Named {
+    package struct Named {
         var name: UInt32 = 0
         var key: Name?
-        var value: AttributeValue = .null
-        var operation: RecordField.Operation = .set
+        package var value: AttributeValue = .null
+        package var operation: RecordField.Operation = .set
     }
 
     /// Reads one `Value` message; nil if the bytes are none.
-    static func read(_ bytes: UnsafeRawBufferPointer, depth: Int = 0) -> Named? {
+    package static func read(_ bytes: UnsafeRawBufferPointer, depth: Int = 0) -> Named? {
         guard depth <= maxDepth else { return nil }
         var named = Named()
         var reader = WireReader(bytes)

@@ -1,13 +1,13 @@
 /// Reads Protocol-buffers wire encoding. Whatever is wrong with the bytes ends the reading: `isBad` is set, and nothing more comes.
-struct WireReader {
+package struct WireReader {
     private var next: UnsafeRawPointer
     private let end: UnsafeRawPointer
     /// Whether the bytes were not what a message may hold.
-    private(set) var isBad = false
+    package private(set) var isBad = false
 
     /// Reads `bytes`, which must outlive the reader.
     @inline(__always)
-    init(_ bytes: UnsafeRawBufferPointer) {
+    package init(_ bytes: UnsafeRawBufferPointer) {
         next = bytes.baseAddress ?? UnsafeRawPointer(bitPattern: 1).unsafelyUnwrapped
         end = next + bytes.count
     }
@@ -18,20 +18,22 @@ struct WireReader {
         self.end = end
     }
 
-    @inline(__always) var isAtEnd: Bool { next >= end }
+    @inline(__always) package var isAtEnd: Bool { next >= end }
     @inline(__always) var place: UnsafeRawPointer { next }
 
     /// What is left to read.
-    @inline(__always) var rest: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: next, count: end - next) }
+    @inline(__always) package var rest: UnsafeRawBufferPointer {
+        UnsafeRawBufferPointer(start: next, count: end - next)
+    }
 
-    struct Field {
-        let number: UInt32
-        let type: WireType
+    package struct Field {
+        package let number: UInt32
+        package let type: WireType
     }
 
     /// The next field's number and type, or nil at the end (and when the bytes are bad).
     @inline(__always)
-    mutating func field() -> Field? {
+    package mutating func field() -> Field? {
         if next >= end { return nil }
         let tag = varint()
         guard !isBad, tag >> 3 <= 0x1FFF_FFFF, tag >> 3 > 0, let type = WireType(rawValue: UInt8(tag & 7)) else {
@@ -42,7 +44,7 @@ struct WireReader {
     }
 
     @inline(__always)
-    mutating func varint() -> UInt64 {
+    package mutating func varint() -> UInt64 {
         if next < end {
             let first = next.load(as: UInt8.self)
             if first < 0x80 {
@@ -69,7 +71,7 @@ struct WireReader {
     }
 
     /// How many items follow, each of a byte at least: bad bytes if there are not as many.
-    mutating func count() -> Int {
+    package mutating func count() -> Int {
         let count = varint()
         if count <= UInt64(end - next) { return Int(count) }
         fail()
@@ -77,20 +79,20 @@ struct WireReader {
     }
 
     @inline(__always)
-    mutating func signed() -> Int64 {
+    package mutating func signed() -> Int64 {
         let raw = varint()
         return Int64(bitPattern: raw >> 1) ^ -Int64(bitPattern: raw & 1)
     }
 
     /// A signed number of milliseconds, as microseconds.
     @inline(__always)
-    mutating func milliseconds() -> Int64 { signed() &* 1000 }
+    package mutating func milliseconds() -> Int64 { signed() &* 1000 }
 
     @inline(__always)
-    mutating func double() -> Double { Double(bitPattern: fixed64()) }
+    package mutating func double() -> Double { Double(bitPattern: fixed64()) }
 
     @inline(__always)
-    mutating func fixed64() -> UInt64 {
+    package mutating func fixed64() -> UInt64 {
         guard end - next >= 8 else {
             fail()
             return 0
@@ -100,7 +102,7 @@ struct WireReader {
     }
 
     @inline(__always)
-    mutating func bytes() -> UnsafeRawBufferPointer {
+    package mutating func bytes() -> UnsafeRawBufferPointer {
         let count = varint()
         guard count <= UInt64(end - next) else {
             fail()
@@ -111,7 +113,7 @@ struct WireReader {
     }
 
     /// Text, or bad bytes if it is not UTF-8.
-    mutating func text() -> String {
+    package mutating func text() -> String {
         guard let text = String(exactly: bytes()) else {
             fail()
             return ""
@@ -120,7 +122,7 @@ struct WireReader {
     }
 
     @inline(__always)
-    mutating func skip(_ type: WireType) {
+    package mutating func skip(_ type: WireType) {
         switch type {
         case .varint: _ = varint()
         case .fixed64: _ = fixed64()
@@ -140,7 +142,7 @@ struct WireReader {
 extension String {
     /// The text whose UTF-8 is `bytes`; nil if they are not UTF-8. Decoding repairs what is wrong, so what came out is compared.
     @inline(__always)
-    init?(exactly bytes: UnsafeRawBufferPointer) {
+    package init?(exactly bytes: UnsafeRawBufferPointer) {
         self = String(decoding: bytes.assumingMemoryBound(to: UInt8.self), as: UTF8.self)
         guard withRawUTF8({ $0.hasSameBytes(as: bytes) }) else { return nil }
     }

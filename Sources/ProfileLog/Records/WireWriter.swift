@@ -1,10 +1,10 @@
 /// Appends Protocol-buffers wire encoding to bytes that grow as needed.
-struct WireWriter: ~Copyable {
+package struct WireWriter: ~Copyable {
     private(set) var start: UnsafeMutablePointer<UInt8>
-    private(set) var count = 0
+    package private(set) var count = 0
     private var capacity: Int
 
-    init(capacity: Int = 512) {
+    package init(capacity: Int = 512) {
         self.capacity = max(capacity, 64)
         start = .allocate(capacity: self.capacity)
     }
@@ -12,15 +12,15 @@ struct WireWriter: ~Copyable {
     deinit { start.deallocate() }
 
     /// What was written so far; stands until the next write.
-    var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: start, count: count) }
+    package var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: start, count: count) }
 
-    mutating func removeAll() { count = 0 }
+    package mutating func removeAll() { count = 0 }
 
     /// Forgets all behind the first `count` bytes.
-    mutating func truncate(to count: Int) { self.count = count }
+    package mutating func truncate(to count: Int) { self.count = count }
 
     @inline(__always)
-    mutating func reserve(_ more: Int) {
+    package mutating func reserve(_ more: Int) {
         if count + more > capacity { grow(more) }
     }
 
@@ -34,14 +34,14 @@ struct WireWriter: ~Copyable {
     }
 
     @inline(__always)
-    mutating func byte(_ value: UInt8) {
+    package mutating func byte(_ value: UInt8) {
         reserve(1)
         start[count] = value
         count += 1
     }
 
     @inline(__always)
-    mutating func raw(_ bytes: UnsafeRawBufferPointer) {
+    package mutating func raw(_ bytes: UnsafeRawBufferPointer) {
         guard let base = bytes.baseAddress else { return }
         reserve(bytes.count)
         UnsafeMutableRawPointer(start + count).copyMemory(from: base, byteCount: bytes.count)
@@ -49,7 +49,7 @@ struct WireWriter: ~Copyable {
     }
 
     @inline(__always)
-    mutating func varint(_ value: UInt64) {
+    package mutating func varint(_ value: UInt64) {
         reserve(10)
         var rest = value
         while rest >= 0x80 {
@@ -63,7 +63,7 @@ struct WireWriter: ~Copyable {
 
     /// Fixed-width little-endian numbers, as the wire has them.
     @inline(__always)
-    mutating func littleEndian<Number: FixedWidthInteger>(_ value: Number) {
+    package mutating func littleEndian<Number: FixedWidthInteger>(_ value: Number) {
         reserve(MemoryLayout<Number>.size)
         UnsafeMutableRawPointer(start + count).storeBytes(of: value.littleEndian, as: Number.self)
         count += MemoryLayout<Number>.size
@@ -73,13 +73,13 @@ struct WireWriter: ~Copyable {
     mutating func tag(_ field: UInt32, _ type: WireType) { varint(UInt64(field) << 3 | UInt64(type.rawValue)) }
 
     @inline(__always)
-    mutating func field(_ field: UInt32, varint value: UInt64) {
+    package mutating func field(_ field: UInt32, varint value: UInt64) {
         tag(field, .varint)
         varint(value)
     }
 
     @inline(__always)
-    mutating func field(_ field: UInt32, signed value: Int64) {
+    package mutating func field(_ field: UInt32, signed value: Int64) {
         self.field(field, varint: UInt64(bitPattern: (value << 1) ^ (value >> 63)))
     }
 
@@ -90,7 +90,7 @@ struct WireWriter: ~Copyable {
     }
 
     @inline(__always)
-    mutating func field(_ field: UInt32, text: borrowing String) {
+    package mutating func field(_ field: UInt32, text: borrowing String) {
         tag(field, .bytes)
         text.withRawUTF8 { utf8 in
             varint(UInt64(utf8.count))
@@ -121,7 +121,7 @@ struct WireWriter: ~Copyable {
 
     /// Begins a message within the message; give the result to `endMessage`.
     @inline(__always)
-    mutating func beginMessage(_ field: UInt32) -> Int {
+    package mutating func beginMessage(_ field: UInt32) -> Int {
         tag(field, .bytes)
         byte(0)
         return count
@@ -129,7 +129,7 @@ struct WireWriter: ~Copyable {
 
     /// Puts the length before what was written since `beginMessage`; more than 127 bytes are moved to make room for it.
     @inline(__always)
-    mutating func endMessage(_ begin: Int) {
+    package mutating func endMessage(_ begin: Int) {
         let length = count - begin
         if length < 0x80 {
             start[begin - 1] = UInt8(length)
@@ -156,7 +156,7 @@ struct WireWriter: ~Copyable {
 }
 
 /// How a field's value is laid out.
-enum WireType: UInt8 {
+package enum WireType: UInt8 {
     case varint = 0
     case fixed64 = 1
     case bytes = 2

@@ -1,58 +1,58 @@
 internal import CLMDB
 
 /// A place in a table, and the way on from there. Lent by `withCursor`.
-struct Cursor: ~Copyable {
+package struct Cursor: ~Copyable {
     fileprivate let handle: OpaquePointer
 
-    init(_ transaction: OpaquePointer, _ table: Table) throws(StorageError) {
+    package init(_ transaction: OpaquePointer, _ table: Table) throws(StorageError) {
         var handle: OpaquePointer?
         try StorageError.check(mdb_cursor_open(transaction, table.handle, &handle), "cursor")
         guard let handle else { throw .system(operation: "cursor", code: 0) }
         self.handle = handle
     }
 
-    init(_ transaction: OpaquePointer, _ table: WritableTable) throws(StorageError) {
+    package init(_ transaction: OpaquePointer, _ table: WritableTable) throws(StorageError) {
         try self.init(transaction, table.table)
     }
 
     deinit { mdb_cursor_close(handle) }
 
     /// A row's key and value: LMDB's own bytes, which stand until the transaction ends or writes.
-    struct Row {
-        let key: UnsafeRawBufferPointer
-        let value: UnsafeRawBufferPointer
+    package struct Row {
+        package let key: UnsafeRawBufferPointer
+        package let value: UnsafeRawBufferPointer
     }
 
     /// The first row of the table.
-    mutating func first() throws(StorageError) -> Row? { try move(MDB_FIRST) }
+    package mutating func first() throws(StorageError) -> Row? { try move(MDB_FIRST) }
 
     /// The last row of the table.
-    mutating func last() throws(StorageError) -> Row? { try move(MDB_LAST) }
+    package mutating func last() throws(StorageError) -> Row? { try move(MDB_LAST) }
 
     /// The row behind the one the cursor is on.
     @inline(__always)
-    mutating func next() throws(StorageError) -> Row? { try move(MDB_NEXT) }
+    package mutating func next() throws(StorageError) -> Row? { try move(MDB_NEXT) }
 
     /// The row before the one the cursor is on; on a cursor without a place, the last.
     @inline(__always)
-    mutating func previous() throws(StorageError) -> Row? { try move(MDB_PREV) }
+    package mutating func previous() throws(StorageError) -> Row? { try move(MDB_PREV) }
 
     /// The first row whose key is `key` or greater (`MDB_SET_RANGE`).
     @inline(__always)
-    mutating func seek(_ key: UnsafeRawBufferPointer) throws(StorageError) -> Row? {
+    package mutating func seek(_ key: UnsafeRawBufferPointer) throws(StorageError) -> Row? {
         var keyValue = MDB_val(mv_size: key.count, mv_data: UnsafeMutableRawPointer(mutating: key.baseAddress))
         return try get(&keyValue, MDB_SET_RANGE)
     }
 
     /// As `seek(_:)`, for a number (`withNumberKey`).
     @inline(__always)
-    mutating func seek(_ number: UInt64) throws(StorageError) -> Row? {
+    package mutating func seek(_ number: UInt64) throws(StorageError) -> Row? {
         try withNumberKey(number) { (key) throws(StorageError) in try seek(key) }
     }
 
     /// The value of the row of a number (`MDB_SET`), or nil. Cheaper than a look-up of its own where the next one is often close by.
     @inline(__always)
-    mutating func find(_ number: UInt64) throws(StorageError) -> UnsafeRawBufferPointer? {
+    package mutating func find(_ number: UInt64) throws(StorageError) -> UnsafeRawBufferPointer? {
         try withNumberKey(number) { (key) throws(StorageError) in
             var keyValue = MDB_val(mv_size: key.count, mv_data: UnsafeMutableRawPointer(mutating: key.baseAddress))
             return try get(&keyValue, MDB_SET)?.value
@@ -60,18 +60,18 @@ struct Cursor: ~Copyable {
     }
 
     /// As `seek(_:)`, for a key in an array.
-    mutating func seek(_ key: [UInt8]) throws(StorageError) -> Row? {
+    package mutating func seek(_ key: [UInt8]) throws(StorageError) -> Row? {
         try withTypedBytes(key) { (key) throws(StorageError) in try seek(key) }
     }
 
     /// The last row whose key is less than `key`.
-    mutating func last(before key: UnsafeRawBufferPointer) throws(StorageError) -> Row? {
+    package mutating func last(before key: UnsafeRawBufferPointer) throws(StorageError) -> Row? {
         guard try seek(key) != nil else { return try last() }
         return try previous()
     }
 
     /// As `last(before:)`, for a key in an array.
-    mutating func last(before key: [UInt8]) throws(StorageError) -> Row? {
+    package mutating func last(before key: [UInt8]) throws(StorageError) -> Row? {
         try withTypedBytes(key) { (key) throws(StorageError) in try last(before: key) }
     }
 
@@ -94,27 +94,29 @@ struct Cursor: ~Copyable {
 }
 
 /// A cursor that writes, over a table that may be written. Lent by `withWritingCursor`.
-struct WritingCursor: ~Copyable {
+package struct WritingCursor: ~Copyable {
     private var cursor: Cursor
 
-    init(_ transaction: OpaquePointer, _ table: WritableTable) throws(StorageError) {
+    package init(_ transaction: OpaquePointer, _ table: WritableTable) throws(StorageError) {
         cursor = try Cursor(transaction, table)
     }
 
     /// The first row whose key is `key` or greater.
     @inline(__always)
-    mutating func seek(_ key: UnsafeRawBufferPointer) throws(StorageError) -> Cursor.Row? { try cursor.seek(key) }
+    package mutating func seek(_ key: UnsafeRawBufferPointer) throws(StorageError) -> Cursor.Row? {
+        try cursor.seek(key)
+    }
 
     /// Puts the row of a number (`withNumberKey`) behind all others (`MDB_APPEND`). A key that is not greater than the last is an error of the caller.
     @inline(__always)
-    mutating func append(_ number: UInt64, _ value: UnsafeRawBufferPointer) throws(StorageError) {
+    package mutating func append(_ number: UInt64, _ value: UnsafeRawBufferPointer) throws(StorageError) {
         try withNumberKey(number) { (key) throws(StorageError) in
             try put(UnsafeMutableRawBufferPointer(mutating: key), value, UInt32(MDB_APPEND))
         }
     }
 
     /// Puts a row at the place of its key, over what was there.
-    mutating func put(_ key: [UInt8], _ value: [UInt8]) throws(StorageError) {
+    package mutating func put(_ key: [UInt8], _ value: [UInt8]) throws(StorageError) {
         try withTypedBytes(key) { (key) throws(StorageError) in
             try withTypedBytes(value) { (value) throws(StorageError) in
                 try put(UnsafeMutableRawBufferPointer(mutating: key), value, 0)
@@ -124,7 +126,7 @@ struct WritingCursor: ~Copyable {
 
     /// Puts a row at the place of its key, over what was there.
     @inline(__always)
-    mutating func put(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) throws(StorageError) {
+    package mutating func put(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) throws(StorageError) {
         try put(UnsafeMutableRawBufferPointer(mutating: key), value, 0)
     }
 

@@ -3,14 +3,14 @@ internal import Glibc
 
 extension Environment {
     /// What to do when the folder holds no store yet.
-    enum Missing: Sendable { case refuse, create }
+    package enum Missing: Sendable { case refuse, create }
 
     /// LMDB's file in the folder of a store.
     static func dataFile(in path: String) -> String { path + "/data.mdb" }
 
     /// Opens the store in the folder `path`, or gives the environment that this process has open already. Throws `inUse` if it is to be
     /// had `alone` and somebody else has the store open; otherwise whoever has it alone is waited for.
-    static func open(path: String, missing: Missing, alone: Bool = false) throws(StorageError) -> Environment {
+    package static func open(path: String, missing: Missing, alone: Bool = false) throws(StorageError) -> Environment {
         // Before LMDB is asked, which leaves its lock file wherever it looks.
         if missing == .create {
             let found = try StoreFolder(path: path)

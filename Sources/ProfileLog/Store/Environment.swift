@@ -6,15 +6,15 @@ internal import Synchronization
 ///
 /// `@unchecked Sendable`: the handle and the tables never change after `open`, LMDB's environment may be used by any thread, and what
 /// does change is atomic or behind a lock.
-final class Environment: @unchecked Sendable {
+package final class Environment: @unchecked Sendable {
     /// Address space that is reserved; the file grows into it as needed.
-    static let mapSizeBytes = 1 << 40
+    package static let mapSizeBytes = 1 << 40
     /// Reader slots in the lock file.
     static let maxReaders: UInt32 = 4096
 
     let path: String
     let handle: OpaquePointer
-    let tables: Tables
+    package let tables: Tables
     let identity: FileIdentity
     /// Whether nobody else has the store open, in this process or another.
     let isAlone: Bool
@@ -60,7 +60,7 @@ final class Environment: @unchecked Sendable {
     /// Runs `body`, which may put a file of the same file system in the place of the store's own. From then on this environment, which
     /// still has the old one, takes nothing more. Needs the store `alone`, until this environment is closed: both files have the same
     /// lock file.
-    func replacingFile<Result>(_ body: ((_ replace: String) throws -> Void) throws -> Result) throws -> Result {
+    package func replacingFile<Result>(_ body: ((_ replace: String) throws -> Void) throws -> Result) throws -> Result {
         precondition(isAlone, "others have the file open that is to be replaced")
         return try withWriteTransaction { _ in try body(replaceFile) }
     }
@@ -75,7 +75,7 @@ final class Environment: @unchecked Sendable {
 
     /// Makes sure that what `transaction` found is on the disk (`mdb_env_sync`): another process may have died between a commit and its last
     /// sync. Throws `CommitFailure.unknown` if it cannot be said.
-    func syncWhatIsSeen(by transaction: borrowing WriteTransaction) throws {
+    package func syncWhatIsSeen(by transaction: borrowing WriteTransaction) throws {
         let seen = mdb_txn_id(transaction.handle) - 1
         if seen <= synced.load(ordering: .relaxed) { return }
         let code = mdb_env_sync(handle, 1)
@@ -94,5 +94,5 @@ final class Environment: @unchecked Sendable {
     }
 
     /// Bytes of the file that hold something, free pages included.
-    var usedBytes: UInt64 { MetaPages.usedBytes(handle) }
+    package var usedBytes: UInt64 { MetaPages.usedBytes(handle) }
 }

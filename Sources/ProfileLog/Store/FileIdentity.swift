@@ -1,7 +1,7 @@
 internal import Glibc
 
 /// Which file it is, whatever path leads to it.
-struct FileIdentity: Hashable, Sendable {
+package struct FileIdentity: Hashable, Sendable {
     let device: UInt64
     let inode: UInt64
     let bytes: UInt64
@@ -26,11 +26,11 @@ struct FileIdentity: Hashable, Sendable {
         bytes = UInt64(status.st_size)
     }
 
-    static func == (left: FileIdentity, right: FileIdentity) -> Bool {
+    package static func == (left: FileIdentity, right: FileIdentity) -> Bool {
         left.device == right.device && left.inode == right.inode
     }
 
-    func hash(into hasher: inout Hasher) {
+    package func hash(into hasher: inout Hasher) {
         hasher.combine(device)
         hasher.combine(inode)
     }

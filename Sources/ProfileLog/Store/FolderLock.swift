@@ -5,7 +5,7 @@ internal import Glibc
 /// LMDB's own locks say nothing about that: they belong to one file. It is taken before the file is looked at, held until the file is
 /// closed, and never changed from one kind to the other in between: `flock` gives up the one before it has the other, and in that moment
 /// somebody else may replace the file.
-struct FolderLock: ~Copyable {
+package struct FolderLock: ~Copyable {
     private let descriptor: Int32
 
     /// Takes the lock, with others or `alone`. Throws `inUse` if somebody has it who does not share it, or is not to, and `unreachable`

@@ -24,7 +24,7 @@ extension StorageError {
     }
 
     /// The system's code for a full disk.
-    static let noSpaceCode = ENOSPC
+    package static let noSpaceCode = ENOSPC
     /// LMDB's code for a write that was cut short.
     static let shortWriteCode = EIO
 }

@@ -1,14 +1,14 @@
 internal import CLMDB
 
 /// One key space of an environment, for reading.
-struct Table: Sendable {
-    let handle: UInt32
+package struct Table: Sendable {
+    package let handle: UInt32
 
     /// LMDB's own list of free pages, by the transaction that freed them (`FREE_DBI`).
-    static let freePages = Table(handle: 0)
+    package static let freePages = Table(handle: 0)
 
     /// Every table of a store, in the order in which they are made (docs/decisions/0001).
-    enum Name: String, CaseIterable, Sendable {
+    package enum Name: String, CaseIterable, Sendable {
         case meta, log, names
         case users, identifiers, contacts, streams, keys, devices, pending, snapshots, checkpoints
 
@@ -20,18 +20,18 @@ struct Table: Sendable {
 /// A table that a write transaction may change.
 ///
 /// `Tables` has one for each cache. Only `CommitBatch.apply` makes them for `log`, `names` and `meta` (`TruthWriterTests`).
-struct WritableTable: Sendable {
-    let table: Table
+package struct WritableTable: Sendable {
+    package let table: Table
 
-    init(_ table: Table) { self.table = table }
+    package init(_ table: Table) { self.table = table }
 }
 
 /// The handles of all tables, opened once for an environment. The truth can be read alone.
-struct Tables: Sendable {
-    let meta, log, names: Table
-    let users, identifiers, contacts, streams, keys, devices, pending, snapshots, checkpoints: WritableTable
+package struct Tables: Sendable {
+    package let meta, log, names: Table
+    package let users, identifiers, contacts, streams, keys, devices, pending, snapshots, checkpoints: WritableTable
 
-    init(_ open: (Table.Name) throws(StorageError) -> Table) throws(StorageError) {
+    package init(_ open: (Table.Name) throws(StorageError) -> Table) throws(StorageError) {
         meta = try open(.meta)
         log = try open(.log)
         names = try open(.names)
@@ -46,7 +46,7 @@ struct Tables: Sendable {
         checkpoints = WritableTable(try open(.checkpoints))
     }
 
-    subscript(name: Table.Name) -> Table {
+    package subscript(name: Table.Name) -> Table {
         switch name {
         case .meta: meta
         case .log: log
@@ -64,7 +64,7 @@ struct Tables: Sendable {
     }
 
     /// The tables that follow from the others.
-    var caches: [WritableTable] {
+    package var caches: [WritableTable] {
         [users, identifiers, contacts, streams, keys, devices, pending, snapshots, checkpoints]
     }
 }

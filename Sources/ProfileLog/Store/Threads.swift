@@ -15,7 +15,7 @@ package func startThread(_ name: String, stackBytes: Int = 0, _ body: @escaping 
 }
 
 /// Runs `body` with 0 … `count` - 1, each on a thread of its own, and returns when all have returned.
-func onThreads(_ count: Int, _ body: @escaping @Sendable (Int) -> Void) {
+package func onThreads(_ count: Int, _ body: @escaping @Sendable (Int) -> Void) {
     let done = DispatchSemaphore(value: 0)
     for index in 0..<count {
         startThread("log-fold-\(index)", stackBytes: 8 << 20) {

@@ -2,14 +2,16 @@ internal import CLMDB
 
 /// What a read and a write transaction have in common: both see one frozen state of the store (a write transaction, with its
 /// own changes).
-protocol Reading: ~Copyable {
+package protocol Reading: ~Copyable {
     var handle: OpaquePointer { get }
 }
 
 extension Reading where Self: ~Copyable {
     /// The value under `key`, or nil. The bytes are LMDB's own (`mdb_get`): they stand until the transaction ends or writes.
     @inline(__always)
-    borrowing func get(_ table: Table, _ key: UnsafeRawBufferPointer) throws(StorageError) -> UnsafeRawBufferPointer? {
+    package borrowing func get(_ table: Table, _ key: UnsafeRawBufferPointer) throws(StorageError)
+        -> UnsafeRawBufferPointer?
+    {
         var keyValue = MDB_val(mv_size: key.count, mv_data: UnsafeMutableRawPointer(mutating: key.baseAddress))
         var value = MDB_val()
         let code = mdb_get(handle, table.handle, &keyValue, &value)
@@ -20,24 +22,24 @@ extension Reading where Self: ~Copyable {
 
     /// As `get(_:_:)`, for the key of a number (`withNumberKey`).
     @inline(__always)
-    borrowing func get(_ table: Table, _ number: UInt64) throws(StorageError) -> UnsafeRawBufferPointer? {
+    package borrowing func get(_ table: Table, _ number: UInt64) throws(StorageError) -> UnsafeRawBufferPointer? {
         try withNumberKey(number) { (key) throws(StorageError) in try get(table, key) }
     }
 
     /// As `get(_:_:)`, for a key in an array.
-    borrowing func get(_ table: Table, _ key: [UInt8]) throws(StorageError) -> UnsafeRawBufferPointer? {
+    package borrowing func get(_ table: Table, _ key: [UInt8]) throws(StorageError) -> UnsafeRawBufferPointer? {
         try withTypedBytes(key) { (key) throws(StorageError) in try get(table, key) }
     }
 
     /// How many rows `table` has (`mdb_stat`).
-    borrowing func count(_ table: Table) throws(StorageError) -> Int {
+    package borrowing func count(_ table: Table) throws(StorageError) -> Int {
         var stat = MDB_stat()
         try StorageError.check(mdb_stat(handle, table.handle, &stat), "statistics")
         return stat.ms_entries
     }
 
     /// Lends a cursor over `table` for the length of `body`.
-    borrowing func withCursor<Result>(
+    package borrowing func withCursor<Result>(
         _ table: Table, _ body: (inout Cursor) throws -> Result
     ) throws -> Result {
         var cursor = try Cursor(handle, table)
@@ -49,20 +51,21 @@ extension Reading where Self: ~Copyable {
 
 extension Reading where Self: ~Copyable {
     @inline(__always)
-    borrowing func get(
+    package borrowing func get(
         _ table: WritableTable, _ key: UnsafeRawBufferPointer
     ) throws(StorageError) -> UnsafeRawBufferPointer? { try get(table.table, key) }
 
     @inline(__always)
-    borrowing func get(_ table: WritableTable, _ number: UInt64) throws(StorageError) -> UnsafeRawBufferPointer? {
+    package borrowing func get(_ table: WritableTable, _ number: UInt64) throws(StorageError) -> UnsafeRawBufferPointer?
+    {
         try get(table.table, number)
     }
 
-    borrowing func get(_ table: WritableTable, _ key: [UInt8]) throws(StorageError) -> UnsafeRawBufferPointer? {
+    package borrowing func get(_ table: WritableTable, _ key: [UInt8]) throws(StorageError) -> UnsafeRawBufferPointer? {
         try get(table.table, key)
     }
 
-    borrowing func withCursor<Result>(
+    package borrowing func withCursor<Result>(
         _ table: WritableTable, _ body: (inout Cursor) throws -> Result
     ) throws -> Result {
         try withCursor(table.table, body)
@@ -70,10 +73,10 @@ extension Reading where Self: ~Copyable {
 }
 
 /// A frozen view of the store, for one thread at a time (`MDB_NOTLS`). Keep it short: pages that it sees cannot be used again.
-struct ReadTransaction: ~Copyable, Reading {
-    let handle: OpaquePointer
+package struct ReadTransaction: ~Copyable, Reading {
+    package let handle: OpaquePointer
 
-    init(_ environment: OpaquePointer) throws(StorageError) {
+    package init(_ environment: OpaquePointer) throws(StorageError) {
         var handle: OpaquePointer?
         try StorageError.check(mdb_txn_begin(environment, nil, UInt32(MDB_RDONLY), &handle), "read transaction")
         guard let handle else { throw .system(operation: "read transaction", code: 0) }
@@ -84,8 +87,8 @@ struct ReadTransaction: ~Copyable, Reading {
 }
 
 /// The one open write transaction: borrowed by a closure, never copied, kept, or sent to another thread.
-struct WriteTransaction: ~Copyable, Reading {
-    let handle: OpaquePointer
+package struct WriteTransaction: ~Copyable, Reading {
+    package let handle: OpaquePointer
 
     fileprivate init(_ environment: OpaquePointer) throws(StorageError) {
         var handle: OpaquePointer?
@@ -103,7 +106,7 @@ struct WriteTransaction: ~Copyable, Reading {
     }
 
     /// Lends a cursor that writes, for the length of `body`.
-    borrowing func withWritingCursor<Result>(
+    package borrowing func withWritingCursor<Result>(
         _ table: WritableTable, _ body: (inout WritingCursor) throws -> Result
     ) throws -> Result {
         var cursor = try WritingCursor(handle, table)
@@ -111,7 +114,7 @@ struct WriteTransaction: ~Copyable, Reading {
     }
 
     /// Puts `value` under `key`, over what was there (`mdb_put`).
-    borrowing func put(
+    package borrowing func put(
         _ table: WritableTable, _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer
     ) throws(StorageError) {
         var keyValue = MDB_val(mv_size: key.count, mv_data: UnsafeMutableRawPointer(mutating: key.baseAddress))
@@ -120,14 +123,14 @@ struct WriteTransaction: ~Copyable, Reading {
     }
 
     /// As `put(_:_:_:)`, for arrays.
-    borrowing func put(_ table: WritableTable, _ key: [UInt8], _ value: [UInt8]) throws(StorageError) {
+    package borrowing func put(_ table: WritableTable, _ key: [UInt8], _ value: [UInt8]) throws(StorageError) {
         try withTypedBytes(key) { (key) throws(StorageError) in
             try withTypedBytes(value) { (value) throws(StorageError) in try put(table, key, value) }
         }
     }
 
     /// Removes the row under `key`; no row is no error.
-    borrowing func delete(_ table: WritableTable, _ key: [UInt8]) throws(StorageError) {
+    package borrowing func delete(_ table: WritableTable, _ key: [UInt8]) throws(StorageError) {
         let code = withTypedBytes(key) { key in
             var keyValue = MDB_val(mv_size: key.count, mv_data: UnsafeMutableRawPointer(mutating: key.baseAddress))
             return mdb_del(handle, table.table.handle, &keyValue, nil)
@@ -136,13 +139,13 @@ struct WriteTransaction: ~Copyable, Reading {
     }
 
     /// Empties `table` (`mdb_drop`).
-    borrowing func clear(_ table: WritableTable) throws(StorageError) {
+    package borrowing func clear(_ table: WritableTable) throws(StorageError) {
         try StorageError.check(mdb_drop(handle, table.table.handle, 0), "clear")
     }
 }
 
 /// How a write transaction ended without success.
-enum CommitFailure: Error {
+package enum CommitFailure: Error {
     /// Nothing was written.
     case refused(StorageError)
     /// What was written may or may not be on the disk.
@@ -151,7 +154,7 @@ enum CommitFailure: Error {
 
 extension Environment {
     /// Runs `body` on one frozen view of the store.
-    func withReadTransaction<Result>(_ body: (borrowing ReadTransaction) throws -> Result) throws -> Result {
+    package func withReadTransaction<Result>(_ body: (borrowing ReadTransaction) throws -> Result) throws -> Result {
         let transaction = try beginReadTransaction()
         return try body(transaction)
     }
@@ -169,7 +172,7 @@ extension Environment {
     ///
     /// Call it on one thread at a time; another process's write transaction is waited for. Throws what `body` throws, with nothing
     /// written, or a `CommitFailure`. After an unknown outcome every later write is refused until the store is opened again.
-    func withWriteTransaction<Result>(_ body: (borrowing WriteTransaction) throws -> Result) throws -> Result {
+    package func withWriteTransaction<Result>(_ body: (borrowing WriteTransaction) throws -> Result) throws -> Result {
         try refuseAfterFailure()
         let transaction = try WriteTransaction(handle)
         // Once more: whoever had the lock before may have failed, or put another file in place.

@@ -1,4 +1,5 @@
 @testable import ProfileLog
+@testable import ProfileLogFolds
 
 /// A seeded mix of appends, saves, user changes and launches, as values: to be committed in groups of any size.
 struct MixedWork {

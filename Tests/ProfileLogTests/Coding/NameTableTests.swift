@@ -1,6 +1,7 @@
 import Testing
 
 @testable import ProfileLog
+@testable import ProfileLogRecords
 
 @Suite("The names that a process knows")
 struct NameTableTests {

@@ -1,6 +1,7 @@
 import Testing
 
 @testable import ProfileLog
+@testable import ProfileLogRecords
 
 @Suite("An object is stored with its members in order, whatever order they are given in")
 struct ObjectOrderTests {

@@ -3,6 +3,7 @@ import TestSupport
 import Testing
 
 @testable import ProfileLog
+@testable import ProfileLogRecords
 
 @Suite("Records")
 struct RecordTests {
@@ -79,8 +80,8 @@ struct RecordTests {
         try builder.leaveOut([LeftOut(list: "attributes", index: 0, reason: "r")], of: nil)
         _ = try log.commit(builder.finish())
         let coding = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent().deletingLastPathComponent().appendingPathComponent("Sources/ProfileLog/Coding")
-            .path
+            .deletingLastPathComponent().deletingLastPathComponent().appendingPathComponent("Sources/ProfileLog")
+            .appendingPathComponent("Records").path
         let whole = try log.rows(.log)
         _ = try log.erase([.externalID("ana")], actor: "a test", reason: "asked to")
         let tombstones = try log.rows(.log).filter { whole[$0.key] != $0.value }

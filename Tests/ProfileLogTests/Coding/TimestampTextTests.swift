@@ -1,6 +1,7 @@
 import Testing
 
 @testable import ProfileLog
+@testable import ProfileLogRecords
 
 @Suite("Times are read in all forms that senders use")
 struct TimestampParsingTests {

@@ -2,6 +2,8 @@ import Synchronization
 import Testing
 
 @testable import ProfileLog
+@testable import ProfileLogFacts
+@testable import ProfileLogFolds
 
 /// Devices through the log, where several of them, several users and refusals meet.
 @Suite("Devices on a log")

@@ -1,6 +1,7 @@
 import Testing
 
 @testable import ProfileLog
+@testable import ProfileLogFolds
 
 @Suite("The device machine, every interleaving without a thread or a sleep")
 struct DeviceMachineTests {

@@ -1,6 +1,7 @@
 import Testing
 
 @testable import ProfileLog
+@testable import ProfileLogFolds
 
 /// Devices without a log: what the machine decides is folded back into their states at once, as the log does with records.
 struct MachineRun {

@@ -1,6 +1,7 @@
 import Testing
 
 @testable import ProfileLog
+@testable import ProfileLogRecords
 
 @Suite("Appending")
 struct AppendTests {

@@ -2,6 +2,7 @@ import Foundation
 import Testing
 
 @testable import ProfileLog
+@testable import ProfileLogFolds
 
 @Suite("Erasing a person")
 struct EraseTests {

@@ -1,6 +1,7 @@
 import Testing
 
 @testable import ProfileLog
+@testable import ProfileLogFolds
 
 @Suite("A flush of more than one chunk numbers them 0, 1, 2 … within the launch and the user")
 struct FlushChunkTests {

@@ -2,6 +2,7 @@ import Synchronization
 import Testing
 
 @testable import ProfileLog
+@testable import ProfileLogFolds
 
 @Suite("A flush goes on where its row says, and at no other's")
 struct IndexFlushTests {

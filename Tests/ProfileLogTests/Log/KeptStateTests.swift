@@ -1,6 +1,7 @@
 import Testing
 
 @testable import ProfileLog
+@testable import ProfileLogFolds
 
 @Suite("A state that was long to fold is kept for the next reader")
 struct KeptStateTests {

@@ -1,6 +1,7 @@
 import Testing
 
 @testable import ProfileLog
+@testable import ProfileLogFolds
 
 @Suite("Values that no sum or no text can hold are refused")
 struct ValidationTests {

@@ -1,6 +1,7 @@
 import Testing
 
 @testable import ProfileLog
+@testable import ProfileLogFolds
 
 @Suite("An example of a projection of one's own: events by source")
 struct SourceProjectionTests {

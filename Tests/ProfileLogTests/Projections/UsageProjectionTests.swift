@@ -1,6 +1,7 @@
 import Testing
 
 @testable import ProfileLog
+@testable import ProfileLogFolds
 
 @Suite("Where a user was: apps and devices")
 struct UsageProjectionTests {

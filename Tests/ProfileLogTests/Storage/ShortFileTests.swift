@@ -2,6 +2,7 @@ import Foundation
 import Testing
 
 @testable import ProfileLog
+@testable import ProfileLogStore
 
 /// LMDB counts pages that it never wrote: those that a transaction took from the file's end and gave back.
 @Suite("A file that is shorter than it counts is whole if what it lacks is free, and else refused")

@@ -1,6 +1,7 @@
 import Testing
 
 @testable import ProfileLog
+@testable import ProfileLogRecords
 
 /// Begins the story of one user: what has happened before the story's point.
 ///

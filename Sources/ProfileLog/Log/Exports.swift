@@ -1,0 +1,2 @@
+@_exported public import ProfileLogFolds
+@_exported public import ProfileLogStore
