@@ -33,13 +33,6 @@ public enum EventKind: UInt8, Sendable, CaseIterable {
     case dataSent = 36
     case deviceChanged = 37
 
-    /// Reserved: nothing makes it yet.
-    case eventVoided = 40
-    /// Reserved: nothing makes it yet.
-    case eventUnvoided = 41
-
-    /// Reserved: nothing makes it yet.
-    case appendRefused = 50
     case objectsLeftOut = 51
 
     case externalIDRemoved = 60
@@ -57,7 +50,7 @@ public enum EventKind: UInt8, Sendable, CaseIterable {
     }
 
     /// Of a logged event: the same, taken by an SDK that has not sent it yet.
-    var queued: EventKind? {
+    package var queued: EventKind? {
         switch self {
         case .customEventLogged: .customEventQueued
         case .customAttributesChanged: .customAttributesQueued
@@ -68,7 +61,7 @@ public enum EventKind: UInt8, Sendable, CaseIterable {
     }
 
     /// Of a queued event: what it is once it is sent.
-    var unqueued: EventKind? {
+    package var unqueued: EventKind? {
         switch self {
         case .customEventQueued: .customEventLogged
         case .customAttributesQueued: .customAttributesChanged

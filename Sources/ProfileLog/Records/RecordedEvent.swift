@@ -100,7 +100,7 @@ extension RecordedEvent {
         case .pendingDiscarded:
             return .pendingDiscarded(Discard(positions: body.discarded, actor: body.actor, reason: body.reason))
         case .objectsLeftOut: return .objectsLeftOut(body.leftOut)
-        default: return .other(kind)
+        case .unknown: return .other(.unknown)
         }
     }
 

@@ -133,7 +133,7 @@ package struct WireReader {
     }
 
     /// Marks the bytes as bad and ends the reading.
-    mutating func fail() {
+    package mutating func fail() {
         isBad = true
         next = end
     }

@@ -13,7 +13,7 @@ package struct Table: Sendable {
         case users, identifiers, contacts, streams, keys, devices, pending, snapshots, checkpoints
 
         /// Whether it cannot be made from the others.
-        var isTruth: Bool { self == .meta || self == .log || self == .names }
+        package var isTruth: Bool { self == .meta || self == .log || self == .names }
     }
 }
 

@@ -100,13 +100,15 @@ struct RecordTests {
         }
     }
 
-    @Test("An event of a kind that a newer program wrote is told as that, and as nothing that happened")
-    func newerKind() throws {
+    @Test(
+        "An event of a newer program's kind, or of a reserved one, is told as that and changes nothing",
+        arguments: [UInt8(99), 40, 41, 50])
+    func newerKind(number: UInt8) throws {
         let log = try EventLog(path: folder.path, create: true)
         let receipt = try log.append([.customEventLogged(CustomEvent(name: "a"))], to: .externalID("ana"))
         let key = withNumberKey(receipt.last.rawValue) { Array($0) }
         try log.damage(.log, key) { record in
-            record[2] = 99
+            record[2] = number
             record.removeLast(4)
             let checksum = record.withUnsafeBytes { crc32c($0) }
             withUnsafeBytes(of: checksum.littleEndian) { record.append(contentsOf: $0) }
