@@ -49,7 +49,7 @@ advice="Debian packages are missing: run \`apt-get install ${missing[*]}\` as ro
 command -v apt-get >/dev/null || fail "$advice"
 run=(env DEBIAN_FRONTEND=noninteractive)
 if [ "$(id -u)" -ne 0 ]; then
-    # Without a terminal nobody can type a password.
+    # A password can be typed on a terminal only.
     sudo -n true 2>/dev/null || { [ -t 0 ] && command -v sudo >/dev/null; } || fail "$advice"
     run=(sudo "${run[@]}")
 fi

@@ -60,7 +60,7 @@ struct BatchTests {
         return batches
     }
 
-    /// What stands in `log` from a position and a name on.
+    /// The rows of `log` from a position on, and of `names` from a number on.
     private static func batch(from first: UInt64, firstName: UInt32, of log: EventLog) throws -> CommitBatch {
         try log.withView { view, transaction in
             let names =

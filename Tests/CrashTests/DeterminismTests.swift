@@ -53,7 +53,7 @@ struct DeterminismTests {
         }.expectNone()
     }
 
-    @Test("Caches made anew are the caches that were dropped")
+    @Test("Rebuilt caches are the caches that were dropped")
     func rebuiltCaches() async throws {
         try await onOwnThread {
             let scratch = try Scratch()

@@ -4,10 +4,10 @@ import Testing
 @testable import ProfileLog
 @testable import ProfileLogStore
 
-/// A process that is stopped, or killed, in the middle of a transaction, and what others may do meanwhile.
+/// A process that is stopped or killed in the middle of a transaction, and what others can still do.
 @Suite("A transaction that another process holds")
 struct HeldTransactionTests {
-    @Test("While a writer stands still, a store is opened and read")
+    @Test("While a writer is stopped, a store is opened and read")
     func stoppedWriter() async throws {
         let (told, isSound) = try await onOwnThread {
             let scratch = try Scratch()
@@ -49,7 +49,7 @@ struct HeldTransactionTests {
             return (told, kept, try growth())
         }
         #expect(told == "holds")
-        #expect(kept > 8 * reused, "\(kept) bytes beside the dead reader, \(reused) behind it")
+        #expect(kept > 8 * reused, "\(kept) bytes with the dead reader, \(reused) without it")
     }
 }
 

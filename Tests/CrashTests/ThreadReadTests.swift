@@ -7,7 +7,7 @@ import Testing
 /// Threads of one process read while another commits and writes the index.
 ///
 ///     writer   commit (user at v) ── stores v in `acknowledged` ── index flush replaces the tail
-///     reader          loads v ──────── looks for v: must see it, whatever happens to the tail meanwhile
+///     reader          loads v ──────── looks for v: must see it, whatever happens to the tail
 @Suite("Reads on other threads see what was acknowledged")
 struct ThreadReadTests {
     @Test("While the index is written again and again", arguments: [1, 20, 50])

@@ -4,22 +4,22 @@ internal import Synchronization
 
 /// A process that a test started (`posix_spawn`).
 ///
-/// Foundation's `Process` is not made for hundreds of them at once: with a thousand open descriptors it reads behind the end of a list of them,
-/// which at times ends the tests, and it learns of an end by a socket that another child may have inherited.
+/// Foundation's `Process` fails with many children: with a thousand open descriptors it reads past the end of a list of them, which sometimes
+/// crashes the tests, and it learns that a child ended through a socket that another child may have inherited.
 public final class ChildProcess: Sendable {
-    /// The number by which the system knows it.
+    /// The process's number.
     private let id: pid_t
-    /// How it ended, once somebody has asked.
+    /// How it ended, if that is known already.
     private let known = Mutex<Int32?>(nil)
 
-    /// Where a standard stream of the process leads.
+    /// What a standard stream of the process is connected with.
     public enum Stream: Sendable {
-        /// To where that of the tests leads.
+        /// The same as that of the tests.
         case inherited
         case nothing
-        /// To a file, which is read; as an output, it is made, or emptied.
+        /// A file: read as an input; created or emptied as an output.
         case file(URL)
-        /// To an open descriptor of this process, which stays the caller's.
+        /// An open descriptor of this process. The caller closes it.
         case descriptor(Int32)
     }
 
@@ -28,11 +28,11 @@ public final class ChildProcess: Sendable {
         /// The number.
         public let code: Int32
 
-        /// Is told by this number.
+        /// An error with this number.
         public init(code: Int32) { self.code = code }
     }
 
-    /// Starts `program` with `arguments`, in `folder` or that of the tests, with `environment` or theirs. It inherits nothing but its streams.
+    /// Starts `program` with `arguments`. The default folder and environment are those of the tests. It inherits its streams only.
     public init(
         _ program: URL, _ arguments: [String] = [], in folder: URL? = nil, environment: [String: String]? = nil,
         input: Stream = .nothing, output: Stream = .inherited, errors: Stream = .inherited
@@ -45,7 +45,7 @@ public final class ChildProcess: Sendable {
         output.lead(STDOUT_FILENO, O_WRONLY | O_CREAT | O_TRUNC, &actions)
         errors.lead(STDERR_FILENO, O_WRONLY | O_CREAT | O_TRUNC, &actions)
         posix_spawn_file_actions_addclosefrom_np(&actions, STDERR_FILENO + 1)
-        // A thread of Dispatch, on which a test may run, lets no signal through, and a child inherits that.
+        // A test may run on a thread of Dispatch, which blocks all signals; a child would inherit that.
         var attributes = posix_spawnattr_t()
         posix_spawnattr_init(&attributes)
         defer { posix_spawnattr_destroy(&attributes) }
@@ -64,12 +64,12 @@ public final class ChildProcess: Sendable {
         id = process
     }
 
-    /// The program of this package that is called `name`, as it was built beside the tests.
+    /// A program of this package, as it was built with the tests.
     public static func built(_ name: String) -> URL {
         URL(filePath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent().appending(path: name)
     }
 
-    /// Sends a signal, unless it is known to have ended.
+    /// Sends a signal, unless the process is known to have ended.
     public func signal(_ number: Int32) {
         known.withLock { known in
             if known == nil { _ = kill(id, number) }
@@ -84,7 +84,7 @@ public final class ChildProcess: Sendable {
         }
     }
 
-    /// Holds the thread until the process has ended; its exit code, or minus the signal that ended it.
+    /// Blocks the thread until the process has ended. Returns its exit code, or minus the signal that ended it.
     @discardableResult
     public func waitForEnd() -> Int32 {
         while true {
@@ -94,11 +94,11 @@ public final class ChildProcess: Sendable {
         }
     }
 
-    /// Takes from the system how it ended; nil while it runs.
+    /// Asks the system how the process ended; nil while it runs.
     private func collected() -> Int32? {
         var status: Int32 = 0
         let found = waitpid(id, &status, WNOHANG)
-        precondition(found >= 0 || errno == EINTR, "The tests run where the system forgets how processes end.")
+        precondition(found >= 0 || errno == EINTR, "The system does not keep how child processes end.")
         guard found == id else { return nil }
         // As WTERMSIG and WEXITSTATUS.
         let signal = status & 0x7F
@@ -119,7 +119,7 @@ public final class ChildProcess: Sendable {
 }
 
 extension ChildProcess.Stream {
-    /// Has the child's descriptor `number` lead here; a file is opened with `flags`.
+    /// Connects the child's descriptor `number` with this stream; a file is opened with `flags`.
     fileprivate func lead(_ number: Int32, _ flags: Int32, _ actions: inout posix_spawn_file_actions_t) {
         switch self {
         case .inherited: break

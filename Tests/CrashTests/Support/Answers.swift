@@ -70,7 +70,7 @@ struct Answers: Sendable {
     mutating func forgiveComplaints(_ isHarmless: (String) -> Bool) { complaints.removeAll(where: isHarmless) }
 
     /// Everything that was acknowledged is in the store as it was said, and what was refused is not; but with
-    /// `isLater`, somebody may have sent that again since.
+    /// `isLater`, another process may have sent that again.
     func problems(in audit: StoreAudit, isLater: Bool = false) -> [String] {
         var problems = complaints.map { "the child said: \($0)" }
         for receipt in acknowledged {

@@ -10,7 +10,7 @@ struct TableDump: Equatable {
     }
 
     static let truth: [Table.Name] = [.log, .names]
-    /// `meta` is left out: each store has an ID of its own.
+    /// `meta` is skipped: each store has an ID of its own.
     static let index: [Table.Name] = [.users, .identifiers, .streams, .keys, .devices, .pending, .checkpoints]
 
     init(_ log: EventLog, _ names: [Table.Name]) throws {
