@@ -84,31 +84,32 @@ extension API {
             json.endObject()
         }
         json.key("affected_items")
-        try json.array(report.affectedItems) { json, item in try write(item, to: &json) }
+        try json.array(report.affectedItems) { json, item in try write(item.outcome, on: item.device, to: &json) }
     }
 
-    private func write(_ item: AffectedItem, to json: inout JSONWriter) throws {
+    private func write(_ outcome: PublishedOutcome, on device: String, to json: inout JSONWriter) throws {
+        let item = outcome.item
         json.beginObject()
         json.key("position")
         json.position(item.position)
         json.key("user")
         json.user(try log.find(item.user))
         json.key("received_by")
-        json.user(try item.receivedBy.flatMap { try log.find($0) })
+        json.user(try outcome.receivedBy.flatMap { try log.find($0) })
         json.key("device")
-        json.value(item.device)
+        json.value(device)
         json.key("kind")
-        json.value(item.kind.key)
+        json.value(item.content.kind.key)
         json.key("saved_at")
         json.value(OccurredAt(item.savedAt))
         json.key("delivered_at")
-        if let time = item.deliveredAt { json.value(OccurredAt(time)) } else { json.null() }
+        if let time = outcome.deliveredAt { json.value(OccurredAt(time)) } else { json.null() }
         json.key("names")
-        json.array(item.names) { $0.value($1.text) }
+        json.array(item.content.names) { $0.value($1.text) }
         json.key("fate")
-        json.value(item.fate.rawValue)
+        json.value(outcome.fate.rawValue)
         json.key("deviations")
-        json.array(item.deviations) { json, deviation in
+        json.array(outcome.deviations) { json, deviation in
             json.beginObject()
             json.key("fault")
             json.value(deviation.fault.number)

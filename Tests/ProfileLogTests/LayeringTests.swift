@@ -23,7 +23,7 @@ struct LayeringTests {
 
     @Test(
         "The pure folders touch neither storage, disk, clock nor network",
-        arguments: ["Facts", "Records", "Folds", "Simulation/Published"])
+        arguments: ["Facts", "Records", "Folds", "Guide"])
     func pure(folder: String) throws {
         let words = ["ReadTransaction", "WriteTransaction", "import Foundation", "EventLog("]
         for file in try files("ProfileLog/" + folder) {

@@ -45,7 +45,7 @@ struct SimulateCommand: ParsableCommand {
         let start = Timestamp(rawValue: 1_767_571_200_000_000)
         let history = DeviceHistory(seed: seed, devices: devices, days: days, start: start)
         var bar = ProgressBar()
-        let isComplete = try SimulationRunner(log).run(history) { progress in
+        let isComplete = try log.play(history) { progress in
             bar.update(progress)
             return !Interrupt.isRequested
         }

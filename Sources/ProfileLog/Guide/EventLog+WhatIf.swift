@@ -1,0 +1,190 @@
+/// Which items of a history a what-if counts; nil lets everything through.
+///
+/// What happened before is played too, as it decides what lies on a device; it is not counted.
+public struct WhatIfScope: Hashable, Sendable {
+    /// Saved for this user, or for one who was merged into them.
+    public var user: UserNumber?
+    /// Saved on this device.
+    public var device: String?
+    /// Saved at this position or a later one.
+    public var since: Position?
+    /// The history ends with this position.
+    public var until: Position?
+
+    /// Counts every item of the history.
+    public init(user: UserNumber? = nil, device: String? = nil, since: Position? = nil, until: Position? = nil) {
+        self.user = user
+        self.device = device
+        self.since = since
+        self.until = until
+    }
+}
+
+extension EventLog {
+    /// Plays the saves, launches, user changes, settings and discards of the log under `policy`, and counts what would have become of the
+    /// items. Writes nothing.
+    ///
+    ///     let report = try log.whatIf(.faithful())
+    ///     print(report.byFault[.noUserStored]?.items ?? 0, "items went to another user")
+    ///
+    /// What the SDK is given counts as delivered. Repairs of rejected items are skipped, and so are kinds of events that this version does
+    /// not know. A merged user is the canonical user from the start; merges that come while it runs are not seen. Of an erased user only the
+    /// launches that flushed something of others are played, as cold ones of all lists.
+    /// Memory grows with users, with devices and with what lies on them, and with erased users' launches that flushed nothing of others.
+    /// `progress` may stop the work by answering false; the report then covers what was played.
+    public func whatIf(
+        _ policy: PublishedPolicy, in scope: WhatIfScope = WhatIfScope(), mostItems: Int = 100,
+        progress: (LogProgress) -> Bool = { _ in true }
+    ) throws -> WhatIfReport {
+        try whatIf(policy, in: scope, mostItems: mostItems, recordsPerSlice: 1 << 16, progress: progress)
+    }
+
+    /// - Parameter recordsPerSlice: how many one read transaction sees at most: long ones would keep pages from being used again.
+    func whatIf(
+        _ policy: PublishedPolicy, in scope: WhatIfScope, mostItems: Int, recordsPerSlice: UInt64,
+        progress: (LogProgress) -> Bool
+    ) throws -> WhatIfReport {
+        let end = try min(lastPosition(), scope.until ?? Position(rawValue: .max)).rawValue
+        var scope = scope
+        scope.user = try scope.user.map { try survivor(of: $0) }
+        var run = WhatIfRun(policy, scope, mostItems: mostItems)
+        var position: UInt64 = 0
+        var isStopped = false
+        while position < end, !isStopped {
+            let next = min(end, position + recordsPerSlice)
+            try withView { view, transaction in
+                let names = names.current
+                try Self.scan(view.tables, from: position + 1, to: next, transaction) { position, header in
+                    guard let kind = header.kind, run.plays(kind) else { return true }
+                    guard let event = RecordedEvent(header, position: Position(rawValue: position), names: names) else {
+                        throw StorageError.damaged(place: "the record at position \(position) is unreadable")
+                    }
+                    let user =
+                        try run.canonical[header.user]
+                        ?? view.survivor(of: header.user, transaction, known: run.canonical)
+                    run.note(user, of: header.user)
+                    run.play(event, of: UserNumber(rawValue: user))
+                    return true
+                }
+            }
+            position = next
+            isStopped = !progress(LogProgress(stage: "what if", done: position, total: end))
+        }
+        return run.finish(at: Position(rawValue: position), isComplete: position == end)
+    }
+}
+
+/// Plays a history, event by event in the order of the log, on devices of its own.
+private struct WhatIfRun {
+    private var report: WhatIfReport
+    private let policy: PublishedPolicy
+    private let scope: WhatIfScope
+    private var devices: [Name: PublishedDevice] = [:]
+    /// The canonical user of each user, found once: later merges make no other user of them.
+    private(set) var canonical: [UInt64: UInt64] = [:]
+    /// Launches of erased users, with these users. Only what a launch flushed of others tells on which device it was.
+    private var erasedLaunches: [Position: UserNumber] = [:]
+
+    init(_ policy: PublishedPolicy, _ scope: WhatIfScope, mostItems: Int) {
+        self.policy = policy
+        self.scope = scope
+        report = WhatIfReport(mostItems: mostItems)
+        if let user = scope.user?.rawValue { note(user, of: user) }
+    }
+
+    mutating func note(_ canonicalUser: UInt64, of user: UInt64) {
+        canonical[user] = canonicalUser
+        canonical[canonicalUser] = canonicalUser
+    }
+
+    /// Kinds that say what people and processes wanted; the rest is what was decided about it.
+    func plays(_ kind: EventKind) -> Bool {
+        switch kind {
+        case .appLaunched, .userChanged, .pendingDiscarded, .usersMerged, .deviceChanged: true
+        case .pendingFlushed: !erasedLaunches.isEmpty
+        default: kind.isSaved
+        }
+    }
+
+    /// Plays `event` of the canonical user `user`.
+    mutating func play(_ event: RecordedEvent, of user: UserNumber) {
+        if event.isErased { return noteErased(event, of: user) }
+        // Also of a device that is not played: where the launch was is known.
+        let launcher = erasedLauncher(of: event)
+        guard let device = event.context.device, scope.device.map({ $0.hasSameBytes(as: device) }) ?? true else {
+            return
+        }
+        if let launcher {
+            report.guessed += 1
+            handle(.launched(.cold, user: launcher, at: event.occurredAt.timestamp), on: device)
+        } else if let input = input(event, of: user) {
+            handle(input, on: device)
+        }
+    }
+
+    mutating func finish(at position: Position, isComplete: Bool) -> WhatIfReport {
+        for name in devices.keys.sorted() { count(devices[name]?.finish() ?? [], on: name.text) }
+        report.position = position
+        report.isComplete = isComplete
+        return report
+    }
+
+    private mutating func handle(_ input: PublishedInput, on device: String) {
+        if case .saved(let item) = input {
+            report.processes.insert(item.process)
+            report.blocklistMet.formUnion(policy.conditions.blocklist.intersection(item.content.names))
+        }
+        count(devices[Name(device), default: PublishedDevice(policy)].handle(input), on: device)
+    }
+
+    private mutating func count(_ outputs: [PublishedOutput], on device: String) {
+        for case .ended(let outcome) in outputs {
+            let item = outcome.item
+            if scope.user ?? item.user == item.user, scope.since ?? item.position <= item.position {
+                report.add(outcome, on: device)
+            }
+        }
+    }
+
+    /// Who launched, if `event` is the first to tell on which device an erased user did.
+    private mutating func erasedLauncher(of event: RecordedEvent) -> UserNumber? {
+        guard case .pendingFlushed(let flush) = event.event,
+            let user = erasedLaunches.removeValue(forKey: flush.launch)
+        else { return nil }
+        report.unplayed -= 1
+        return user
+    }
+
+    /// What an erased user saved and gave up went with them, and the next launch says who is on the device. All else did something to
+    /// others' items, and so did a reset that took more than was given up.
+    private mutating func noteErased(_ event: RecordedEvent, of user: UserNumber) {
+        switch event.event.kind {
+        case .appLaunched: erasedLaunches[event.position] = user
+        case .deviceChanged: break
+        case .pendingDiscarded where policy.has(.resetTakesEverything): break
+        default: return
+        }
+        report.unplayed += 1
+    }
+
+    private func input(_ event: RecordedEvent, of user: UserNumber) -> PublishedInput? {
+        let time = event.occurredAt.timestamp
+        switch event.event {
+        case .appLaunched(let kind, let lists): return .launched(kind, lists: lists, user: user, at: time)
+        case .userChanged, .usersMerged: return .userChanged(user, at: time)
+        case .deviceChanged(let settings): return .settingsChanged(settings, at: time)
+        case .pendingDiscarded(let discard):
+            // What the SDK forgets of its own queue had left the lists.
+            return discard.actor == Discard.sdk ? nil : .discarded(discard.positions, at: time)
+        default:
+            // Where refusals are not seen, nothing is repaired; and a repair is no other item than the first.
+            guard event.context.replaces == nil, let content = SavedContent(event.event),
+                let storage = event.context.storage
+            else { return nil }
+            return .saved(
+                SavedItem(
+                    position: event.position, user: user, process: event.context.process ?? DeviceStorage.app,
+                    storage: storage, savedAt: time, content: content))
+        }
+    }
+}

@@ -1,0 +1,91 @@
+/// An item that a process saves on a device, as the history has it.
+public struct SavedItem: Hashable, Sendable {
+    /// Where the history has it; no two items share one.
+    public let position: Position
+    /// The user of the save.
+    public let user: UserNumber
+    /// The process that saves it: the app or an extension.
+    public let process: Name
+    /// The storage that it is meant for.
+    public let storage: DeviceStorage
+    /// When it was saved, by the device's clock.
+    public let savedAt: Timestamp
+    /// What is saved.
+    public var content: SavedContent
+}
+
+/// What an item says, and what the SDK is given of it.
+public enum SavedContent: Hashable, Sendable {
+    case event(CustomEvent)
+    case attributes([AttributeChange])
+    case userAttribute(UserAttributeChange)
+
+    /// What `event` saves; nil if it is no saved item.
+    init?(_ event: ProfileEvent) {
+        switch event {
+        case .customEventSaved(let event): self = .event(event)
+        case .customAttributesSaved(let changes): self = .attributes(changes)
+        case .userAttributeSaved(let change): self = .userAttribute(change)
+        default: return nil
+        }
+    }
+
+    /// Whether the SDK refuses it as it is, by the rules that the store's own launches follow.
+    var isRefusedBySDK: Bool {
+        switch self {
+        case .event(let event): SDKRules.refusal(of: .customEventSaved(event)) != nil
+        case .attributes(let changes): SDKRules.refusal(of: .customAttributesSaved(changes)) != nil
+        case .userAttribute(let change): SDKRules.refusal(of: .userAttributeSaved(change)) != nil
+        }
+    }
+
+    /// The list for it.
+    public var kind: PendingKind {
+        switch self {
+        case .event: .customEvents
+        case .attributes: .customAttributes
+        case .userAttribute: .userAttributes
+        }
+    }
+
+    /// The names in it, without values: of the event, or of the attributes.
+    public var names: [Name] {
+        switch self {
+        case .event(let event): [event.name]
+        case .attributes(let changes): changes.map(\.name)
+        case .userAttribute(let change): [Name(change.attribute.name)]
+        }
+    }
+}
+
+/// What became of an item: its story so far as long as it lies on the device, and then the whole of it.
+public struct PublishedOutcome: Hashable, Sendable {
+    /// The item.
+    public let item: SavedItem
+    /// Where it ended.
+    public var fate = Fate.waiting
+    /// How often the SDK was given it.
+    var deliveries = 0
+    /// Who got it last; nil if it was never delivered.
+    public var receivedBy: UserNumber?
+    /// When the SDK was given it last, by the device's clock; nil if it never was.
+    public var deliveredAt: Timestamp?
+    /// What differs from `.standard`; sorted once its fate is known.
+    public var deviations: [Deviation] = []
+
+    /// Where an item ends.
+    public enum Fate: String, Sendable, CaseIterable {
+        case delivered, lost, discarded
+        /// The SDK refused it, and the app saw that.
+        case rejected
+        /// It waits when the history ends.
+        case waiting
+        /// It waits where the app does not look, so that no launch flushes it.
+        case stranded
+    }
+
+    mutating func note(_ fault: Fault, _ effect: FaultEffect) {
+        let deviation = Deviation(fault, effect)
+        if !deviations.contains(deviation) { deviations.append(deviation) }
+    }
+}
