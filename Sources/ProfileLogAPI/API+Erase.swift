@@ -17,7 +17,7 @@ extension API {
         guard let position = erasure.position, let number = erasure.users.first else {
             throw APIProblem.unknownUser(user)
         }
-        removeExports()
+        exports.removeOutdated(log)
         return APIAnswer.ok { json in
             json.key("position")
             json.value(position.rawValue)

@@ -15,7 +15,7 @@ public final class API: Sendable {
     let catalogue: LiveState<CatalogueProjection>
     /// Who has which push token: for imports and look-ups by a device alone, so that nothing is folded before the first.
     let pushTokens: LiveState<PushTokenProjection>
-    let exports = ExportShelf()
+    let exports = ExportFiles()
     let typeClaims = TypeClaims()
     private let writer: LogWriter?
 
@@ -53,8 +53,7 @@ public final class API: Sendable {
         self.activity = activity
     }
 
-    /// Removes the files that exports have left: when a person was erased, who may be in them, and at the end of a program. A program that is
-    /// killed leaves them to the next one.
+    /// Removes the files that exports made, at the end of a program. The files of a program that is killed are removed by the next one.
     public func removeExports() { exports.clear() }
 
     /// Does what `request` asks. Every failure is an answer too: an object with `error`, `remedy` and `code`.

@@ -19,8 +19,6 @@ public struct APIRequest: Sendable {
     /// What the caller puts before a path, as in `http://127.0.0.1:8080`: addresses in answers begin with it. Empty if they are to begin
     /// with the path.
     public var baseURL = ""
-    /// Whether somebody still waits for the answer.
-    public var isAwaited: @Sendable () async -> Bool = { true }
     /// A JSON object; empty for `get`.
     public var body: [UInt8]
     /// What the path names, as the `device` of `/v1/devices/{device}`: taken out of it by the API.

@@ -59,35 +59,6 @@ struct WorkspaceServiceTests {
         }
     }
 
-    @Test("Who gives up waiting for an export gets its file when they ask again")
-    func abandonedExport() async throws {
-        let folder = try Service.newFolder()
-        defer { try? FileManager.default.removeItem(at: folder) }
-        try Data(Self.workspace.utf8).write(to: folder.appendingPathComponent("workspace.yaml"))
-        let facts = (0..<3000).map { #"{"kind":"custom_event","user":"u\#($0)","name":"e"}"# + "\n" }.joined()
-        try Data(facts.utf8).write(to: folder.appendingPathComponent("facts.jsonl"))
-        let service = try await Service(
-            in: folder, arguments: ["--ephemeral", "--workspace", "workspace.yaml", "--fixtures", "facts.jsonl"],
-            environment: ["TMPDIR": folder.path])
-        let request = #"{"segment_id":"everybody","fields_to_export":["external_id"]}"#
-        let impatient = try RawConnection(service)
-        impatient.post("/users/export/segment", request)
-        impatient.finish()
-        let answer = try await service.post("/users/export/segment", request)
-        #expect(answer.status == 201, "\(answer.json)")
-        func files() throws -> [String] {
-            let parent = try FileManager.default.contentsOfDirectory(atPath: folder.path)
-                .first { $0.hasPrefix("profilelog-exports-") }
-            return try FileManager.default.contentsOfDirectory(atPath: "\(folder.path)/\(try #require(parent))")
-                .filter { $0.hasSuffix(".zip") }
-        }
-        #expect(try files().count == 1)
-        #expect(answer.json.at("url").text.hasSuffix(try files()[0]))
-        #expect(try await service.post("/users/export/segment", request).status == 201)
-        #expect(try files().count == 2)
-        #expect(try await service.stop() == 0)
-    }
-
     @Test("What the workspace blocks is blocked, and pages name each other")
     func blockedAndPages() async throws {
         try await withWorkspace { service, key in

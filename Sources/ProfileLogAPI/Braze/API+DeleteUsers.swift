@@ -6,7 +6,7 @@ extension API {
         do {
             let request = try DeleteRequest(request)
             let reasons = try await performBeside { log in try untilItHolds { try request.carryOut(log) } }
-            if reasons.contains(nil) { removeExports() }
+            if reasons.contains(nil) { exports.removeOutdated(log) }
             var json = JSONWriter()
             json.beginObject()
             json.key("deleted")

@@ -6,28 +6,42 @@ struct ExportedProfile {
     let createdAt: Timestamp?
     private let view: ProfileView
     private let attributes: [Name: AttributeValue]
+    private let usage: () throws -> UsageState
     private let api: API
-    /// Events and purchases that were last before it are left out; nil if none are.
+    /// Events and purchases whose last time is before it are skipped; nil if none are.
     private let windowStart: Timestamp?
 
     init(_ user: UserInfo, _ api: API) throws {
         let log = api.log
+        self.init(
+            user, createdAt: try log.event(at: user.created)?.recordedAt,
+            try log.profile(of: user.number, asOf: user.version),
+            usage: { try log.keptState(UsageProjection.self, of: user.number, asOf: user.version) }, api)
+    }
+
+    /// Shows these states of `user`; `usage` is read if apps or devices are written.
+    init(
+        _ user: UserInfo, createdAt: Timestamp?, _ profile: ProfileState, usage: @escaping () throws -> UsageState,
+        _ api: API
+    ) {
         self.user = user
-        createdAt = try log.event(at: user.created)?.recordedAt
-        view = log.profileView(try log.profile(of: user.number, asOf: user.version))
+        self.createdAt = createdAt
+        view = api.log.profileView(profile)
         attributes = Dictionary(uniqueKeysWithValues: view.attributes.map { ($0.name, $0.value) })
+        self.usage = usage
         self.api = api
         windowStart = api.workspace.exportWindowDays.map { days in
-            Timestamp(rawValue: log.options.now().rawValue - Int64(days) * 86_400_000_000)
+            Timestamp(rawValue: api.log.options.now().rawValue - Int64(days) * 86_400_000_000)
         }
     }
 
-    /// Writes an object with `fields`, or with all fields. What is empty is left out. Apps and devices are read if they are among them.
+    /// Writes an object with `fields`, or with all fields. Empty fields are skipped. Apps and devices are read if they are among them.
     ///
     /// - Parameter customAttributes: those that are written even if `fields` does not have all of them.
     func write(_ fields: Set<ExportField>?, customAttributes: Set<Name>? = nil, to json: inout JSONWriter) throws {
         let wantsUsage = fields.map { !$0.isDisjoint(with: [.apps, .devices]) } ?? true
-        let usage = wantsUsage ? try usage() : nil
+        let usage =
+            wantsUsage ? ExportedUsage(state: try usage(), workspace: api.workspace, tokens: pushTokens) : nil
         json.beginObject()
         for field in ExportField.allCases {
             guard fields?.contains(field) ?? true else {
@@ -40,12 +54,6 @@ struct ExportedProfile {
             write(field, usage, to: &json)
         }
         json.endObject()
-    }
-
-    private func usage() throws -> ExportedUsage {
-        ExportedUsage(
-            state: try api.log.keptState(UsageProjection.self, of: user.number, asOf: user.version),
-            workspace: api.workspace, tokens: pushTokens)
     }
 
     private func write(_ field: ExportField, _ usage: ExportedUsage?, to json: inout JSONWriter) {
@@ -82,9 +90,7 @@ struct ExportedProfile {
             if purchases.isEmpty { return }
             json.key(field.rawValue)
             json.array(purchases) { $0.counted("name", $1.product, $1.occurrences) }
-        case .totalRevenue:
-            json.key(field.rawValue)
-            json.value(revenue)
+        case .totalRevenue: writeRevenue(to: &json)
         case .devices: usage?.writeDevices(to: &json)
         case .pushTokens: writePushTokens(to: &json)
         case .apps: usage?.writeApps(to: &json)
@@ -146,10 +152,24 @@ struct ExportedProfile {
         return Int(hash % 10_000)
     }
 
-    /// What was paid, in all currencies: nothing here converts one into another. Fractions of a binary number that no price has are
-    /// rounded away.
-    private var revenue: Double {
-        let sum = view.purchases.flatMap(\.revenue).reduce(0) { $0 + $1.amount }
+    /// The sum of all purchases in their one currency. For several currencies null and one sum for each: nothing here converts them.
+    private func writeRevenue(to json: inout JSONWriter) {
+        var sums: [String: Double] = [:]
+        for revenue in view.purchases.flatMap(\.revenue) { sums[revenue.currency, default: 0] += revenue.amount }
+        json.key(ExportField.totalRevenue.rawValue)
+        if sums.count < 2 { return json.value(Self.rounded(sums.values.first ?? 0)) }
+        json.null()
+        json.key("total_revenue_by_currency")
+        json.beginObject()
+        for (currency, sum) in sums.sorted(by: { $0.key < $1.key }) {
+            json.key(currency)
+            json.value(Self.rounded(sum))
+        }
+        json.endObject()
+    }
+
+    /// Drops the fractions that a binary number has and no price.
+    private static func rounded(_ sum: Double) -> Double {
         guard sum.isFinite else { return 0 }
         return abs(sum) < 1e9 ? (sum * 1e6).rounded() / 1e6 : sum
     }

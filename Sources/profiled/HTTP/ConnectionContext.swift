@@ -28,15 +28,6 @@ struct ConnectionContext: RequestContext {
         }
     }
 
-    /// Whether the client has not left, as far as can be told: one that says that it sends nothing more may have.
-    func hasListener() async -> Bool {
-        let isListening = channel.eventLoop.submit { [channel] in
-            let handler = try channel.pipeline.syncOperations.handler(type: ConnectionEndHandler.self)
-            return channel.isActive && !handler.isInputClosed
-        }
-        return (try? await isListening.get()) ?? false
-    }
-
     /// Sends nothing more. The connection is gone when the client has seen that.
     func endOutput() async { try? await channel.close(mode: .output).get() }
 

@@ -173,7 +173,6 @@ final class RequestAdaptor: Sendable {
         }
         call.query = query
         call.baseURL = Self.baseURL(of: request, asked)
-        call.isAwaited = { [connection = exchange.connection] in await connection.hasListener() }
         if endpoint.method == .post {
             let refusal =
                 BodyForm.refusal(ofTransfer: asked.transferEncoding)

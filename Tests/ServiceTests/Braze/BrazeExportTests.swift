@@ -20,7 +20,24 @@ struct BrazeExportTests {
             #expect(await revenue() == .double(0))
             #expect(await revenue(purchase("0.1", quantity: 3)) == .double(0.3))
             #expect(await revenue(purchase("1.005")) == .double(1.305))
-            #expect(await revenue(purchase("2.5", "USD"), purchase("-0.005")) == .double(3.8))
+            #expect(await revenue(purchase("2.5"), purchase("-0.005")) == .double(3.8))
+        }
+    }
+
+    @Test("Revenue in several currencies is given by currency, and is never added up")
+    func currencies() async throws {
+        try await withAPI { api in
+            func export() async -> AttributeValue { await api.export(#""external_ids":["a"]"#).at("0") }
+            func buy(_ purchase: String) async { _ = await api.post("/users/track", #"{"purchases":[\#(purchase)]}"#) }
+            await buy(purchase("2.5", "USD"))
+            #expect(await export().at("total_revenue") == .double(2.5))
+            #expect(await export().at("total_revenue_by_currency") == .null)
+            await buy(purchase("0.1", "EUR", quantity: 3))
+            await buy(purchase("1", "USD").replacing(#""p""#, with: #""q""#))
+            let profile = await export()
+            #expect(profile.at("total_revenue") == .null)
+            let expected = try JSON.parse(#"{"EUR":0.3,"USD":3.5}"#)
+            #expect(profile.at("total_revenue_by_currency") == expected)
         }
     }
 
@@ -53,7 +70,7 @@ struct BrazeExportTests {
         }
     }
 
-    @Test("With a window, what did not happen in it is left out")
+    @Test("With a window, what happened before it is skipped")
     func window() async throws {
         try await withAPI { plain in
             func event(_ name: String, _ time: String) -> String {

@@ -95,94 +95,105 @@ struct BrazeSegmentTests {
         }
     }
 
-    @Test("An erasure by another process ends the files too: the same request makes another one, without the person")
+    @Test("An erasure by another process removes the files too, and no newer one")
     func clearedByOtherProcess() async throws {
         try await withAPI { plain in
             let api = try plain.under(Self.yaml)
             let other = try EventLog(path: api.log.path)
-            let body = #"{"segment_id":"all","fields_to_export":["external_id"]}"#
-            func url(awaited isAwaited: Bool) async throws -> String {
-                var request = APIRequest(.post, "/users/export/segment", body: Array(body.utf8))
-                request.isAwaited = { isAwaited }
-                return try JSON.parse(await api.answer(request).body).at("url").text
+            func export() async -> String {
+                await api.post("/users/export/segment", #"{"segment_id":"all","fields_to_export":["external_id"]}"#)
+                    .json.at("url").text
             }
-            func file(_ url: String) async throws -> URL? {
-                await api.answer(APIRequest(.get, url)).file.map { URL(fileURLWithPath: $0.path) }
-            }
-            func erase(_ user: String) throws {
-                _ = try other.erase([.externalID(user)], actor: "other", reason: "asked")
-            }
-            await api.track(Wire.user("a"), Wire.user("b"), Wire.user("c"))
-            // Of one file nobody was told, of the other somebody was.
-            let untold = try await url(awaited: false)
-            let path = try #require(try await file(untold)).path
-            try erase("a")
-            let told = try await url(awaited: true)
-            #expect(told != untold)
-            #expect(try await file(untold) == nil && !FileManager.default.fileExists(atPath: path))
-            let parts = try ZipReader.parts(Array(try Data(contentsOf: try #require(try await file(told)))))
-            #expect(parts.map(\.text) == ["{\"external_id\":\"b\"}\n{\"external_id\":\"c\"}\n"])
-            try erase("b")
-            #expect(try await file(told) == nil)
+            func path(_ url: String) async -> String? { await api.answer(APIRequest(.get, url)).file?.path }
+            await api.track(Wire.user("a"), Wire.user("b"))
+            let old = await export()
+            let removed = try #require(await path(old))
+            _ = try other.erase([.externalID("a")], actor: "other", reason: "asked")
+            let new = await export()
+            #expect(await path(old) == nil && !FileManager.default.fileExists(atPath: removed))
+            let file = try #require(await path(new))
+            let parts = try ZipReader.parts(Array(try Data(contentsOf: URL(fileURLWithPath: file))))
+            #expect(parts.map(\.text) == ["{\"external_id\":\"b\"}\n"])
         }
     }
 
-    @Test("An export during which another process erases somebody is removed, and nobody joins it")
-    func outdated() async throws {
-        try await withAPI { api in
+    @Test("Exports succeed while users are erased all the time, and have none whose erasure came first")
+    func erasedAllTheTime() async throws {
+        try await withAPI { plain in
+            let api = try plain.under(Self.yaml)
+            let users = (0..<30).map { "u\($0)" }
+            for user in users { await api.track(Wire.user(user)) }
             let other = try EventLog(path: api.log.path)
-            await api.track(Wire.user("a"))
-            let shelf = ExportShelf()
-            try shelf.removeOutdated(api.log)
-            /// The status with which an export is refused.
-            func refusal(_ name: String, _ body: (FileHandle) async throws -> Void) async -> Int? {
-                let problem = await #expect(throws: APIProblem.self) {
-                    try await write(name, for: "r", on: shelf, body)
+            let erased = Mutex<[String]>([])
+            async let eraser: Void = {
+                for user in users {
+                    _ = try other.erase([.externalID(user)], actor: "other", reason: "asked")
+                    erased.withLock { $0.append(user) }
+                    await Task.yield()
                 }
-                return problem?.status
+            }()
+            var isOver = false
+            while !isOver {
+                let before = erased.withLock { $0 }
+                isOver = before.count == users.count
+                let answer = await api.post(
+                    "/users/export/segment", #"{"segment_id":"all","fields_to_export":["external_id"]}"#)
+                #expect(answer.status == 201, "\(answer.json)")
+                // A user was erased since: the file is gone.
+                guard let file = await api.answer(APIRequest(.get, answer.json.at("url").text)).file,
+                    let content = try? Data(contentsOf: URL(fileURLWithPath: file.path))
+                else { continue }
+                let text = try ZipReader.parts(Array(content)).map(\.text).joined()
+                for user in before { #expect(!text.contains("\"\(user)\"")) }
             }
-            let first = await refusal("first") { _ in
-                _ = try other.erase([.externalID("a")], actor: "other", reason: "asked")
-                try shelf.removeOutdated(api.log)
-                #expect(await refusal("second") { _ in } == 429)
-            }
-            #expect(first == 409)
-            #expect(shelf.file("first") == nil)
-            #expect(try await write("third", for: "r", on: shelf).name == "third")
-            try shelf.removeOutdated(api.log)
-            #expect(shelf.file("third") != nil)
+            try await eraser
         }
     }
 
-    @Test("An export has what was acknowledged before it was asked for, also beside the same one under way")
+    @Test("An export is of one view: later changes are not in it, nor is anyone erased since it began")
+    func oneView() async throws {
+        // Reading a profile asks for the time, as the workspace has a window: so the test acts between two profiles.
+        let meanwhile = Mutex<[@Sendable () -> Void]>([])
+        var options = LogOptions()
+        options.now = {
+            let next = meanwhile.withLock { $0.popLast() }
+            next?()
+            return .now()
+        }
+        try await withAPI(options) { plain in
+            let api = try plain.under(Self.yaml + "\nexport_window_days: 90")
+            await api.track(Wire.user("a"), Wire.user("b"), Wire.user("c", #""x":1"#), Wire.user("d"))
+            let other = try EventLog(path: api.log.path)
+            let acted = Mutex(0)
+            let act: @Sendable () -> Void = {
+                _ = try? other.erase([.externalID("a"), .externalID("d")], actor: "other", reason: "asked")
+                let change = ProfileEvent.customAttributesChanged([AttributeChange("x", .set(2))])
+                if (try? other.append([change], to: .externalID("c"))) != nil { acted.withLock { $0 += 1 } }
+            }
+            // The day in the file's name, then a, then b.
+            meanwhile.withLock { $0 = [act, {}, {}] }
+            let file = try await export(
+                api,
+                #"{"segment_id":"all","fields_to_export":["external_id"],"custom_attributes_to_export":["x"]}"#
+            ).file
+            #expect(acted.withLock { $0 } == 1)
+            let text = try ZipReader.parts(file).map(\.text).joined()
+            #expect(
+                text == #"{"external_id":"b"}"# + "\n" + #"{"external_id":"c","custom_attributes":{"x":1}}"# + "\n")
+        }
+    }
+
+    @Test("An export has what was acknowledged before it was asked for")
     func readsItsWrites() async throws {
         try await withAPI { plain in
             let api = try plain.under(Self.yaml)
-            await api.track(Wire.user("a"))
             let body = #"{"segment_id":"all","fields_to_export":["external_id"]}"#
-            let hasBegun = Mutex(false)
-            let status = Mutex<Int?>(nil)
-            var first = APIRequest(.post, "/users/export/segment", body: Array(body.utf8))
-            first.isAwaited = {
-                let isAskedAgain = hasBegun.withLock { hasBegun in
-                    defer { hasBegun = true }
-                    return hasBegun
-                }
-                if isAskedAgain { return true }
-                // first: a is written |                                              | answered
-                // other:              | writes b, is acknowledged, asks for the same |
-                await api.track(Wire.user("b"))
-                Task { @Sendable in
-                    let second = await api.post("/users/export/segment", body)
-                    status.withLock { $0 = second.status }
-                }
-                while status.withLock({ $0 == nil }), !api.exports.hasWaiting("all") { await Task.yield() }
-                return true
+            var lines = ""
+            for user in ["a", "b"] {
+                await api.track(Wire.user(user))
+                lines += "{\"external_id\":\"\(user)\"}\n"
+                #expect(try ZipReader.parts(try await export(api, body).file).map(\.text) == [lines])
             }
-            #expect(await api.answer(first).status == 201)
-            #expect(status.withLock { $0 } == 429)
-            let parts = try ZipReader.parts(try await export(api, body).file)
-            #expect(parts.map(\.text) == ["{\"external_id\":\"a\"}\n{\"external_id\":\"b\"}\n"])
         }
     }
 
@@ -294,7 +305,7 @@ struct BrazeSegmentTests {
         ("users: all", ["a", "b", "c"]),
     ]
 
-    @Test("A segment has the users for whom its conditions hold", arguments: segments)
+    @Test("A segment has the users whose profiles fulfil its conditions", arguments: segments)
     func segment(rule: String, users: Set<String>) async throws {
         try await withAPI { plain in
             let api = try plain.under("segments: [{id: s, name: S, \(rule)}]")
@@ -405,7 +416,7 @@ struct BrazeSegmentTests {
         }
     }
 
-    @Test("Who may export has the file's name, which nobody guesses; whoever has that may fetch it")
+    @Test("Exporting needs a permission; fetching a file needs its name only, which cannot be guessed")
     func permission() {
         let permissions = API.endpoints.filter { $0.path.contains("export/segment") || $0.path.contains("exports") }
             .map(\.permission)
@@ -414,7 +425,7 @@ struct BrazeSegmentTests {
     }
 
     @Test("Only the files of exports are there, and not for ever")
-    func shelf() async throws {
+    func bounded() async throws {
         try await withAPI { plain in
             let api = try plain.under(Self.yaml)
             for name in ["no.zip", "..%2Fstore", "%2Fetc%2Fpasswd"] {
@@ -434,49 +445,65 @@ struct BrazeSegmentTests {
         }
     }
 
-    /// Runs an export on `shelf`, for the request of that name, which came when the log had so many events.
+    /// Exports an empty file, after `body`, and gives its path.
     @discardableResult
     private func write(
-        _ name: String, of segment: String = "s", for request: String? = nil, behind events: UInt64 = 0,
-        isAwaited: @escaping @Sendable () -> Bool = { false }, on shelf: ExportShelf,
-        _ body: (FileHandle) async throws -> Void = { _ in }
-    ) async throws -> ExportShelf.File {
-        let asker = ExportShelf.Asker(
-            digest: Array((request ?? name).utf8), position: Position(rawValue: events), isAwaited: isAwaited)
-        return try await shelf.write(name, mediaType: "", of: segment, for: asker, body)
+        _ name: String, of segment: String = "s", to files: ExportFiles,
+        _ body: (_ folder: String) async throws -> Void = { _ in }
+    ) async throws -> String {
+        try await files.withFolder(for: segment) { folder in
+            try await body(folder)
+            let path = "\(folder)/\(name)"
+            try ExportFiles.write(path) { _ in }
+            try files.keep(name, in: folder, mediaType: "", .start)
+            return path
+        }
+    }
+
+    /// The status with which an export is refused.
+    private func refusal(
+        of segment: String = "s", to files: ExportFiles, _ body: (_ folder: String) async throws -> Void = { _ in }
+    ) async -> Int? {
+        let problem = await #expect(throws: APIProblem.self) {
+            try await write("refused", of: segment, to: files, body)
+        }
+        return problem?.status
     }
 
     @Test("A file is there for four hours, and none is when the exports are removed")
     func age() async throws {
-        let time = Mutex(Date(timeIntervalSince1970: 0))
-        let shelf = ExportShelf { time.withLock { $0 } }
-        try await write("old", on: shelf)
-        time.withLock { $0 += ExportShelf.age - 1 }
-        try await write("young", on: shelf)
-        let (old, young) = (try #require(shelf.file("old")).path, try #require(shelf.file("young")).path)
-        time.withLock { $0 += 1 }
-        #expect(shelf.file("old") == nil && shelf.file("young") != nil)
-        #expect(!FileManager.default.fileExists(atPath: old) && FileManager.default.fileExists(atPath: young))
-        shelf.clear()
-        #expect(shelf.file("young") == nil && !FileManager.default.fileExists(atPath: young))
-        try await write("again", on: shelf)
-        #expect(shelf.file("again") != nil)
+        try await withAPI { api in
+            let time = Mutex(Date(timeIntervalSince1970: 0))
+            let files = ExportFiles { time.withLock { $0 } }
+            func isThere(_ name: String) -> Bool { files.file(name, of: api.log) != nil }
+            let old = try await write("old", to: files)
+            time.withLock { $0 += ExportFiles.age - 1 }
+            let young = try await write("young", to: files)
+            #expect(isThere("old") && isThere("young"))
+            time.withLock { $0 += 1 }
+            #expect(!isThere("old") && isThere("young"))
+            #expect(!FileManager.default.fileExists(atPath: old) && FileManager.default.fileExists(atPath: young))
+            files.clear()
+            #expect(!isThere("young") && !FileManager.default.fileExists(atPath: young))
+            try await write("again", to: files)
+            #expect(isThere("again"))
+        }
     }
 
-    @Test("A file that is old goes, though nobody asks for anything any more, and the folder with the last one")
+    @Test("Old files are removed although no request comes any more, and the folder with the last one")
     func cleaning() async throws {
         let time = Mutex(Date(timeIntervalSince1970: 0))
         let (sleeps, sleep) = AsyncStream<TimeInterval>.makeStream()
-        // Who sleeps is woken at once, and the time has passed.
-        let shelf = ExportShelf {
+        // Each sleep ends at once, and the time has passed.
+        let files = ExportFiles {
             time.withLock { $0 }
         } sleep: { span in
             sleep.yield(span)
             time.withLock { $0 += span }
         }
-        let path = try await write("old", on: shelf).path
+        let path = try await write("old", to: files)
         var spans = sleeps.makeAsyncIterator()
-        #expect(await spans.next() == ExportShelf.age)
+        #expect(await spans.next() == ExportFiles.age)
         let folder = URL(fileURLWithPath: path).deletingLastPathComponent()
         for gone in [path, folder.path] {
             for _ in 0..<500 where FileManager.default.fileExists(atPath: gone) {
@@ -484,59 +511,19 @@ struct BrazeSegmentTests {
             }
             #expect(!FileManager.default.fileExists(atPath: gone))
         }
-        // And so does the next one.
-        try await write("next", on: shelf)
-        #expect(await spans.next() == ExportShelf.age)
+        // And so is the next one.
+        try await write("next", to: files)
+        #expect(await spans.next() == ExportFiles.age)
     }
 
-    /// Removes the folder in which `path` is.
-    private func clean(_ path: String) throws {
-        try FileManager.default.removeItem(at: URL(fileURLWithPath: path).deletingLastPathComponent())
-    }
-
-    @Test("Who cleans the temporary folder takes the files that are there, and the next export makes another")
+    @Test("After the temporary folder was cleaned, an export makes a new one; an export that it met is 507")
     func cleaned() async throws {
-        let shelf = ExportShelf()
-        try clean(try await write("old", on: shelf).path)
-        // Nobody was told of the one that is gone.
-        for (name, request) in [("new", "other"), ("again", "old")] {
-            let file = try await write(name, for: request, on: shelf)
-            #expect(file.name == name && FileManager.default.fileExists(atPath: file.path))
-        }
-        #expect(shelf.file("new") != nil && shelf.file("again") != nil && shelf.file("old") == nil)
-    }
-
-    @Test("The same request after the temporary folder was cleaned makes another file, if nothing came between")
-    func cleanedUntold() async throws {
-        let shelf = ExportShelf()
-        try clean(try await write("old", for: "r", on: shelf).path)
-        let file = try await write("new", for: "r", on: shelf)
-        #expect(file.name == "new" && FileManager.default.fileExists(atPath: file.path))
-    }
-
-    @Test("An export whose file is cleaned away while it is written is 507, also for who joined it")
-    func cleanedMeanwhile() async throws {
-        let shelf = ExportShelf()
-        let path = try await write("old", on: shelf).path
-        let (begins, begin) = AsyncStream<Void>.makeStream()
-        /// The status with which an export is refused.
-        func refusal(_ name: String, _ body: (FileHandle) async throws -> Void) async -> Int? {
-            let problem = await #expect(throws: APIProblem.self) {
-                try await write(name, for: "r", on: shelf, body)
-            }
-            return problem?.status
-        }
-        async let first = refusal("first") { file in
-            begin.finish()
-            while !shelf.hasWaiting("s") { try await Task.sleep(for: .milliseconds(1)) }
-            try clean(path)
-            try file.write(contentsOf: [1])
-        }
-        for await _ in begins {}
-        async let second = refusal("second") { _ in Issue.record("It is written twice.") }
-        #expect(await [first, second] == [507, 507])
-        #expect(shelf.file("first") == nil)
-        #expect(try await write("third", for: "r", on: shelf).name == "third")
+        let files = ExportFiles()
+        let old = URL(fileURLWithPath: try await write("old", to: files)).deletingLastPathComponent()
+        try FileManager.default.removeItem(at: old)
+        #expect(FileManager.default.fileExists(atPath: try await write("new", to: files)))
+        #expect(await refusal(to: files) { try FileManager.default.removeItem(atPath: $0) } == 507)
+        #expect(FileManager.default.fileExists(atPath: try await write("again", to: files)))
     }
 
     @Test("A folder that a dead process left is removed, that of a living one is not")
@@ -561,147 +548,28 @@ struct BrazeSegmentTests {
         #expect(FileManager.default.fileExists(atPath: parent.appendingPathComponent("other").path))
     }
 
-    @Test("One export of a segment runs at a time, and one that failed leaves no file")
+    @Test("One export of a segment runs at a time, and a few in all; one that failed leaves no file")
     func running() async throws {
-        let shelf = ExportShelf()
-        try await write("a", on: shelf) { file in
-            try file.write(contentsOf: [1])
-            let second = await #expect(throws: APIProblem.self) { try await write("b", on: shelf) }
-            #expect(second?.status == 429)
-            try await write("c", of: "t", on: shelf)
+        let files = ExportFiles()
+        try await write("a", to: files) { _ in
+            #expect(await refusal(to: files) == 429)
+            try await write("b", of: "t", to: files)
         }
-        #expect(shelf.file("a") != nil && shelf.file("b") == nil && shelf.file("c") != nil)
+        func nest(_ running: Int) async throws {
+            if running == ExportFiles.mostRunning {
+                #expect(await refusal(of: "other", to: files) == 429)
+            } else {
+                try await write("n\(running)", of: "s\(running)", to: files) { _ in try await nest(running + 1) }
+            }
+        }
+        try await nest(0)
         await #expect(throws: CancellationError.self) {
-            try await write("d", on: shelf) { _ in throw CancellationError() }
-        }
-        #expect(shelf.file("d") == nil)
-        try await write("e", on: shelf)
-    }
-
-    @Test(
-        "The same request gets the file of the one that runs, or its failure", .timeLimit(.minutes(1)),
-        arguments: [false, true])
-    func joined(fails: Bool) async throws {
-        let shelf = ExportShelf()
-        let (begins, begin) = AsyncStream<Void>.makeStream()
-        let (ends, end) = AsyncStream<Void>.makeStream()
-        func name(_ name: String, _ body: (FileHandle) async throws -> Void) async -> String {
-            (try? await write(name, for: "r", on: shelf, body))?.name ?? "none"
-        }
-        async let first = name("first") { _ in
-            begin.finish()
-            for await _ in ends {}
-            if fails { throw CancellationError() }
-        }
-        for await _ in begins {}
-        async let second = name("second") { _ in Issue.record("It is written twice.") }
-        while !shelf.hasWaiting("s") { await Task.yield() }
-        end.finish()
-        let names = await [first, second]
-        #expect(names == (fails ? ["none", "none"] : ["first", "first"]))
-        #expect(await name("third") { _ in } == (fails ? "third" : "first"))
-    }
-
-    @Test(
-        "Behind a write the same request joins the one that runs only if all clients of that have left",
-        .timeLimit(.minutes(1)))
-    func joinedBehindWrite() async throws {
-        let shelf = ExportShelf()
-        let (begins, begin) = AsyncStream<Void>.makeStream()
-        let (ends, end) = AsyncStream<Void>.makeStream()
-        let isAwaited = Mutex(true)
-        /// The status with which the same request is refused.
-        func refusal(_ name: String, behind events: UInt64) async -> Int? {
-            let problem = await #expect(throws: APIProblem.self) {
-                try await write(name, for: "r", behind: events, on: shelf)
+            try await files.withFolder(for: "s") { folder in
+                try ExportFiles.write("\(folder)/c") { _ in throw CancellationError() }
             }
-            return problem?.status
         }
-        async let first = write("first", for: "r", isAwaited: { isAwaited.withLock { $0 } }, on: shelf) { _ in
-            begin.finish()
-            for await _ in ends {}
-        }
-        for await _ in begins {}
-        #expect(await refusal("second", behind: 1) == 429)
-        isAwaited.withLock { $0 = false }
-        async let third = write("third", for: "r", behind: 1, isAwaited: { true }, on: shelf)
-        while !shelf.hasWaiting("s") { await Task.yield() }
-        #expect(await refusal("fourth", behind: 2) == 429)
-        end.finish()
-        #expect(try await [first.name, third.name] == ["first", "first"])
-    }
-
-    @Test("A file for which somebody waits is nobody else's from when it is there", .timeLimit(.minutes(1)))
-    func joinedAndTold() async throws {
-        let shelf = ExportShelf()
-        let (begins, begin) = AsyncStream<Void>.makeStream()
-        async let first = write("first", for: "r", on: shelf) { _ in
-            begin.finish()
-            while !shelf.hasWaiting("s") { try await Task.sleep(for: .milliseconds(1)) }
-        }
-        for await _ in begins {}
-        let wasThere = Mutex<[Bool]>([])
-        let isAwaited: @Sendable () -> Bool = {
-            wasThere.withLock { $0.append(shelf.file("first") != nil) }
-            return true
-        }
-        async let second = write("second", for: "r", isAwaited: isAwaited, on: shelf)
-        #expect(try await [first.name, second.name] == ["first", "first"])
-        #expect(wasThere.withLock { $0.first } == false)
-        #expect(try await write("third", for: "r", behind: 1, on: shelf).name == "third")
-    }
-
-    @Test("A file of which nobody was told is that of the same request for a quarter of an hour, or until somebody is")
-    func untold() async throws {
-        let time = Mutex(Date(timeIntervalSince1970: 0))
-        let shelf = ExportShelf { time.withLock { $0 } }
-        func name(_ name: String, _ request: String = "r", isAwaited: Bool = false) async throws -> String {
-            try await write(name, for: request, isAwaited: { isAwaited }, on: shelf).name
-        }
-        #expect(try await name("a") == "a")
-        #expect(try await name("b", "other") == "b")
-        #expect(try await name("c", isAwaited: true) == "a")
-        #expect(try await name("d") == "d")
-        time.withLock { $0 += ExportShelf.patience }
-        #expect(try await name("e") == "e")
-        shelf.clear()
-        #expect(try await name("f") == "f")
-    }
-
-    @Test("Behind a write a file of which nobody was told waits for a minute; then the same request makes another")
-    func untoldBehindWrite() async throws {
-        let time = Mutex(Date(timeIntervalSince1970: 0))
-        let shelf = ExportShelf { time.withLock { $0 } }
-        func name(_ name: String, behind events: UInt64) async throws -> String {
-            try await write(name, for: "r", behind: events, on: shelf).name
-        }
-        #expect(try await name("a", behind: 7) == "a")
-        time.withLock { $0 += ExportShelf.patienceBehindWrite - 1 }
-        #expect(try await name("b", behind: 8) == "a")
-        time.withLock { $0 += 1 }
-        #expect(try await name("c", behind: 7) == "a")
-        #expect(try await name("d", behind: 8) == "d")
-        #expect(try await name("e", behind: 8) == "d")
-    }
-
-    @Test("A request whose client has left is answered when it comes again")
-    func clientLeft() async throws {
-        try await withAPI { plain in
-            let api = try plain.under(Self.yaml)
-            let body = #"{"segment_id":"none","fields_to_export":["email"]}"#
-            func urls(awaited: [Bool]) async throws -> [String] {
-                var urls: [String] = []
-                for isAwaited in awaited {
-                    var request = APIRequest(.post, "/users/export/segment", body: Array(body.utf8))
-                    request.isAwaited = { isAwaited }
-                    let json = try JSON.parse(await api.answer(request).body)
-                    #expect(json.at("url").text == "/exports/\(json.at("object_prefix").text).zip")
-                    urls.append(json.at("url").text)
-                }
-                return urls
-            }
-            let answers = try await urls(awaited: [false, false, true, true])
-            #expect(Set(answers[...2]).count == 1 && answers[3] != answers[2])
-        }
+        let path = try await write("d", to: files)
+        let folder = URL(fileURLWithPath: path).deletingLastPathComponent().path
+        #expect(!FileManager.default.fileExists(atPath: "\(folder)/c"))
     }
 }

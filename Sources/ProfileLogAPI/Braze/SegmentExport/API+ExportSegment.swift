@@ -1,29 +1,22 @@
 internal import Foundation
 internal import ProfileLog
+internal import Synchronization
 
-/// `POST /users/export/segment`, and the files that it makes. The answer comes when the file is complete.
+/// `POST /users/export/segment`, and the file that it makes. The answer comes when the file is complete.
 extension API {
     func exportSegment(_ request: APIRequest) async -> APIAnswer {
         do {
             let asked = try SegmentExportRequest(request.body, workspace)
             let day = log.options.now().rfc3339().prefix(10)
             let prefix = "\(day)-\(UUID().uuidString.lowercased())"
-            let name = "\(prefix).\(asked.format.ending)"
-            try exports.removeOutdated(log)
-            let asker = ExportShelf.Asker(
-                digest: RequestNote.digest(request), position: try log.lastPosition(), isAwaited: request.isAwaited)
-            let file = try await exports.write(
-                name, mediaType: asked.format.mediaType, of: asked.segment.id, for: asker
-            ) { file in
-                switch asked.format {
-                case .zip: try await write(asked, prefix, into: ZipArchive(file))
-                case .gzip: try await write(asked, prefix, into: GzipArchive(file))
+            let file = try await exports.withFolder(for: asked.segment.id) { folder in
+                try await Self.onOwnThread { isCancelled in
+                    try self.export(asked, prefix, into: folder, isCancelled: isCancelled)
                 }
-                try exports.removeOutdated(log)
             }
             var json = JSONWriter()
             json.beginObject()
-            json.member("object_prefix", String(file.name.prefix { $0 != "." }))
+            json.member("object_prefix", prefix)
             json.member("url", "\(request.baseURL)/exports/\(file.name)")
             json.member("message", "success")
             if asked.hasCallback {
@@ -44,8 +37,7 @@ extension API {
 
     /// A file that an export made.
     func exportedFile(_ request: APIRequest) throws -> APIAnswer {
-        try exports.removeOutdated(log)
-        guard let file = exports.file(request.parameters["file"] ?? "") else {
+        guard let file = exports.file(request.parameters["file"] ?? "", of: log) else {
             return APIProblem(
                 status: 404, code: "unknown_export", error: "There is no such export, or none any more.",
                 remedy: "Ask for the segment again."
@@ -60,45 +52,74 @@ extension API {
 
     /// Users in one part of the archive.
     private static let usersPerPart = 5_000
-    /// Users that are read at once.
-    private static let usersPerSlice = 100
+    /// How often an archive is packed again because a user was erased while it was packed.
+    private static let mostPackings = 20
 
-    /// Writes one JSON object a line, of users in the order of their creation. Each profile is as it is when its line is written.
-    private func write(
-        _ asked: SegmentExportRequest, _ prefix: String, into archive: some ExportArchive
-    ) async throws {
-        var archive = archive
-        var parts = 0
-        var written = 0
-        try archive.begin(Self.part(prefix, parts))
-        var last = UserNumber.system
-        while case let users = try log.users(after: last, limit: Self.usersPerSlice), let end = users.last {
-            last = end.number
-            for user in users {
-                guard let line = try line(user, asked) else { continue }
-                if written == Self.usersPerPart * (parts + 1) {
-                    parts += 1
-                    try archive.begin(Self.part(prefix, parts))
+    /// Exports one read view of the segment, without the users who were erased since that view.
+    private func export(
+        _ asked: SegmentExportRequest, _ prefix: String, into folder: String, isCancelled: () -> Bool
+    ) throws -> ExportFiles.File {
+        var lines = try ExportLines(in: folder)
+        let viewed = try log.forEachProfile(withUsage: asked.wantsUsage) { user, createdAt, state, usage in
+            if isCancelled() { throw CancellationError() }
+            let profile = ExportedProfile(
+                user, createdAt: createdAt, state, usage: { usage ?? UsageProjection.initial }, self)
+            guard asked.segment.rule.takes(profile) else { return }
+            var json = JSONWriter()
+            try profile.write(asked.fields, customAttributes: asked.customAttributes, to: &json)
+            try lines.append(json.bytes + [UInt8(ascii: "\n")], of: user.number)
+        }
+        let name = "\(prefix).\(asked.format.ending)"
+        for _ in 0..<Self.mostPackings {
+            let position = try log.lastPosition()
+            let isAnyoneErased = try log.hasErasure(behind: viewed)
+            try ExportFiles.write("\(folder)/\(name)") { file in
+                switch asked.format {
+                case .zip: try pack(&lines, prefix, into: ZipArchive(file), checkingEach: isAnyoneErased)
+                case .gzip: try pack(&lines, prefix, into: GzipArchive(file), checkingEach: isAnyoneErased)
                 }
-                try archive.append(line)
-                written += 1
             }
-            // The thread is lent; others wait for it, and nobody may want the file any more.
-            try Task.checkCancellation()
-            await Task.yield()
+            try exports.keep(name, in: folder, mediaType: asked.format.mediaType, position)
+            // Gone if a user was erased while it was packed.
+            if let file = exports.file(name, of: log) { return file }
+        }
+        throw APIProblem(
+            status: 503, code: "export_outdated",
+            error: "Users were erased each of \(Self.mostPackings) times that the export was packed.",
+            remedy: "Ask for the segment again when fewer users are erased.")
+    }
+
+    /// Writes one JSON object a line, of users in the order of their creation.
+    private func pack(
+        _ lines: inout ExportLines, _ prefix: String, into archive: some ExportArchive, checkingEach: Bool
+    ) throws {
+        var archive = archive
+        var written = 0
+        try archive.begin("\(prefix)-1.txt")
+        try lines.forEach { user, line in
+            if checkingEach, try log.find(user)?.isErased ?? true { return }
+            if written > 0, written.isMultiple(of: Self.usersPerPart) {
+                try archive.begin("\(prefix)-\(written / Self.usersPerPart + 1).txt")
+            }
+            try archive.append(line)
+            written += 1
         }
         try archive.finish()
     }
 
-    private static func part(_ prefix: String, _ number: Int) -> String { "\(prefix)-\(number + 1).txt" }
-
-    /// The user's line; nil for one who is not of the segment, was merged into another one, or was erased.
-    private func line(_ user: UserInfo, _ asked: SegmentExportRequest) throws -> [UInt8]? {
-        guard !user.isErased, try log.survivor(of: user.number) == user.number else { return nil }
-        let profile = try ExportedProfile(user, self)
-        guard asked.segment.rule.takes(profile) else { return nil }
-        var json = JSONWriter()
-        try profile.write(asked.fields, customAttributes: asked.customAttributes, to: &json)
-        return json.bytes + [UInt8(ascii: "\n")]
+    /// Runs `work` on a thread of its own, as it takes long. It asks now and then whether the request was cancelled.
+    private static func onOwnThread<Value: Sendable>(
+        _ work: @escaping @Sendable (_ isCancelled: @Sendable () -> Bool) throws -> Value
+    ) async throws -> Value {
+        let isCancelled = Mutex(false)
+        return try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                startThread("segment-export") {
+                    continuation.resume(with: Result { try work { isCancelled.withLock { $0 } } })
+                }
+            }
+        } onCancel: {
+            isCancelled.withLock { $0 = true }
+        }
     }
 }

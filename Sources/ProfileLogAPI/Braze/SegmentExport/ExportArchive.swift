@@ -1,8 +1,8 @@
 internal import Foundation
 
-/// A file with the lines of an export, written from front to back: at no time more of it is in memory than the caller hands over.
+/// A file with the lines of an export, written from front to back: only what the caller passes is in memory.
 ///
-/// What it holds is stored, not compressed; each reader of the format reads that.
+/// Its content is stored, not compressed; every reader of the format reads that.
 protocol ExportArchive {
     init(_ file: FileHandle)
     /// Begins the next part.
@@ -24,7 +24,7 @@ struct ZipArchive: ExportArchive {
         var checksum = ChecksumIEEE()
     }
 
-    /// Where its checksum stands, seen from the beginning of an entry.
+    /// The offset of the checksum in an entry.
     private static let checksumOffset: UInt64 = 14
 
     init(_ file: FileHandle) { self.file = file }
@@ -107,7 +107,7 @@ struct ZipArchive: ExportArchive {
     }
 }
 
-/// A gzip file with all parts, one behind the other.
+/// A gzip file with all parts, one after the other.
 struct GzipArchive: ExportArchive {
     private let file: FileHandle
     private var bytes: UInt32 = 0

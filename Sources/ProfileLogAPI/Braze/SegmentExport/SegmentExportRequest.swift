@@ -1,10 +1,10 @@
 internal import ProfileLog
 
-/// The body of `/users/export/segment`: of which segment, which fields, in what kind of file (spec/rest-api 2.9).
+/// The body of `/users/export/segment`: the segment, the fields and the format of the file (spec/rest-api.md 2.9).
 struct SegmentExportRequest {
     let segment: Workspace.Segment
     let fields: Set<ExportField>
-    /// The custom attributes that are exported although not all of them are; nil if none were named.
+    /// The custom attributes that are exported if `fields` does not have all of them; nil if none were named.
     let customAttributes: Set<Name>?
     let format: Format
     /// Whether the request names an address to be told when the file is there.
@@ -18,6 +18,9 @@ struct SegmentExportRequest {
         var ending: String { self == .zip ? "zip" : "gz" }
         var mediaType: String { self == .zip ? "application/zip" : "application/gzip" }
     }
+
+    /// Whether a line may have the apps and devices.
+    var wantsUsage: Bool { !fields.isDisjoint(with: [.apps, .devices]) }
 
     private static let mostCustomAttributes = 500
 
