@@ -53,6 +53,7 @@ extension API {
             for item in try log.queue(on: device.device) { times.addQueued(item) }
         }
         let rejected = try log.rejected(isOpen: false)
+        let jump = try log.clockJump()
         return APIAnswer.ok { json in
             json.key("store")
             json.value(Hexadecimal.text(log.storeID))
@@ -97,6 +98,17 @@ extension API {
             json.key("repaired")
             json.value(rejected.count { $0.repairedBy != nil })
             json.endObject()
+            if let jump {
+                json.key("clock_ahead")
+                json.beginObject()
+                json.key("position")
+                json.position(jump.position)
+                json.key("recorded_at")
+                json.value(jump.recordedAt.rfc3339())
+                json.key("seconds")
+                json.value(jump.seconds)
+                json.endObject()
+            }
         }
     }
 }

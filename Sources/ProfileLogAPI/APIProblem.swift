@@ -122,7 +122,6 @@ extension APIProblem {
         case .unknownDevice: (404, "unknown_device")
         case .pendingFull: (409, "pending_full")
         case .tooLarge: (413, "too_large")
-        case .clockBehind: (503, "clock_behind")
         case .overloaded: (429, "overloaded")
         case .closed: (503, "closed")
         case .refused(let error): statusAndCode(error)
@@ -142,6 +141,7 @@ extension APIProblem {
         case .inUse: (409, "in_use")
         case .readersFull: (503, "readers_full")
         case .closedAfterFailure: (503, "closed_after_failure")
+        case .filesChanged: (503, "files_changed")
         case .damaged, .brokenPage: (500, "damaged")
         case .notWritable: (500, "not_writable")
         case .noStore, .notAStore, .newerFormat, .unreachable, .networkFileSystem, .truncated, .processNumberTaken:

@@ -90,7 +90,7 @@ struct LoadRun {
         let receipt = try log.commit(recipe.prepare(for: log))
         Report.acknowledged(recipe, receipt)
         if !receipt.isRepetition || receipt.first != first {
-            Report.line("bad a retry of \(recipe.tag) was stored anew")
+            Report.line("bad a retry of \(recipe.tag) was stored again")
         }
     }
 

@@ -48,6 +48,7 @@ enum Report {
         switch error {
         case .refused(.closedAfterFailure): "closedAfterFailure"
         case .refused(.diskFull): "diskFull"
+        case .refused(.filesChanged): "filesChanged"
         case .versionConflict: "versionConflict"
         case .outcomeUnknown(let code): "\(code)"
         default: "\(error)"

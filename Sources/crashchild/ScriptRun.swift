@@ -32,7 +32,21 @@ struct ScriptRun {
         discard()
         try commit([11])
         try commit([12])
+        read()
         Report.line("end")
+    }
+
+    /// Reads go on after every fault: `last POSITION`, after all events were read.
+    private func read() {
+        do {
+            let last = try log.lastPosition()
+            let events = try log.events(from: Position(rawValue: 1), limit: 1000).events
+            if events.last?.position ?? .start != last { Report.line("bad the log is read to \(events.count)") }
+            for user in try log.users(limit: 100) { _ = try log.profile(of: user.number) }
+            Report.line("last \(last.rawValue)")
+        } catch {
+            Report.line("bad reads stopped: \(error)")
+        }
     }
 
     private func commit(_ appends: [UInt64]) throws {

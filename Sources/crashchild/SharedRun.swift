@@ -26,6 +26,19 @@ enum SharedRun {
         Report.line("end")
     }
 
+    /// Makes one append for each line of standard input.
+    static func takeTurns(store: String, seed: UInt64, writer: UInt64) throws {
+        let log = try open(store)
+        Report.line("open \(try log.lastPosition().rawValue)")
+        var append: UInt64 = 0
+        while readLine() != nil {
+            append += 1
+            let recipe = Recipe(seed: seed, round: writer, append: append)
+            Report.answered(recipe, log.commit([try recipe.prepare(for: log)])[0])
+        }
+        Report.line("end")
+    }
+
     /// Reads `POSITION USER VERSION` from standard input and looks each up at once: it was acknowledged, so it must be
     /// there, and all before it without a gap.
     static func read(store: String) throws {

@@ -6,7 +6,7 @@ let arguments = Array(CommandLine.arguments.dropFirst())
 let numbers = arguments.dropFirst(2).compactMap { UInt64($0) }
 
 guard arguments.count >= 2 else {
-    let modes = "load|script|write|read|retry|hold-read|hold-write|digest"
+    let modes = "load|script|write|turns|read|retry|hold-read|hold-write|digest"
     Report.line("usage: profilelog-crashchild \(modes) STORE NUMBER ...")
     exit(64)
 }
@@ -18,6 +18,7 @@ do {
         while true { try run.step() }
     case ("script", 1): try ScriptRun(store: store, seed: numbers[0]).run()
     case ("write", 3): try SharedRun.write(store: store, seed: numbers[0], writer: numbers[1], appends: numbers[2])
+    case ("turns", 2): try SharedRun.takeTurns(store: store, seed: numbers[0], writer: numbers[1])
     case ("read", 0): try SharedRun.read(store: store)
     case ("retry", 3):
         let recipe = Recipe(seed: numbers[0], round: numbers[1], append: numbers[2]).keyed()

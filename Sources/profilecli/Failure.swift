@@ -61,8 +61,7 @@ extension AppendError {
         switch self {
         case .versionConflict, .keyReused, .overloaded, .closed: .conflict
         case .refused(let error) where error.isDamage: .damaged
-        case .invalid, .unknownUser, .unknownDevice, .pendingFull, .tooLarge, .clockBehind, .refused, .outcomeUnknown:
-            .failed
+        case .invalid, .unknownUser, .unknownDevice, .pendingFull, .tooLarge, .refused, .outcomeUnknown: .failed
         }
     }
 }

@@ -106,33 +106,24 @@ struct TypedErrorTests {
         #expect(other.errors.contains("Nothing waits on any other"))
     }
 
-    @Test("A clock that is more than an hour behind the log is told")
-    func clockBehind() throws {
-        let clock = try ClockShim()
-        let refused = try cli.run("log", "event", "jane", "a", environment: clock.environment(seconds: -4_000))
-        #expect(refused.status == 1)
-        #expect(refused.output.isEmpty)
-        #expect(refused.errors.contains("This machine's clock is 1 hour behind"), "\(refused.errors)")
-        #expect(refused.errors.contains("Set the clock right"))
-        let days = try cli.run("log", "event", "jane", "a", environment: clock.environment(seconds: -89_999))
-        #expect(days.errors.contains("clock is 24 hours behind"), "\(days.errors)")
-        // Less is no reason to refuse: the log's time stands still until the clock has caught up.
-        #expect(try cli.run("log", "event", "jane", "a", environment: clock.environment(seconds: -3_000)).status == 0)
-        #expect(try cli.run("profile", "jane", environment: clock.environment(seconds: -4_000)).status == 0)
-        #expect(try cli.succeed("check").output.hasPrefix("Sound"))
-    }
-
-    @Test("A store whose last events were recorded by a clock that was ahead is left as the message says")
+    @Test("A commit with the clock ten years ahead stops nothing: stats and check report it, and a copy is mended")
     func clockAhead() throws {
         let clock = try ClockShim()
-        let ahead = clock.environment(seconds: 90_000)
-        #expect(try cli.run("log", "event", "jane", "tomorrow", environment: ahead).status == 0)
-        let refused = try cli.run("log", "event", "jane", "a")
-        #expect(refused.errors.contains("`profilecli replay --until TIME --into FOLDER`"), "\(refused.errors)")
-        let now = Date.now.addingTimeInterval(60).ISO8601Format()
-        try cli.succeed("replay", "--until", now, "--into", "copy")
-        try cli.succeed("log", "event", "jane", "today", "--store", "copy")
+        try cli.succeed("log", "event", "jane", "before")
+        let ahead = clock.environment(seconds: 315_576_000)
+        #expect(try cli.run("log", "event", "jane", "ahead", environment: ahead).status == 0)
+        try cli.succeed("log", "event", "jane", "after")
+        for command in ["stats", "check"] {
+            let told = try cli.succeed(command).errors
+            #expect(told.contains("The clock was ahead when position 3 was recorded: by 3652 days"), "\(told)")
+        }
+        #expect(try cli.succeed("stats", "--format", "json").output.contains(#""clock_ahead":{"position":3,"#))
+        try cli.succeed("replay", "--into", "copy", "--mend-clock")
+        #expect(try cli.succeed("check", "--store", "copy").errors.isEmpty)
         let history = try cli.succeed("history", "jane", "--store", "copy").output
-        #expect(history.contains("today") && !history.contains("tomorrow"))
+        #expect(["before", "ahead", "after"].allSatisfy(history.contains))
+        let now = Date.now.addingTimeInterval(60).ISO8601Format()
+        #expect(try cli.succeed("replay", "--until", now, "--store", "copy").output.contains("4 events"))
+        #expect(try cli.run("replay", "--mend-clock").status == 64)
     }
 }

@@ -4,8 +4,8 @@ import Testing
 @testable import ProfileLog
 
 /// The same short script of commits, with the Nth write or sync call on the data file failing or being the process's
-/// last, for every N: from the creation of the store through appends, launches and an index flush. The short form takes every fifth N, and each
-/// kind of fault begins at another one.
+/// last, for every N: from the creation of the store through appends, launches and an index flush. The short form takes
+/// every fifth N, and each kind of fault begins at another one.
 @Suite("A fault at any write or sync loses nothing and claims nothing false")
 struct FaultTests {
     enum Fault: String, CaseIterable, CustomTestStringConvertible {
@@ -26,6 +26,14 @@ struct FaultTests {
         #expect(report.calls >= 60)
         // Each fault but the kills must have been felt by an append, and by what came after it.
         #expect(report.felt > Thoroughness.count(short: 4, full: 20))
+    }
+
+    @Test(
+        "A creation that was cut after so many bytes is done again",
+        arguments: [0, 1, 16, 19, 48, 96, 152, 4_095, 4_096, 4_120, 4_248, 8_191])
+    func cutCreation(bytes: Int) async throws {
+        let problems = try await onOwnThread { try FaultRun(.short).cutCreation(bytes) }
+        #expect(problems == [])
     }
 }
 
@@ -69,6 +77,14 @@ private struct FaultRun {
         return report
     }
 
+    func cutCreation(_ bytes: Int) throws -> [String] {
+        let (end, first) = try child("store", shim.environment("cut:\(bytes)"))
+        if end != 3 || first.wasOpened || scratch.bytes("store/data.mdb") != bytes {
+            return ["the child ended as \(end) and left \(scratch.bytes("store/data.mdb")) bytes"]
+        }
+        return try reopened("store", first: nil)
+    }
+
     private func runOne(_ call: Int, _ store: String, isOpening: Bool, _ felt: inout Int) throws -> [String] {
         let (end, first) = try child(store, shim.environment(["FAULT": "\(fault.rawValue):\(call)"]))
         var problems: [String] = []
@@ -82,12 +98,12 @@ private struct FaultRun {
         } else {
             if !first.hasEnded { problems.append("the child ended as \(end): \(first.complaints)") }
             problems += honesty(first)
+            let told = first.acknowledged.map { $0.first + UInt64($0.places.count) - 1 }.max() ?? 0
+            if first.lastRead ?? 0 < told { problems.append("read to \(first.lastRead ?? 0), acknowledged to \(told)") }
             if !first.unknown.isEmpty || !first.refused.isEmpty { felt += 1 }
         }
         if isOpening, !first.wasOpened {
-            // Nobody was promised anything; the next start must still work. Only half of the very first write makes a
-            // file that LMDB cannot tell from a foreign one, and that is refused as such.
-            if call == 1, fault == .torn || fault == .short, try child(store, [:]).0 == 3 { return problems }
+            // Nothing was acknowledged, and the next start must work: an unfinished creation is redone.
             return try problems + reopened(store, first: nil)
         }
         return try problems + reopened(store, first: first)

@@ -18,8 +18,8 @@ struct RepetitionSyncTests {
         shim = try Shim.faults()
     }
 
-    /// What two processes answer to one append: first the one, then, under `environment`, the other, again and again; and how many calls that one had
-    /// made before it was asked.
+    /// What two processes answer to one append: first the one, then, under `environment`, the other, again and again;
+    /// and how many calls that one had made before it was asked.
     private func ask(times: Int, _ environment: [String: String]) throws -> (answers: [String], callsBefore: Int) {
         var answers: [String] = []
         let children = try [[:], environment].map { environment in
@@ -42,7 +42,7 @@ struct RepetitionSyncTests {
     /// Names of the calls that were counted.
     private var calls: [String] { scratch.lines("calls").compactMap { $0.split(separator: " ").last.map(String.init) } }
 
-    @Test("Who opens a store syncs it, and who finds what others stored since then syncs it again")
+    @Test("Opening a store syncs it; a repetition of what others stored since then syncs it again")
     func synced() async throws {
         let (answers, callsBefore) = try await onOwnThread {
             try ask(times: 2, shim.environment(["FAULT": "count", "FAULT_COUNT": scratch("calls")]))

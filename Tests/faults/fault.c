@@ -7,6 +7,7 @@
  *   FAULT=eio:N       the Nth call fails with EIO; eio-from:N: so do all that follow
  *   FAULT=enospc:N    the Nth call fails with ENOSPC; enospc-from:N: so do all that follow
  *   FAULT=short:N     the Nth call writes half and says so
+ *   FAULT=cut:BYTES   the first pwrite writes so many bytes and says so
  *
  * Counted are pwrite, writev, fdatasync and fsync on files named data.mdb, from 1. FAULT_COUNT names a file that holds one line
  * for each call that was counted: its number and its name.
@@ -22,7 +23,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-enum mode { NONE, COUNT, KILL, AFTER, TORN, FAIL, FAIL_FROM, SHORT };
+enum mode { NONE, COUNT, KILL, AFTER, TORN, FAIL, FAIL_FROM, SHORT, CUT };
 
 static enum mode mode = NONE;
 static int code;
@@ -35,7 +36,7 @@ static int report = -1;
 __attribute__((constructor)) static void start(void) {
     static const struct { const char *name; enum mode mode; int code; } known[] = {
         {"count", COUNT, 0},          {"kill:", KILL, 0},          {"after:", AFTER, 0},
-        {"torn:", TORN, 0},           {"short:", SHORT, 0},        {"eio:", FAIL, EIO},
+        {"torn:", TORN, 0},           {"short:", SHORT, 0},        {"cut:", CUT, 0}, {"eio:", FAIL, EIO},
         {"eio-from:", FAIL_FROM, EIO}, {"enospc:", FAIL, ENOSPC},  {"enospc-from:", FAIL_FROM, ENOSPC},
     };
     const char *fault = getenv("FAULT");
@@ -69,6 +70,7 @@ static void end_process(void) {
 static enum mode next_call(int fd, const char *name) {
     if (mode == NONE || !is_data_file(fd)) return NONE;
     calls++;
+    if (mode == CUT) return calls == 1 ? CUT : NONE;
     if (report >= 0) dprintf(report, "%ld %s\n", calls, name);
     if (calls == target || (mode == FAIL_FROM && calls > target)) return mode;
     return NONE;
@@ -93,6 +95,7 @@ static ssize_t write_at(int fd, const void *bytes, size_t count, off_t offset) {
     case AFTER: real(fd, bytes, count, offset); end_process(); return -1;
     case TORN: real(fd, bytes, count / 2, offset); end_process(); return -1;
     case SHORT: return real(fd, bytes, count / 2, offset);
+    case CUT: return real(fd, bytes, (size_t)target < count ? (size_t)target : count, offset);
     case FAIL: case FAIL_FROM: errno = code; return -1;
     default: return real(fd, bytes, count, offset);
     }

@@ -14,8 +14,6 @@ public enum AppendError: Error, Hashable, Sendable {
     case pendingFull(limit: Int)
     /// Nothing was written: the append has more than a commit may hold.
     case tooLarge(limit: String)
-    /// Nothing was written: the clock is behind the last event by `seconds`.
-    case clockBehind(seconds: Int64)
     /// Nothing was written: more appends wait for the writer than it may hold.
     case overloaded(waiting: Int)
     /// Nothing was written: the log is closing.
@@ -31,7 +29,7 @@ extension AppendError: CustomStringConvertible {
     /// One line that says what is true.
     public var description: String {
         switch self {
-        case .versionConflict, .keyReused, .pendingFull, .tooLarge, .clockBehind, .overloaded, .closed:
+        case .versionConflict, .keyReused, .pendingFull, .tooLarge, .overloaded, .closed:
             "\(fact.dropLast()); nothing was stored."
         case .invalid, .unknownUser, .unknownDevice, .refused, .outcomeUnknown: fact
         }
@@ -53,21 +51,12 @@ extension AppendError: CustomStringConvertible {
         case .unknownDevice: "Nothing is known of this device."
         case .pendingFull(let limit): "\(limit) items wait on this device already."
         case .tooLarge(let limit): "The append is larger than \(limit)."
-        case .clockBehind(let seconds):
-            "This machine's clock is \(Self.span(seconds)) behind the last event of the log."
         case .overloaded(let waiting): "\(waiting) appends wait for the disk already."
         case .closed: "The log is closing."
         case .refused(let error): error.description
         case .outcomeUnknown(let code):
             "The disk failed during the commit (code \(code)): whether the events are stored is unknown."
         }
-    }
-
-    /// As whole days or hours, of which there is one at least: `25 hours`.
-    private static func span(_ seconds: Int64) -> String {
-        let hours = max(1, seconds / 3600)
-        if hours >= 72 { return "\(hours / 24) days" }
-        return hours == 1 ? "1 hour" : "\(hours) hours"
     }
 
     /// What the caller can do about it.
@@ -81,9 +70,6 @@ extension AppendError: CustomStringConvertible {
         case .pendingFull:
             "Launch the app on it (`profilecli launch`) or discard what waits (`profilecli pending discard`)."
         case .tooLarge: "Send it in several appends."
-        case .clockBehind:
-            "Set the clock right: the log does not go back in time. If it is right, the last events were recorded by one that was ahead: "
-                + "`profilecli replay --until TIME --into FOLDER` makes a store without them."
         case .overloaded, .closed: "Try again in a moment."
         case .refused(let error): error.remedy
         case .outcomeUnknown: "Restart, and try the same again with the same idempotency key."

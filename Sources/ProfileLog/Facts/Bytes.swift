@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// Runs `body` on the key that stands for `number`: how many bytes follow, then these, big-endian and without leading zeros.
+/// Runs `body` on the key of `number`: how many bytes follow, then these, big-endian and without leading zeros.
 ///
 /// Such keys sort as the numbers do, and take four bytes up to 16 million where a fixed width takes eight.
 @inline(__always)
@@ -25,7 +25,7 @@ package func withTypedBytes<Result, Failure: Error>(
 }
 
 extension UnsafeRawBufferPointer {
-    /// The number for which this key of `withNumberKey` stands; nil if it is none.
+    /// The number of this key of `withNumberKey`; nil if it is no such key.
     @inline(__always)
     package var number: UInt64? {
         guard let length = first.map(Int.init), length <= 8, count == length + 1 else { return nil }
@@ -59,7 +59,8 @@ extension UnsafeRawBufferPointer {
         return memcmp(left, right, count) == 0
     }
 
-    /// Below zero, zero or above it as these bytes stand before, with or behind those of `other` in the order of keys.
+    /// Less than zero, zero or more: these bytes come before, are equal to or come after those of `other` in the order
+    /// of keys.
     @inline(__always)
     package func order(to other: UnsafeRawBufferPointer) -> Int {
         let common = Swift.min(count, other.count)

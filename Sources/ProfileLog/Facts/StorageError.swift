@@ -1,6 +1,7 @@
 internal import Glibc
 
-/// What the store's files or the disk beneath them refused, in facts; `description` says it, `remedy` tells the next step.
+/// What the store's files or the disk beneath them refused, in facts; `description` says it, `remedy` tells the next
+/// step.
 public enum StorageError: Error, Hashable, Sendable {
     /// There is no store in this folder.
     case noStore(path: String)
@@ -12,7 +13,7 @@ public enum StorageError: Error, Hashable, Sendable {
     case notWritable(path: String)
     /// The folder cannot be read, made or locked.
     case unreachable(path: String, code: Int32)
-    /// The folder is on a network file system, where LMDB's locks and its memory map do not hold.
+    /// The folder is on a network file system, where LMDB's locks and memory map do not work.
     case networkFileSystem(path: String)
     /// The file ends before the pages that it says are in use, and these are not all free.
     case truncated(path: String, bytes: UInt64, neededBytes: UInt64)
@@ -22,9 +23,12 @@ public enum StorageError: Error, Hashable, Sendable {
     case copyFull(path: String)
     /// The reserved map of `bytes` is full. Nothing was written.
     case mapFull(bytes: Int)
-    /// Somebody else has the store open.
+    /// Another program, or another part of this one, has the store open.
     case inUse(path: String)
-    /// Another process that has the store open has this one's number, as happens in containers: LMDB tells its readers apart by it.
+    /// A file of the store was removed or replaced while a program has the store open.
+    case filesChanged(path: String)
+    /// Another process that has the store open has this one's number, as happens in containers: LMDB tells its readers
+    /// apart by it.
     case processNumberTaken(number: Int32)
     /// Every reader slot is taken.
     case readersFull
@@ -57,6 +61,8 @@ extension StorageError: CustomStringConvertible {
         case .mapFull(let bytes):
             "The store has reached its reserved size of \(bytes) bytes; nothing of this append was stored."
         case .inUse(let path): "Another program has the store in \(path) open."
+        case .filesChanged(let path):
+            "data.mdb or lock.mdb in \(path) was removed or replaced while the store is open, so it takes no writes."
         case .processNumberTaken(let number):
             "Another program with the same process number, \(number), has the store open: it runs in another container."
         case .readersFull: "Too many programs read this store at once."
@@ -75,8 +81,9 @@ extension StorageError: CustomStringConvertible {
         case .notAStore: "Name another folder with --store; nothing was changed in this one."
         case .newerFormat: "Install the ProfileLog that wrote it, or a later one."
         case .notWritable:
-            "Change the folder's permissions, or run as the user who owns the store. To read what is on a read-only disk, copy data.mdb "
-                + "into an empty folder of your own and name that with --store."
+            "Change the folder's permissions, or run as the user who owns the store. "
+                + "To read what is on a read-only disk, copy data.mdb into an empty folder of your own, "
+                + "and name that with --store."
         case .unreachable:
             "Check that the path exists, that you may enter it, and that its file system has locks (flock)."
         case .networkFileSystem: "Keep the store on a local disk."
@@ -85,8 +92,12 @@ extension StorageError: CustomStringConvertible {
         case .copyFull: "Free some space there and run the same command again; the store itself is as it was."
         case .mapFull: "Start a new store, and tell us how you filled this one."
         case .inUse: "Stop it (`profiled`, another `profilecli`) and try again."
+        case .filesChanged:
+            "Stop every program that uses the store, put the right data.mdb back if it is missing, and start again; "
+                + "lock.mdb is made when it is needed."
         case .processNumberTaken:
-            "Let the containers that share the store share one PID namespace (`docker run --pid`), or start this program again."
+            "Let the containers that share the store share one PID namespace (`docker run --pid`), "
+                + "or start this program again."
         case .readersFull: "Stop some of them and try again."
         case .closedAfterFailure: "Check the disk, then restart the program."
         case .damaged:

@@ -115,7 +115,7 @@ extension EventLog {
         let view = LogView(
             tail: tail, tables: seen.tables, nameTable: names, checkpoint: seen.checkpoint, last: .max,
             flush: seen.flush)
-        let recordedAt = try recordedAtNow(seen)
+        let recordedAt = recordedAtNow(seen)
         tail.withWriting { $0.uncommitted = seen.last + 1 }
         var decider = try Decider(
             view: view, names: names, braze: braze,
@@ -146,12 +146,8 @@ extension EventLog {
     }
 
     /// When what is committed now is recorded: never before what was recorded last.
-    func recordedAtNow(_ view: LogView) throws(AppendError) -> Int64 {
-        let last = view.tail.withReading { $0.lastRecordedAt }
-        let now = options.now().rawValue
-        let hour: Int64 = 3_600_000_000
-        if now < last - hour { throw AppendError.clockBehind(seconds: (last - now) / 1_000_000) }
-        return max(now, last)
+    func recordedAtNow(_ view: LogView) -> Int64 {
+        max(options.now().rawValue, view.tail.withReading { $0.lastRecordedAt })
     }
 
     /// After a commit that failed, the tail holds events that are not in the log: back to what is.

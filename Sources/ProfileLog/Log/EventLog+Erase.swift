@@ -77,7 +77,7 @@ extension EventLog {
     ) throws -> Erasure {
         var erasure = Erasure()
         try withWholeCaches { view, transaction in
-            let eraser = Eraser(log: self, view: view, recordedAt: try recordedAtNow(view), survey: survey)
+            let eraser = Eraser(log: self, view: view, recordedAt: recordedAtNow(view), survey: survey)
             let decision = try eraser.decide(users, event, context, transaction)
             erasure = decision.erasure
             if decision.batch.count == 0 { return }

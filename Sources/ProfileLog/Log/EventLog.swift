@@ -50,7 +50,8 @@ public final class EventLog: Sendable {
     ) throws {
         try options.check()
         try projections.checkNames()
-        let environment = try Environment.open(path: path, missing: create ? .create : .refuse, alone: alone)
+        let environment = try Environment.open(
+            path: path, missing: create ? .create : .refuse, alone: alone, mode: options.fileMode)
         let storeID = try Self.readMeta(environment, options, creation)
         let names = NameTable()
         self.path = path
@@ -63,7 +64,7 @@ public final class EventLog: Sendable {
         self.sliceSize = Mutex(SliceSize(most: options.usersPerIndexSlice))
         self.currentTail = Guarded(Guarded(Tail(base: 0, userCount: 0, lastRecordedAt: 0)))
         try environment.withReadTransaction { try loadNames($0) }
-        try repairCaches()
+        if writeRefusal == nil { try repairCaches() }
         try environment.withReadTransaction { try rebuildTail($0) }
     }
 
@@ -94,14 +95,15 @@ public final class EventLog: Sendable {
     ) throws -> [UInt8]? {
         let meta = environment.tables.meta
         guard let uuid = try transaction.get(meta, Array("uuid".utf8)) else { return nil }
-        for row in ["reader", "writer"] {
+        func refusal(_ row: String) throws -> StorageError? {
             guard let needed = try transaction.get(meta, Array(row.utf8)), needed.count == 4 else {
                 throw StorageError.damaged(place: "row \(row) of table meta")
             }
-            if needed.bigEndian32() > CommitBatch.storeFormat {
-                throw StorageError.newerFormat(needed: needed.bigEndian32(), known: CommitBatch.storeFormat)
-            }
+            let (format, known) = (needed.bigEndian32(), CommitBatch.storeFormat)
+            return format > known ? .newerFormat(needed: format, known: known) : nil
         }
+        if let reason = try refusal("reader") { throw reason }
+        if let reason = try refusal("writer") { environment.refuseWrites(reason) }
         return Array(uuid)
     }
 
@@ -110,6 +112,11 @@ public final class EventLog: Sendable {
 
     /// The `braze_id` of a user.
     public func brazeID(of user: UserNumber) -> String { braze.id(user.rawValue) }
+
+    /// Why the log takes no writes now; nil if it does.
+    ///
+    /// It compares the store's files with those that were opened, so it knows before the next append does.
+    public var writeRefusal: StorageError? { environment.writeRefusal }
 
     /// Position of the last event; 0 in an empty log.
     public func lastPosition() throws -> Position {

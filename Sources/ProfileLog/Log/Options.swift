@@ -10,6 +10,9 @@ public struct LogOptions: Sendable {
     public var snapshotInterval = 32
     /// Items in one `pendingFlushed` event.
     public var itemsPerFlush = 500
+    /// The mode of a new store's files (whatever the umask says); its folder may be entered by those who may read them. A store holds
+    /// everything that is known of people, so the default is its owner alone.
+    public var fileMode: UInt32 = 0o600
     /// What time it is: microseconds since 1970 UTC.
     public var now: @Sendable () -> Timestamp = { Timestamp.now() }
 
@@ -32,6 +35,9 @@ public struct LogOptions: Sendable {
         try Self.check("indexLag", indexLag, 1...1 << 30)
         try Self.check("usersPerIndexSlice", usersPerIndexSlice, 1...1 << 30)
         try Self.check("snapshotInterval", snapshotInterval, 0...Int.max)
+        guard fileMode & 0o600 == 0o600, fileMode & ~0o666 == 0 else {
+            throw .invalid(place: "The option fileMode", reason: "must be from 0600 to 0666, without execution")
+        }
         try Self.check("pendingItemsPerDevice", pendingItemsPerDevice, 0...Int.max)
     }
 

@@ -1,11 +1,11 @@
 internal import Glibc
 
-/// A value behind a readers-writer lock: many may look at it at once, one may change it.
+/// A value under a readers-writer lock: many may read it at once, one may change it.
 ///
 /// `@unchecked Sendable`: `value` is touched under the lock only.
 package final class Guarded<Value: ~Copyable>: @unchecked Sendable {
     private let lock: UnsafeMutablePointer<pthread_rwlock_t>
-    // Behind a pointer: the lock is the exclusivity check.
+    // Through a pointer: the lock is the exclusivity check.
     private let value: UnsafeMutablePointer<Value>
 
     package init(_ value: consuming Value) {
@@ -32,7 +32,7 @@ package final class Guarded<Value: ~Copyable>: @unchecked Sendable {
         return try body(value.pointee)
     }
 
-    /// Looks without the lock: for the one thread that may change the value, while no other may.
+    /// Reads without the lock: for the one thread that may change the value.
     @inline(__always)
     package func withoutLock<Result, Failure: Error>(
         _ body: (borrowing Value) throws(Failure) -> Result
@@ -47,5 +47,12 @@ package final class Guarded<Value: ~Copyable>: @unchecked Sendable {
         pthread_rwlock_wrlock(lock)
         defer { pthread_rwlock_unlock(lock) }
         return try body(&value.pointee)
+    }
+
+    /// As `withWriting`, if the lock is free now; nil otherwise.
+    func tryWriting<Result>(_ body: (inout Value) -> Result) -> Result? {
+        guard pthread_rwlock_trywrlock(lock) == 0 else { return nil }
+        defer { pthread_rwlock_unlock(lock) }
+        return body(&value.pointee)
     }
 }

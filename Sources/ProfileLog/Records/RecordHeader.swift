@@ -70,6 +70,15 @@ package struct RecordHeader {
         return stored == crc32c(record.slice(0..<length))
     }
 
+    /// The whole record with another time.
+    func record(recordedAt: Int64) -> [UInt8] {
+        var writer = WireWriter()
+        Self.write(kind: kindNumber, user: user, version: version, recordedAt: recordedAt, to: &writer)
+        writer.raw(body)
+        writer.littleEndian(crc32c(writer.bytes))
+        return Array(writer.bytes)
+    }
+
     @inline(__always)
     package static func write(
         kind: UInt8, user: UInt64, version: UInt64, recordedAt: Int64, to writer: inout WireWriter

@@ -1,8 +1,9 @@
-/// A value that copies share until one of them changes it: what is large and often passed on costs one retain.
+/// A copy-on-write value: passing a large value on costs one retain.
 struct Shared<Value: Sendable>: Sendable {
-    /// `@unchecked Sendable`: the value is changed only while one copy has it alone.
+    /// `@unchecked Sendable`: the value is changed only while there is one copy.
     private final class Box: @unchecked Sendable {
-        // Without the check of exclusive access, which each look would pay for: `Shared` is a value, and has it.
+        // Without the check of exclusive access, which would cost something at each read: `Shared` is a value, and is
+        // checked.
         @exclusivity(unchecked) var value: Value
 
         init(_ value: Value) { self.value = value }

@@ -3,8 +3,12 @@ extension EventLog {
     ///
     /// The folder is made if it does not exist. A copy that was stopped goes on where it stopped; a store that holds anything else is
     /// refused. Each step is durable before the next. `progress` may stop the work by answering false.
+    ///
+    /// With `latest`, an event with a later time gets that time in the copy: the clock was ahead when it was recorded
+    /// (docs/decisions/0007). Such a copy goes on only in one run.
     public func replay(
-        into path: String, until: Position? = nil, progress: (LogProgress) -> Bool = { _ in true }
+        into path: String, until: Position? = nil, latest: Timestamp? = nil,
+        progress: (LogProgress) -> Bool = { _ in true }
     ) throws -> ReplayReport {
         let clock = ContinuousClock()
         let begin = clock.now
@@ -16,7 +20,7 @@ extension EventLog {
         // What is erased from here on is found behind the copy, whatever of it the target has already.
         let beginning = try lastPosition()
         try refuseForeign(target, upTo: end)
-        let isComplete = try Self.copying(into: path) { try copy(to: end, into: target, progress) }
+        let isComplete = try Self.copying(into: path) { try copy(to: end, into: target, latest: latest, progress) }
         if try hasErasure(behind: beginning) { throw Self.outdatedCopy }
         let elapsed = clock.now - begin
         var report = try target.replay(verify: isComplete)
@@ -63,13 +67,15 @@ extension EventLog {
 
     /// Copies all records into `target`. False if `progress` stopped the work.
     func copyAll(into target: EventLog, _ progress: (LogProgress) -> Bool) throws -> Bool {
-        try copy(to: lastPosition().rawValue, into: target, progress)
+        try copy(to: lastPosition().rawValue, into: target, latest: nil, progress)
     }
 
-    private func copy(to end: UInt64, into target: EventLog, _ progress: (LogProgress) -> Bool) throws -> Bool {
+    private func copy(
+        to end: UInt64, into target: EventLog, latest: Timestamp?, _ progress: (LogProgress) -> Bool
+    ) throws -> Bool {
         var position = try target.lastPosition().rawValue
         while position < end {
-            position = try copyBatch(from: position + 1, to: min(end, position + 8192), into: target)
+            position = try copyBatch(from: position + 1, to: min(end, position + 8192), into: target, latest)
             if !progress(LogProgress(stage: "copy", done: position, total: end)) { break }
         }
         try target.writeIndex()
@@ -121,7 +127,9 @@ extension EventLog {
     }
 
     /// Copies the records from `from` to `to`, or as many of them as one commit holds. Answers the last position that it copied.
-    private func copyBatch(from: UInt64, to: UInt64, into target: EventLog) throws -> UInt64 {
+    private func copyBatch(
+        from: UInt64, to: UInt64, into target: EventLog, _ latest: Timestamp?
+    ) throws -> UInt64 {
         let batch = try withView { view, transaction -> CommitBatch in
             let known = target.names.count
             var most = known
@@ -138,7 +146,11 @@ extension EventLog {
                     }
                     let header = try RecordHeader(found.value, at: expected)
                     RecordBody(header.body)?.forEachName(header.kind) { most = max(most, $0) }
-                    batch.bytes.append(contentsOf: found.value)
+                    if let latest = latest?.rawValue, header.recordedAt > latest {
+                        batch.bytes += header.record(recordedAt: latest)
+                    } else {
+                        batch.bytes.append(contentsOf: found.value)
+                    }
                     batch.ends.append(batch.bytes.count)
                     expected += 1
                     row = try cursor.next()

@@ -2,24 +2,24 @@ internal import CLMDB
 internal import Glibc
 internal import Synchronization
 
-/// What becomes of a program that meets a broken page of a store's file.
+/// How a program ends that meets a broken page of a store's file.
 ///
-/// LMDB reads pages through a memory map and believes what they say. Most broken ones are a `StorageError.brokenPage`; others end in an
-/// assertion of LMDB (`mdb_env_set_assert`), in a read of memory that is not there (SIGBUS, SIGSEGV) or in a division by a page size of
-/// zero (SIGFPE), from which no program can go on.
-/// Nothing that was acknowledged is lost by that end: what is stored is on the disk.
+/// LMDB reads pages through a memory map and trusts their content. Most broken pages give a `StorageError.brokenPage`.
+/// Others end in an assertion of LMDB (`mdb_env_set_assert`), in a read of unmapped memory (SIGBUS, SIGSEGV) or in a
+/// division by a page size of zero (SIGFPE). The program cannot go on then. Acknowledged events are not lost: they are
+/// on the disk.
 public enum BrokenPage {
     private struct Ending {
         let status: Int32
         let text: UnsafeMutableBufferPointer<UInt8>
     }
 
-    /// The address of an `Ending`, which stays for ever: a signal's handler may neither lock nor allocate.
+    /// The address of an `Ending`, which is never freed: a signal handler may neither lock nor allocate.
     private static let ending = Atomic<UInt>(0)
 
-    /// From now on such an end is one of exit status `status`, with `text` on standard error, in place of an abort.
+    /// From now on such an end has exit status `status`, with `text` on standard error, instead of an abort.
     ///
-    /// It is for programs, once, at their start: signals belong to the whole process.
+    /// For programs, once, at their start: signals belong to the whole process.
     public static func endProcess(withStatus status: Int32, saying text: String) {
         let bytes = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: text.utf8.count)
         _ = bytes.initialize(from: text.utf8)
@@ -34,8 +34,8 @@ public enum BrokenPage {
         for number in [SIGBUS, SIGSEGV, SIGFPE] { sigaction(number, &action, nil) }
     }
 
-    /// A fault in the map of a store, or of LMDB's own code, which follows a page wherever that leads, is a broken page; any other is the
-    /// program's own, and ends it as if nobody had asked.
+    /// A fault in the map of a store, or of LMDB's own code, which follows a page wherever that leads, is a broken
+    /// page; any other is the program's own, and ends it as it does without this handler.
     private static func handle(
         _ number: Int32, _ info: UnsafeMutablePointer<siginfo_t>?, _ context: UnsafeMutableRawPointer?
     ) {
@@ -53,7 +53,7 @@ public enum BrokenPage {
         if !isFault { raise(number) }
     }
 
-    /// The address of the instruction that met the fault; nil on machines of which it is not known where that is kept.
+    /// The address of the faulting instruction; nil on machines where we do not know how to find it.
     private static func instruction(_ context: UnsafeMutableRawPointer?) -> UInt? {
         guard let machine = context?.assumingMemoryBound(to: ucontext_t.self) else { return nil }
         #if arch(x86_64)
@@ -65,17 +65,17 @@ public enum BrokenPage {
         #endif
     }
 
-    /// Whether `address` lies in a map of a store, which is known by its size, or `instruction` in LMDB's code, by the system's list of this
-    /// process's maps, whose lines are as `7f0000000000-7f0000001000 r-xp 00000000 00:00 0 /usr/lib/liblmdb.so.0`. Where there is no such list,
-    /// nobody can say that it is not so.
+    /// Whether `address` lies in a map of a store (known by its size), or `instruction` in LMDB's code. Reads the
+    /// system's list of this process's maps, with lines as `7f0000000000-7f0000001000 r-xp 00000000 00:00 0
+    /// /usr/lib/liblmdb.so.0`. True where there is no list.
     ///
-    /// For a signal's handler: it neither locks nor allocates.
+    /// For a signal handler: it neither locks nor allocates.
     private static func isOfStore(_ address: UInt, in instruction: UInt?, file: Int32) -> Bool {
         if file < 0 { return true }
         let library: StaticString = "/liblmdb"
-        // On the stack, which so little is.
+        // On the stack: it is small.
         return withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 512) { buffer in
-            var (begin, number, isBehindEnd) = (UInt(0), UInt(0), false)
+            var (begin, number, isAfterEnd) = (UInt(0), UInt(0), false)
             var (hasInstruction, matched) = (false, 0)
             while true {
                 let count = read(file, buffer.baseAddress, buffer.count)
@@ -83,15 +83,15 @@ public enum BrokenPage {
                 for index in 0..<count {
                     let byte = buffer[index]
                     switch byte {
-                    case UInt8(ascii: "\n"): (number, isBehindEnd, hasInstruction, matched) = (0, false, false, 0)
-                    case _ where isBehindEnd:
+                    case UInt8(ascii: "\n"): (number, isAfterEnd, hasInstruction, matched) = (0, false, false, 0)
+                    case _ where isAfterEnd:
                         if !hasInstruction { continue }
                         let isNext = byte == library.utf8Start[matched]
                         matched = isNext ? matched + 1 : byte == library.utf8Start[0] ? 1 : 0
                         if matched == library.utf8CodeUnitCount { return true }
                     case UInt8(ascii: "-"): (begin, number) = (number, 0)
                     case UInt8(ascii: " "):
-                        isBehindEnd = true
+                        isAfterEnd = true
                         if address >= begin, address < number, number - begin == UInt(Environment.mapSizeBytes) {
                             return true
                         }
@@ -104,12 +104,12 @@ public enum BrokenPage {
         }
     }
 
-    /// Takes LMDB's assertions on an environment as what they are.
+    /// Treats failed assertions of LMDB on an environment as broken pages.
     static func watch(_ environment: OpaquePointer) {
         mdb_env_set_assert(environment) { _, _ in BrokenPage.end() }
     }
 
-    /// Ends the process if that was asked for; otherwise LMDB prints its assertion and aborts.
+    /// Ends the process if a program chose that; otherwise LMDB prints its assertion and aborts.
     private static func end() {
         guard let pointer = UnsafePointer<Ending>(bitPattern: ending.load(ordering: .acquiring)) else { return }
         _ = write(STDERR_FILENO, pointer.pointee.text.baseAddress, pointer.pointee.text.count)

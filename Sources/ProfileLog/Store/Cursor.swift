@@ -17,7 +17,7 @@ package struct Cursor: ~Copyable {
 
     deinit { mdb_cursor_close(handle) }
 
-    /// A row's key and value: LMDB's own bytes, which stand until the transaction ends or writes.
+    /// A row's key and value: LMDB's own bytes, valid until the transaction ends or writes.
     package struct Row {
         package let key: UnsafeRawBufferPointer
         package let value: UnsafeRawBufferPointer
@@ -29,7 +29,7 @@ package struct Cursor: ~Copyable {
     /// The last row of the table.
     package mutating func last() throws(StorageError) -> Row? { try move(MDB_LAST) }
 
-    /// The row behind the one the cursor is on.
+    /// The row after the one the cursor is on.
     @inline(__always)
     package mutating func next() throws(StorageError) -> Row? { try move(MDB_NEXT) }
 
@@ -107,7 +107,7 @@ package struct WritingCursor: ~Copyable {
         try cursor.seek(key)
     }
 
-    /// Puts the row of a number (`withNumberKey`) behind all others (`MDB_APPEND`). A key that is not greater than the last is an error of the caller.
+    /// Puts the row of a number (`withNumberKey`) after all others (`MDB_APPEND`). The key must be greater than the last.
     @inline(__always)
     package mutating func append(_ number: UInt64, _ value: UnsafeRawBufferPointer) throws(StorageError) {
         try withNumberKey(number) { (key) throws(StorageError) in

@@ -5,12 +5,18 @@ extension Environment {
     /// What to do when the folder holds no store yet.
     package enum Missing: Sendable { case refuse, create }
 
-    /// LMDB's file in the folder of a store.
+    /// LMDB's files in the folder of a store.
     static func dataFile(in path: String) -> String { path + "/data.mdb" }
+    static func lockFile(in path: String) -> String { path + "/lock.mdb" }
 
-    /// Opens the store in the folder `path`, or gives the environment that this process has open already. Throws `inUse` if it is to be
-    /// had `alone` and somebody else has the store open; otherwise whoever has it alone is waited for.
-    package static func open(path: String, missing: Missing, alone: Bool = false) throws(StorageError) -> Environment {
+    /// Opens the store in the folder `path`, or gives the environment that this process has open already. What it makes
+    /// gets `mode`.
+    ///
+    /// Throws `inUse` if it is to be opened `alone` and is open already; otherwise waits for those who have it alone.
+    /// Throws `filesChanged` if one of its files is missing, or is another one, while it is in use.
+    package static func open(
+        path: String, missing: Missing, alone: Bool = false, mode: UInt32 = 0o600
+    ) throws(StorageError) -> Environment {
         // Before LMDB is asked, which leaves its lock file wherever it looks.
         if missing == .create {
             let found = try StoreFolder(path: path)
@@ -18,18 +24,87 @@ extension Environment {
         }
         if FileIdentity(dataFile(in: path)) == nil {
             guard missing == .create else { throw .noStore(path: path) }
-            try makeFolder(path)
+            try makeFolder(path, mode)
         }
         try refuseNetworkFileSystem(path)
+        let path = try absolute(path)
         return try OpenEnvironments.shared.environment(path: path, alone: alone) { () throws(StorageError) in
-            try openFresh(path: path, alone: alone)
+            try openFresh(path, alone: alone, mode: mode)
         }
     }
 
-    private static func openFresh(path: String, alone: Bool) throws(StorageError) -> Environment {
+    private static func openFresh(_ path: String, alone: Bool, mode: UInt32) throws(StorageError) -> Environment {
         if access(path, W_OK) != 0 { throw .notWritable(path: path) }
-        // Before the file is looked at, which a compaction replaces.
+        // Before the files are looked at, which a compaction replaces.
         let folder = try FolderLock(path, alone: alone)
+        let areComplete = StoreFiles(path)?.areComplete ?? false
+        if !areComplete {
+            // Only who has the store alone knows that no process works with a file that is missing here.
+            do throws(StorageError) {
+                try folder.take(alone: true)
+            } catch .inUse {
+                throw .filesChanged(path: path)
+            }
+            try removeUnfinished(path)
+        }
+        try refuseFullDisk(path)
+        let known = FileIdentity(dataFile(in: path)).map { $0.mode & 0o666 }
+        let handle = try openFile(path, UInt32(MDB_NOTLS), known ?? mode)
+        var opened = false
+        defer { if !opened { mdb_env_close(handle) } }
+        if !areComplete {
+            if known == nil { chmod(dataFile(in: path), mode) }
+            chmod(lockFile(in: path), known ?? mode)
+        }
+        guard let files = StoreFiles(path), try files.data == identity(handle), try isLockFile(of: handle) else {
+            throw .filesChanged(path: path)
+        }
+        // The process that committed last may have died before its last sync. If it fails, the store can be read, not
+        // written.
+        let synced = lastCommit(handle)
+        let isSynced = mdb_env_sync(handle, 1) == 0
+        var dead: Int32 = 0
+        try StorageError.check(mdb_reader_check(handle, &dead), "reader check")
+        let tables = try openTables(handle, path: path)
+        // A store is its maker's until the second commit, its ID, which comes after the file's name is on the disk.
+        if synced < 2 { try FolderSync.syncNew(path) }
+        if !areComplete, !alone { try folder.take(alone: false) }
+        // Another process may have had the lock in between, and replaced a file.
+        if StoreFiles(path) != files { throw .inUse(path: path) }
+        opened = true
+        let environment = Environment(
+            path: path, handle: handle, tables: tables, files: files, folder: folder, isAlone: alone, synced: synced)
+        if !isSynced { environment.refuseWrites(.closedAfterFailure) }
+        return environment
+    }
+
+    /// Opens the file again to read it alone. Throws if it is not the file that was known as `data`, or its tables are
+    /// others.
+    static func openForReading(
+        _ path: String, as data: FileIdentity, _ tables: Tables
+    ) throws(StorageError) -> OpaquePointer {
+        let handle = try openFile(path, UInt32(MDB_NOTLS | MDB_RDONLY), 0)
+        do throws(StorageError) {
+            guard try identity(handle) == data, try openTables(handle, path: path, making: false) == tables else {
+                throw StorageError.filesChanged(path: path)
+            }
+        } catch {
+            mdb_env_close(handle)
+            throw error
+        }
+        return handle
+    }
+
+    /// LMDB's handle of the file, which was seen to be as long as it says.
+    private static func openFile(
+        _ path: String, _ flags: UInt32, _ mode: UInt32
+    ) throws(StorageError) -> OpaquePointer {
+        let used = MetaPages.usedBytes(file: dataFile(in: path))
+        let bytes = FileIdentity(dataFile(in: path))?.bytes ?? 0
+        // Shorter than LMDB opens.
+        if bytes > 0, bytes < MetaPages.bytes {
+            throw .truncated(path: path, bytes: bytes, neededBytes: max(used, MetaPages.bytes))
+        }
         var handle: OpaquePointer?
         try StorageError.check(mdb_env_create(&handle), "open")
         guard let handle else { throw .system(operation: "open", code: 0) }
@@ -39,8 +114,7 @@ extension Environment {
         try StorageError.check(mdb_env_set_mapsize(handle, mapSizeBytes), "open")
         try StorageError.check(mdb_env_set_maxdbs(handle, 32), "open")
         try StorageError.check(mdb_env_set_maxreaders(handle, maxReaders), "open")
-        try refuseFullDisk(path)
-        let code = mdb_env_open(handle, path, UInt32(MDB_NOTLS), 0o644)
+        let code = mdb_env_open(handle, path, flags, mode)
         switch code {
         case 0: break
         case MDB_INVALID, MDB_VERSION_MISMATCH: throw .notAStore(path: path)
@@ -48,33 +122,59 @@ extension Environment {
         case ENOENT: throw .noStore(path: path)
         case ENOMEM:
             // As many pages as the file counts have no room in memory: the system's fault only if it has them.
-            try refuseTruncated(path, neededBytes: MetaPages.usedBytes(file: dataFile(in: path)))
+            try refuseTruncated(path, neededBytes: used)
             throw .from(code, "open")
         default: throw .from(code, "open")
         }
-        var descriptor: Int32 = -1
-        try StorageError.check(mdb_env_get_fd(handle, &descriptor), "open")
-        guard let identity = FileIdentity(descriptor: descriptor) else { throw .noStore(path: path) }
+        let descriptor = try descriptor(handle)
         try refuseTruncated(path, neededBytes: MetaPages.usedBytes(handle)) { () throws(StorageError) in
             try ShortFile.isWhole(handle, descriptor: descriptor)
         }
-        // Whoever committed last may have died before their last sync. If it fails, what is there can be read, and nothing be built on it.
-        let synced = lastCommit(handle)
-        let isSynced = mdb_env_sync(handle, 1) == 0
-        var dead: Int32 = 0
-        try StorageError.check(mdb_reader_check(handle, &dead), "reader check")
-        let tables = try openTables(handle, path: path)
-        // A store is its maker's until the second commit, its ID; nobody makes that before the file's name is on the disk.
-        if synced < 2 { try FolderSync.syncNew(path) }
         opened = true
-        let environment = Environment(
-            path: path, handle: handle, tables: tables, identity: identity, folder: folder, isAlone: alone,
-            synced: synced)
-        if !isSynced { environment.markFailed() }
-        return environment
+        return handle
     }
 
-    /// Opens every table. Only where one is missing does it take the write lock, which a process that stands still may hold.
+    private static func descriptor(_ handle: OpaquePointer) throws(StorageError) -> Int32 {
+        var descriptor: Int32 = -1
+        try StorageError.check(mdb_env_get_fd(handle, &descriptor), "open")
+        return descriptor
+    }
+
+    private static func identity(_ handle: OpaquePointer) throws(StorageError) -> FileIdentity? {
+        FileIdentity(descriptor: try descriptor(handle))
+    }
+
+    /// Whether the lock file is that of this data file: the last commit that it knows is one of the two that the data
+    /// file knows. Another one would lead to an old meta page, and a commit would be lost.
+    private static func isLockFile(of handle: OpaquePointer) throws(StorageError) -> Bool {
+        let descriptor = try descriptor(handle)
+        var stat = MDB_stat()
+        mdb_env_stat(handle, &stat)
+        // Two commits later another process may have written over the meta page.
+        for _ in 0..<10 {
+            let commit = mdb_txn_id(try ReadTransaction(handle).handle)
+            if MetaPages.page(ofCommit: UInt64(commit), descriptor, pageBytes: UInt64(stat.ms_psize)) != nil {
+                return true
+            }
+        }
+        return false
+    }
+
+    /// Empties a data file whose making was stopped, so that LMDB makes it again. Needs the store alone.
+    private static func removeUnfinished(_ path: String) throws(StorageError) {
+        let data = dataFile(in: path)
+        guard MetaPages.areUnfinished(file: data) else { return }
+        if truncate(data, 0) != 0 { throw .system(operation: "opening", code: errno) }
+    }
+
+    private static func absolute(_ path: String) throws(StorageError) -> String {
+        if path.hasPrefix("/") { return path }
+        guard let folder = getcwd(nil, 0) else { throw .unreachable(path: path, code: errno) }
+        defer { free(folder) }
+        return String(cString: folder) + "/" + path
+    }
+
+    /// Opens every table. It takes the write lock, which a stopped process may hold, only if a table is missing.
     private static func openTables(_ handle: OpaquePointer, path: String) throws(StorageError) -> Tables {
         do {
             return try openTables(handle, path: path, making: false)
@@ -83,8 +183,8 @@ extension Environment {
         }
     }
 
-    /// As above, in one transaction: a reading one, or one that makes all tables of a new file, or those of caches that an older program
-    /// did not know. A file with other tables than ours is left as it is.
+    /// As above, in one transaction: a reading one, or one that makes all tables of a new file, or those of caches that
+    /// an older program did not know. A file with other tables than ours is left as it is.
     private static func openTables(
         _ handle: OpaquePointer, path: String, making: Bool
     ) throws(StorageError) -> Tables {
@@ -111,8 +211,13 @@ extension Environment {
         return tables
     }
 
-    private static func makeFolder(_ path: String) throws(StorageError) {
-        if mkdir(path, 0o755) == 0 { return }
+    /// Those who may read the files may enter the folder.
+    private static func makeFolder(_ path: String, _ mode: UInt32) throws(StorageError) {
+        let mode = mode | (mode & 0o444) >> 2
+        if mkdir(path, mode) == 0 {
+            chmod(path, mode)
+            return
+        }
         switch errno {
         case EEXIST: return
         case EACCES, EROFS: throw .notWritable(path: path)
@@ -134,10 +239,11 @@ extension Environment {
         if network.contains(Int(stat.f_type)) { throw .networkFileSystem(path: path) }
     }
 
-    /// LMDB makes its lock file without asking for its blocks, and writes to it through a map: with no space left that is a crash (SIGBUS).
+    /// LMDB makes its lock file without asking for its blocks, and writes to it through a map: with no space left that
+    /// is a crash (SIGBUS).
     private static func refuseFullDisk(_ path: String) throws(StorageError) {
         var lock = stat()
-        let hasLock = stat(path + "/lock.mdb", &lock) == 0 && lock.st_blocks > 0
+        let hasLock = stat(lockFile(in: path), &lock) == 0 && lock.st_blocks > 0
         if !hasLock, isDiskFull(path) { throw .diskFull }
     }
 
@@ -148,14 +254,15 @@ extension Environment {
         return UInt64(stat.f_bavail) * UInt64(stat.f_bsize) < 1 << 20
     }
 
-    /// A page beyond the file's end would be a crash (SIGBUS) when it is read through the map; one that is free is not read.
+    /// A page beyond the file's end would be a crash (SIGBUS) when it is read through the map; one that is free is not
+    /// read.
     private static func refuseTruncated(
         _ path: String, neededBytes: UInt64, unless isWhole: () throws(StorageError) -> Bool = { false }
     ) throws(StorageError) {
         // Asked last: others may write.
         let bytes = FileIdentity(dataFile(in: path))?.bytes ?? 0
         guard bytes > 0, bytes < neededBytes else { return }
-        // Nothing can be written behind the reserved map's end.
+        // Nothing can be written after the end of the reserved map.
         if neededBytes <= UInt64(mapSizeBytes), try isWhole() { return }
         throw .truncated(path: path, bytes: bytes, neededBytes: neededBytes)
     }

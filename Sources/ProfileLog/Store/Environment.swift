@@ -4,95 +4,218 @@ internal import Synchronization
 
 /// LMDB's open file. One per file and process: `open` gives the same one again, as LMDB demands.
 ///
-/// `@unchecked Sendable`: the handle and the tables never change after `open`, LMDB's environment may be used by any thread, and what
-/// does change is atomic or behind a lock.
+/// `@unchecked Sendable`: LMDB's environment may be used by any thread, and what changes is atomic or under a lock.
 package final class Environment: @unchecked Sendable {
     /// Address space that is reserved; the file grows into it as needed.
     package static let mapSizeBytes = 1 << 40
     /// Reader slots in the lock file.
     static let maxReaders: UInt32 = 4096
 
+    /// The folder, as an absolute path: a program may change its current folder.
     let path: String
-    let handle: OpaquePointer
     package let tables: Tables
-    let identity: FileIdentity
-    /// Whether nobody else has the store open, in this process or another.
+    /// The files that were opened. Every commit compares them with those in the folder.
+    let files: StoreFiles
+    /// Whether no other program, and no other part of this one, has the store open.
     let isAlone: Bool
     private let folder: FolderLock
-    private let failed = Atomic<Bool>(false)
-    /// When somebody last looked for readers that died.
+    /// LMDB's handle. Each transaction holds this lock for reading; `reopenForReading` replaces the handle. Nil if that
+    /// failed.
+    private let handle: Guarded<OpaquePointer?>
+    private let refusal = Mutex<StorageError?>(nil)
+    /// When this process last looked for readers that died.
     let readersChecked = Mutex(ContinuousClock.now)
-    /// The last commit that is known to be on the disk, whoever made it.
+    /// The last commit that is known to be on the disk, whichever process made it.
     private let synced: Atomic<Int>
 
     init(
-        path: String, handle: OpaquePointer, tables: Tables, identity: FileIdentity, folder: consuming FolderLock,
+        path: String, handle: OpaquePointer, tables: Tables, files: StoreFiles, folder: consuming FolderLock,
         isAlone: Bool, synced: Int
     ) {
         self.folder = folder
         self.path = path
-        self.handle = handle
+        self.handle = Guarded(handle)
         self.tables = tables
-        self.identity = identity
+        self.files = files
         self.isAlone = isAlone
         self.synced = Atomic(synced)
     }
 
-    deinit { OpenEnvironments.shared.close(identity) { mdb_env_close(handle) } }
+    deinit {
+        OpenEnvironments.shared.close(files.data) {
+            handle.withWriting { if let handle = $0 { mdb_env_close(handle) } }
+        }
+    }
+
+    /// Bytes of the file that hold something, free pages included.
+    package var usedBytes: UInt64 { handle.withReading { handle in handle.map { MetaPages.usedBytes($0) } ?? 0 } }
+
+    // MARK: - Who may write
+
+    /// Why the store takes no writes now; nil if it does. Costs two system calls of less than a microsecond.
+    package var writeRefusal: StorageError? {
+        knownRefusal ?? (StoreFiles(path) == files ? nil : .filesChanged(path: path))
+    }
+
+    private var knownRefusal: StorageError? { refusal.withLock { $0 } }
+
+    /// From now on, refuses to write, for the first `reason` that was given.
+    package func refuseWrites(_ reason: StorageError) { refusal.withLock { $0 = $0 ?? reason } }
+
+    // MARK: - Transactions
+
+    /// Runs `body` on one frozen view of the store.
+    package func withReadTransaction<Result>(_ body: (borrowing ReadTransaction) throws -> Result) throws -> Result {
+        for _ in 0..<2 {
+            let result: Result? = try handle.withReading { handle in
+                guard let handle, let transaction = try Self.read(handle) else { return nil }
+                return try body(transaction)
+            }
+            if let result { return result }
+            try reopenForReading()
+        }
+        throw StorageError.closedAfterFailure
+    }
+
+    /// Nil if LMDB answers nothing more.
+    private static func read(_ handle: OpaquePointer) throws(StorageError) -> ReadTransaction? {
+        do throws(StorageError) {
+            return try ReadTransaction(handle)
+        } catch .closedAfterFailure {
+            return nil
+        } catch .readersFull {
+            clearStaleReaders(handle)
+            return try ReadTransaction(handle)
+        }
+    }
+
+    /// Runs `body`, then makes all of its work durable or none of it, for one sync however much it puts.
+    ///
+    /// Call it on one thread at a time; it waits for another process's write transaction. Throws what `body` throws,
+    /// with nothing written, or a `CommitFailure`. After an unknown outcome every later write is refused until the
+    /// store is opened again.
+    package func withWriteTransaction<Result>(_ body: (borrowing WriteTransaction) throws -> Result) throws -> Result {
+        if let reason = knownRefusal { throw reason }
+        return try handle.withReading { handle in
+            guard let handle else { throw StorageError.closedAfterFailure }
+            let transaction = try WriteTransaction(handle)
+            // Under the lock: the one who had it before may have failed, or have put another file in place.
+            if let reason = writeRefusal { throw reason }
+            let result = try body(transaction)  // if this throws, `deinit` aborts
+            do throws(StorageError) {
+                try transaction.commit()
+            } catch {
+                throw commitFailure(error, handle)
+            }
+            clearStaleReadersIfDue(handle)
+            return result
+        }
+    }
+
+    private func commitFailure(_ error: StorageError, _ handle: OpaquePointer) -> CommitFailure {
+        func isPanicked() -> Bool { (try? Self.read(handle)) == nil }
+        // LMDB writes the data pages first: with a full disk and no panic, it did not reach the meta page.
+        switch error {
+        case .diskFull, .mapFull:
+            if !isPanicked() { return .refused(error) }
+            refuseWrites(.closedAfterFailure)
+            return .unknown(code: StorageError.noSpaceCode)
+        case .system(_, StorageError.shortWriteCode) where !isPanicked() && Environment.isDiskFull(path):
+            // LMDB calls a write that was cut short an I/O error; the meta page was not reached, so nothing was stored.
+            return .refused(.diskFull)
+        // Met before the meta page was written.
+        case .brokenPage: return .refused(error)
+        case .system(_, let code):
+            refuseWrites(.closedAfterFailure)
+            return .unknown(code: code)
+        default:
+            refuseWrites(.closedAfterFailure)
+            return .unknown(code: 0)
+        }
+    }
+
+    /// After a failed write of its meta page LMDB answers nothing more (`MDB_PANIC`): opens the file again, for reading
+    /// only.
+    ///
+    /// Waits up to a second for transactions that began before the failure.
+    private func reopenForReading() throws(StorageError) {
+        refuseWrites(.closedAfterFailure)
+        for _ in 0..<1_000 {
+            let isDone: Bool? = handle.tryWriting { handle in
+                if let known = handle {
+                    if (try? Self.read(known)) != nil { return true }
+                    mdb_env_close(known)
+                    handle = nil
+                }
+                handle = try? Self.openForReading(path, as: files.data, tables)
+                return handle != nil
+            }
+            if isDone == true { return }
+            if isDone == false { break }
+            usleep(1_000)
+        }
+        throw .closedAfterFailure
+    }
+
+    // MARK: - Readers that died
 
     /// Readers of processes that died keep old pages in use until their slots are freed (`mdb_reader_check`).
-    func clearStaleReaders() {
+    private static func clearStaleReaders(_ handle: OpaquePointer) {
         var dead: Int32 = 0
         _ = mdb_reader_check(handle, &dead)
     }
 
-    /// As `clearStaleReaders`, once a minute. To be called behind commits: nobody else takes new pages.
-    func clearStaleReadersIfDue() {
+    /// As `clearStaleReaders`, once a minute, after commits: only they take new pages.
+    private func clearStaleReadersIfDue(_ handle: OpaquePointer) {
         let now = ContinuousClock.now
         let isDue = readersChecked.withLock { last in
             if now - last < .seconds(60) { return false }
             last = now
             return true
         }
-        if isDue { clearStaleReaders() }
+        if isDue { Self.clearStaleReaders(handle) }
     }
 
-    /// Runs `body`, which may put a file of the same file system in the place of the store's own. From then on this environment, which
-    /// still has the old one, takes nothing more. Needs the store `alone`, until this environment is closed: both files have the same
-    /// lock file.
+    // MARK: - Files and disk
+
+    /// Runs `body`, which may put a file of the same file system in the place of the store's own. From then on this
+    /// environment, which still has the old one, refuses to write. Needs the store `alone`, until this environment is
+    /// closed: both files have the same lock file.
     package func replacingFile<Result>(_ body: ((_ replace: String) throws -> Void) throws -> Result) throws -> Result {
-        precondition(isAlone, "others have the file open that is to be replaced")
+        precondition(isAlone, "the file to be replaced may be open elsewhere")
         return try withWriteTransaction { _ in try body(replaceFile) }
     }
 
+    /// The new file gets the owner and the mode of the old one.
     private func replaceFile(with file: String) throws(StorageError) {
-        // Whoever put another one there knows nothing of our locks.
-        guard FileIdentity(Self.dataFile(in: path)) == identity else { throw .inUse(path: path) }
-        guard rename(file, Self.dataFile(in: path)) == 0 else { throw .system(operation: "rename", code: errno) }
-        markFailed()
+        let data = Self.dataFile(in: path)
+        guard let old = FileIdentity(data), old == files.data else { throw .filesChanged(path: path) }
+        // Only root may give files away; without that the file belongs to the one who compacts.
+        _ = chown(file, old.owner, old.group)
+        guard chmod(file, old.mode) == 0, rename(file, data) == 0 else {
+            throw .system(operation: "rename", code: errno)
+        }
         try FolderSync.sync(path)
     }
 
-    /// Makes sure that what `transaction` found is on the disk (`mdb_env_sync`): another process may have died between a commit and its last
-    /// sync. Throws `CommitFailure.unknown` if it cannot be said.
+    /// Makes sure that what `transaction` found is on the disk (`mdb_env_sync`): another process may have died between
+    /// a commit and its last sync. Throws `CommitFailure.unknown` if it cannot be said.
     package func syncWhatIsSeen(by transaction: borrowing WriteTransaction) throws {
         let seen = mdb_txn_id(transaction.handle) - 1
         if seen <= synced.load(ordering: .relaxed) { return }
-        let code = mdb_env_sync(handle, 1)
+        let code = mdb_env_sync(mdb_txn_env(transaction.handle), 1)
         if code != 0 {
-            markFailed()
+            refuseWrites(.closedAfterFailure)
             throw CommitFailure.unknown(code: code)
         }
         synced.store(seen, ordering: .relaxed)
     }
+}
 
-    /// From now on, refuse to write: after a failed sync nobody can say what the disk holds.
-    func markFailed() { failed.store(true, ordering: .relaxed) }
-
-    func refuseAfterFailure() throws(StorageError) {
-        if failed.load(ordering: .relaxed) { throw .closedAfterFailure }
-    }
-
-    /// Bytes of the file that hold something, free pages included.
-    package var usedBytes: UInt64 { MetaPages.usedBytes(handle) }
+/// How a write transaction ended without success.
+package enum CommitFailure: Error {
+    /// Nothing was written.
+    case refused(StorageError)
+    /// What was written may or may not be on the disk.
+    case unknown(code: Int32)
 }

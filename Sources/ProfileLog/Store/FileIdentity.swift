@@ -5,6 +5,9 @@ package struct FileIdentity: Hashable, Sendable {
     let device: UInt64
     let inode: UInt64
     let bytes: UInt64
+    let mode: mode_t
+    let owner: uid_t
+    let group: gid_t
 
     /// The file at `path`; nil if there is none.
     init?(_ path: String) {
@@ -13,7 +16,7 @@ package struct FileIdentity: Hashable, Sendable {
         self.init(status)
     }
 
-    /// The file behind an open descriptor.
+    /// The file of an open descriptor.
     init?(descriptor: Int32) {
         var status = stat()
         guard fstat(descriptor, &status) == 0 else { return nil }
@@ -24,6 +27,8 @@ package struct FileIdentity: Hashable, Sendable {
         device = UInt64(status.st_dev)
         inode = UInt64(status.st_ino)
         bytes = UInt64(status.st_size)
+        mode = status.st_mode & 0o777
+        (owner, group) = (status.st_uid, status.st_gid)
     }
 
     package static func == (left: FileIdentity, right: FileIdentity) -> Bool {
@@ -34,4 +39,20 @@ package struct FileIdentity: Hashable, Sendable {
         hasher.combine(device)
         hasher.combine(inode)
     }
+}
+
+/// The two files of a store.
+struct StoreFiles: Equatable, Sendable {
+    let data, lock: FileIdentity
+
+    /// Those in the folder `path` now; nil if one is missing.
+    init?(_ path: String) {
+        guard let data = FileIdentity(Environment.dataFile(in: path)),
+            let lock = FileIdentity(Environment.lockFile(in: path))
+        else { return nil }
+        (self.data, self.lock) = (data, lock)
+    }
+
+    /// Whether both hold what LMDB puts there before anything else. A store that is open always does.
+    var areComplete: Bool { data.bytes > MetaPages.bytes && lock.bytes > 0 }
 }

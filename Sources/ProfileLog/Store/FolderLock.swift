@@ -1,26 +1,40 @@
 internal import Glibc
 
-/// The lock on a store's folder (`flock`): shared by all who have the store open, and held alone by who replaces its file.
+/// The lock on a store's folder (`flock`): shared by all who have the store open, and exclusive for those who replace
+/// or make its files.
 ///
-/// LMDB's own locks say nothing about that: they belong to one file. It is taken before the file is looked at, held until the file is
-/// closed, and never changed from one kind to the other in between: `flock` gives up the one before it has the other, and in that moment
-/// somebody else may replace the file.
+/// It tells whether a store is in use; LMDB's own locks cannot, as they are in a file that may be removed. It is taken
+/// before the files are looked at and held until they are closed.
 package struct FolderLock: ~Copyable {
     private let descriptor: Int32
+    private let path: String
 
-    /// Takes the lock, with others or `alone`. Throws `inUse` if somebody has it who does not share it, or is not to, and `unreachable`
+    /// Takes the lock, shared or `alone`. Throws `inUse` if a lock of another opening is in the way, and `unreachable`
     /// where there are no such locks.
     init(_ path: String, alone: Bool) throws(StorageError) {
         let descriptor = Glibc.open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard descriptor >= 0 else { throw .unreachable(path: path, code: errno) }
-        while flock(descriptor, (alone ? LOCK_EX : LOCK_SH) | LOCK_NB) != 0 {
-            let code = errno
-            if code == EINTR { continue }
+        do throws(StorageError) {
+            try Self.take(descriptor, path, alone: alone)
+        } catch {
             close(descriptor)
-            throw code == EWOULDBLOCK ? .inUse(path: path) : .unreachable(path: path, code: code)
+            throw error
         }
         self.descriptor = descriptor
+        self.path = path
     }
 
     deinit { close(descriptor) }
+
+    /// Changes the kind of the lock. `flock` gives up the old one before it has the new one: look at the files again
+    /// after this.
+    func take(alone: Bool) throws(StorageError) { try Self.take(descriptor, path, alone: alone) }
+
+    private static func take(_ descriptor: Int32, _ path: String, alone: Bool) throws(StorageError) {
+        while flock(descriptor, (alone ? LOCK_EX : LOCK_SH) | LOCK_NB) != 0 {
+            let code = errno
+            if code == EINTR { continue }
+            throw code == EWOULDBLOCK ? .inUse(path: path) : .unreachable(path: path, code: code)
+        }
+    }
 }

@@ -1,8 +1,8 @@
 internal import Glibc
 
-/// Syncs of folders, where the names of files stand: LMDB does none.
+/// Syncs folders, which hold the names of files: LMDB does not.
 package enum FolderSync {
-    /// Puts on the disk which files are in the folder `path`.
+    /// Makes the names of the files in the folder `path` durable.
     package static func sync(_ path: String) throws(StorageError) {
         let folder = Glibc.open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard folder >= 0 else { throw .unreachable(path: path, code: errno) }
@@ -11,10 +11,10 @@ package enum FolderSync {
         if fsync(folder) != 0, errno != EINVAL { throw .system(operation: "sync of its folder", code: errno) }
     }
 
-    /// As `sync(_:)`, and that there is this folder, which may be new.
+    /// As `sync(_:)`, and the name of the folder itself, which may be new.
     static func syncNew(_ path: String) throws(StorageError) {
         try sync(path)
-        // Who may write in the folder around it, and not read it, can only sync everything.
+        // Without the right to read the parent folder, only a sync of everything is left.
         if access(path + "/..", R_OK) == 0 { try sync(path + "/..") } else { Glibc.sync() }
     }
 }

@@ -3,6 +3,45 @@ internal import Glibc
 
 /// How many bytes LMDB's file says that it has in use, in the two first pages, which take turns to say so.
 enum MetaPages {
+    /// Bytes of both pages.
+    static let bytes = 2 * UInt64(getpagesize())
+
+    /// Whether `file` holds nothing but a part of what LMDB writes first into a new one, with zeros for what is
+    /// missing: its making was stopped before the first commit. A file with a commit differs within the first 48 bytes
+    /// of either page.
+    static func areUnfinished(file: String) -> Bool {
+        let descriptor = Glibc.open(file, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { return false }
+        defer { close(descriptor) }
+        var found = [UInt8](repeating: 0, count: Int(bytes) + 1)
+        let count = read(descriptor, &found, found.count)
+        return count >= 0 && count <= bytes && zip(found, fresh).allSatisfy { $0 == 0 || $0 == $1 }
+    }
+
+    /// Both pages of a new file (`mdb_env_init_meta`).
+    private static let fresh: [UInt8] = {
+        var pages = [UInt8](repeating: 0, count: Int(bytes))
+        pages.withUnsafeMutableBytes { pages in
+            for number in 0...1 {
+                let page = UnsafeMutableRawBufferPointer(rebasing: pages[(number * Int(bytes) / 2)...])
+                page.storeBytes(of: UInt64(number), toByteOffset: 0, as: UInt64.self)
+                page.storeBytes(of: 8, toByteOffset: 10, as: UInt16.self)  // P_META
+                page.storeBytes(of: magic, toByteOffset: 16, as: UInt32.self)
+                page.storeBytes(of: 1, toByteOffset: 20, as: UInt32.self)  // version
+                page.storeBytes(of: UInt64(Environment.mapSizeBytes), toByteOffset: 32, as: UInt64.self)
+                page.storeBytes(of: UInt32(bytes / 2), toByteOffset: 40, as: UInt32.self)
+                page.storeBytes(of: 8, toByteOffset: 44, as: UInt16.self)  // MDB_INTEGERKEY, of the list of free pages
+                page.storeBytes(of: .max, toByteOffset: 80, as: UInt64.self)  // no root of that list
+                page.storeBytes(of: .max, toByteOffset: 128, as: UInt64.self)  // no root of the tables
+                page.storeBytes(of: 1, toByteOffset: 136, as: UInt64.self)  // last page
+            }
+        }
+        return pages
+    }()
+
+    /// Where LMDB's files are told from others: `mm_magic`, after 16 bytes of page header.
+    static let magic: UInt32 = 0xBEEF_C0DE
+
     /// Where the last page ends, by an open environment (`mdb_env_info`); `UInt64.max` if that is beyond all numbers.
     static func usedBytes(_ handle: OpaquePointer) -> UInt64 {
         var info = MDB_envinfo()
@@ -12,9 +51,10 @@ enum MetaPages {
         return end(ofPage: UInt64(UInt(bitPattern: info.me_last_pgno)), pageBytes: stat.ms_psize)
     }
 
-    /// The same without LMDB, which cannot open a file that counts more pages than memory has addresses for; 0 if it cannot be read.
+    /// The same without LMDB, which cannot open a file that counts more pages than memory has addresses for; 0 if it
+    /// cannot be read.
     ///
-    ///     0  page header   40  bytes of a page, UInt32   136  last page, UInt64   (of either page, in the machine's order)
+    ///     0  page header   40  bytes of a page, UInt32   136  last page, UInt64   (in the machine's order)
     static func usedBytes(file: String) -> UInt64 {
         let descriptor = Glibc.open(file, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { return 0 }
@@ -34,7 +74,8 @@ enum MetaPages {
         let lastPage: UInt64
     }
 
-    /// The page that the commit of this number wrote, from the file; nil if it is not there, or another commit wrote it over.
+    /// The page that the commit of this number wrote, from the file; nil if it is not there, or another commit wrote it
+    /// over.
     ///
     ///     80  root of the list of free pages, UInt64   136  last page, UInt64   144  number of the commit, UInt64
     static func page(ofCommit commit: UInt64, _ descriptor: Int32, pageBytes: UInt64) -> Page? {

@@ -1,58 +1,71 @@
 internal import Glibc
 internal import Synchronization
 
-/// The environments that this process has open. LMDB's locks belong to the process: closing a second copy of a file would drop
-/// the locks of the first.
+/// The environments that this process has open. LMDB's locks belong to the process: closing a second copy of a file
+/// would drop the locks of the first.
 final class OpenEnvironments: Sendable {
     static let shared = OpenEnvironments()
 
-    private struct Weak: Sendable {
+    private struct Entry: Sendable {
         weak var environment: Environment?
+        let lockFile: FileIdentity
     }
-    private let open = Mutex<[FileIdentity: Weak]>([:])
+    private let open = Mutex<[FileIdentity: Entry]>([:])
 
     private enum Look {
         case found(Environment)
+        /// Another opening is in the way. An environment of this process is released outside of the mutex, which its
+        /// end needs.
+        case busy(StorageError, Environment?)
         case failed(StorageError)
-        /// Somebody has the store, or is closing it. Whose environment that is is let go of outside of the lock, which its end needs.
-        case busy(Environment?)
     }
 
     /// The environment of the store in the folder `path`, of this process or made by `make`.
     ///
-    /// Whoever has the store alone is waited for. To get it `alone`, others are waited for no longer than a tenth of a second, and then
-    /// it is `inUse`: a program that another thread starts has all locks of this process until it runs (`exec`), also those of a store
-    /// that was closed.
+    /// Waits for those who have the store alone. To get it `alone`, it waits for others a tenth of a second, then
+    /// throws `inUse`: a program that another thread starts has all locks of this process until it runs (`exec`), also
+    /// those of a store that was closed. For the same reason, and since others may be making the files, it looks for a
+    /// second before it throws `filesChanged`.
     func environment(
         path: String, alone: Bool, orOpen make: () throws(StorageError) -> Environment
     ) throws(StorageError) -> Environment {
         var tries = 0
         while true {
-            switch look(Environment.dataFile(in: path), alone, make) {
+            switch look(path, alone, make) {
             case .found(let environment): return environment
             case .failed(let error): throw error
-            case .busy: tries += 1
+            case .busy(let reason, _):
+                tries += 1
+                if case .filesChanged = reason, tries >= 500 { throw reason }
+                if case .inUse = reason, alone, tries >= 50 { throw reason }
             }
-            if alone, tries == 50 { throw .inUse(path: path) }
             usleep(2_000)
         }
     }
 
-    private func look(_ file: String, _ alone: Bool, _ make: () throws(StorageError) -> Environment) -> Look {
+    private func look(_ path: String, _ alone: Bool, _ make: () throws(StorageError) -> Environment) -> Look {
         open.withLock { open in
-            if let identity = FileIdentity(file), let entry = open[identity] {
+            if let identity = FileIdentity(Environment.dataFile(in: path)), let entry = open[identity] {
                 let environment = entry.environment
                 if let environment, !alone, !environment.isAlone { return .found(environment) }
-                return .busy(environment)
+                return .busy(.inUse(path: path), environment)
+            }
+            // With another data file: this process must not open a lock file twice.
+            if let lock = FileIdentity(Environment.lockFile(in: path)),
+                open.values.contains(where: { $0.lockFile == lock })
+            {
+                return .busy(.filesChanged(path: path), nil)
             }
             do throws(StorageError) {
                 let environment = try make()
-                open[environment.identity] = Weak(environment: environment)
+                open[environment.files.data] = Entry(environment: environment, lockFile: environment.files.lock)
                 return .found(environment)
             } catch {
-                // Without this lock, which whoever has the store may need.
-                if case .inUse = error { return .busy(nil) }
-                return .failed(error)
+                switch error {
+                // Tried again without this mutex, which the one in the way may need.
+                case .inUse, .filesChanged: return .busy(error, nil)
+                default: return .failed(error)
+                }
             }
         }
     }

@@ -3,15 +3,18 @@ internal import Glibc
 
 /// A file that has fewer pages than its meta page counts, which alone is no damage.
 ///
-/// LMDB does not write a page that it took from the file's end and gave back in the same transaction (`P_LOOSE`, and the pages of a long value
-/// that is deleted again), and yet counts it: it stands on the list of free pages. Who uses it next writes it first. So nothing is lost if all
-/// pages that are missing are on that list.
+/// LMDB does not write a page that it took from the file's end and gave back in the same transaction (`P_LOOSE`, and
+/// the pages of a long value that is deleted again), and yet counts it: it is on the list of free pages. The next
+/// commit that uses it writes it first. So nothing is lost if all pages that are missing are on that list.
 ///
-/// The list is a tree: its rows hold page numbers, by the commit that gave them back. It is read with `pread`, since a page behind the file's
-/// end is a crash in the map, and none of it is believed: what cannot be so makes the file a cut one. All numbers are in the machine's order.
+/// The list is a tree: its rows hold page numbers, by the commit that gave them back. It is read with `pread`, since a
+/// page after the file's end is a crash in the map, and nothing in it is trusted: what cannot be right makes the file a
+/// cut one. All numbers are in the machine's order.
 ///
-///     page    0  its number, UInt64   10  flags, UInt16   12  where the offsets end, UInt16   16  offsets of its rows, UInt16 each
-///     row     0  bytes of the value, UInt32   4  flags, UInt16   6  bytes of the key, UInt16   8  key, value (or the number of its own page)
+///     page    0  its number, UInt64         10  flags, UInt16             12  where the offsets end, UInt16
+///             16  offsets of its rows, UInt16 each
+///     row     0  bytes of the value, UInt32  4  flags, UInt16              6  bytes of the key, UInt16
+///             8  key, value (or the number of its own page)
 ///     branch  0  page below, UInt48
 ///     value   0  how many follow, UInt64   8  numbers of free pages, UInt64 each
 struct ShortFile {
@@ -22,7 +25,7 @@ struct ShortFile {
     private let lastPage: UInt64
     /// The pages of the list that were read: each belongs to it once.
     private var seen: Set<UInt64> = []
-    /// The pages behind the file's end that are free.
+    /// The pages after the file's end that are free.
     private var free: Set<UInt64> = []
 
     /// Whether an open environment's file lacks nothing but free pages.
@@ -37,7 +40,7 @@ struct ShortFile {
         return false
     }
 
-    /// As above, by what `snapshot` sees: as long as it is open, no page of that is written again. Nil if its meta page was.
+    /// As above, by what `snapshot` sees: while it is open, no page of that is written again. Nil if its meta page was.
     private static func verdict(
         _ snapshot: borrowing ReadTransaction, _ descriptor: Int32, pageBytes: UInt64
     ) -> Bool? {
@@ -86,7 +89,8 @@ struct ShortFile {
         return true
     }
 
-    /// Takes in a row's value of `size` bytes, which stands at `value` in `page`, or in pages of its own, of which the number stands there.
+    /// Takes in a row's value of `size` bytes, which is at `value` in `page`, or in pages of its own, whose number is
+    /// there.
     private mutating func take(
         _ bytes: [UInt8], value: Int, _ size: UInt64, _ flags: UInt16, of page: UInt64
     ) -> Bool {

@@ -16,8 +16,8 @@ extension StorageError {
         // Of all of LMDB's calls, only its lock on the process's number gives up at once.
         case EAGAIN: .processNumberTaken(number: getpid())
         case MDB_PANIC: .closedAfterFailure
-        // Once a broken page was met, the transaction answers everything with `MDB_BAD_TXN`; a page that leads back to itself fills the
-        // cursor's stack.
+        // Once a broken page was met, the transaction answers everything with `MDB_BAD_TXN`; a page that leads back to
+        // itself fills the cursor's stack.
         case MDB_CORRUPTED, MDB_PAGE_NOTFOUND, MDB_BAD_TXN, MDB_CURSOR_FULL: .brokenPage(operation: "\(operation)")
         default: .system(operation: "\(operation)", code: code)
         }

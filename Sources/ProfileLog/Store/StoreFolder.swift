@@ -1,23 +1,20 @@
 internal import CLMDB
 internal import Glibc
 
-/// What a folder holds, told without changing anything in it: LMDB leaves its lock file in every folder that it opens.
+/// What a folder holds. Looking changes nothing in it, while LMDB leaves its lock file in every folder that it opens.
 public enum StoreFolder: Hashable, Sendable {
     /// Nothing: there is no such folder, or it is empty. The first write makes a store of it.
     case vacant
-    /// What a very first write left that was stopped before it wrote a byte. The next one finishes it.
+    /// What a very first write left that was stopped while it made the files. The next write makes them again.
     case unfinished
-    /// A `data.mdb` that ends within its first pages, which LMDB does not open: of a very first write that was stopped, or cut
-    /// later. It holds no event.
-    case torn
     /// A store, as far as can be told without opening it.
     case store
-    /// Files of others.
+    /// Files of other programs.
     case foreign
 
     /// Looks into the folder at `path`; it need not exist.
     public init(path: String) throws(StorageError) {
-        let data = path + "/data.mdb"
+        let data = Environment.dataFile(in: path)
         if let file = FileIdentity(data) {
             self = Self.with(file, path)
             return
@@ -26,15 +23,11 @@ public enum StoreFolder: Hashable, Sendable {
         case []: self = .vacant
         case ["lock.mdb"]: self = .unfinished
         case let names where names.contains("data.mdb"):
-            // Somebody has made the store since the first look, or the folder may be listed and not entered.
+            // The store was made since the first look, or the folder may be listed and not entered.
             guard let file = FileIdentity(data) else { throw .unreachable(path: path, code: errno) }
             self = Self.with(file, path)
         default: self = .foreign
         }
-    }
-
-    private static func with(_ data: FileIdentity, _ path: String) -> StoreFolder {
-        data.bytes == 0 ? .unfinished : withData(path, bytes: data.bytes)
     }
 
     /// The names in the folder, without those that a fresh file system has; none if there is no folder.
@@ -56,27 +49,27 @@ public enum StoreFolder: Hashable, Sendable {
 
     // MARK: - What is in data.mdb
 
-    /// LMDB begins a file with two pages that say what is in it, written at once; the first commit comes behind them.
-    private static func withData(_ path: String, bytes: UInt64) -> StoreFolder {
+    private static func with(_ data: FileIdentity, _ path: String) -> StoreFolder {
+        if MetaPages.areUnfinished(file: Environment.dataFile(in: path)) { return .unfinished }
         guard hasMagic(path + "/data.mdb") else { return .foreign }
-        if bytes < 2 * UInt64(getpagesize()) { return .torn }
         // Where a lock file is, another process may be writing, and a look that takes no lock could see half of it.
-        // Opening leaves nothing new there, so that it may be opened to see.
-        if FileIdentity(path + "/lock.mdb") != nil { return .store }
-        return hasOtherTables(path, bytes: bytes) ? .foreign : .store
+        // Opening leaves nothing new there, so that it may be opened to see. And of a cut file, opening says that.
+        if data.bytes < MetaPages.bytes || FileIdentity(Environment.lockFile(in: path)) != nil { return .store }
+        return hasOtherTables(path, bytes: data.bytes) ? .foreign : .store
     }
 
-    /// Whether the file begins as LMDB's files do: 16 bytes of page header, then `mm_magic`.
+    /// Whether the file begins as LMDB's files do.
     private static func hasMagic(_ file: String) -> Bool {
         let descriptor = Glibc.open(file, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { return true }  // to be told by those who open it
+        guard descriptor >= 0 else { return true }  // opening it reports that
         defer { close(descriptor) }
         var magic: UInt32 = 0
         guard pread(descriptor, &magic, 4, 16) == 4 else { return false }
-        return magic == 0xBEEF_C0DE
+        return magic == MetaPages.magic
     }
 
-    /// Whether it is another program's LMDB file. One that cannot be looked at is left to those who open it, who say why.
+    /// Whether it is another program's LMDB file. One that cannot be read is no other program's: opening it reports
+    /// why.
     private static func hasOtherTables(_ path: String, bytes: UInt64) -> Bool {
         var handle: OpaquePointer?
         guard mdb_env_create(&handle) == 0, let handle else { return false }

@@ -1,7 +1,7 @@
 internal import CLMDB
 
 /// One key space of an environment, for reading.
-package struct Table: Sendable {
+package struct Table: Equatable, Sendable {
     package let handle: UInt32
 
     /// LMDB's own list of free pages, by the transaction that freed them (`FREE_DBI`).
@@ -20,14 +20,14 @@ package struct Table: Sendable {
 /// A table that a write transaction may change.
 ///
 /// `Tables` has one for each cache. Only `CommitBatch.apply` makes them for `log`, `names` and `meta` (`TruthWriterTests`).
-package struct WritableTable: Sendable {
+package struct WritableTable: Equatable, Sendable {
     package let table: Table
 
     package init(_ table: Table) { self.table = table }
 }
 
 /// The handles of all tables, opened once for an environment. The truth can be read alone.
-package struct Tables: Sendable {
+package struct Tables: Equatable, Sendable {
     package let meta, log, names: Table
     package let users, identifiers, contacts, streams, keys, devices, pending, snapshots, checkpoints: WritableTable
 

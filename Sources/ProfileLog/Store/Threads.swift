@@ -1,10 +1,11 @@
 internal import Foundation
 
-/// Starts a thread that runs `body` under `name`, of which Linux takes 15 bytes, with a stack of `stackBytes` (0: the system's default).
+/// Starts a thread that runs `body` under `name`, of which Linux takes 15 bytes, with a stack of `stackBytes` (0: the
+/// system's default).
 package func startThread(_ name: String, stackBytes: Int = 0, _ body: @escaping @Sendable () -> Void) {
     let hasBegun = DispatchSemaphore(value: 0)
     let thread = Thread {
-        // Foundation names no thread that it has not begun, and knows which one that is only when `start` returns.
+        // Foundation can name a thread only after `start` has returned.
         hasBegun.wait()
         Thread.current.name = name
         body()

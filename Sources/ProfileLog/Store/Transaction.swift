@@ -7,7 +7,7 @@ package protocol Reading: ~Copyable {
 }
 
 extension Reading where Self: ~Copyable {
-    /// The value under `key`, or nil. The bytes are LMDB's own (`mdb_get`): they stand until the transaction ends or writes.
+    /// The value under `key`, or nil. The bytes are LMDB's own (`mdb_get`): valid until the transaction ends or writes.
     @inline(__always)
     package borrowing func get(_ table: Table, _ key: UnsafeRawBufferPointer) throws(StorageError)
         -> UnsafeRawBufferPointer?
@@ -90,7 +90,7 @@ package struct ReadTransaction: ~Copyable, Reading {
 package struct WriteTransaction: ~Copyable, Reading {
     package let handle: OpaquePointer
 
-    fileprivate init(_ environment: OpaquePointer) throws(StorageError) {
+    init(_ environment: OpaquePointer) throws(StorageError) {
         var handle: OpaquePointer?
         try StorageError.check(mdb_txn_begin(environment, nil, 0, &handle), "write transaction")
         guard let handle else { throw .system(operation: "write transaction", code: 0) }
@@ -99,7 +99,7 @@ package struct WriteTransaction: ~Copyable, Reading {
 
     deinit { mdb_txn_abort(handle) }
 
-    fileprivate consuming func commit() throws(StorageError) {
+    consuming func commit() throws(StorageError) {
         let code = mdb_txn_commit(handle)  // frees the handle, even on failure
         discard self
         try StorageError.check(code, "commit")
@@ -141,81 +141,5 @@ package struct WriteTransaction: ~Copyable, Reading {
     /// Empties `table` (`mdb_drop`).
     package borrowing func clear(_ table: WritableTable) throws(StorageError) {
         try StorageError.check(mdb_drop(handle, table.table.handle, 0), "clear")
-    }
-}
-
-/// How a write transaction ended without success.
-package enum CommitFailure: Error {
-    /// Nothing was written.
-    case refused(StorageError)
-    /// What was written may or may not be on the disk.
-    case unknown(code: Int32)
-}
-
-extension Environment {
-    /// Runs `body` on one frozen view of the store.
-    package func withReadTransaction<Result>(_ body: (borrowing ReadTransaction) throws -> Result) throws -> Result {
-        let transaction = try beginReadTransaction()
-        return try body(transaction)
-    }
-
-    private func beginReadTransaction() throws(StorageError) -> ReadTransaction {
-        do {
-            return try ReadTransaction(handle)
-        } catch .readersFull {
-            clearStaleReaders()
-            return try ReadTransaction(handle)
-        }
-    }
-
-    /// Runs `body`, then makes all of its work durable or none of it, for one sync however much it puts.
-    ///
-    /// Call it on one thread at a time; another process's write transaction is waited for. Throws what `body` throws, with nothing
-    /// written, or a `CommitFailure`. After an unknown outcome every later write is refused until the store is opened again.
-    package func withWriteTransaction<Result>(_ body: (borrowing WriteTransaction) throws -> Result) throws -> Result {
-        try refuseAfterFailure()
-        let transaction = try WriteTransaction(handle)
-        // Once more: whoever had the lock before may have failed, or put another file in place.
-        try refuseAfterFailure()
-        let result = try body(transaction)  // if this throws, `deinit` aborts
-        do {
-            try transaction.commit()
-        } catch {
-            throw commitFailure(error)
-        }
-        clearStaleReadersIfDue()
-        return result
-    }
-
-    private func commitFailure(_ error: StorageError) -> CommitFailure {
-        // LMDB writes the data pages first: with a full disk and no panic, the meta page was not reached.
-        switch error {
-        case .diskFull, .mapFull:
-            if !isPanicked { return .refused(error) }
-            markFailed()
-            return .unknown(code: noSpaceCode)
-        case .system(_, StorageError.shortWriteCode) where !isPanicked && Environment.isDiskFull(path):
-            // LMDB calls a write that was cut short an I/O error; the meta page was not reached, so nothing was stored.
-            return .refused(.diskFull)
-        // Met before the meta page was written.
-        case .brokenPage: return .refused(error)
-        case .system(_, let code):
-            markFailed()
-            return .unknown(code: code)
-        default:
-            markFailed()
-            return .unknown(code: 0)
-        }
-    }
-
-    private var noSpaceCode: Int32 { StorageError.noSpaceCode }
-
-    private var isPanicked: Bool {
-        do {
-            _ = try ReadTransaction(handle)
-            return false
-        } catch {
-            return error == .closedAfterFailure
-        }
     }
 }

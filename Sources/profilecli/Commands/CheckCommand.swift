@@ -59,11 +59,15 @@ struct CheckCommand: ParsableCommand {
         // Before the store is opened, which reads some of everything.
         if try StoreFolder(path: store.path) == .store { try EventLog.readThrough(path: store.path, telling: tell) }
         // With all projections whose states `profiled` keeps.
-        let report = try store.open(projections: API.projections).check(progress: tell)
+        let log = try store.open(projections: API.projections)
+        let report = try log.check(progress: tell)
         bar.clear()
         try Output.print(
             output.isJSON
                 ? Self.json(report.problems.map { ($0.place, $0.what) }, report) : Self.lines(report, store.path))
+        if let jump = try log.clockJump() {
+            Output.message(StatsCommand.clockAhead(jump.position.rawValue, seconds: jump.seconds))
+        }
         guard report.isSound else {
             Output.message(
                 "The store is damaged in \(Number.counted(UInt64(report.problems.count), "place")). Stop writing to it, and restore "

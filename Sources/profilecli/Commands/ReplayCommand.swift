@@ -19,6 +19,7 @@ struct ReplayCommand: ParsableCommand {
               profilecli replay --threads 4
               profilecli replay --until 1000
               profilecli replay --until 2026-01-31T12:00:00Z --into past-store
+              profilecli replay --into mended --mend-clock
             """)
 
     @OptionGroup var store: StoreOnlyOption
@@ -34,6 +35,11 @@ struct ReplayCommand: ParsableCommand {
         help: ArgumentHelp("Stop behind this position, or at this time of recording.", valueName: "position|time"))
     var until: String?
 
+    @Flag(
+        name: .long,
+        help: "With --into: events that a clock recorded that was ahead get the time of now, in the copy.")
+    var mendClock = false
+
     @Flag(name: .long, help: "Prove that the live profiles are what the log says.")
     var verify = false
 
@@ -45,6 +51,7 @@ struct ReplayCommand: ParsableCommand {
         if let until, PositionOrTime(until) == nil {
             throw ValidationError("--until must be a position, as in 1000, or a time, as in 2026-01-31T12:00:00Z.")
         }
+        if into == nil, mendClock { throw ValidationError("--mend-clock changes a copy. Name its folder with --into.") }
         if into != nil, verify { throw ValidationError("--into always verifies the copy. Leave out --verify.") }
     }
 
@@ -64,7 +71,8 @@ struct ReplayCommand: ParsableCommand {
         }
         let report =
             if let into {
-                try log.replay(into: into, until: until, progress: progress)
+                try log.replay(
+                    into: into, until: until, latest: mendClock ? log.options.now() : nil, progress: progress)
             } else {
                 try log.replay(threads: threads, until: until, verify: verify, progress: progress)
             }

@@ -30,8 +30,29 @@ struct StatsCommand: AsyncParsableCommand {
         for row in answer.object("rows").value.members {
             table.add("rows in table \(row.key.text)", Self.number(row.value))
         }
+        let jump = answer.object("clock_ahead")
+        if let position = jump["position"].integer {
+            Output.message(Self.clockAhead(UInt64(position), seconds: jump["seconds"].integer ?? 0))
+        }
         let times = WaitingTable(pending.object("waiting_s"), least: 1).lines()
         try Output.print(table.lines() + times + ["store \(answer["store"].cell)"])
+    }
+
+    /// What to say of events that were recorded while the clock was ahead.
+    static func clockAhead(_ position: UInt64, seconds: Int64) -> String {
+        """
+        The clock was ahead when position \(Number.grouped(position)) was recorded: by \(Self.span(seconds)), seen from now. Later events \
+        have the same time, and \"as of\" a time before it does not see them; positions are right. `profilecli replay --into FOLDER \
+        --mend-clock` makes a copy in which they have the time of now.
+        """
+    }
+
+    private static func span(_ seconds: Int64) -> String {
+        switch seconds {
+        case ..<7_200: "\(seconds / 60) minutes"
+        case ..<172_800: "\(seconds / 3_600) hours"
+        default: "\(seconds / 86_400) days"
+        }
     }
 
     private static func number(_ value: AttributeValue) -> String {

@@ -29,11 +29,6 @@ struct StoreOption {
         case .store: isNew = false
         case .vacant: isNew = create
         case .foreign: throw StorageError.notAStore(path: path)
-        case .torn:
-            throw Failure(
-                "The store in \(path) holds no event: its first write was stopped, or its file was cut.",
-                remedy: "If it was new, remove data.mdb and lock.mdb there and run the command again; "
-                    + "if not, restore data.mdb from a backup.")
         case .unfinished:
             guard create else {
                 throw Failure(

@@ -40,7 +40,7 @@ struct StoreOptions: ParsableArguments {
         switch try StoreFolder(path: path) {
         case .store: return nil
         case .foreign: throw StorageError.notAStore(path: path)
-        case .vacant, .unfinished, .torn:
+        case .vacant, .unfinished:
             throw StartFailure(
                 StorageError.noStore(path: path).description,
                 remedy: "Check --store or PROFILELOG_STORE; `profiled keys add` makes a store, with its first key.")

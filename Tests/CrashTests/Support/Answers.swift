@@ -26,6 +26,8 @@ struct Answers: Sendable {
     private(set) var complaints: [String] = []
     private(set) var wasOpened = false
     private(set) var hasEnded = false
+    /// The last position that the child read at its end.
+    private(set) var lastRead: UInt64?
 
     init(_ lines: [String]) { for line in lines { add(line) } }
 
@@ -34,6 +36,7 @@ struct Answers: Sendable {
         switch (parts.first, parts.count) {
         case ("open", 2): wasOpened = true
         case ("end", _): hasEnded = true
+        case ("last", 2): lastRead = UInt64(parts[1])
         case ("try", 2): tried.append(parts[1])
         case ("ack", 6):
             order.append(.stored)

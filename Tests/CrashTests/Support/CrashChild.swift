@@ -1,7 +1,8 @@
 import Foundation
 import TestSupport
 
-/// The crash tests' own program, `profilelog-crashchild`: fed through a pipe, read through another or a file, and killed at will.
+/// The crash tests' own program, `profilelog-crashchild`: fed through a pipe, read through another or a file, and
+/// killed at will.
 final class CrashChild {
     private let process: ChildProcess
     /// The program's standard output, if it is a pipe.

@@ -69,7 +69,7 @@ struct StoreAudit: Sendable {
             appends[tag.append, default: []].append(event)
             indexes[tag.append, default: []].append(tag.index)
             if indexes[tag.append]?.count == tag.count, indexes[tag.append] != Array(0..<tag.count) {
-                problems.append("append \(tag.append): its events stand in the order \(indexes[tag.append] ?? [])")
+                problems.append("append \(tag.append): its events are in the order \(indexes[tag.append] ?? [])")
             }
         }
         for (name, events) in appends {

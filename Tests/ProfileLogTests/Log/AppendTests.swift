@@ -156,15 +156,46 @@ struct AppendTests {
         #expect(try log.lastPosition() == .start)
     }
 
-    @Test("A clock that is more than an hour behind is refused; less is made up for")
-    func clockBehind() throws {
+    @Test("After a commit with the clock ten years ahead, writing goes on at that time, and the jump is reported")
+    func clockAhead() throws {
         let log = try open()
+        let right = clock.now
+        let tenYears: Int64 = 315_576_000_000_000
         _ = try log.append([played], to: .externalID("ana"))
-        clock.advance(-3_000_000_000)
+        #expect(try log.clockJump() == nil)
+        clock.advance(tenYears)
         _ = try log.append([played], to: .externalID("ana"))
-        clock.advance(-700_000_000)
-        #expect(throws: AppendError.clockBehind(seconds: 3700)) { try log.append([played], to: .externalID("ana")) }
+        #expect(try log.clockJump() == nil)
+        clock.advance(-tenYears)
+        for _ in 0..<3 { _ = try log.append([played], to: .externalID("ana")) }
+        let ahead = Timestamp(rawValue: right.rawValue + tenYears)
+        let times = try log.events(from: Position(rawValue: 1), limit: 10).events.map(\.recordedAt)
+        #expect(times == [right, right, ahead, ahead, ahead, ahead])
+        let jump = ClockJump(position: Position(rawValue: 3), recordedAt: ahead, seconds: tenYears / 1_000_000)
+        #expect(try log.clockJump() == jump)
         try log.expectSound()
+    }
+
+    @Test("A copy can give the time of now to what a clock that was ahead recorded: all else stays")
+    func mendedClock() throws {
+        let log = try open()
+        let tenYears: Int64 = 315_576_000_000_000
+        _ = try log.append([played], to: .externalID("ana"), idempotencyKey: "first")
+        clock.advance(tenYears)
+        _ = try log.append([played], to: .externalID("ana"))
+        clock.advance(3_600_000_000 - tenYears)
+        _ = try log.append([played], to: .externalID("ana"), idempotencyKey: "last")
+        let folder = TemporaryFolder()
+        let report = try log.replay(into: folder.path, latest: clock.now)
+        #expect(report.isComplete && report.isEqual)
+        let copy = try EventLog(path: folder.path, options: .small(clock))
+        #expect(try copy.clockJump() == nil)
+        let all = { (log: EventLog) in try log.events(from: Position(rawValue: 1), limit: 10).events }
+        let (before, after) = (try all(log), try all(copy))
+        #expect(after.count == before.count && after.map(\.event) == before.map(\.event))
+        #expect(after.map(\.recordedAt) == before.map { min($0.recordedAt, clock.now) })
+        #expect(try copy.append([played], to: .externalID("ana"), idempotencyKey: "last").isRepetition)
+        try copy.expectSound()
     }
 
     @Test("A save beyond the bound of a device is refused; a discard makes room")

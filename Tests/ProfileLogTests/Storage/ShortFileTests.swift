@@ -87,12 +87,12 @@ struct ShortFileTests {
     @Test("A list with branches, and with values that have pages of their own, cut as long as what goes is free")
     func longList() throws {
         let (_, bytes) = try fill { log in
-            // What is given back while somebody reads is not used again.
+            // What is given back during a read is not used again.
             try log.environment.withReadTransaction { _ in
                 try leaves(log)
                 for round in 0..<400 { _ = try log.append([played], to: .externalID("v\(round)")) }
             }
-            // Now it is, and what stands at the file's end is copied to other places.
+            // Now it is, and what is at the file's end is copied to other places.
             for _ in 0..<3 { _ = try log.append([played], to: .externalID("v1")) }
         }
         let data = try Data(contentsOf: URL(filePath: file))
@@ -141,7 +141,7 @@ struct ShortFileTests {
         var random = SeededGenerator(seed: seed)
         var data = try Data(contentsOf: URL(filePath: file))
         let root = Int(number(data, newest(data) + Meta.rootOfFreePages))
-        // Where rows stand in it, one row, or any bytes of it.
+        // The offsets of its rows, one row, or any bytes of it.
         let begin = root * 4096 + [0, 8, 16, 16 + 2 * random.next(below: 4), random.next(below: 4096)][Int(seed % 5)]
         for index in begin..<min(begin + 1 + random.next(below: 8), (root + 1) * 4096) {
             data[index] = UInt8.random(in: .min ... .max, using: &random)

@@ -1,4 +1,5 @@
 import Dispatch
+import Glibc
 import ProfileLog
 import Synchronization
 import Testing
@@ -113,40 +114,39 @@ struct BrazeIdentityRefusalTests {
 
     @Test("What ends a request in its middle is told with what was done, and with what was not", arguments: ["k", nil])
     func endsInTheMiddle(key: String?) async throws {
-        let clock = Mutex((time: Int64(1_800_000_000_000_000), goesBack: false))
-        let twoHours: Int64 = 7_200_000_000
+        // Without its lock file the store takes no writes; nil until the next commit is the last.
+        let lastCommit = Mutex<String?>(nil)
         var options = LogOptions()
-        options.now = { Timestamp(rawValue: clock.withLock { $0.time }) }
         options.onCommit = { _ in
-            clock.withLock { clock in
-                if clock.goesBack { clock = (clock.time - twoHours, false) }
+            lastCommit.withLock { file in
+                if let lock = file { rename(lock, lock + ".away") }
+                file = nil
             }
         }
         try await withAPI(options) { api in
+            let lock = api.log.path + "/lock.mdb"
             await api.track(Wire.user("a"))
             for name in ["1", "2", "3"] { await api.track(Wire.aliasOnly("l\(name)", name, #""email":"s@x.example""#)) }
             let missing = (source: Self.byAlias("none"), target: "a")
             let body = Self.merge(missing, (Self.shared, "a"), (Self.shared, "a"))
-            clock.withLock { $0.time -= twoHours }
+            rename(lock, lock + ".away")
             let refused = await send(api, "/users/merge", body, key)
-            #expect(refused.status == 503 && refused.body.contains("nothing was stored"))
+            #expect(refused.status == 503 && refused.body.contains("takes no writes"))
             #expect(!refused.body.contains("dropped"))
-            clock.withLock { $0 = ($0.time + twoHours, true) }
+            rename(lock + ".away", lock)
+            lastCommit.withLock { $0 = lock }
             let last = try api.log.lastPosition().rawValue
             let ended = await send(api, "/users/merge", body, key)
             #expect(try api.log.lastPosition().rawValue == last + 1)
             let json = try JSON.parse(Array(ended.body.utf8))
             let remedy = json.at("remedy").text
-            #expect(ended.status == 503 && json.at("code") == "clock_behind")
-            #expect(
-                json.at("message")
-                    == "This machine's clock is 2 hours behind the last event of the log. Items that were done: 1 of 3."
-            )
+            #expect(ended.status == 503 && json.at("code") == "files_changed")
+            #expect(json.at("message").text.hasSuffix("so it takes no writes. Items that were done: 1 of 3."))
             let nobody = #"{"reason":"no such user exists","input_array":"merge_updates","index":0}"#
             let notDone = #"{"reason":"was not done","input_array":"merge_updates","index":2}"#
             #expect(ended.body.hasSuffix(#","dropped":[\#(nobody),\#(notDone)]}"#))
             #expect(remedy.hasSuffix(key == nil ? "`dropped` names." : "not done again."))
-            clock.withLock { $0.time += twoHours }
+            rename(lock + ".away", lock)
             let rest = key == nil ? Self.merge(missing, (Self.shared, "a")) : body
             #expect(
                 await send(api, "/users/merge", rest, key)
