@@ -78,7 +78,7 @@ private struct FaultRun {
     }
 
     func cutCreation(_ bytes: Int) throws -> [String] {
-        let (end, first) = try child("store", shim.environment("cut:\(bytes)"))
+        let (end, first) = try child("store", shim.environment(["FAULT": "cut:\(bytes)"]))
         if end != 3 || first.wasOpened || scratch.bytes("store/data.mdb") != bytes {
             return ["the child ended as \(end) and left \(scratch.bytes("store/data.mdb")) bytes"]
         }

@@ -71,7 +71,7 @@ package struct RecordHeader {
     }
 
     /// The whole record with another time.
-    func record(recordedAt: Int64) -> [UInt8] {
+    package func record(recordedAt: Int64) -> [UInt8] {
         var writer = WireWriter()
         Self.write(kind: kindNumber, user: user, version: version, recordedAt: recordedAt, to: &writer)
         writer.raw(body)

@@ -50,7 +50,7 @@ package final class Guarded<Value: ~Copyable>: @unchecked Sendable {
     }
 
     /// As `withWriting`, if the lock is free now; nil otherwise.
-    func tryWriting<Result>(_ body: (inout Value) -> Result) -> Result? {
+    package func tryWriting<Result>(_ body: (inout Value) -> Result) -> Result? {
         guard pthread_rwlock_trywrlock(lock) == 0 else { return nil }
         defer { pthread_rwlock_unlock(lock) }
         return body(&value.pointee)
