@@ -56,10 +56,9 @@ extension Environment {
             if known == nil { chmod(dataFile(in: path), mode) }
             chmod(lockFile(in: path), known ?? mode)
         }
-        guard let files = StoreFiles(path), try files.data == identity(handle), try isLockFile(of: handle, isOld: areComplete)
-        else {
-            throw .filesChanged(path: path)
-        }
+        guard let files = StoreFiles(path), try files.data == identity(handle),
+            try isLockFile(of: handle, isOld: areComplete)
+        else { throw .filesChanged(path: path) }
         // The process that committed last may have died before its last sync. If it fails, the store can be read, not
         // written.
         let synced = lastCommit(handle)
