@@ -56,9 +56,9 @@ extension Environment {
             if known == nil { chmod(dataFile(in: path), mode) }
             chmod(lockFile(in: path), known ?? mode)
         }
-        guard let files = StoreFiles(path), try files.data == identity(handle), try isLockFile(of: handle) else {
-            throw .filesChanged(path: path)
-        }
+        guard let files = StoreFiles(path), try files.data == identity(handle),
+            try isLockFile(of: handle, isOld: areComplete)
+        else { throw .filesChanged(path: path) }
         // The process that committed last may have died before its last sync. If it fails, the store can be read, not
         // written.
         let synced = lastCommit(handle)
@@ -146,10 +146,12 @@ extension Environment {
 
     /// Whether the lock file is that of this data file: the last commit that it knows is one of the two that the data
     /// file knows. Another one would lead to an old meta page, and a commit would be lost.
-    private static func isLockFile(of handle: OpaquePointer) throws(StorageError) -> Bool {
+    private static func isLockFile(of handle: OpaquePointer, isOld: Bool) throws(StorageError) -> Bool {
         let descriptor = try descriptor(handle)
         var stat = MDB_stat()
         mdb_env_stat(handle, &stat)
+        // LMDB makes a new one from the data file; a page size that cannot be is damage, and found later.
+        if !isOld || stat.ms_psize < 256 { return true }
         // Two commits later another process may have written over the meta page.
         for _ in 0..<10 {
             let commit = mdb_txn_id(try ReadTransaction(handle).handle)
