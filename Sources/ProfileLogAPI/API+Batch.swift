@@ -14,29 +14,28 @@ extension API {
         let key = try Self.batchKey(fields, request)
         let digest = key == nil ? [] : RequestNote.digest(request)
         let earlier = try key.flatMap { try log.append(underKey: $0) }
-        // Behind an erasure the log compares what is left of the batch with the items.
+        // After an erasure the log compares what is left of the batch with the items.
         if let earlier, !earlier.isErased {
             return try answer(to: earlier, remembered(note(of: earlier, digest), of: values))
         }
         let items = values.map { BatchItem($0, self) }
-        let (append, firstResults) = try prepared(items, key, digest)
-        var results = firstResults
-        let refused = results.count { $0.problem != nil }
-        if refused == results.count || isAtomic && refused > 0 {
-            return BatchResult.answer(results, status: 400, code: "nothing_valid") { result, json in
-                if result.problem == nil { json.member("code", "not_stored") }
-            }
-        }
         do {
-            // What was sent before stores nothing, and takes no address away.
-            let users = earlier == nil ? items.compactMap(\.user) : []
-            let receipt = try await commit(append, for: users) { [self] in
-                try prepared(items, key, digest).append
+            return try await decider.decide { [self] view in
+                var builder = log.prepare(capacity: items.count)
+                var results: [BatchResult] = []
+                for item in items { results.append(try add(item, to: &builder, view)) }
+                let refused = results.count { $0.problem != nil }
+                if refused == results.count || isAtomic && refused > 0 {
+                    return .answer(BatchResult.answerOfNothing(results))
+                }
+                let note = RequestNote(digest: digest, answer: BatchResult.text(results))
+                let append = try builder.finish(idempotencyKey: key, note: key == nil ? [] : note.bytes)
+                return .store(append) { [self] receipt in
+                    let isRepetition = receipt.isRepetition
+                    return try answer(
+                        to: receipt, isRepetition ? remembered(self.note(of: receipt, digest), of: values) : results)
+                }
             }
-            if receipt.isRepetition {
-                results = try remembered(self.note(of: receipt, digest), of: values)
-            }
-            return try answer(to: receipt, results)
         } catch AppendError.keyReused(let position) {
             // The same request came twice at once, and between the two an address got another meaning.
             guard let key, let earlier = try log.append(underKey: key), !earlier.isErased else {
@@ -44,18 +43,6 @@ extension API {
             }
             return try answer(to: earlier, remembered(self.note(of: earlier, digest), of: values))
         }
-    }
-
-    /// The append of `items`, and what becomes of each: that is the same whatever the log holds.
-    private func prepared(
-        _ items: [BatchItem], _ key: String?, _ digest: [UInt8]
-    ) throws -> (append: PreparedAppend, results: [BatchResult]) {
-        var builder = log.prepare(capacity: items.count)
-        var results: [BatchResult] = []
-        var holders: [UserID: UserInfo?] = [:]
-        for item in items { results.append(try add(item, to: &builder, &holders)) }
-        let note = RequestNote(digest: digest, answer: BatchResult.text(results))
-        return (try builder.finish(idempotencyKey: key, note: key == nil ? [] : note.bytes), results)
     }
 
     private static func batchKey(_ fields: Fields, _ request: APIRequest) throws -> String? {
@@ -68,13 +55,13 @@ extension API {
 
     /// Adds what an item says, all of it or nothing.
     private func add(
-        _ item: BatchItem, to builder: inout AppendBuilder, _ holders: inout [UserID: UserInfo?]
+        _ item: BatchItem, to builder: inout AppendBuilder, _ view: DecisionView
     ) throws -> BatchResult {
         switch item {
         case .refused(let problem): return BatchResult(events: 0, problem: problem)
         case .write(let write):
             do {
-                try builder.add(write, in: log, &holders)
+                try builder.add(write, view)
                 return BatchResult(events: write.events.count, problem: nil)
             } catch let error as AppendError {
                 guard case .invalid = error else { throw error }
@@ -85,18 +72,18 @@ extension API {
 
     /// What became of the items that `values` are, by the note of their batch; nothing if that was erased.
     private func remembered(_ note: RequestNote, of values: [AttributeValue]) throws -> [BatchResult] {
-        try zip(BatchResult.events(note.answer), values).map { events, value in
+        let view = DecisionView(log, .slow)
+        return try zip(BatchResult.events(note.answer), values).map { events, value in
             if let events { return BatchResult(events: events, problem: nil) }
-            // What is wrong with an item stands in the item.
+            // What is wrong with an item can be seen in the item.
             var trial = log.prepare()
-            var holders: [UserID: UserInfo?] = [:]
-            let result = try add(BatchItem(value, self), to: &trial, &holders)
+            let result = try add(BatchItem(value, self), to: &trial, view)
             return BatchResult(events: 0, problem: result.problem ?? .wasRefused)
         }
     }
 
-    /// Where each item went, by the receipt. How many events an item is, and which were refused, went with the person whose event is the
-    /// first, if that was erased.
+    /// Where each item went, by the receipt. How many events an item is, and which were refused, went with the person
+    /// whose event is the first, if that was erased.
     private func answer(to receipt: AppendReceipt, _ results: [BatchResult]) throws -> APIAnswer {
         var json = JSONWriter()
         json.beginObject()
@@ -130,7 +117,7 @@ extension API {
             if let problem = element.element.problem {
                 json.members(of: problem)
             } else {
-                offset = try self.offset(behind: element.element.events, from: offset, receipt)
+                offset = try self.offset(after: element.element.events, from: offset, receipt)
                 let place = receipt.places[offset - 1]
                 json.key("position")
                 json.value(receipt.first.rawValue + UInt64(offset) - 1)
@@ -143,8 +130,9 @@ extension API {
         }
     }
 
-    /// The place in the receipt behind the next `count` events that an item says; others are those of new users and devices.
-    private func offset(behind count: Int, from offset: Int, _ receipt: AppendReceipt) throws -> Int {
+    /// The place in the receipt after the next `count` events that an item says; others are those of new users and
+    /// devices.
+    private func offset(after count: Int, from offset: Int, _ receipt: AppendReceipt) throws -> Int {
         var (offset, rest) = (offset, count)
         while rest > 0, offset < receipt.places.count {
             let event = try log.event(at: Position(rawValue: receipt.first.rawValue + UInt64(offset)))
@@ -159,9 +147,6 @@ extension API {
 private enum BatchItem {
     case write(Write)
     case refused(APIProblem)
-
-    /// For whom it is, as it names them; nil if it is refused.
-    var user: UserID? { if case .write(let write) = self { write.user } else { nil } }
 
     init(_ value: AttributeValue, _ api: API) {
         do { self = .write(try Self.write(value, api)) } catch { self = .refused(APIProblem(error)) }
@@ -210,8 +195,8 @@ private struct BatchResult {
     /// Why it is refused.
     var problem: APIProblem?
 
-    /// What an append remembers of its items: numbers of events, and `null` for those that are refused. Why they are, may name what is
-    /// another person's.
+    /// What an append remembers of its items: numbers of events, and `null` for those that are refused. Why they are,
+    /// may name what is another person's.
     static func text(_ results: [BatchResult]) -> [UInt8] {
         var json = JSONWriter()
         json.array(results) { json, result in
@@ -225,28 +210,29 @@ private struct BatchResult {
         (try JSON.parse(text).asArray ?? []).map { $0.asInteger.map { Int($0) } }
     }
 
-    /// The answer to a batch of which nothing was stored.
-    static func answer(
-        _ results: [BatchResult], status: Int, code: String, _ more: (BatchResult, inout JSONWriter) -> Void
-    ) -> APIAnswer {
+    /// Status 400: nothing of the batch is stored.
+    static func answerOfNothing(_ results: [BatchResult]) -> APIAnswer {
         var json = JSONWriter()
         json.beginObject()
         let refused = results.count { $0.problem != nil }
         json.member("error", "\(refused) of \(results.count) items are refused; nothing was stored.")
         json.member("remedy", "Correct the items that `results` names, and send the batch again.")
-        json.member("code", code)
+        json.member("code", "nothing_valid")
         json.member("place", "items")
         json.key("results")
         json.array(results.enumerated()) { json, element in
             json.beginObject()
             json.key("index")
             json.value(element.offset)
-            if let problem = element.element.problem { json.members(of: problem) }
-            more(element.element, &json)
+            if let problem = element.element.problem {
+                json.members(of: problem)
+            } else {
+                json.member("code", "not_stored")
+            }
             json.endObject()
         }
         json.endObject()
-        return APIAnswer(status: status, body: json.bytes, code: code)
+        return APIAnswer(status: 400, body: json.bytes, code: "nothing_valid")
     }
 }
 

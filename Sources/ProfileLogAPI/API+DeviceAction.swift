@@ -2,7 +2,8 @@ internal import ProfileLog
 
 /// What happens to a device: the app goes, the SDK sends, its set-up or its user changes.
 extension API {
-    /// The device that the path or the body names, and the body's other fields; an empty body is an object without members.
+    /// The device that the path or the body names, and the body's other fields; an empty body is an object without
+    /// members.
     static func deviceFields(_ request: APIRequest, _ known: Set<Name>) throws -> (device: String, fields: Fields) {
         try refuseConditions(request)
         if let device = request.parameters["device"] {
@@ -27,7 +28,7 @@ extension API {
             throw APIProblem.invalid(
                 "device", "was never launched, so the app cannot leave", remedy: "Launch the app on it first.")
         }
-        let position = try await perform { log in try log.leave(device: device, context: context) }
+        let position = try await store.perform { log in try log.leave(device: device, context: context) }
         return try APIAnswer.ok { json in
             json.key("position")
             json.position(position ?? .start)
@@ -45,7 +46,7 @@ extension API {
         let isRequested = try Self.optionalFlag(fields, "requested") ?? true
         let context = try Self.deviceContext(fields)
         _ = try knownDevice(request)
-        let positions = try await perform { log in try log.send(device, isRequested: isRequested, context) }
+        let positions = try await store.perform { log in try log.send(device, isRequested: isRequested, context) }
         return try answer(on: device, positions.last, sent: positions)
     }
 
@@ -54,7 +55,7 @@ extension API {
         let change = try Self.settingsChange(fields)
         let context = try Self.deviceContext(fields)
         let isNew = try log.device(device) == nil
-        let (receipt, sent) = try await perform { log in
+        let (receipt, sent) = try await store.perform { log in
             let before = try log.lastPosition()
             return (try log.change(change, of: device, context: context), try log.sent(on: device, after: before))
         }
@@ -82,7 +83,7 @@ extension API {
         let (device, fields) = try Self.deviceFields(request, [])
         let context = try Self.deviceContext(fields)
         let previous = try knownDevice(request).user.flatMap { try log.find($0) }
-        let receipt = try await perform { log in try work(log, device, context) }
+        let receipt = try await store.perform { log in try work(log, device, context) }
         let discarded = try discarded(by: receipt)
         return try answer(on: device, receipt.places.isEmpty ? nil : receipt.last, sent: []) { json in
             json.key("changed")
@@ -190,7 +191,7 @@ extension API {
         let id = try Identifiers.user(fields.requiredText("user"))
         let context = try Self.deviceContext(fields)
         let previous = try log.device(device)?.user.flatMap { try log.find($0) }
-        let (receipt, sent) = try await perform { log in
+        let (receipt, sent) = try await store.perform { log in
             let before = try log.lastPosition()
             if try log.isOutdated(id) { _ = try log.commit(.release(id)) }
             let receipt = try log.changeUser(device: device, to: log.writtenID(id), context: context)
@@ -237,7 +238,7 @@ extension API {
 }
 
 extension EventLog {
-    /// Positions of the events behind `position` by which the SDK on `device` sent something.
+    /// Positions of the events after `position` by which the SDK on `device` sent something.
     fileprivate func sent(on device: String, after position: Position) throws -> [Position] {
         var sent: [Position] = []
         var next = position.next

@@ -31,8 +31,9 @@ extension API {
                 "set", "must stand alone: the body has one of set, advance and release",
                 remedy: #"Send {"set": TIME}, {"advance": "2 days"} or {"release": true}."#)
         }
-        // Between two commits, so that no event is given a time from before the change and stored behind one from after it.
-        try await perform { log in
+        // Between two commits, so that no event is given a time from before the change and stored after one from after
+        // it.
+        try await store.perform { log in
             if let moment = try fields.time("set")?.timestamp {
                 guard StoreClock.range.contains(moment) else {
                     throw APIProblem.invalid("set", "must be a time from 1970 to 9999")

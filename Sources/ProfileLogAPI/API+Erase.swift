@@ -11,7 +11,7 @@ extension API {
         for (place, text) in [("reason", reason), ("actor", actor)] where text.isEmpty || text.utf8.count > 1024 {
             throw APIProblem.invalid(place, "must have 1 to 1024 bytes")
         }
-        let erasure = try await performBeside { log in
+        let erasure = try await store.performSlowly { log in
             try log.erase([user], actor: actor, reason: reason, source: .rest)
         }
         guard let position = erasure.position, let number = erasure.users.first else {

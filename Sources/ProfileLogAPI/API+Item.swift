@@ -2,7 +2,7 @@ internal import ProfileLog
 
 /// Items in answers: what was saved or logged on a device, and what became of it.
 extension API {
-    /// What an answer says about an item beside what it is.
+    /// What an answer says about an item in addition to what it is.
     struct ItemState {
         /// The member `outcome`.
         var outcome: String

@@ -16,7 +16,7 @@ extension API {
             step: try Self.launchStep(fields))
         let context = try Self.deviceContext(fields)
         let isNew = try log.device(order.device) == nil
-        let report = try await perform { log in
+        let report = try await store.perform { log in
             try log.launch(
                 device: order.device, kind: order.kind, flushing: order.kinds, dyingAfter: order.step, context: context)
         }
@@ -104,8 +104,8 @@ extension API {
         return state
     }
 
-    /// What the `pendingFlushed` events at `positions` decided about each item that they name, in the order in which it took effect.
-    /// What they only handed to the SDK is queued, for the reason `why`.
+    /// What the `pendingFlushed` events at `positions` decided about each item that they name, in the order in which it
+    /// took effect. What they only handed to the SDK is queued, for the reason `why`.
     private func outcomes(
         _ positions: [Position], _ why: QueueReason
     ) throws -> [(item: Position, state: ItemState)] {

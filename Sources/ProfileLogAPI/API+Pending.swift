@@ -162,7 +162,7 @@ extension API {
             throw APIProblem.invalid("positions", "and `storage` exclude each other")
         }
         let selection = try await selection(on: device, storage: storage, positions: positions)
-        let receipt = try await commit(
+        let receipt = try await store.commit(
             PreparedAppend.discard(
                 device: device, selection, actor: actor, reason: reason, context: EventContext(source: .app)))
         let discarded = try discarded(by: receipt)

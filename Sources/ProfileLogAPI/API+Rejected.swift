@@ -98,7 +98,7 @@ extension API {
         let source: EventSource = process == DeviceStorage.app ? .app : .extension
         let receipt: AppendReceipt
         do {
-            receipt = try await perform { log in try log.retry(position, with: correction, source: source) }
+            receipt = try await store.perform { log in try log.retry(position, with: correction, source: source) }
         } catch AppendError.keyReused(let repair) {
             throw APIProblem(
                 status: 409, code: "already_repaired",

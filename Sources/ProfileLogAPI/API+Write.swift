@@ -58,14 +58,16 @@ extension API {
         json.value(reasons.count == changes.count)
     }
 
-    /// Commits `write`; an address sends it to one who has it.
+    /// Stores `write`; by an address, for the user who has it.
     private func receipt(of write: Write) async throws -> AppendReceipt {
-        // What was sent before stores nothing, and takes no address away.
-        let isKnown = try write.user.isAddress && write.key.map { try log.append(underKey: $0) != nil } ?? false
         do {
-            return try await commit(prepared(write), for: isKnown ? [] : [write.user]) { [self] in try prepared(write) }
+            return try await decider.decide { view in
+                var builder = view.log.prepare()
+                try builder.add(write, view)
+                return .store(try builder.finish(idempotencyKey: write.key)) { $0 }
+            }
         } catch AppendError.keyReused(let position) {
-            // Sent before, when the address may have meant somebody else: the same content is a repetition still.
+            // Sent before, when the address may have led to another user: the same content is still a repetition.
             guard write.user.isAddress, let key = write.key, let place = try log.append(underKey: key)?.places.last,
                 let user = try log.find(place.user)
             else { throw AppendError.keyReused(position: position) }
@@ -77,18 +79,11 @@ extension API {
         }
     }
 
-    private func prepared(_ write: Write) throws -> PreparedAppend {
-        var builder = log.prepare()
-        var holders: [UserID: UserInfo?] = [:]
-        try builder.add(write, in: log, &holders)
-        return try builder.finish(idempotencyKey: write.key)
-    }
-
     private func commit(_ write: Write, to user: UserID) async throws -> AppendReceipt {
         var builder = log.prepare()
         for event in write.events { try builder.add(event, write.context, to: user) }
         builder.expect(user, at: write.expected)
-        return try await commit(builder.finish(idempotencyKey: write.key))
+        return try await store.commit(builder.finish(idempotencyKey: write.key))
     }
 
     /// Whether the SDK has taken the event at `position` and not sent it at once.
@@ -96,7 +91,8 @@ extension API {
         if case .queued = try log.event(at: position)?.event { true } else { false }
     }
 
-    /// Where a write went. For a save also where it lies on the device, and a `note` if that is not where it was meant to.
+    /// Where a write went. For a save also where it lies on the device, and a `note` if that is not where it was meant
+    /// to.
     func answer(
         to receipt: AppendReceipt, savedOn device: String?, requested: DeviceStorage?,
         _ more: (inout JSONWriter) throws -> Void
@@ -207,6 +203,20 @@ extension API {
         if request.ifMatch != nil {
             throw APIProblem.invalid("If-Match", "has no meaning here", remedy: "Send the request without it.")
         }
+    }
+}
+
+extension AppendBuilder {
+    /// Adds all events of `write`, or nothing if one cannot be stored.
+    mutating func add(_ write: Write, _ view: DecisionView) throws {
+        guard write.user.isAddress else {
+            try add(write.events, write.context, to: write.user)
+            return expect(write.user, at: write.expected)
+        }
+        let user = try view.holder(of: write.user) ?? write.user
+        try add(write.events, write.context, to: user)
+        expect(user, at: write.expected)
+        if user == write.user { try view.release(user) }
     }
 }
 

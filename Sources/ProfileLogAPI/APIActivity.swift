@@ -22,7 +22,7 @@ public final class APIActivity: Sendable {
     func leave() { waitingCount.subtract(1, ordering: .relaxed) }
 
     func stored(_ receipt: AppendReceipt) {
-        if receipt.isRepetition { return }
+        if receipt.isRepetition || receipt.places.isEmpty { return }
         appendCount.add(1, ordering: .relaxed)
         eventCount.add(receipt.places.count, ordering: .relaxed)
     }

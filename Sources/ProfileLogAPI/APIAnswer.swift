@@ -10,7 +10,7 @@ public struct APIAnswer: Sendable {
     public var etag: String?
     /// The methods that the path knows, for the header `Allow`; with status 405 only.
     public var allow: String?
-    /// Where the pages before and behind this one are, as in the header `Link`; nil if there are none.
+    /// Where the pages before and after this one are, as in the header `Link`; nil if there are none.
     public var link: String?
     /// A file that is sent in place of `body`; nil for an answer in JSON.
     public var file: File?

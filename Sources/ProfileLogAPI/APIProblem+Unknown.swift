@@ -2,7 +2,7 @@ internal import ProfileLog
 
 /// What was asked for by a name that nothing has.
 extension APIProblem {
-    /// Status 404: nobody is known by `id`.
+    /// Status 404: no user is known by `id`.
     static func unknownUser(_ id: UserID) -> APIProblem {
         var problem = APIProblem(.unknownUser(id))
         let kind =

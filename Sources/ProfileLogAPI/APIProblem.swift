@@ -116,6 +116,7 @@ extension APIProblem {
     private static func statusAndCode(_ error: AppendError) -> (Int, String) {
         switch error {
         case .versionConflict: (412, "version_conflict")
+        case .conflict: (503, "busy")
         case .keyReused: (409, "key_reused")
         case .invalid: (400, "invalid")
         case .unknownUser: (404, "unknown_user")

@@ -2,8 +2,8 @@ extension APIRequest {
     /// Bytes of a body from which on a request takes long to decide: some 50 objects, a third of a millisecond.
     public static let bytesThatTakeLong = 8 << 10
 
-    /// Whether deciding it may take long: its body is large, or sets subscription groups, which all profiles with the same e-mail address
-    /// get with the one that is named, be they thousands.
+    /// Whether deciding it may take long: its body is large, or sets subscription groups, which all profiles with the
+    /// same e-mail address get with the one that is named, be they thousands.
     public var takesLong: Bool {
         // A key may be written with escapes: of its letters and `_`, those of these forms.
         body.count >= Self.bytesThatTakeLong || contains("subscription_group")

@@ -16,10 +16,10 @@ public struct APIRequest: Sendable {
     public var idempotencyKey: String?
     /// The header `If-Match`: the number of events that the user must have, with or without quotes.
     public var ifMatch: String?
-    /// What the caller puts before a path, as in `http://127.0.0.1:8080`: addresses in answers begin with it. Empty if they are to begin
-    /// with the path.
+    /// What the caller puts before a path, as in `http://127.0.0.1:8080`: addresses in answers begin with it. Empty if
+    /// they are to begin with the path.
     public var baseURL = ""
-    /// Whether somebody still waits for the answer.
+    /// Whether the client still waits for the answer.
     public var isAwaited: @Sendable () async -> Bool = { true }
     /// A JSON object; empty for `get`.
     public var body: [UInt8]

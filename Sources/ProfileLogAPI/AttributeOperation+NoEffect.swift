@@ -9,7 +9,8 @@ extension AttributeOperation {
         }
     }
 
-    /// Why the operation changes nothing of a custom attribute with the value `old` (nil if there is none): a clause; nil if it applies.
+    /// Why the operation changes nothing of a custom attribute with the value `old` (nil if there is none): a clause;
+    /// nil if it applies.
     func reasonWithoutEffect(on old: AttributeValue?) -> String? {
         switch self {
         case .set, .unset, .objectMerge: return nil

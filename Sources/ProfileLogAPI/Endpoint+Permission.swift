@@ -7,7 +7,8 @@ extension Endpoint {
         return exceptions[path] ?? path.split(separator: "/").joined(separator: ".")
     }
 
-    /// Every permission that there is, without `all`; those for endpoints to come too, so that a key can be made for them now.
+    /// Every permission that there is, without `all`; those for endpoints to come too, so that a key can be made for
+    /// them now.
     public static let permissions: [String] = Array(
         Set(API.endpoints.compactMap(\.permission)).union(exceptions.values).union(brazeNames)
     ).sorted()

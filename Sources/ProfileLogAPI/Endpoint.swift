@@ -2,17 +2,18 @@
 public struct Endpoint: Sendable {
     /// The method.
     public let method: APIRequest.Method
-    /// The path; `{…}` in it stands for a name.
+    /// The path; `{…}` in it is a place for a name.
     public let path: String
     /// What it is for, in a few words.
     public let summary: String
     /// The name of the permission for it: `v1.read` or `v1.write`, and Braze's own name for what speaks its format.
     ///
-    /// Nil for a file that an export has made: nobody guesses its name, and Braze's clients ask for it without a key.
+    /// Nil for a file that an export has made: its name cannot be guessed, and Braze's clients ask for it without a
+    /// key.
     public let permission: String?
     /// Whether it is part of the native API, and none of Braze's format.
     public let isNative: Bool
-    /// Whether a request is answered in microseconds, beside its commit, unless it ``APIRequest/takesLong``.
+    /// Whether a request is answered in microseconds, its commit aside, unless it ``APIRequest/takesLong``.
     public let isBrief: Bool
 
     static let nativePrefix = "/v1/"

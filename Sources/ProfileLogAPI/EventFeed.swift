@@ -1,16 +1,17 @@
 public import ProfileLog
 
-/// The log as server-sent events, a slice at a time: who reads slowly asks for the next one later, and nothing is kept meanwhile.
+/// The log as server-sent events, a slice at a time. A slow reader asks for the next slice later, and none is
+/// kept for it.
 public struct EventFeed: Sendable {
     private let log: EventLog
     private let filter: EventFilter
     private var scanned: Position
 
-    /// Events that are read at once, and the bytes behind which a slice ends.
+    /// Events that are read at once, and the bytes after which a slice ends.
     private static let mostEvents = 64
     private static let mostBytes = 256 << 10
 
-    /// The feed that `request` asks for: behind `lastEventID`, the header `Last-Event-ID`, or else behind `after`.
+    /// The feed that `request` asks for: after `lastEventID`, the header `Last-Event-ID`, or else after `after`.
     public init(_ api: API, _ request: APIRequest, lastEventID: String?) throws(APIRefusal) {
         do {
             var query = Query(request)
@@ -36,8 +37,9 @@ public struct EventFeed: Sendable {
 
     /// The next events in the form of the format; empty if there are none now.
     ///
-    /// Each has its position as `id` and the object of the list as `data`. What a filter leaves out gives an `id` alone, so that a
-    /// reader who comes back goes on behind it. A store that cannot be read gives an `error`, behind which the feed ends.
+    /// Each has its position as `id` and the object of the list as `data`. What a filter leaves out gives an `id`
+    /// alone, so that a reader who comes back goes on after it. A store that cannot be read gives an `error`, after
+    /// which the feed ends.
     public mutating func next() -> (bytes: [UInt8], isAtEnd: Bool) {
         var text: [UInt8] = []
         do {

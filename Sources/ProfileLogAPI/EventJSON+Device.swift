@@ -1,7 +1,7 @@
 internal import ProfileLog
 
 extension EventJSON {
-    /// What a launch, a sending, a change of settings or of the user says beside the header.
+    /// What a launch, a sending, a change of settings or of the user says in addition to the header.
     static func writeDeviceContent(_ event: ProfileEvent, to json: inout JSONWriter) {
         switch event {
         case .pendingFlushed(let flush): write(flush, to: &json)

@@ -1,20 +1,20 @@
 internal import ProfileLog
 
 extension EventLog {
-    /// The user whom a request means by `id`; nil if there is none.
+    /// The user to whom `id` resolves; nil if there is none.
     ///
-    /// An e-mail address or a phone number means one of the users who have it now: those with an external ID come before
-    /// others, then who was updated last counts.
+    /// An e-mail address or a phone number means one of the users who have it now: those with an external ID come
+    /// before others, then who was updated last counts.
     func user(meantBy id: UserID) throws -> UserInfo? { try users(sharing: id).first }
 
-    /// Who has the address `id`, and is meant by it; nil of other IDs.
-    func holder(of id: UserID) throws -> UserInfo? { id.isAddress ? try user(meantBy: id) : nil }
+    /// The ID under which to write for the user with `id`: `id` itself unless it is an address that a user has.
+    func writtenID(_ id: UserID) throws -> UserID {
+        guard id.isAddress, let holder = try user(meantBy: id) else { return id }
+        return .brazeID(holder.brazeID)
+    }
 
-    /// An ID under which to write for the user whom `id` means: `id` itself unless it is an address that somebody has.
-    func writtenID(_ id: UserID) throws -> UserID { try holder(of: id).map { .brazeID($0.brazeID) } ?? id }
-
-    /// Whether `id` is an address that nobody has, and that still leads to the user who was made by it. What is written
-    /// for it would reach that user, although somebody else may have come by the address since.
+    /// Whether `id` is an address that no user has, and that still leads to the user who was made by it. What is
+    /// written for it would reach that user, although the address may have become another user's since.
     func isOutdated(_ id: UserID) throws -> Bool {
         try id.isAddress && find(id) != nil && users(sharing: id).isEmpty
     }

@@ -1,6 +1,7 @@
 internal import ProfileLog
 
-/// The members of a request's body. One that the request does not know is refused by name, before anything else is looked at.
+/// The members of a request's body. One that the request does not know is refused by name, before anything else is
+/// looked at.
 struct Fields {
     private var members: [Name: AttributeValue] = [:]
     private let known: Set<Name>

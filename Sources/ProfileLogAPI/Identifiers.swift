@@ -12,7 +12,7 @@ enum Identifiers {
 
     /// A USER.
     static func user(_ text: String) throws -> UserID {
-        // An alias has two parts, and its label twice as many bytes if a backslash stands before each.
+        // An alias has two parts, and its label twice as many bytes if there is a backslash before each.
         guard (1...(3 * Limits.bytesPerIdentifier + 16)).contains(text.utf8.count) else {
             throw APIProblem.invalid("user", "must have 1 to \(Limits.bytesPerIdentifier) bytes")
         }

@@ -1,6 +1,6 @@
 public import ProfileLog
 
-/// What is done with custom attributes, as it stands in requests, answers and exports (spec/rest-api 1.5).
+/// What is done with custom attributes, as requests, answers and exports have it (spec/rest-api 1.5).
 ///
 /// | form | operation |
 /// |---|---|

@@ -1,6 +1,7 @@
 public import ProfileLog
 
-/// Values of attributes and properties as they stand in requests, answers and exports: JSON, with `{"$time": "…"}` for a date.
+/// Values of attributes and properties as they stand in requests, answers and exports: JSON, with `{"$time": "…"}` for
+/// a date.
 public enum JSONValues {
     private static let time: Name = "$time"
 
@@ -31,7 +32,8 @@ public enum JSONValues {
         try values.map { (element) throws(JSONFormError) in try value(element) }
     }
 
-    /// The other way round: what `value(_:)` reads as `value`. A number that JSON cannot express, as an earlier program may have stored it, is null.
+    /// The other way round: what `value(_:)` reads as `value`. A number that JSON cannot express, as an earlier program
+    /// may have stored it, is null.
     static func json(_ value: AttributeValue) -> AttributeValue {
         switch value {
         case .date(let date):

@@ -1,4 +1,5 @@
-/// Names in the order in which a mistyped one may have meant them: the close ones, nearest first, then the others as they were.
+/// Names in the order in which a mistyped one may have meant them: the close ones, nearest first, then the others as
+/// they were.
 package struct NearestNames {
     /// Those that are a few letters away.
     package let close: [String]
@@ -15,7 +16,8 @@ package struct NearestNames {
         all = close + names.filter { !close.contains($0) }
     }
 
-    /// How many letters must be put in, left out, replaced, or exchanged with the next to make one of the other (optimal string alignment).
+    /// How many letters must be put in, left out, replaced, or exchanged with the next to make one of the other
+    /// (optimal string alignment).
     private static func distance(_ left: [Unicode.Scalar], _ right: [Unicode.Scalar]) -> Int {
         var (rowBefore, row) = ([Int](), Array(0...right.count))
         for (index, letter) in left.enumerated() {

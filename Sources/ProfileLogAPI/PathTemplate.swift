@@ -1,6 +1,7 @@
 /// A path of the API that may have places for names, as in `/v1/devices/{device}/launch`.
 enum PathTemplate {
-    /// What `path` names at the places of `template`, decoded; nil if it is another path, or has a broken escape or no UTF-8 there.
+    /// What `path` names at the places of `template`, decoded; nil if it is another path, or has a broken escape or no
+    /// UTF-8 there.
     static func parameters(of path: String, as template: String) -> [String: String]? {
         if path == template, !template.utf8.contains(UInt8(ascii: "{")) { return [:] }
         let parts = path.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)

@@ -1,6 +1,6 @@
 internal import ProfileLog
 
-/// `wait_for` and `timeout` of a read: the answer is put off until the log has reached a position, whoever writes it.
+/// `wait_for` and `timeout` of a read: the answer waits until the log has reached a position.
 struct PositionWait {
     private let position: Position
     private let seconds: UInt64

@@ -1,6 +1,6 @@
 internal import ProfileLog
 
-/// The parameters of a request's query, taken out one by one; what nobody took is refused by name at the end.
+/// The parameters of a request's query, taken out one by one; what is left is refused by name at the end.
 struct Query {
     private var values: [String: [String]] = [:]
     private var known: Set<String> = []
@@ -97,7 +97,7 @@ struct Query {
         API.endpoint(.get, path)?.inputs?.contains { $0.name == name } ?? false
     }
 
-    /// Refuses what nobody took.
+    /// Refuses what is left.
     func end() throws {
         guard let unknown = values.keys.min() else { return }
         let names = known.sorted().joined(separator: ", ")

@@ -2,8 +2,8 @@ internal import Foundation
 
 /// A temporary folder for one process, whose owner alone may look into it; removed with the value, or with `remove`.
 ///
-/// A file in it is locked for as long as the process lives. So a folder whose process was killed can be told from one in use, and is
-/// removed by the next process that makes one with the same prefix: it holds persons' data.
+/// A file in it is locked for as long as the process lives. So a folder whose process was killed can be told from one
+/// in use, and is removed by the next process that makes one with the same prefix: it holds persons' data.
 package final class ScratchFolder: Sendable {
     /// Why no folder could be made.
     package struct Failure: Error {
@@ -28,7 +28,7 @@ package final class ScratchFolder: Sendable {
         path = template.withUnsafeBufferPointer {
             String(decoding: $0.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
         }
-        // Locked before it has its name: whoever finds it finds it locked.
+        // Locked before it has its name, so that other processes find it locked.
         let unnamed = "\(path)/\(Self.lockName)-soon"
         lock = open(unnamed, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
         guard lock >= 0, flock(lock, LOCK_EX | LOCK_NB) == 0, rename(unnamed, "\(path)/\(Self.lockName)") == 0 else {

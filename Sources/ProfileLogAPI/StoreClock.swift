@@ -1,12 +1,13 @@
 public import ProfileLog
 internal import Synchronization
 
-/// What time it is for a store that is made for tests: the system's time, that time shifted, or a moment at which it stands.
+/// What time it is for a store that is made for tests: the system's time, that time shifted, or a moment at which it
+/// is stopped.
 public final class StoreClock: Sendable {
     private enum State {
         /// It goes, so many microseconds ahead of the system's.
         case running(aheadMicroseconds: Int64)
-        /// It stands.
+        /// It is stopped.
         case standing(Timestamp)
     }
 
@@ -14,9 +15,9 @@ public final class StoreClock: Sendable {
     public struct Reading: Sendable {
         /// What time it is.
         public var now: Timestamp
-        /// Whether it stands there until somebody sets, advances or releases it.
+        /// Whether it is stopped there until it is set, advanced or released.
         public var isStanding: Bool
-        /// Microseconds by which it is ahead of the system's clock; negative behind it.
+        /// Microseconds by which it is ahead of the system's clock; negative if it is slow.
         public var aheadMicroseconds: Int64
     }
 
@@ -46,8 +47,8 @@ public final class StoreClock: Sendable {
     /// Lets it stand at `moment`.
     func set(to moment: Timestamp) { state.withLock { $0 = .standing(moment) } }
 
-    /// Moves it on: where it stands, it stands later; where it goes, it goes further ahead. False, and nothing is changed, if it
-    /// would leave `range`.
+    /// Moves it on: a stopped clock is stopped later; a running one runs further ahead. False, and nothing is
+    /// changed, if it would leave `range`.
     func advance(byMicroseconds span: Int64) -> Bool {
         let system = Timestamp.now().rawValue
         return state.withLock { state in

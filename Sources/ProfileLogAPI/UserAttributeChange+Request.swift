@@ -1,10 +1,11 @@
 internal import ProfileLog
 
 extension UserAttributeChange {
-    /// What a request of the native API asks for, by the rules that `/users/track` has for each attribute (spec/rest-api 1.4): what is
-    /// dropped or cleared there is refused here.
+    /// What a request of the native API asks for, by the rules that `/users/track` has for each attribute
+    /// (spec/rest-api 1.4): what is dropped or cleared there is refused here.
     ///
-    /// The value stays as it was written, but for the name of a country, which becomes its code. Where a date belongs, a `$time` is one.
+    /// The value stays as it was written, but for the name of a country, which becomes its code. Where a date belongs,
+    /// a `$time` is one.
     init(_ attribute: StandardAttribute, requested value: AttributeValue) throws(APIProblem) {
         switch (attribute, value) {
         case (_, .null), (.dateOfBirth, .date), (.dateOfFirstSession, .date), (.dateOfLastSession, .date),

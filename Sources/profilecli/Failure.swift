@@ -59,7 +59,7 @@ extension AppendError {
     /// The exit status of a command that got this answer.
     var exitStatus: ExitStatus {
         switch self {
-        case .versionConflict, .keyReused, .overloaded, .closed: .conflict
+        case .versionConflict, .conflict, .keyReused, .overloaded, .closed: .conflict
         case .refused(let error) where error.isDamage: .damaged
         case .invalid, .unknownUser, .unknownDevice, .pendingFull, .tooLarge, .clockBehind, .refused, .outcomeUnknown:
             .failed

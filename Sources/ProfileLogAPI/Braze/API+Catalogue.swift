@@ -1,6 +1,7 @@
 internal import ProfileLog
 
-/// The lists of names (spec/rest-api 2.9), in the order of the names' bytes. They have all that was acknowledged before.
+/// The lists of names (spec/rest-api 2.9), in the order of the names' bytes. They have all that was acknowledged
+/// before.
 extension API {
     func eventNames(_ request: APIRequest) -> APIAnswer {
         numbered(request, "events") { $0.events.map(\.name) }
@@ -60,7 +61,7 @@ extension API {
         }
     }
 
-    /// A page of `list` by the request's cursor, with links to those beside it.
+    /// A page of `list` by the request's cursor, with links to the pages before and after it.
     private func linked<Element>(
         _ request: APIRequest, _ key: String, _ list: (CatalogueView) -> [Element], name: (Element) -> Name,
         _ write: (inout JSONWriter, Element) -> Void

@@ -5,7 +5,7 @@ extension API {
     func deleteUsers(_ request: APIRequest) async -> APIAnswer {
         do {
             let request = try DeleteRequest(request)
-            let reasons = try await performBeside { log in try untilItHolds { try request.carryOut(log) } }
+            let reasons = try await store.performSlowly { log in try request.carryOut(log) }
             if reasons.contains(nil) { removeExports() }
             var json = JSONWriter()
             json.beginObject()
@@ -25,7 +25,7 @@ extension API {
     }
 }
 
-/// The body of a deletion: whom, in lists of several kinds of IDs.
+/// The body of a deletion: the users, in lists of several kinds of IDs.
 private struct DeleteRequest: Sendable {
     private(set) var entries: [Entry] = []
 
@@ -91,22 +91,28 @@ private struct DeleteRequest: Sendable {
         }
     }
 
-    /// Erases those who are found, in one commit. For each entry why nothing was done about it; nil if it was. Throws `versionConflict`, and
-    /// nobody is erased, if one of those who were found was merged into somebody else meanwhile.
+    /// Erases those who are found, in one commit; looks again if one of them was merged into another user in between.
+    /// For each entry why nothing was done about it; nil if it was.
     func carryOut(_ log: EventLog) throws -> [String?] {
-        var reasons: [String?] = []
-        var found: [UserInfo] = []
-        for entry in entries {
-            do {
-                found.append(try entry.person.user(in: log))
-                reasons.append(nil)
-            } catch let nobody as IdentityItem.NobodyMeant {
-                reasons.append(nobody.reason)
+        for _ in 0...RequestDecider.optimisticAttempts {
+            let view = DecisionView(log, .slow)
+            var reasons: [String?] = []
+            var found: [UserInfo] = []
+            for entry in entries {
+                do {
+                    found.append(try entry.person.user(view))
+                    reasons.append(nil)
+                } catch let none as IdentityItem.NoSingleUser {
+                    reasons.append(none.reason)
+                }
             }
+            do {
+                if !found.isEmpty {
+                    _ = try log.erase(found: found, actor: "/users/delete", reason: "requested", source: .rest)
+                }
+                return reasons
+            } catch AppendError.versionConflict {}
         }
-        if !found.isEmpty {
-            _ = try log.erase(found: found, actor: "/users/delete", reason: "requested", source: .rest)
-        }
-        return reasons
+        throw APIProblem.busy
     }
 }

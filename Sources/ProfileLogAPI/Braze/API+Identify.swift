@@ -30,9 +30,9 @@ extension API {
 }
 
 extension IdentityItem.Person {
-    /// The one whom `value` names, which stands under `key` in `object`; nil if it names nobody.
+    /// The person whom `value` names, the member `key` of `object`; nil if it names none.
     ///
-    /// An address needs the member `prioritization` beside it.
+    /// An address needs the member `prioritization` with it.
     init?(_ object: AttributeValue, _ key: Name, _ value: AttributeValue) throws(TrackFault) {
         let id: UserID? =
             switch key {

@@ -17,9 +17,11 @@ extension API {
                 APIAnswer(status: 201, body: note.answer)
             } first: {
                 let request = try read()
-                return try await settle { [self] basis in
-                    var builder = log.prepare()
-                    let answer = try SubscriptionDecision(request, self, basis, &builder).answer
+                return try await decider.decide { view in
+                    var builder = view.log.prepare()
+                    var decision = SubscriptionDecision(view)
+                    try decision.decide(request, &builder)
+                    let answer = decision.answer
                     guard let append = try builder.finish(under: key, remembering: answer.body) else {
                         return .answer(answer)
                     }

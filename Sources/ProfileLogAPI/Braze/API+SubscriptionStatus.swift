@@ -12,7 +12,8 @@ extension API {
                 json.key("status")
                 json.beginObject()
                 for person in people {
-                    // Profiles that share an address were all set at once; of others, the first that has a state speaks.
+                    // Profiles that share an address were all set at once; of others, the first that has a state
+                    // speaks.
                     let state = try users(person).compactMap { try profile($0).states[group] }.first
                     json.key(person.shown)
                     json.value(state.map(Self.status) ?? "unknown")
@@ -79,7 +80,7 @@ extension API {
 
     // MARK: - Who is meant
 
-    /// One whom the query names, and how it calls them.
+    /// A user that the query names, and how it calls them.
     private struct Person {
         var shown: String
         var id: UserID?

@@ -32,24 +32,21 @@ extension API {
         } first: {
             let body = try trackBody(request, isBulk: isBulk)
             try check(body)
-            return try await settle { [self] basis in
-                let claims = TypeClaims.Held(typeClaims)
+            return try await decider.decide { [self] view in
                 let reader = TrackReader(workspace: workspace, now: log.options.now(), request: request.body)
                 var builder = log.prepare(capacity: body.count)
-                let decision = try TrackDecision(body, reader, self, basis, claims, &builder)
-                if !decision.outdated.isEmpty { return .outdated(decision.outdated) }
+                var decision = TrackDecision(self, view)
+                try decision.decide(body, reader, &builder)
                 let answer = TrackAnswer(decision)
                 if decision.refusesAll { return .answer(answer.answer) }
                 var names = SentNames(reader, body)
                 guard let append = try builder.finish(under: key, remembering: answer.remembered(&names)) else {
                     return .answer(try stored?(nil, decision) ?? answer.answer)
                 }
-                let tokens = decision.imported
-                let isFree: @Sendable () throws -> Bool = { try basis.isFree(tokens) }
-                return .store(append, holds: tokens.isEmpty ? nil : isFree) { receipt in
-                    claims.release()
+                let result = decision
+                return .store(append) { receipt in
                     try receipt.checkIsFirst()
-                    return try stored?(receipt, decision) ?? answer.answer
+                    return try stored?(receipt, result) ?? answer.answer
                 }
             }
         }

@@ -20,8 +20,8 @@ extension API {
         }
     }
 
-    /// The object of a request that was stored. Nil, or an error, if by now it would be refused: with an erased person it is forgotten what
-    /// the request was, and the limits of a workspace may be others.
+    /// The object of a request that was stored. Nil, or an error, if by now it would be refused: with an erased person
+    /// it is forgotten what the request was, and the limits of a workspace may be others.
     private func objectSent(in request: APIRequest) throws -> TrackObject? {
         let reader = TrackReader(workspace: workspace, now: .distantFuture, request: request.body)
         let body = try TrackBody(request.body, trackLimits)
@@ -38,7 +38,7 @@ extension API {
         }
     }
 
-    /// `users`, with the profile as the append left it, then what was left out.
+    /// `users`, with the profile as the append left it, then what was skipped.
     private func syncAnswer(
         _ object: TrackObject, _ receipt: AppendReceipt?, _ answer: TrackAnswer
     ) throws -> APIAnswer {
@@ -57,11 +57,11 @@ extension API {
         return APIAnswer(status: 201, body: json.bytes)
     }
 
-    /// The user and the version that the append gave them; of what stored nothing, the user as they are. Nil if there is none, or was none
-    /// the first time.
+    /// The user and the version that the append gave them; of what stored nothing, the user as they are. Nil if there
+    /// is none, or was none the first time.
     private func place(_ object: TrackObject, _ receipt: AppendReceipt?) throws -> (UserNumber, Version)? {
-        // Behind the user's own events may stand those of others, with whom they share a subscription state. What is left out may stand with
-        // nobody, whose number is 0.
+        // After the user's own events there may be those of others, who share a subscription state. What was skipped
+        // may be stored with the system, whose number is 0.
         let places = (receipt?.places ?? []).filter { $0.user.rawValue > 0 }
         if let user = places.first?.user, let place = places.last(where: { $0.user == user }) {
             return (user, place.version)

@@ -1,10 +1,11 @@
 internal import ProfileLog
 
-/// Keeps attributes that grow within the limits, by what the profile holds when the request is decided (spec/rest-api 1.2).
+/// Keeps attributes that grow within the limits, by what the profile holds when the request is decided (spec/rest-api
+/// 1.2).
 ///
-/// Of an array that grows too long or too large, the oldest elements go. An object or an array of objects that would become too large stays as
-/// it is, whatever else is done to it at once. Only what makes room has the user pinned: two requests that each find room may together pass the
-/// limit, and the next `add` brings the array back.
+/// Of an array that grows too long or too large, the oldest elements go. An object or an array of objects that would
+/// become too large stays as it is, whatever else is done to it at once. Only what makes room requires the user
+/// unchanged: two requests that each find room may together pass the limit, and the next `add` brings the array back.
 struct AttributeGrowth {
     let limits: TrackLimits
 
@@ -51,7 +52,7 @@ struct AttributeGrowth {
                 let gone = elements.dropLast(rest.count).filter(Set(old?.asArray ?? []).contains)
                 if !gone.isEmpty {
                     room.append(.init(change.name, .arrayRemove(gone)))
-                    try profiles.pin(user)
+                    try profiles.view.requireUnchanged(user)
                 }
                 kept.append(.init(change.name, .arrayAdd(added.suffix(rest.count))))
                 values[change.name] = .array(rest)

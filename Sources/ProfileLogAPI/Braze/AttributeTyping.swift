@@ -1,24 +1,21 @@
 internal import ProfileLog
 
-/// Holds custom attributes to their types: the one that the workspace forces, or else that of the first value ever (spec/rest-api 1.5).
+/// Holds custom attributes to their types: the one that the workspace forces, or else that of the first value ever
+/// (spec/rest-api 1.5).
 ///
-/// One request is decided with one of these, so that the first value within it counts too; of two requests that give an attribute its first
-/// value at the same time, the one that claims it first decides.
+/// One request is decided with one of these, so that the first value within it counts too. If two requests give an
+/// attribute its first value at the same time, the one that is stored first decides, and the other is decided again.
 struct AttributeTyping {
     private let forced: [Name: AttributeType]
-    private let log: EventLog
-    private let basis: DecisionBasis
-    private let claims: TypeClaims.Held
-    private var hasCaughtUp = false
+    private let catalogue: LiveState<CatalogueProjection>
+    private let view: DecisionView
     /// First types, as far as this request has asked for them or made them.
     private var known: [Name: AttributeType] = [:]
 
-    /// - Parameter claims: what they hold must not be released before the request is stored.
-    init(_ api: API, _ basis: DecisionBasis, _ claims: TypeClaims.Held) {
-        self.basis = basis
-        self.claims = claims
-        forced = api.workspace.forcedTypes
-        log = api.log
+    init(forced: [Name: AttributeType], _ catalogue: LiveState<CatalogueProjection>, _ view: DecisionView) {
+        self.forced = forced
+        self.catalogue = catalogue
+        self.view = view
     }
 
     /// Makes the values of `object` those of their attributes' types; what cannot be is dropped from it.
@@ -65,25 +62,13 @@ struct AttributeTyping {
     /// - Parameter given: the type that this request would give to an attribute without one.
     private mutating func firstType(_ name: Name, _ given: AttributeType?) throws -> AttributeType? {
         if let type = known[name] { return type }
-        if !hasCaughtUp { try catchUp() }
-        var type = try firstTypeInLog(name)
+        var type = try view.withState(of: catalogue) { view.log.firstType(of: name, by: $0) }
         if type == nil, let given {
-            // First the claim, then another look: who had it before has stored its value by then, or has it still.
-            let claimed = claims.claim(name, given)
-            try catchUp()
-            type = try firstTypeInLog(name) ?? claimed
+            view.requireUnchanged(.types(of: [name]))
+            type = given
         }
         if let type { known[name] = type }
         return type
-    }
-
-    private mutating func catchUp() throws {
-        try basis.catalogue.catchUp(at: basis.place)
-        hasCaughtUp = true
-    }
-
-    private func firstTypeInLog(_ name: Name) throws -> AttributeType? {
-        try basis.catalogue.withState(at: basis.place) { log.firstType(of: name, by: $0) }
     }
 
     /// The type that an attribute has from then on, if it had none; as in `CatalogueProjection`.

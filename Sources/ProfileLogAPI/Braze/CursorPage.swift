@@ -1,8 +1,8 @@
 internal import ProfileLog
 
-/// Which part of a list of names a request asks for, and where the parts beside it are.
+/// Which part of a list of names a request asks for, and where the parts before and after it are.
 ///
-/// A cursor stands for the name before its page: names that come meanwhile move nobody's page.
+/// A cursor holds the name before its page: new names do not move the page.
 struct CursorPage {
     let range: Range<Int>
     /// The header `Link`; nil if the list is one page.

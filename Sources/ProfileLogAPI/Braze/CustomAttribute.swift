@@ -9,7 +9,7 @@ struct CustomAttribute {
     /// What is to be done, in this order.
     struct Reading {
         var operations: [AttributeOperation]
-        /// What was left out of it; nil if nothing.
+        /// What was skipped of it; nil if nothing.
         var remark: String?
     }
 
@@ -67,7 +67,7 @@ struct CustomAttribute {
         }
     }
 
-    /// Each value once, where it stands first.
+    /// Each value once, at its first place.
     private func unique(_ values: [AttributeValue]) -> [AttributeValue] {
         var seen: Set<AttributeValue> = []
         return values.filter { seen.insert($0).inserted }

@@ -11,7 +11,7 @@ extension EndpointInput {
 }
 
 extension Endpoint {
-    /// Whom a request is about: each may stand several times, with `[]` or without.
+    /// The users that a request is about: each may be given several times, with `[]` or without.
     private static let people = ["external_id", "email", "phone"].flatMap { name in
         [EndpointInput(name, .array), EndpointInput(name + "[]", .array)]
     }

@@ -1,15 +1,15 @@
 internal import ProfileLog
 
-/// The body of an export: whom it asks for, and which fields (spec/rest-api 2.1).
+/// The body of an export: the users that it asks for, and the fields (spec/rest-api 2.1).
 struct ExportRequest {
-    /// Whom, in the order external IDs, aliases, then the single ones.
+    /// The users, in the order external IDs, aliases, then the single ones.
     private(set) var identifiers: [Identifier] = []
     /// Which fields; nil for all, as for an empty list. Unknown names are ignored.
     let fields: Set<ExportField>?
 
     /// By what the request calls users.
     struct Identifier {
-        /// Nil for what can be nobody's.
+        /// Nil for what can be no user's ID.
         let id: UserID?
         /// What an answer calls one who is unknown.
         let shown: String

@@ -7,7 +7,7 @@ struct ExportedProfile {
     private let view: ProfileView
     private let attributes: [Name: AttributeValue]
     private let api: API
-    /// Events and purchases that were last before it are left out; nil if none are.
+    /// Events and purchases that were last before it are skipped; nil if none are.
     private let windowStart: Timestamp?
 
     init(_ user: UserInfo, _ api: API) throws {
@@ -22,7 +22,8 @@ struct ExportedProfile {
         }
     }
 
-    /// Writes an object with `fields`, or with all fields. What is empty is left out. Apps and devices are read if they are among them.
+    /// Writes an object with `fields`, or with all fields. What is empty is left out. Apps and devices are read if they
+    /// are among them.
     ///
     /// - Parameter customAttributes: those that are written even if `fields` does not have all of them.
     func write(_ fields: Set<ExportField>?, customAttributes: Set<Name>? = nil, to json: inout JSONWriter) throws {
@@ -146,8 +147,8 @@ struct ExportedProfile {
         return Int(hash % 10_000)
     }
 
-    /// What was paid, in all currencies: nothing here converts one into another. Fractions of a binary number that no price has are
-    /// rounded away.
+    /// What was paid, in all currencies: nothing here converts one into another. Fractions of a binary number that no
+    /// price has are rounded away.
     private var revenue: Double {
         let sum = view.purchases.flatMap(\.revenue).reduce(0) { $0 + $1.amount }
         guard sum.isFinite else { return 0 }

@@ -2,8 +2,8 @@ internal import ProfileLog
 
 /// Where the parts of JSON arrays and objects begin and end, by brackets, commas and strings alone.
 ///
-/// What stands in the parts is not looked at: it may be anything between brackets that match. Any bytes are taken, in time and
-/// memory proportional to their number.
+/// What is in the parts is not looked at: it may be anything between brackets that match. Any bytes are taken, in time
+/// and memory proportional to their number.
 struct JSONOutline {
     private let bytes: [UInt8]
 
@@ -44,7 +44,7 @@ struct JSONOutline {
                 next = end
                 continue
             case UInt8(ascii: "{"), UInt8(ascii: "["): open.append(byte)
-            // In ASCII a closing bracket stands two behind the opening one.
+            // In ASCII a closing bracket is two after the opening one.
             case UInt8(ascii: "}"), UInt8(ascii: "]"): if open.popLast() != byte - 2 { return nil }
             case UInt8(ascii: ",") where open.isEmpty:
                 parts.append(trimmed(begin..<next))
@@ -66,7 +66,7 @@ struct JSONOutline {
         return (first..<end, trimmed(colon + 1..<member.upperBound))
     }
 
-    /// Behind the string that begins at `start`; nil if it does not end.
+    /// After the string that begins at `start`; nil if it does not end.
     private func endOfString(at start: Int, in range: Range<Int>) -> Int? {
         var next = start + 1
         while next < range.upperBound {

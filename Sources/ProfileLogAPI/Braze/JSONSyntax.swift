@@ -1,6 +1,7 @@
 internal import ProfileLog
 
-/// Whether bytes are JSON by the grammar of RFC 8259, whatever their values are: for text with a value that cannot be kept.
+/// Whether bytes are JSON by the grammar of RFC 8259, whatever their values are: for text with a value that cannot be
+/// kept.
 ///
 /// Nothing is made of what is read, and nesting has no limit: time and memory are proportional to the number of bytes.
 struct JSONSyntax {
@@ -53,7 +54,7 @@ struct JSONSyntax {
         return false
     }
 
-    /// Reads the brackets that close behind a value, and if another value follows, what stands before that.
+    /// Reads the brackets that close after a value, and if another value follows, what is before that.
     private mutating func readBehindValue() throws(JSONError) {
         while let bracket = brackets.last {
             skipBlanks()

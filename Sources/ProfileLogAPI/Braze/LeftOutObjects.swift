@@ -1,6 +1,6 @@
 internal import ProfileLog
 
-/// What a request leaves out, gathered by user for the log: `/v1/rejected` lists it.
+/// What a request skips, gathered by user for the log: `/v1/rejected` lists it.
 struct LeftOutObjects {
     /// Of a request that leaves out more, the first are kept, and how many more there were.
     private static let most = 10_000
@@ -11,7 +11,7 @@ struct LeftOutObjects {
     private var items: [UserID?: [LeftOut]] = [:]
     private var count = 0
 
-    /// Takes down that `item` is left out of what the request says about `user`; nil if it does not say about whom.
+    /// Notes that `item` is skipped of what the request says about `user`; nil if it does not say which user.
     mutating func take(_ item: LeftOut, of user: UserID?) {
         count += 1
         guard count <= Self.most else { return }
@@ -21,7 +21,7 @@ struct LeftOutObjects {
         items[user, default: []].append(item)
     }
 
-    /// Has the first user of whom `isKnown` come first; nil if there is none.
+    /// Moves the first user for whom `isKnown` to the front; nil if there is none.
     mutating func moveToFront(_ isKnown: (UserID) throws -> Bool) rethrows -> UserID? {
         guard let place = try users.firstIndex(where: { try $0.map(isKnown) ?? false }) else { return nil }
         users.swapAt(0, place)

@@ -4,7 +4,8 @@ internal import ProfileLog
 struct ObjectwiseReading {
     private(set) var arrays: [(TrackArray, [TrackBody.Element])] = []
 
-    /// Reads a body that is JSON. Nil if something outside of the objects cannot be read: then it is refused as a whole.
+    /// Reads a body that is JSON. Nil if something outside of the objects cannot be read: then it is refused as a
+    /// whole.
     init?(_ bytes: [UInt8], maxDepth: Int) {
         let outline = JSONOutline(bytes)
         guard let members = outline.members(of: bytes.indices) else { return nil }
@@ -21,7 +22,7 @@ struct ObjectwiseReading {
             found[array] = []
             for element in elements {
                 do throws(JSONError) {
-                    // It stands in an object and an array, and the parser counts from the element.
+                    // It is in an object and an array, and the parser counts from the element.
                     found[array]?.append(.success(try JSON.parse(Array(bytes[element]), maxDepth: maxDepth - 2)))
                 } catch {
                     guard error.isAboutAValue else { return nil }

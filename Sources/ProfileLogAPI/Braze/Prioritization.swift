@@ -29,7 +29,7 @@ struct Prioritization: Hashable, Sendable {
         self.filters = filters
     }
 
-    /// Those whom the filters leave.
+    /// The users that the filters leave.
     ///
     /// - Parameter updated: the position of the latest event that updates a user; asked only if that decides.
     func left(of users: [UserInfo], updated: (UserInfo) throws -> Position) rethrows -> [UserInfo] {

@@ -22,10 +22,10 @@ struct PushToken: Hashable, Sendable {
         entry[WireNames.deviceID]?.asText.flatMap { $0.isEmpty ? nil : Name($0) }
     }
 
-    /// Stands for a device that nobody has named: the same each time.
+    /// The ID of a device that the request does not name: the same each time.
     var deviceID: String { deviceID(0) }
 
-    /// Stands for a device as ``deviceID`` does, where that and others before `number` are somebody's.
+    /// As ``deviceID``, where that one and others before `number` are taken.
     func deviceID(_ number: Int) -> String {
         let suffix = number == 0 ? "" : "\0\(number)"
         return Hexadecimal.text(ContentHash.of(Array("\(app)\0\(token)\(suffix)".utf8)))

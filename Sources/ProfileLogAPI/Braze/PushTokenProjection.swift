@@ -1,6 +1,7 @@
 internal import ProfileLog
 
-/// Folds a store into the push tokens that its users have: an import leaves those alone, and a device leads to who has one on it.
+/// Folds a store into the push tokens that its users have: an import leaves those alone, and a device leads to who has
+/// one on it.
 ///
 /// What waits on a device is not looked at: an SDK tells its token otherwise.
 enum PushTokenProjection: Projection {
@@ -11,7 +12,7 @@ enum PushTokenProjection: Projection {
         /// Who has a token on a device.
         private var users: [Name: Set<UserNumber>] = [:]
 
-        /// Whether somebody has `token`.
+        /// Whether a user has `token`.
         func holds(_ token: PushToken) -> Bool { owners[token] != nil }
 
         /// Who has a token on `device`, in the order of their creation.

@@ -1,6 +1,7 @@
 internal import ProfileLog
 
-/// The idempotency key of a request that is one append: sent again, it changes nothing and is answered by what is remembered of the first.
+/// The idempotency key of a request that is one append: sent again, it changes nothing and is answered by what is
+/// remembered of the first.
 struct RequestKey: Sendable {
     fileprivate let text: String
     fileprivate let digest: [UInt8]
@@ -32,14 +33,16 @@ extension AppendBuilder {
 }
 
 extension AppendReceipt {
-    /// Throws if a twin of the request was stored meanwhile: ``API/once(under:known:first:)`` then answers as that was answered.
+    /// Throws if a twin of the request was stored in between: ``API/once(under:known:first:)`` then answers as that was
+    /// answered.
     func checkIsFirst() throws {
         if isRepetition { throw AppendError.keyReused(position: first) }
     }
 }
 
 extension API {
-    /// Answers a request by `known`, of what is remembered, if its `key` was used before, also by a twin that was faster; else by `first`.
+    /// Answers a request by `known`, of what is remembered, if its `key` was used before, also by a twin that was
+    /// faster; else by `first`.
     func once(
         under key: RequestKey?, known: (AppendReceipt, RequestNote) throws -> APIAnswer,
         first: () async throws -> APIAnswer
@@ -59,8 +62,8 @@ extension API {
         }
     }
 
-    /// The note of an append, which must be that of the request with this digest. If it was erased with a person, the key alone says that the
-    /// request is the same, and that it succeeded is all that is known of the answer.
+    /// The note of an append, which must be that of the request with this digest. If it was erased with a person, the
+    /// key alone says that the request is the same, and that it succeeded is all that is known of the answer.
     func note(of receipt: AppendReceipt, _ digest: [UInt8]) throws -> RequestNote {
         if receipt.isErased { return RequestNote(digest: digest, answer: RequestNote.success) }
         guard let note = RequestNote(receipt.note), note.digest == digest else {

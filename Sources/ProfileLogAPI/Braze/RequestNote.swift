@@ -2,10 +2,11 @@ internal import ProfileLog
 
 /// What an append under an idempotency key remembers of its request: which it was, and what the first answer said.
 struct RequestNote {
-    /// Stands for the path and the body.
+    /// A hash of the path and the body.
     let digest: [UInt8]
-    /// What the first answer said that cannot be had from the log again, nor from the request when it comes again: no values, and no names
-    /// that the sender chose. The record that has it is one person's, and stands when others of the request are erased.
+    /// What the first answer said that cannot be had from the log again, nor from the request when it comes again: no
+    /// values, and no names that the sender chose. The record that has it is one person's, and stays when others of the
+    /// request are erased.
     let answer: [UInt8]
 
     /// The first byte of a note: the door through which the append came, and the note's form.
@@ -30,7 +31,7 @@ struct RequestNote {
     /// As it is stored.
     var bytes: [UInt8] { [Self.form] + digest + answer }
 
-    /// What stands for a request: equal for the same path and the same bytes of body.
+    /// A hash of a request: equal for the same path and the same bytes of body.
     static func digest(_ request: APIRequest) -> [UInt8] {
         ContentHash.of(Array(request.path.utf8) + [0] + request.body)
     }

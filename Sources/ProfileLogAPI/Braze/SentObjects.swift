@@ -1,6 +1,6 @@
 internal import ProfileLog
 
-/// Where the objects of a track request stand in its bytes: looked for once, when somebody first asks.
+/// Where the objects of a track request are in its bytes: looked for at the first question.
 final class SentObjects {
     private let outline: JSONOutline
     private let end: Int
@@ -23,7 +23,8 @@ final class SentObjects {
         members(ofObjectAt: index, in: array)?.map(\.key)
     }
 
-    /// The keys of the object that is the member `key` of another one, in the order in which they were sent; nil if there is none.
+    /// The keys of the object that is the member `key` of another one, in the order in which they were sent; nil if
+    /// there is none.
     func keys(of key: Name, ofObjectAt index: Int, in array: TrackArray) -> [Name]? {
         let member = members(ofObjectAt: index, in: array)?.first { $0.key == key }
         return member.flatMap { outline.members(of: $0.value)?.map(\.key) }

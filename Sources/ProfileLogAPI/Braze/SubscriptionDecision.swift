@@ -1,12 +1,12 @@
 internal import ProfileLog
 
-/// What a subscription request comes to, given who exists: an event for each user whom it reaches.
+/// What a subscription request comes to, given who exists: an event for each user that it reaches.
 struct SubscriptionDecision {
-    /// Who was not found, and which addresses more have than there is room for.
+    /// The users that were not found, and the addresses that more users have than there is room for.
     private(set) var dropped: [(place: String, reason: String)] = []
     private var profiles: TrackProfiles
     private var addresses: TrackAddresses
-    /// Whom each address means.
+    /// The users who have each address.
     private var holders: [UserID: [UserID]] = [:]
     /// Where addresses stand.
     private var addressed: [(place: String, address: UserID)] = []
@@ -21,24 +21,24 @@ struct SubscriptionDecision {
         var isNamed = false
     }
 
+    init(_ view: DecisionView) {
+        profiles = TrackProfiles(view)
+        addresses = TrackAddresses(view)
+    }
+
     /// Decides all of `request`, and adds what is to be stored to `builder`.
-    init(
-        _ request: SubscriptionRequest, _ api: API, _ basis: DecisionBasis, _ builder: inout AppendBuilder
-    ) throws {
-        profiles = TrackProfiles(api.log)
-        addresses = TrackAddresses(api.log, at: basis.place)
+    mutating func decide(_ request: SubscriptionRequest, _ builder: inout AppendBuilder) throws {
         for change in request.changes { try gather(change) }
         let leftOut = try store(in: &builder)
         for (place, address) in addressed where !leftOut.isDisjoint(with: holders[address] ?? []) {
             dropped.append((place, SubscriptionStates.tooManyElsewhere))
         }
-        profiles.expectPins(in: &builder)
     }
 
     private mutating func gather(_ change: SubscriptionRequest.Change) throws {
         var known: Set<UserID> = []
         for person in change.people {
-            let (own, address) = try whom(person)
+            let (own, address) = try recipient(person)
             let others = try address.map { try holders(of: $0) } ?? []
             if own == nil, others.isEmpty {
                 dropped.append((person.place, person.user == nil ? "is not valid" : "is no user's"))
@@ -50,11 +50,11 @@ struct SubscriptionDecision {
         }
     }
 
-    /// The one whom an ID names, and the address by which the change reaches others; nil where there is none.
-    private mutating func whom(_ person: SubscriptionRequest.Person) throws -> (own: UserID?, address: UserID?) {
+    /// The user that an ID names, and the address by which the change reaches others; nil where there is none.
+    private mutating func recipient(_ person: SubscriptionRequest.Person) throws -> (own: UserID?, address: UserID?) {
         guard let user = person.user else { return (nil, nil) }
         if person.isContact { return (nil, user) }
-        return (try profiles.find(user).map { .brazeID($0.brazeID) }, try profiles.email(of: user))
+        return (try profiles.view.find(user).map { .brazeID($0.brazeID) }, try profiles.email(of: user))
     }
 
     private mutating func holders(of address: UserID) throws -> [UserID] {
@@ -72,8 +72,8 @@ struct SubscriptionDecision {
         if isNamed { recipients[place].isNamed = true }
     }
 
-    /// Adds an event for each who gets something: for all whom an ID names, then for others as long as there is room. Those for whom there
-    /// was none.
+    /// Adds an event for each recipient: for all that an ID names, then for others as long as there is room.
+    /// Gives those for whom there was none.
     private mutating func store(in builder: inout AppendBuilder) throws -> Set<UserID> {
         var leftOut: Set<UserID> = []
         for recipient in recipients.filter(\.isNamed) + recipients.filter({ !$0.isNamed }) {
@@ -86,7 +86,7 @@ struct SubscriptionDecision {
         return leftOut
     }
 
-    /// 201, and what was left out.
+    /// 201, and what was skipped.
     var answer: APIAnswer {
         var json = JSONWriter()
         json.beginObject()

@@ -4,18 +4,18 @@ internal import ProfileLog
 struct SubscriptionRequest: Sendable {
     private(set) var changes: [Change] = []
 
-    /// One group, its new state, and for whom.
+    /// One group, its new state, and the users.
     struct Change: Sendable {
         var group: String
         var isSubscribed: Bool
         var people: [Person]
     }
 
-    /// One whom the request names.
+    /// A user that the request names.
     struct Person: Sendable {
         /// The field that names them, as in `subscription_groups[0].emails[1]`.
         var place: String
-        /// Nil if what stands there is no ID, address or number.
+        /// Nil if the text is no ID, address or number.
         var user: UserID?
         /// Whether `user` is an address that several profiles may have.
         var isContact: Bool
@@ -81,7 +81,7 @@ struct SubscriptionRequest: Sendable {
         return Change(group: group, isSubscribed: isSubscribed, people: people)
     }
 
-    /// Those whom a member names: one, or an array. Empty text names nobody.
+    /// The users that a member names: one, or an array. Empty text names no user.
     private static func people(
         _ object: AttributeValue, _ key: Name, _ place: String, _ user: (AttributeValue) -> UserID?
     ) throws -> [Person] {
@@ -106,7 +106,7 @@ struct SubscriptionRequest: Sendable {
 extension Workspace {
     /// The group with this ID, which must be one of the workspace's.
     ///
-    /// - Parameter place: where the ID stands, as in `subscription_groups[0].`.
+    /// - Parameter place: where the ID is, as in `subscription_groups[0].`.
     func knownGroup(_ id: String?, in place: String = "") throws -> String {
         guard let id, subscriptionGroup(id) != nil else {
             throw APIProblem(

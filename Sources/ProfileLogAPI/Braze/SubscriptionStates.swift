@@ -1,15 +1,16 @@
 internal import ProfileLog
 
-/// What a profile says about subscription groups: the standard attribute `subscription_groups`, one entry for each group.
+/// What a profile says about subscription groups: the standard attribute `subscription_groups`, one entry for each
+/// group.
 struct SubscriptionStates {
     private var states: [(id: Name, isSubscribed: Bool)] = []
-    /// Where each group stands in `states`: without a workspace file, a request may name thousands.
+    /// Where each group is in `states`: without a workspace file, a request may name thousands.
     private var places: [Name: Int] = [:]
 
     static let groupID: Name = "subscription_group_id"
     static let state: Name = "subscription_state"
 
-    /// The states of an attribute's value; of a group that stands there twice, the later one.
+    /// The states of an attribute's value; of a group that is there twice, the later one.
     init(_ value: AttributeValue?) {
         for entry in value?.asArray ?? [] {
             guard let id = entry[Self.groupID]?.asText, let state = entry[Self.state]?.asText else { continue }
@@ -69,8 +70,8 @@ extension SubscriptionStates {
     /// Why the rest of the profiles with the same e-mail address do not get it.
     static let tooManyElsewhere = "is for more profiles with the address than one request can change"
 
-    /// Whether an append has room for the states of one more of those who share an address: they may take half of it, and what the request says
-    /// itself has room in the other half.
+    /// Whether an append has room for the states of one more of those who share an address: they may take half of it,
+    /// and what the request says itself has room in the other half.
     static func haveRoom(in builder: borrowing AppendBuilder) -> Bool {
         builder.byteCount < Limits.bytesPerAppend / 2 && builder.count < Limits.eventsPerAppend / 2
     }
@@ -79,28 +80,29 @@ extension SubscriptionStates {
         count <= limits.arrayElements && value.jsonByteCount <= limits.bytesPerNestedValue
     }
 
-    /// Whether `user` has room for these states: each change writes all of a profile's groups anew, so where `workspace` declares none, they
-    /// are limited like an array. The user is pinned, as in ``change(of:_:)``.
+    /// Whether `user` has room for these states: each change writes all of a profile's groups, so where
+    /// `workspace` declares none, they are limited like an array. The user must stay unchanged, as in
+    /// ``change(of:_:)``.
     func fits(_ user: UserID, in workspace: Workspace, _ profiles: inout TrackProfiles) throws -> Bool {
         guard workspace.subscriptionGroups.isEmpty else { return true }
-        try profiles.pin(user)
+        try profiles.view.requireUnchanged(user)
         let old = SubscriptionStates(try profiles.attribute(.subscriptionGroups, of: user))
         let merged = merged(into: old)
         return merged.count == old.count || merged.fits(workspace.limits)
     }
 
-    /// The change that gives `user` these states and leaves their other groups as they are. Whoever else changes the user meanwhile comes
-    /// before or behind it, not between.
+    /// The change that gives `user` these states and leaves their other groups as they are. It holds only for the user as
+    /// they were read.
     func change(of user: UserID, _ profiles: inout TrackProfiles) throws -> UserAttributeChange {
-        try profiles.pin(user)
+        try profiles.view.requireUnchanged(user)
         let old = SubscriptionStates(try profiles.attribute(.subscriptionGroups, of: user))
         return .init(.subscriptionGroups, merged(into: old).value)
     }
 
     /// Adds the event of the ``change(of:_:)`` to `builder`.
     ///
-    /// - Parameter isNamed: whether an ID names the user. Those whom the states reach by an address are not updated by them: to these they come
-    ///   from the system (`EventLog.lastUpdate(of:)`).
+    /// - Parameter isNamed: whether an ID names the user. Users whom the states reach by an address are not updated by
+    ///   them: to these they come from the system (`EventLog.lastUpdate(of:)`).
     func add(
         to user: UserID, isNamed: Bool, _ builder: inout AppendBuilder, _ profiles: inout TrackProfiles
     ) throws {
@@ -109,7 +111,8 @@ extension SubscriptionStates {
         profiles.add([event], to: user)
     }
 
-    /// Has `object` keep the groups that it does not name, and gives the states that it sets; nil if it sets none, and then says nothing of them.
+    /// Has `object` keep the groups that it does not name, and gives the states that it sets; nil if it sets none, and
+    /// then says nothing of them.
     static func fit(
         _ object: inout TrackObject, in workspace: Workspace, _ profiles: inout TrackProfiles
     ) throws -> SubscriptionStates? {

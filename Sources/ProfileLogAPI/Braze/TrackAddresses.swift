@@ -1,13 +1,11 @@
 internal import ProfileLog
 
-/// Whom the addresses in a request mean: who has them in the log, each looked up once, as changed by the objects
-/// before (spec/rest-api 1.3).
+/// Resolves the addresses of a request to users: who has them in the log, as changed by the request's objects before
+/// (spec/rest-api 1.3).
 ///
 /// A request without addresses pays for none of it.
 struct TrackAddresses {
-    private let log: EventLog
-    /// How many more users may be looked at.
-    private var mostUsers: Int
+    private let view: DecisionView
     /// What is stored of the request and not yet looked at here.
     private var stored: [(user: UserID, events: [ProfileEvent])] = []
     private var turn = 0
@@ -22,7 +20,7 @@ struct TrackAddresses {
         var values: [StandardAttribute: AttributeValue] = [:]
     }
 
-    /// Those who have an address in the log, the one whom it means first.
+    /// The users who have an address in the log, the first of them first.
     private struct InLog {
         let people: [TrackProfiles.Person]
         let set: Set<TrackProfiles.Person>
@@ -33,23 +31,17 @@ struct TrackAddresses {
         }
     }
 
-    init(_ log: EventLog, at place: DecisionBasis.Place) {
-        self.log = log
-        mostUsers = place == .connection ? Self.usersAtOnce : .max
-    }
+    init(_ view: DecisionView) { self.view = view }
 
-    /// The users who are looked at where other connections wait: some milliseconds.
-    static let usersAtOnce = 200
-
-    /// Remembers that `events` are to be stored for `user`, whom the request names.
+    /// Remembers that `events` are to be stored for `user`, whose ID is in the request.
     mutating func add(_ events: [ProfileEvent], of user: UserID) { stored.append((user, events)) }
 
-    /// An ID of the one whom `contact` means, after all that was added; nil if nobody has it.
+    /// An ID of the user to whom `contact` resolves, after all that was added; nil if no user has it.
     ///
     /// Users with an external ID come before others, then those who were updated last.
     mutating func user(_ contact: UserID, _ profiles: inout TrackProfiles) throws -> UserID? {
         let touched = try touchedHolders(of: contact, &profiles)
-        // Of those whom the request left alone the log's first is meant.
+        // Of users that the request does not change, the log's first counts.
         let untouched = found[contact]?.people.first { changes[$0] == nil }
         let meant = (touched + (untouched.map { [$0] } ?? [])).max {
             rank($0, profiles) < rank($1, profiles)
@@ -57,7 +49,7 @@ struct TrackAddresses {
         return meant.map { profiles.id(of: $0) }
     }
 
-    /// IDs of all who have `contact`, after all that was added: first those whom the request left alone.
+    /// IDs of all who have `contact`, after all that was added: first those that the request does not change.
     mutating func holders(of contact: UserID, _ profiles: inout TrackProfiles) throws -> [UserID] {
         let touched = try touchedHolders(of: contact, &profiles)
         let untouched = (found[contact]?.people ?? []).filter { changes[$0] == nil }
@@ -69,7 +61,7 @@ struct TrackAddresses {
         of contact: UserID, _ profiles: inout TrackProfiles
     ) throws -> [TrackProfiles.Person] {
         try catchUp(&profiles)
-        let inLog = try inLog(contact, &profiles)
+        let inLog = try inLog(contact)
         let attribute: StandardAttribute = if case .email = contact { .email } else { .phone }
         let holders = changes.filter { person, changes in
             switch changes.values[attribute] {
@@ -86,11 +78,9 @@ struct TrackAddresses {
         return (isIdentified ? 1 : 0, changes[person]?.turn ?? 0)
     }
 
-    private mutating func inLog(_ contact: UserID, _ profiles: inout TrackProfiles) throws -> InLog {
+    private mutating func inLog(_ contact: UserID) throws -> InLog {
         if let known = found[contact] { return known }
-        guard let users = try log.users(sharing: contact, outOf: &mostUsers) else { throw TakesLong() }
-        for user in users { profiles.know(user) }
-        let inLog = InLog(users)
+        let inLog = InLog(try view.users(sharing: contact))
         found[contact] = inLog
         return inLog
     }

@@ -1,6 +1,7 @@
 internal import ProfileLog
 
-/// What is answered to a track request (spec/rest-api 1.8): Braze's members in their order, then `dropped`, which is ours.
+/// What is answered to a track request (spec/rest-api 1.8): Braze's members in their order, then `dropped`, which is
+/// ours.
 struct TrackAnswer {
     private var processed = PerArray(repeating: 0)
     private var errors: [TrackError] = []
@@ -69,7 +70,8 @@ struct TrackAnswer {
 // MARK: - As it is remembered under a key
 
 extension TrackAnswer {
-    /// The answer without the names that the sender chose: the record in which it stands is one person's, the request may be about many.
+    /// The answer without the names that the sender chose: the record that holds it is one person's, the request may be
+    /// about many.
     func remembered(_ names: inout SentNames) -> [UInt8] {
         var nameless = self
         for index in errors.indices { nameless.errors[index].type = errors[index].kept }

@@ -1,6 +1,6 @@
 internal import ProfileLog
 
-/// What becomes of each object of a track request, given who exists: stored, dropped or refused.
+/// Decides a track request: what becomes of each object, by what a view of the log shows: stored, dropped or refused.
 struct TrackDecision {
     private(set) var processed = PerArray(repeating: 0)
     private(set) var errors: [TrackError] = []
@@ -8,28 +8,26 @@ struct TrackDecision {
     /// The first object that was in order, of those that take effect; nil if none was.
     private(set) var first: TrackObject?
     private var leftOut = LeftOutObjects()
-    private let api: API
-    private let basis: DecisionBasis
+    private let workspace: Workspace
+    private let view: DecisionView
+    private let pushTokens: LiveState<PushTokenProjection>
     private var profiles: TrackProfiles
     private var typing: AttributeTyping
-    /// Addresses that must be released before the decision holds: each still leads to a user who has another one by now.
-    private(set) var outdated: [UserID] = []
     private var addresses: TrackAddresses
-    /// The push tokens for which this request makes users. Who else makes one for such a token meanwhile may choose another device.
-    private(set) var imported: Set<PushToken> = []
+    /// The push tokens for which this request makes users.
+    private var imported: Set<PushToken> = []
+
+    init(_ api: API, _ view: DecisionView) {
+        workspace = api.workspace
+        pushTokens = api.pushTokens
+        self.view = view
+        profiles = TrackProfiles(view)
+        typing = AttributeTyping(forced: api.workspace.forcedTypes, api.catalogue, view)
+        addresses = TrackAddresses(view)
+    }
 
     /// Decides all of `body`, and adds what is to be stored to `builder`.
-    ///
-    /// - Parameter claims: what they hold must not be released before the request is stored.
-    init(
-        _ body: TrackBody, _ reader: TrackReader, _ api: API, _ basis: DecisionBasis, _ claims: TypeClaims.Held,
-        _ builder: inout AppendBuilder
-    ) throws {
-        self.api = api
-        self.basis = basis
-        profiles = TrackProfiles(api.log)
-        typing = AttributeTyping(api, basis, claims)
-        addresses = TrackAddresses(api.log, at: basis.place)
+    mutating func decide(_ body: TrackBody, _ reader: TrackReader, _ builder: inout AppendBuilder) throws {
         for array in TrackArray.allCases {
             for (index, value) in body[array].enumerated() {
                 do {
@@ -45,12 +43,11 @@ struct TrackDecision {
             }
         }
         if builder.count == 0 {
-            // With them a key goes that may name somebody.
-            let holder = try leftOut.moveToFront { try profiles.find($0) != nil }
-            if let holder { try profiles.pin(holder) }
+            // The idempotency key goes with them, and may name a person.
+            let holder = try leftOut.moveToFront { try view.find($0) != nil }
+            if let holder { try view.requireUnchanged(holder) }
         }
         try leftOut.add(to: &builder)
-        profiles.expectPins(in: &builder)
     }
 
     /// Whether no object was in order.
@@ -68,17 +65,16 @@ struct TrackDecision {
         processed[array] += 1
     }
 
-    /// Makes a user for each push token of `object` that nobody has.
+    /// Makes a user for each push token of `object` that no user has.
     private mutating func makeOwners(
         of object: TrackObject, _ array: TrackArray, _ index: Int, _ builder: inout AppendBuilder
     ) throws {
         for entry in object.imports {
             guard let token = PushToken(entry) else { continue }
             let user = try device(of: entry, token)
-            // In this order: who is made on the device meanwhile is either seen, or has this decided anew.
-            try profiles.pin(user)
-            try basis.pushTokens.catchUp(at: basis.place)
-            let isKnown = try basis.pushTokens.withState(at: basis.place) { $0.holds(token) }
+            let isKnown = try view.withState(of: pushTokens) { $0.holds(token) }
+            view.requireUnchanged(.pushTokens)
+            try view.requireUnchanged(user)
             guard !isKnown, imported.insert(token).inserted else {
                 let reason = "somebody has this token already"
                 drop(reason, array, index, field: StandardAttribute.pushTokens.name, of: nil)
@@ -91,8 +87,8 @@ struct TrackDecision {
         }
     }
 
-    /// The device by which the owner of a token is known: that of the token, or if somebody is on it, the first that is made of the token and on
-    /// which nobody is.
+    /// The device by which the owner of a token is known: that of the token, or if a user is on it, the first that is
+    /// made of the token and has no user.
     private mutating func device(of entry: AttributeValue, _ token: PushToken) throws -> UserID {
         let named = entry[WireNames.deviceID]?.asText ?? ""
         var device = (1...Limits.bytesPerDevice).contains(named.utf8.count) ? named : token.deviceID
@@ -108,28 +104,27 @@ struct TrackDecision {
         _ object: TrackObject, _ array: TrackArray, _ index: Int, _ builder: inout AppendBuilder
     ) throws {
         var object = object
-        // It is stored for whoever has the address, and answered for the identifier that was used.
-        let holder = try owner(of: object.target.user)
+        let holder = try holder(of: object.target.user)
         var user = holder ?? object.target.user
         object.target.user = user
         if let reason = try object.blocked ?? reasonAgainstCreation(object.target, holder) {
             drop(reason, array, index, of: holder)
             return
         }
-        if holder == nil, !outdated.contains(user) { outdated.append(user) }
-        if object.target.updatesOnly, let known = try profiles.find(user) {
-            // By this ID nobody can be made, should they be gone when it is stored.
+        if holder == nil { try view.release(user) }
+        if object.target.reasonAgainstCreation != nil, let known = try view.find(user) {
+            // A `braze_id` makes no user, should they be gone when it is stored.
             user = .brazeID(known.brazeID)
-            try profiles.hold(user)
+            try view.requireSame(user)
             object.target.user = user
         }
         try typing.fit(&object)
-        try AttributeGrowth(limits: api.trackLimits).fit(&object, &profiles)
-        let states = try SubscriptionStates.fit(&object, in: api.workspace, &profiles)
+        try AttributeGrowth(limits: workspace.limits).fit(&object, &profiles)
+        let states = try SubscriptionStates.fit(&object, in: workspace, &profiles)
         if object.events.isEmpty, try !profiles.exists(user) {
             // A profile is made even if nothing is said about it; that is then all there is to record.
             object.events = [.userAttributesChanged(Self.initialState)]
-            try profiles.pin(user)
+            try view.requireUnchanged(user)
         }
         var events = object.events
         do throws(AppendError) {
@@ -140,7 +135,7 @@ struct TrackDecision {
         }
         if let address = try address(of: user, object) {
             try builder.add(address, EventContext(source: .rest), to: user)
-            try profiles.pin(user)
+            try view.requireUnchanged(user)
             events.append(address)
         }
         profiles.add(events, to: user)
@@ -159,7 +154,7 @@ struct TrackDecision {
     ) throws {
         let error = TrackError(type: type, kept: kept ?? type, array: array, index: index)
         errors.append(error)
-        let user = try value.flatMap { try? TrackTarget($0) }.flatMap { try owner(of: $0.user) }
+        let user = try value.flatMap { try? TrackTarget($0) }.flatMap { try self.holder(of: $0.user) }
         leftOut.take(LeftOut(list: array.rawValue, index: index, reason: error.kept), of: user)
     }
 
@@ -170,29 +165,28 @@ struct TrackDecision {
         leftOut.take(LeftOut(list: array.rawValue, index: index, field: field, reason: reason), of: user)
     }
 
-    /// - Parameter owner: as `owner(of:)` gives it.
-    private mutating func reasonAgainstCreation(_ target: TrackTarget, _ owner: UserID?) throws -> String? {
+    /// - Parameter holder: as `holder(of:)` gives it.
+    private mutating func reasonAgainstCreation(_ target: TrackTarget, _ holder: UserID?) throws -> String? {
         guard let reason = target.reasonAgainstCreation else { return nil }
-        if let owner, try profiles.exists(owner) { return nil }
+        if let holder, try profiles.exists(holder) { return nil }
         return reason
     }
 
-    /// Who sets a subscription state sets it for all profiles with the same e-mail address (spec/rest-api 1.4). Why one did not get it; nil if
-    /// all did.
+    /// Who sets a subscription state sets it for all profiles with the same e-mail address (spec/rest-api 1.4). Why one
+    /// did not get it; nil if all did.
     private mutating func share(
         _ states: SubscriptionStates, by user: UserID, _ builder: inout AppendBuilder
     ) throws -> String? {
         guard let address = try profiles.email(of: user) else { return nil }
-        if !SubscriptionStates.haveRoom(in: builder) {
-            // Only whether anybody else has it: they may be many.
-            var one = 1
-            if try api.log.users(sharing: address, outOf: &one) == nil { return SubscriptionStates.tooManyElsewhere }
+        // Only whether anybody else has it: they may be many.
+        if !SubscriptionStates.haveRoom(in: builder), try view.isShared(address) {
+            return SubscriptionStates.tooManyElsewhere
         }
         let own = try profiles.person(user)
         var reason: String?
         for other in try addresses.holders(of: address, &profiles) where try profiles.person(other) != own {
             guard SubscriptionStates.haveRoom(in: builder) else { return SubscriptionStates.tooManyElsewhere }
-            if try states.fits(other, in: api.workspace, &profiles) {
+            if try states.fits(other, in: workspace, &profiles) {
                 try states.add(to: other, isNamed: false, &builder, &profiles)
             } else {
                 reason = SubscriptionStates.fullElsewhere
@@ -201,13 +195,13 @@ struct TrackDecision {
         return reason
     }
 
-    /// The user under whom an object about `user` is stored: who has the address, if it is one that somebody has. Who they are merged into
-    /// meanwhile may not have it. Nil if it is one that nobody has and that still leads to somebody.
-    private mutating func owner(of user: UserID) throws -> UserID? {
+    /// The ID under which an object about `user` is stored: if it is an address, that of the user who has it. Nil if
+    /// no user has the address, and it still leads to the user who was made by it.
+    private mutating func holder(of user: UserID) throws -> UserID? {
         guard user.isAddress else { return user }
-        if let owner = try addresses.user(user, &profiles) {
-            try profiles.hold(owner)
-            return owner
+        if let holder = try addresses.user(user, &profiles) {
+            try view.requireSame(holder)
+            return holder
         }
         return try profiles.exists(user) ? nil : user
     }
@@ -229,8 +223,8 @@ struct TrackDecision {
         return saysSo ? nil : .userAttributesChanged(changes)
     }
 
-    /// The subscription states of a new profile: not set, which is shown as `subscribed` (spec/rest-api 3). A state that was set would win
-    /// over the opt-out of a profile that is merged into this one.
+    /// The subscription states of a new profile: not set, which is shown as `subscribed` (spec/rest-api 3). A state
+    /// that was set would win over the opt-out of a profile that is merged into this one.
     private static let initialState: [UserAttributeChange] = [
         .init(.emailSubscribe, .null), .init(.pushSubscribe, .null),
     ]

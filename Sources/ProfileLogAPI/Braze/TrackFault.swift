@@ -1,9 +1,9 @@
 /// What is wrong with an object of a track request, or with one field of it. Never shows a value.
 enum TrackFault: Error {
-    /// The object is refused; the text is the `type` of its entry in `errors` (spec/rest-api 1.9). If it has names that the sender chose,
-    /// `kept` says the same without them, for the log.
+    /// The object is refused; the text is the `type` of its entry in `errors` (spec/rest-api 1.9). If it has names that
+    /// the sender chose, `kept` says the same without them, for the log.
     case object(String, kept: String? = nil)
-    /// The field is left out, the rest of the object is taken; the text is the `reason` of its entry in `dropped`.
+    /// The field is skipped, the rest of the object is taken; the text is the `reason` of its entry in `dropped`.
     case field(String)
 
     static let identifierMissing = TrackFault.object(
@@ -21,7 +21,7 @@ struct RefusedByLog: Error {
     var reason: String
 }
 
-/// An object that was refused, as it stands in `errors`.
+/// An object that was refused, as shown in `errors`.
 struct TrackError: Hashable {
     var type: String
     /// The same as the log keeps it: without names that the sender chose.
@@ -30,12 +30,12 @@ struct TrackError: Hashable {
     var index: Int
 }
 
-/// What was taken from a request and not stored, as it stands in `dropped`.
+/// What was taken from a request and not stored, as shown in `dropped`.
 struct TrackDrop: Hashable {
     var reason: String
     var array: TrackArray
     var index: Int
-    /// The field that was left out; nil if it is the whole object.
+    /// The field that was skipped; nil if it is the whole object.
     var field: Field?
 
     enum Field: Hashable {

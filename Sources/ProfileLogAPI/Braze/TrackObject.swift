@@ -1,12 +1,12 @@
 internal import ProfileLog
 
-/// One object of a track request, read and found to be in order: what it says about whom.
+/// One object of a track request, read and found to be in order.
 struct TrackObject {
     var target: TrackTarget
     /// In the order in which they take effect.
     var events: [ProfileEvent] = []
     var context: EventContext
-    /// Fields that were left out, with the reason.
+    /// Fields that were skipped, with the reason.
     var dropped: [(field: String, reason: String)] = []
     /// Why nothing of it is stored, although it is in order; nil if it is.
     var blocked: String?
@@ -57,7 +57,7 @@ struct TrackReader {
 
     var limits: TrackLimits { workspace.limits }
 
-    /// - Parameter index: where `value` stands in `array`.
+    /// - Parameter index: the place of `value` in `array`.
     func object(_ value: AttributeValue, in array: TrackArray, at index: Int) throws(TrackFault) -> TrackObject {
         guard case .object(let members) = value else { throw .object("must be an object") }
         if array == .attributes, let flag = value.present(WireNames.pushTokenImport) {

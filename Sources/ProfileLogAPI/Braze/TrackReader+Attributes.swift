@@ -12,7 +12,7 @@ extension TrackReader {
         var read = TrackObject(
             target: target, context: EventContext(source: .rest), touched: .customAttributes([]))
         var standard: [UserAttributeChange] = []
-        /// Changes by their turn: an attribute stands once in an event.
+        /// Changes by their turn: an attribute is in an event once.
         var custom: [[AttributeChange]] = []
         var names: [Name] = []
         for member in members where !WireNames.notAttributes.contains(member.key) {

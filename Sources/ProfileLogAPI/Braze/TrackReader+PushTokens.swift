@@ -2,7 +2,7 @@ internal import ProfileLog
 
 /// Objects of `attributes` with `push_token_import` (spec/rest-api 1.3).
 extension TrackReader {
-    /// What is said about each of the users whom the tokens make. An address in it is an attribute, and no identifier.
+    /// What is said about each user that the tokens make. An address in it is an attribute, and no identifier.
     func pushTokenImport(
         _ object: AttributeValue, _ members: [AttributeValue.Member]
     ) throws(TrackFault) -> TrackObject {

@@ -1,8 +1,9 @@
 internal import ProfileLog
 
-/// Whom an object of a track request is about.
+/// The user that an object of a track request is about.
 ///
-/// Of several identifiers the first of `external_id`, `user_alias`, `braze_id`, `email`, `phone` counts (spec/rest-api 1.3, 9.12).
+/// Of several identifiers the first of `external_id`, `user_alias`, `braze_id`, `email`, `phone` counts (spec/rest-api
+/// 1.3, 9.12).
 struct TrackTarget {
     var user: UserID
     /// Whether a user who does not exist stays so.
@@ -26,7 +27,7 @@ struct TrackTarget {
 
     /// The strongest identifier of `object`; nil if it has none.
     private static func user(_ object: AttributeValue) throws(TrackFault) -> UserID? {
-        /// Empty text names nobody.
+        /// Empty text names no user.
         func present(_ key: Name) -> AttributeValue? { object.present(key).flatMap { $0 == .string("") ? nil : $0 } }
         if let value = present(WireNames.externalID) {
             guard let id = externalID(value) else { throw .notValid("external_id") }
@@ -69,7 +70,8 @@ struct TrackTarget {
         return .alias(label: label, name: name)
     }
 
-    /// Whether it says neither a name nor a label: so do clients whose users have no alias, and PHP writes `[]` for `{}`.
+    /// Whether it says neither a name nor a label: so do clients whose users have no alias, and PHP writes `[]` for
+    /// `{}`.
     private static func isEmptyAlias(_ value: AttributeValue) -> Bool {
         if value == .array([]) { return true }
         guard case .object = value else { return false }
@@ -85,7 +87,8 @@ struct TrackTarget {
 
     /// The number in the form of E.164: at most 15 digits, of which the first are a country's.
     ///
-    /// Ten digits without `+` are taken for American, more of them for a number that only lacks the `+`. Nil if it is none.
+    /// Ten digits without `+` are taken for American, more of them for a number that only lacks the `+`. Nil if it is
+    /// none.
     static func phone(_ text: String) -> String? {
         guard ContactForm.isPhone(text) else { return nil }
         let digits = String(text.filter { $0.isASCII && $0.isNumber })
@@ -99,7 +102,8 @@ struct TrackTarget {
     /// Whether `text` can be an identifier, or a part of one.
     static func fits(_ text: String) -> Bool { (1...Limits.bytesPerIdentifier).contains(text.utf8.count) }
 
-    /// Why nothing is stored for a user who does not exist, although the object is in order; nil if the user can be made.
+    /// Why nothing is stored for a user who does not exist, although the object is in order; nil if the user can be
+    /// made.
     var reasonAgainstCreation: String? {
         if case .brazeID = user { return "no user has this 'braze_id', and it cannot be given to a new one" }
         return updatesOnly ? "no such user exists, and the object only updates ('_update_existing_only')" : nil

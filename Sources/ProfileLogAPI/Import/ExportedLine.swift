@@ -41,7 +41,7 @@ package enum ExportedLine {
 
     private static func context(_ kind: EventKind, _ fields: ImportFields) throws(ImportLine.Refusal) -> EventContext {
         var context = EventContext(source: .import)
-        // An attribute that the system gave somebody updates them no more than it did where it was exported.
+        // An attribute that the system gave a user updates them no more than it did where it was exported.
         if kind == .userAttributesChanged, try fields.text("source") == EventSource.system.name {
             context.source = .system
         }

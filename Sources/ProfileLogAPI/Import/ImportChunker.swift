@@ -22,15 +22,16 @@ package struct ImportChunker: ~Copyable {
     private var lines: [Int] = []
     private var erased = 0
 
-    /// Makes one for the import whose keys begin with `name`. A chunk ends behind the line with which it has `bytesPerChunk` of text;
-    /// each is encoded by an append that `prepare` begins.
+    /// Makes one for the import whose keys begin with `name`. A chunk ends after the line with which it has
+    /// `bytesPerChunk` of text; each is encoded by an append that `prepare` begins.
     package init(name: String, bytesPerChunk: UInt64, _ prepare: @escaping () -> AppendBuilder) {
         self.name = name
         self.bytesPerChunk = bytesPerChunk
         self.prepare = prepare
     }
 
-    /// Takes the next line, without its line feed, and gives the chunk that ends with it, if there is something to store or to tell of it.
+    /// Takes the next line, without its line feed, and gives the chunk that ends with it, if there is something to
+    /// store or to tell of it.
     package mutating func add(_ line: UnsafeRawBufferPointer) throws -> ImportChunk? {
         var text = line
         if lineNumber == 0, line.starts(with: Self.byteOrderMark) {

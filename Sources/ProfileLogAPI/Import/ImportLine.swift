@@ -7,7 +7,8 @@ package import ProfileLog
 ///     {"kind":"user_attribute","user":"u-1","time":"…","attribute":"email","value":"…"}
 ///     {"kind":"purchase","user":"u-1","time":"…","product_id":"p1","currency":"EUR","price":9.5,"quantity":1}
 package struct ImportLine {
-    /// What is to be appended; nil for a line that carries no fact of its own, as `userCreated`, which the user's first event implies.
+    /// What is to be appended; nil for a line that carries no fact of its own, as `userCreated`, which the user's first
+    /// event implies.
     package var fact: Fact?
     /// Whether the line is what an erasure left: a tombstone, or the erasure itself.
     package var isErased = false
@@ -45,7 +46,7 @@ package struct ImportLine {
         case exportAgain
         /// The line taken out: the log alone makes events of its kind.
         case takeOut
-        /// As many empty lines before it as a chunk has: what stands there already leaves no room for it.
+        /// As many empty lines before it as a chunk has: what is there already leaves no room for it.
         case setApart
     }
 

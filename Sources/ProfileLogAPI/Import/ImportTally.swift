@@ -12,8 +12,8 @@ package struct ImportTally {
     /// Counts nothing yet.
     package init() {}
 
-    /// Counts a chunk to which `log` answered `result`. Where the file had ended inside it when it was imported last, its beginning is
-    /// stored, and the rest is stored now. Throws a `RefusedChunk` if it cannot be.
+    /// Counts a chunk to which `log` answered `result`. Where the file had ended inside it when it was imported last,
+    /// its beginning is stored, and the rest is stored now. Throws a `RefusedChunk` if it cannot be.
     package mutating func count(
         _ chunk: ImportChunk, _ result: Result<AppendReceipt, AppendError>, in log: EventLog
     ) throws {
@@ -34,7 +34,8 @@ package struct ImportTally {
         if try result.get().isRepetition { skipped += UInt64(chunk.events) } else { stored += UInt64(chunk.events) }
     }
 
-    /// How many lines were stored under `key`: an event each, beside those of new users and of devices that got their first.
+    /// How many lines were stored under `key`: an event each, without those of new users and of devices that got their
+    /// first.
     private static func storedEvents(_ key: String, _ log: EventLog) throws -> Int {
         guard let receipt = try log.append(underKey: key), !receipt.places.isEmpty else { return 0 }
         let page = try log.events(from: receipt.first, limit: receipt.places.count)

@@ -15,7 +15,7 @@ extension Failure {
         switch code {
         case "invalid": .usage
         case "damaged": .damaged
-        case "version_conflict", "key_reused", "overloaded", "closed": .conflict
+        case "version_conflict", "key_reused", "overloaded", "busy", "closed": .conflict
         default: .failed
         }
     }

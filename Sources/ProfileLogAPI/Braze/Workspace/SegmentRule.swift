@@ -49,7 +49,8 @@ extension SegmentRule.Test {
         }
     }
 
-    /// Below zero, zero or above it, for two numbers or two times (the second may be text that reads as one); nil for what has no order.
+    /// Below zero, zero or above it, for two numbers or two times (the second may be text that reads as one); nil for
+    /// what has no order.
     private static func order(_ left: AttributeValue, _ right: AttributeValue) -> Int? {
         if let left = left.asNumber, let right = right.asNumber { return left < right ? -1 : left > right ? 1 : 0 }
         if case .date(let left) = left, let right = time(right) {
@@ -65,13 +66,13 @@ extension SegmentRule.Test {
 }
 
 extension StandardAttribute {
-    /// The value as conditions compare it: in the form that `/users/track` keeps, with a day as a time. The native API keeps what it was
-    /// given.
+    /// The value as conditions compare it: in the form that `/users/track` keeps, with a day as a time. The native API
+    /// keeps what it was given.
     fileprivate func compared(_ value: AttributeValue) -> AttributeValue { (try? comparable(value)) ?? value }
 
     /// As ``compared(_:)``. Throws for what no profile has.
     fileprivate func comparable(_ value: AttributeValue) throws(TrackFault) -> AttributeValue {
-        // The native API and imports also take numbers of which nobody knows the country.
+        // The native API and imports also take numbers without a known country.
         if self == .phone, let number = value.asText, ContactForm.isPhone(number), TrackTarget.phone(number) == nil {
             return value
         }

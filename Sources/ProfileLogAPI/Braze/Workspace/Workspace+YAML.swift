@@ -68,7 +68,7 @@ extension Workspace {
             rule: try SegmentRule(segment: fields))
     }
 
-    /// Refuses an `id` that stands in two of `nodes`.
+    /// Refuses an `id` that is in two of `nodes`.
     private static func refuseTwice(_ nodes: [WorkspaceNode]) throws(WorkspaceError) {
         var seen: Set<Name> = []
         for node in nodes {

@@ -5,7 +5,7 @@ internal import Yams
 struct WorkspaceNode {
     private let node: Node
     private let place: String
-    /// Where the key stands; a value without a place of its own is there too.
+    /// Where the key is; a value without a place of its own is there too.
     private let line: Int
 
     /// The file's root; nil for a file without content.
@@ -137,7 +137,8 @@ struct WorkspaceNode {
         return number
     }
 
-    /// Text, a number or a truth value: what stands in quotes is text, `true` and `false` are not, nor is what reads as a number.
+    /// Text, a number or a truth value: what is in quotes is text, `true` and `false` are not, nor is what reads as a
+    /// number.
     func value() throws(WorkspaceError) -> AttributeValue {
         let text = try anyText()
         guard isPlain else { return .string(text) }
@@ -152,7 +153,7 @@ struct WorkspaceNode {
         }
     }
 
-    /// What stands there, as text, whatever it reads as; it may be empty, in quotes.
+    /// The value as text, whatever it reads as; it may be empty, in quotes.
     func anyText() throws(WorkspaceError) -> String {
         guard let text = node.scalar?.string, !isNull else {
             throw refusal("must be text, a number, true or false", remedy: "Write one value behind the colon.")
@@ -163,7 +164,7 @@ struct WorkspaceNode {
     /// Whether there is no value.
     private var isNull: Bool { isPlain && ["", "~", "null"].contains(node.scalar?.string) }
 
-    /// Whether it depends on the text what it is: it stands in no quotes, and no tag says that it is text.
+    /// Whether it depends on the text what it is: it has no quotes, and no tag says that it is text.
     private var isPlain: Bool {
         guard let scalar = node.scalar else { return false }
         return scalar.style == .plain && ![Tag(.str), Tag(.nonSpecific)].contains(scalar.tag)
@@ -186,7 +187,7 @@ struct WorkspaceFields {
 
     func elements(_ key: String) throws(WorkspaceError) -> [WorkspaceNode] { try fields[key]?.elements() ?? [] }
 
-    /// The one key of `keys` that stands here, with its value.
+    /// The one key of `keys` that is here, with its value.
     func one(of keys: [String]) throws(WorkspaceError) -> (key: String, node: WorkspaceNode) {
         let found = keys.filter { fields[$0] != nil }
         guard found.count == 1, let key = found.first, let node = fields[key] else {
