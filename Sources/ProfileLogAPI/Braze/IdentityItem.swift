@@ -27,6 +27,15 @@ struct IdentityItem: Sendable {
 }
 
 extension IdentityItem.Change {
+    /// Whether it depends on who has an address, and so on the items before it.
+    var resolvesAddress: Bool {
+        switch self {
+        case .fixed: false
+        case .identify(let person, _): person.isAddress
+        case .merge(let source, let target): source.isAddress || target.isAddress
+        }
+    }
+
     /// What is to be done, with addresses resolved to the users who have them. They must stay unchanged until it is
     /// stored.
     func resolved(_ view: DecisionView) throws -> IdentityChange {
@@ -47,6 +56,8 @@ extension IdentityItem.Change {
 }
 
 extension IdentityItem.Person {
+    fileprivate var isAddress: Bool { if case .contact = self { true } else { false } }
+
     /// The user; `label` begins the reason if there is none.
     func user(_ view: DecisionView, _ label: String = "") throws -> UserInfo {
         switch self {

@@ -20,11 +20,49 @@ struct IdentityRun {
     /// Does all items. What ends the request when a part of it is stored is thrown with what was done and what was not.
     mutating func carryOut() async throws -> [String?] {
         do {
-            for place in items.indices { try await carryOut(place) }
+            var place = 0
+            while place < items.count {
+                let end = items[place...].firstIndex { $0.change.resolvesAddress } ?? items.count
+                place += try await carryOutTogether(place..<end)
+                guard place < items.count else { break }
+                try await carryOut(place)
+                place += 1
+            }
         } catch {
             throw problem(error)
         }
         return reasons
+    }
+
+    /// Does several items that resolve no address in one commit, up to the first that is refused. Gives how many were done.
+    private mutating func carryOutTogether(_ places: Range<Int>) async throws -> Int {
+        guard places.count > 1 else { return 0 }
+        let view = DecisionView(decider.store.log, .fast)
+        var appends: [PreparedAppend] = []
+        for place in places {
+            // What the first one relies on holds for all: they are stored at once.
+            let isFirst = appends.isEmpty
+            let decision = try? Self.decide(items, place, key, isBegun: isBegun || !isFirst, view)
+            guard case .store(let append, _)? = decision else { break }
+            appends.append(isFirst ? view.completed(append) : append)
+        }
+        if appends.isEmpty { return 0 }
+        let group = appends
+        let answers = try await decider.store.perform(evenIfFull: isBegun) { log in
+            log.commit(group, endsAtRefusal: true)
+        }
+        var done = 0
+        for (place, answer) in zip(places, answers) {
+            switch answer {
+            case .success(let receipt):
+                decider.store.activity.stored(receipt)
+                note(.success((!receipt.places.isEmpty, items[place].reason(receipt))), at: place)
+                done += 1
+            case .failure(let error): note(.failure(error), at: place)
+            }
+        }
+        if case .failure(.outcomeUnknown(let code))? = answers.last { throw AppendError.outcomeUnknown(code: code) }
+        return done
     }
 
     private mutating func carryOut(_ place: Int) async throws {
