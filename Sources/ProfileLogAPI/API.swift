@@ -1,9 +1,8 @@
-internal import Foundation
 public import ProfileLog
 
 /// The native JSON API as a function from requests to answers; docs/api.md describes it.
 ///
-/// The service puts it behind HTTP and the command line calls it in its own process, so both answer the same.
+/// The service serves it over HTTP and the command line calls it in its own process, so both answer the same.
 public final class API: Sendable {
     /// The log that it reads and writes.
     public let log: EventLog
@@ -13,13 +12,14 @@ public final class API: Sendable {
     /// What the REST API's requests do not say.
     let workspace: Workspace
     let catalogue: LiveState<CatalogueProjection>
-    /// Who has which push token: for imports and look-ups by a device alone, so that nothing is folded before the first.
+    /// Who has which push token: for imports and look-ups by a device alone, so that nothing is folded before the
+    /// first.
     let pushTokens: LiveState<PushTokenProjection>
     let exports = ExportFiles()
-    let typeClaims = TypeClaims()
-    private let writer: LogWriter?
+    let store: RequestStore
 
-    /// The projections that a log for this API keeps states of. Without them all answers are the same, and the first ones take longer.
+    /// The projections that a log for this API keeps states of. Without them all answers are the same, and the first
+    /// ones take longer.
     public static let projections: [any Projection.Type] = [
         ProfileProjection.self, UsageProjection.self, CatalogueProjection.self,
     ]
@@ -33,13 +33,13 @@ public final class API: Sendable {
         self.workspace = workspace
         catalogue = LiveState(log)
         pushTokens = LiveState(log)
-        writer = nil
         ephemeral = nil
         activity = APIActivity()
+        store = RequestStore(log, nil, activity)
     }
 
-    /// Answers for the log of `writer`, which commits for many callers at once. With `ephemeral`, the store may be emptied and its
-    /// time set.
+    /// Answers for the log of `writer`, which commits for many callers at once. With `ephemeral`, the store may be
+    /// emptied and its time set.
     public init(
         writer: LogWriter, workspace: Workspace = Workspace(), ephemeral: (any EphemeralStore)? = nil,
         activity: APIActivity = APIActivity()
@@ -48,12 +48,16 @@ public final class API: Sendable {
         self.workspace = workspace
         catalogue = LiveState(log)
         pushTokens = LiveState(log)
-        self.writer = writer
         self.ephemeral = ephemeral
         self.activity = activity
+        store = RequestStore(log, writer, activity)
     }
 
-    /// Removes the files that exports made, at the end of a program. The files of a program that is killed are removed by the next one.
+    /// Decides requests by what the log holds.
+    var decider: RequestDecider { RequestDecider(store: store) }
+
+    /// Removes the files that exports made, at the end of a program. The files of a program that is killed are removed by
+    /// the next one.
     public func removeExports() { exports.clear() }
 
     /// Does what `request` asks. Every failure is an answer too: an object with `error`, `remedy` and `code`.
@@ -106,7 +110,7 @@ public final class API: Sendable {
         matches(path).first { $0.endpoint.method == method }?.endpoint
     }
 
-    /// The path of the endpoint behind `path`, with `{…}` in place of names, for logs; nil if there is none.
+    /// The path of the endpoint at `path`, with `{…}` in place of names, for logs; nil if there is none.
     public static func template(of path: String) -> String? { matches(path).first?.endpoint.path }
 
     /// The answer to a method that `path` does not know.
@@ -148,39 +152,5 @@ public final class API: Sendable {
         return APIProblem(
             status: 405, code: "wrong_method", error: "\(APIProblem.shown(path)) does not know this method.",
             remedy: "Send \(allowed).", allow: allowed)
-    }
-
-    // MARK: - Committing
-
-    func commit(_ append: PreparedAppend) async throws(AppendError) -> AppendReceipt {
-        activity.enter()
-        defer { activity.leave() }
-        let receipt: AppendReceipt
-        if let writer { receipt = try await writer.commit(append) } else { receipt = try log.commit(append) }
-        activity.stored(receipt)
-        return receipt
-    }
-
-    /// Runs work that commits several times, on the writer's thread if there is one; with `evenIfFull` it is never `overloaded`.
-    func perform<Value: Sendable>(
-        evenIfFull: Bool = false, _ work: @escaping @Sendable (EventLog) throws -> Value
-    ) async throws -> Value {
-        activity.enter()
-        defer { activity.leave() }
-        if let writer { return try await writer.perform(evenIfFull: evenIfFull, work) }
-        return try work(log)
-    }
-
-    /// Runs work that takes long and lets others commit meanwhile, on a thread of its own if there is a writer.
-    func performBeside<Value: Sendable>(
-        _ work: @escaping @Sendable (EventLog) throws -> Value
-    ) async throws -> Value {
-        activity.enter()
-        defer { activity.leave() }
-        guard writer != nil else { return try work(log) }
-        let log = log
-        return try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Value, any Error>) in
-            startThread("beside-writer") { continuation.resume(with: Result { try work(log) }) }
-        }
     }
 }

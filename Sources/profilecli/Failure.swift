@@ -50,7 +50,7 @@ extension AppendError {
     /// The exit status of a command that got this answer.
     var exitStatus: ExitStatus {
         switch self {
-        case .versionConflict, .keyReused, .overloaded, .closed: .conflict
+        case .versionConflict, .conflict, .keyReused, .overloaded, .closed: .conflict
         case .refused(let error) where error.isDamage: .damaged
         case .invalid, .unknownUser, .unknownDevice, .pendingFull, .tooLarge, .refused, .outcomeUnknown: .failed
         }
@@ -74,7 +74,7 @@ extension Failure {
         switch code {
         case "invalid": .usage
         case "damaged": .damaged
-        case "version_conflict", "key_reused", "overloaded", "closed": .conflict
+        case "version_conflict", "key_reused", "overloaded", "busy", "closed": .conflict
         default: .failed
         }
     }

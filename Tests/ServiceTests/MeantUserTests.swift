@@ -94,4 +94,26 @@ struct MeantUserTests {
             #expect(try api.log.find(.email("x@y.example")) == nil)
         }
     }
+
+    static let refusedVersions = [
+        ("/v1/log/event", #"{"user":"email:x@y.example","name":"e","expect":7}"#),
+        ("/v1/save/event", #"{"user":"email:x@y.example","device":"d","name":"e","expect":7}"#),
+        ("/v1/batch", #"{"items":[{"kind":"log/event","user":"email:x@y.example","name":"e","expect":7}]}"#),
+    ]
+
+    @Test("A write by an outdated address with a refused version changes nothing", arguments: refusedVersions)
+    func outdatedAndRefused(path: String, body: String) async throws {
+        try await withAPI { (api) async throws in
+            let moved = #"{"user":"email:x@y.example","attribute":"email","value":"new@y.example"}"#
+            #expect(await api.post("/v1/log/user-attribute", moved).status == 200)
+            let before = try (api.log.lastPosition(), api.log.find(.email("x@y.example")))
+            let (status, json) = await api.post(path, body)
+            #expect(status == 412 && json.at("actual") == 0, "\(json)")
+            #expect(try api.log.lastPosition() == before.0 && api.log.find(.email("x@y.example")) == before.1)
+            let accepted = body.replacingOccurrences(of: ",\"expect\":7", with: "")
+            let (_, made) = await api.post(path, accepted)
+            #expect((path == "/v1/batch" ? made.at("results.0.user") : made.at("user")).at("number") == 2, "\(made)")
+            #expect(try api.log.check().isSound)
+        }
+    }
 }

@@ -2,6 +2,8 @@
 public enum AppendError: Error, Hashable, Sendable {
     /// Nothing was written: the user is at `actual`. Read the user again, decide again, and append at `actual`.
     case versionConflict(user: UserID, expected: ExpectedVersion, actual: Version)
+    /// Nothing was written: what the append was decided by has changed, as in "who has an address". Decide again by what the log holds now.
+    case conflict(over: String)
     /// Nothing was written: this idempotency key was used for an append with other content, at `position`.
     case keyReused(position: Position)
     /// Nothing was written: `place` does not hold what it must.
@@ -29,7 +31,7 @@ extension AppendError: CustomStringConvertible {
     /// One line that says what is true.
     public var description: String {
         switch self {
-        case .versionConflict, .keyReused, .pendingFull, .tooLarge, .overloaded, .closed:
+        case .versionConflict, .conflict, .keyReused, .pendingFull, .tooLarge, .overloaded, .closed:
             "\(fact.dropLast()); nothing was stored."
         case .invalid, .unknownUser, .unknownDevice, .refused, .outcomeUnknown: fact
         }
@@ -44,6 +46,7 @@ extension AppendError: CustomStringConvertible {
             case .exactly(let version): "The user is at version \(actual.rawValue), not at \(version.rawValue)."
             case .any: "The user is at version \(actual.rawValue)."
             }
+        case .conflict(let subject): "The log has changed since the append was decided: \(subject)."
         case .keyReused(let position):
             "The idempotency key was used before, for other content, at position \(position.rawValue)."
         case .invalid(let place, let reason): "\(place) \(reason)."
@@ -63,6 +66,7 @@ extension AppendError: CustomStringConvertible {
     public var remedy: String {
         switch self {
         case .versionConflict: "Read the user again, decide again, and append at the version that it has now."
+        case .conflict: "Decide again by what the log holds now, and append that."
         case .keyReused: "Use a new key for new content."
         case .invalid: "Correct it and try again."
         case .unknownUser: "See `profilecli users` for those that exist."

@@ -133,20 +133,7 @@ public struct AppendBuilder: ~Copyable {
     }
 
     /// Has the append refused unless `user` is at `version`.
-    public mutating func expect(_ user: UserID, at version: ExpectedVersion) {
-        if version != .any { append.expectations.append(.init(user: user, version: version)) }
-    }
-
-    /// Has the append refused unless `user` still leads to whom `info` is about, and nothing was appended to them: a merge may have given
-    /// the ID to somebody else, who may happen to be at the same version.
-    package mutating func expect(_ user: UserID, toBe info: UserInfo) {
-        append.expectations.append(.init(user: user, version: .exactly(info.version), number: info.number))
-    }
-
-    /// Has the append refused unless `user` leads to `number`, whatever was appended to them: a merge may have given the ID to somebody else.
-    package mutating func expect(_ user: UserID, toLeadTo number: UserNumber) {
-        append.expectations.append(.init(user: user, version: .any, number: number))
-    }
+    public mutating func expect(_ user: UserID, at version: ExpectedVersion) { append.expect(user, at: version) }
 
     /// The append, to be committed under `key` if it has one. `note` is given back with every answer under that key.
     /// It stands with the first event until that is erased, whoever else of the append is: it should hold nothing of anybody.

@@ -17,24 +17,11 @@ extension Decider {
             if let receipt = try earlierReceipt(append, content, transaction) { return receipt }
             keyField = AppendField(key: append.idempotencyKey, content: content, count: 0, note: append.note)
         }
-        for expectation in append.expectations { try check(expectation, transaction) }
+        try check(append, transaction)
         writer.reserve(append.byteCount)
         let users = try resolve(append, transaction)
         let plans = try plan(append, users, transaction)
         return try append.bytes.withUnsafeBytes { try write(append, $0, users, plans, keyField, transaction) }
-    }
-
-    func check(
-        _ expectation: PreparedAppend.Expectation, _ transaction: borrowing some Reading & ~Copyable
-    ) throws {
-        let (user, expected) = (expectation.user, expectation.version)
-        let number = try view.user(user, braze: braze, transaction)
-        let isSomebodyElse = expectation.number.map { $0.rawValue != number } ?? false
-        if !isSomebodyElse, expected == .any { return }
-        let actual = Version(rawValue: try number.map { try view.version(of: $0, transaction) } ?? 0)
-        guard !isSomebodyElse, expected.accepts(actual) else {
-            throw AppendError.versionConflict(user: user, expected: expected, actual: actual)
-        }
     }
 
     /// The users of the append's targets; nil for those whom it creates.
@@ -52,6 +39,7 @@ extension Decider {
                 } else {
                     users.append(try view.user(identifier: bytes.slice(key), targets[index].id, transaction))
                 }
+                if !append.releases.isEmpty, append.releases.contains(targets[index].id) { users[index] = nil }
             }
         }
         return users
@@ -70,6 +58,7 @@ extension Decider {
         _ transaction: borrowing some Reading & ~Copyable
     ) throws -> AppendReceipt {
         var users = users
+        try release(append.releases, transaction)
         let first = nextPosition
         var places: [AppendReceipt.Place] = []
         places.reserveCapacity(append.items.count)
@@ -106,6 +95,19 @@ extension Decider {
         precondition(promised == nil || promised == places.count, "A key counts other events than its append stored.")
         return AppendReceipt(
             first: Position(rawValue: first), places: places, isRepetition: false, note: append.note)
+    }
+
+    /// Takes `addresses` from the users to whom they still lead. No receipt and no key counts these events.
+    private mutating func release(
+        _ addresses: [UserID], _ transaction: borrowing some Reading & ~Copyable
+    ) throws {
+        var key: AppendField?
+        var places: [AppendReceipt.Place] = []
+        for address in addresses {
+            guard let holder = try view.user(address, braze: braze, transaction) else { continue }
+            let context = EventContext(source: .system)
+            try event(.externalIDRemoved(address), context, holder, &key, &places, transaction)
+        }
     }
 
     /// Writes an item as it was planned.

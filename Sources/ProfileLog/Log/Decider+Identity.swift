@@ -13,7 +13,7 @@ extension Decider {
             if let receipt = try earlierReceipt(append, content, transaction) { return receipt }
             key = AppendField(key: append.idempotencyKey, content: content, count: 1, note: append.note)
         }
-        for expectation in append.expectations { try check(expectation, transaction) }
+        try check(append, transaction)
         let decision =
             switch change {
             case .addAlias(let alias, let user): try addingAlias(alias, user, transaction)

@@ -26,6 +26,20 @@ extension EventLog {
         return answers
     }
 
+    /// Commits the append that `decide` gives while the write lock is held: nothing comes between what it reads and the commit.
+    ///
+    /// All other writers of the store wait meanwhile, so it should be short. It reads this log as usual, and must not write. Nil if it
+    /// gives nothing.
+    package func commit(decidingUnderLock decide: () throws -> PreparedAppend?) throws -> AppendReceipt? {
+        let outcome = commitTogether([], false, isUndecided: true) { try decide().map { [$0] } ?? [] }
+        writeIndexIfDue()
+        switch outcome {
+        case .answered(let answers): return try answers.first?.get()
+        case .givenUp(_, let refusal): throw refusal
+        case .undecided(let error): throw error
+        }
+    }
+
     /// Commits one append.
     public func commit(_ append: PreparedAppend) throws(AppendError) -> AppendReceipt {
         try commit([append])[0].get()
@@ -58,6 +72,7 @@ extension EventLog {
             case .answered(let answers): return answers
             case .givenUp(at: 0, let refusal): return [.failure(refusal)]
             case .givenUp(let index, _): group = group.prefix(index)
+            case .undecided(let error): return [.failure(Self.appendError(error))]
             }
         }
     }
@@ -66,16 +81,31 @@ extension EventLog {
         case answered([Result<AppendReceipt, AppendError>])
         /// Nothing is stored: the append at this place of the group was refused after a part of it was recorded.
         case givenUp(at: Int, AppendError)
+        /// Nothing is stored: the appends could not be decided.
+        case undecided(any Error)
     }
 
-    private func commitTogether(_ appends: ArraySlice<PreparedAppend>, _ endsAtRefusal: Bool) -> Outcome {
+    private struct Undecided: Error {
+        let error: any Error
+    }
+
+    /// - Parameters:
+    ///   - isUndecided: whether `decide` gives the appends, while the write lock is held.
+    ///   - decide: is called in that case only.
+    private func commitTogether(
+        _ appends: ArraySlice<PreparedAppend>, _ endsAtRefusal: Bool, isUndecided: Bool = false,
+        deciding decide: () throws -> ArraySlice<PreparedAppend> = { [] }
+    ) -> Outcome {
         writing.withLock { _ in
+            var appends = appends
             var answers: [Result<AppendReceipt, AppendError>] = []
             do {
                 let begin = ContinuousClock.now
                 var report = CommitReport()
                 try environment.withWriteTransaction { transaction in
-                    (answers, report) = try decideAndApply(appends, endsAtRefusal, transaction)
+                    let seen = try catchUpWriting(transaction)
+                    do { if isUndecided { appends = try decide() } } catch { throw Undecided(error: error) }
+                    (answers, report) = try decideAndApply(appends, seen, endsAtRefusal, transaction)
                     if report.events == 0 {
                         if answers.contains(where: \.isRepetition) { try environment.syncWhatIsSeen(by: transaction) }
                         throw NothingToStore()
@@ -86,11 +116,14 @@ extension EventLog {
                 options.onCommit?(report)
             } catch is NothingToStore {
                 tail.withWriting { $0.uncommitted = nil }
+            } catch let undecided as Undecided {
+                return .undecided(undecided.error)
             } catch let half as HalfDecided {
                 takeBackTail()
                 return .givenUp(at: half.index, half.refusal)
             } catch {
                 if tail.withReading({ $0.uncommitted != nil }) { takeBackTail() }
+                if isUndecided, appends.isEmpty { return .undecided(Self.appendError(error)) }
                 // The failure of a commit is that of the appends in it; what comes before a commit refuses them all.
                 let count = answers.isEmpty ? appends.count : answers.count
                 return .answered(Array(repeating: .failure(Self.appendError(error)), count: count))
@@ -108,9 +141,9 @@ extension EventLog {
     }
 
     private func decideAndApply(
-        _ appends: ArraySlice<PreparedAppend>, _ endsAtRefusal: Bool, _ transaction: borrowing WriteTransaction
+        _ appends: ArraySlice<PreparedAppend>, _ seen: LogView, _ endsAtRefusal: Bool,
+        _ transaction: borrowing WriteTransaction
     ) throws -> ([Result<AppendReceipt, AppendError>], CommitReport) {
-        let seen = try catchUpWriting(transaction)
         let tail = seen.tail
         let view = LogView(
             tail: tail, tables: seen.tables, nameTable: names, checkpoint: seen.checkpoint, last: .max,

@@ -6,17 +6,25 @@ extension EventLog {
     /// have the user who is known by them. Costs a profile for each user who ever had the address, and if several have it now, what each
     /// was given by the system since their last update.
     public func users(sharing contact: UserID) throws -> [UserInfo] {
-        var most = Int.max
-        return try users(sharing: contact, outOf: &most) ?? []
+        try holders(of: contact)?.users ?? []
     }
 
-    /// As ``users(sharing:)``, and takes from `most` how many users ever had the address; nil if they are more, of whom none is looked at.
-    package func users(sharing contact: UserID, outOf most: inout Int) throws -> [UserInfo]? {
-        guard let prefix = ContactKey.prefix(contact) else { return try find(contact).map { [$0] } ?? [] }
+    /// Who has an address.
+    package struct AddressHolders: Sendable {
+        /// As ``users(sharing:)``.
+        package var users: [UserInfo]
+        /// The numbers of all who were ever given it.
+        package var everGiven: Set<UInt64>
+    }
+
+    /// As ``users(sharing:)``, with all who were ever given the address; nil if they are more than `most`, of whom none is looked at.
+    package func holders(of contact: UserID, atMost most: Int = .max) throws -> AddressHolders? {
+        guard let prefix = ContactKey.prefix(contact) else {
+            return AddressHolders(users: try find(contact).map { [$0] } ?? [], everGiven: [])
+        }
         return try withView { view, transaction in
             let holders = try view.users(contact: prefix, beyond: most, transaction)
             guard holders.count <= most else { return nil }
-            most -= holders.count
             var users: Set<UInt64> = []
             for user in holders { users.insert(try view.survivor(of: user, transaction)) }
             var identified: [UserInfo] = []
@@ -26,7 +34,9 @@ extension EventLog {
                 guard try has(contact, info, view, transaction) else { continue }
                 if info.ids.contains(where: \.isExternalID) { identified.append(info) } else { others.append(info) }
             }
-            return try byLastUpdate(identified, view, transaction) + byLastUpdate(others, view, transaction)
+            return AddressHolders(
+                users: try byLastUpdate(identified, view, transaction) + byLastUpdate(others, view, transaction),
+                everGiven: Set(holders))
         }
     }
 

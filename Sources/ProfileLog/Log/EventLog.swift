@@ -164,10 +164,12 @@ extension EventLog {
             return tail.withReading { $0.base > checkpoint }
         }
         guard try environment.withReadTransaction({ try isAhead($0) }) else { return }
-        // Not while a commit of this process is under way: its events stand in the tail.
-        try writing.withLock { _ in
+        // Not while a commit of this process is under way: its events are in the tail, and it brings the tail back itself. To wait for it
+        // here could be a deadlock, as a decision under the lock reads too.
+        let isDone: Void? = try writing.withLockIfAvailable { _ in
             try environment.withReadTransaction { if try isAhead($0) { try rebuildTail($0) } }
         }
+        if isDone == nil { sched_yield() }
     }
 
     /// As `catchUp`, for the writer, who sees the newest state: a tail that is ahead of it is ahead of caches that were dropped.

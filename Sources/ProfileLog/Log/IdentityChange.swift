@@ -23,7 +23,7 @@ extension PreparedAppend {
     /// rules of the change forbid it.
     ///
     /// - Parameters:
-    ///   - found: users by whom the change was decided. Refused with `versionConflict` if one of them got an event since, or was merged
+    ///   - found: users by whom the change was decided. Refused with `conflict` if one of them got an event since, or was merged
     ///     into somebody else.
     ///   - key: makes the change, sent again, change nothing; one that changed nothing is not remembered.
     ///   - note: stands for what was asked, and is given back with every answer under `key`: the same key with another note is
@@ -37,9 +37,9 @@ extension PreparedAppend {
         var append = PreparedAppend(.identity(change, context))
         append.idempotencyKey = try checked(key: key ?? "")
         append.note = note
-        append.expectations = found.map { user in
-            Expectation(user: .brazeID(user.brazeID), version: .exactly(user.version), number: user.number)
-        }
+        var preconditions = Preconditions()
+        for user in found { preconditions.require(.brazeID(user.brazeID), unchanged: user) }
+        append.require(preconditions)
         return append
     }
 }

@@ -26,14 +26,6 @@ public struct PreparedAppend: Sendable {
         let context: EventContext
     }
 
-    /// What must hold of a user when the append is stored.
-    struct Expectation: Sendable {
-        let user: UserID
-        let version: ExpectedVersion
-        /// To whom the ID must lead; nil if that may be anybody.
-        var number: UserNumber?
-    }
-
     let intent: Intent
     var bytes: [UInt8] = []
     /// The names by whose numbers `bytes` is encoded.
@@ -47,7 +39,10 @@ public struct PreparedAppend: Sendable {
     var devices: [Int: Name] = [:]
     /// What the request left out, behind all items: in the stream of the user, if there is one by then.
     var leftOut: [(user: UserID?, items: [LeftOut])] = []
-    var expectations: [Expectation] = []
+    /// What must hold under the write lock.
+    private(set) var preconditions = Preconditions()
+    /// Addresses that still lead to users who have another one by now: free for new users from this append on.
+    private(set) var releases: [UserID] = []
     var idempotencyKey: [UInt8] = []
     /// `contentHash`, if that was known before the commit, whose thread all callers share.
     var preparedHash: [UInt8]?
@@ -58,10 +53,20 @@ public struct PreparedAppend: Sendable {
     /// Bytes that the append takes in a commit, at most: each event and each new user has a header and a checksum.
     var byteCount: Int {
         bytes.count + extraBytes + 64 * (items.count + targets.count + leftOut.count) + idempotencyKey.count
-            + note.count
+            + note.count + releases.reduce(0) { $0 + 64 + $1.parts[0].utf8.count }
     }
 
     init(_ intent: Intent) { self.intent = intent }
+
+    /// Has the append refused unless `preconditions` hold, and takes the addresses `releases` from the users to whom they still lead.
+    ///
+    /// The events that release them come before the append's own and are no part of its receipt.
+    package mutating func require(_ preconditions: Preconditions, releasing releases: [UserID] = []) {
+        self.preconditions.formUnion(preconditions)
+        self.releases += releases
+    }
+
+    mutating func expect(_ user: UserID, at version: ExpectedVersion) { preconditions.expect(user, at: version) }
 
     /// What makes two appends the same: who, what kind, which content, in this order. Of events that are deferred it knows nothing.
     var contentHash: [UInt8] {
@@ -109,7 +114,7 @@ public struct PreparedAppend: Sendable {
         }
         rest.deferred = moved(deferred)
         rest.devices = moved(devices)
-        rest.expectations = []
+        (rest.preconditions, rest.releases) = (Preconditions(), [])
         rest.note = []
         rest.idempotencyKey = try Self.checked(key: restKey)
         return (beginning, rest)

@@ -14,7 +14,6 @@ final class RequestAdaptor: Sendable {
     private let limiter: RateLimiter
     private let bodies: BodyReader
     private let streams: EventStreams
-    private let largeWork = LargeWork()
     private let metrics: ServiceMetrics
     private let logger: Logger
 
@@ -250,7 +249,7 @@ final class RequestAdaptor: Sendable {
     /// A read that waits for news is woken when the service stops; a write is never cut short.
     private func answer(_ call: APIRequest, by api: API) async -> APIAnswer {
         if call.takesLong {
-            return await withTaskExecutorPreference(largeWork) { await api.answer(call) }
+            return await withTaskExecutorPreference(SlowPath.shared) { await api.answer(call) }
         }
         guard call.method == .get else { return await api.answer(call) }
         return await cancelWhenGracefulShutdown { await api.answer(call) }

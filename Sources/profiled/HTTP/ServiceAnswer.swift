@@ -25,7 +25,7 @@ struct ServiceAnswer: Sendable {
         if let etag = answer.etag { headers.append(HTTPField(name: .eTag, value: etag)) }
         if let allow = answer.allow { headers.append(HTTPField(name: .allow, value: Self.withHead(allow))) }
         if let link = answer.link { headers.append(HTTPField(name: .link, value: link)) }
-        if answer.status == 429 { headers.append(HTTPField(name: .retryAfter, value: "1")) }
+        if answer.status == 429 || answer.code == "busy" { headers.append(HTTPField(name: .retryAfter, value: "1")) }
     }
 
     /// The answer to `OPTIONS`: the methods, and no body.

@@ -18,8 +18,11 @@ struct ExpectationTests {
         let appends = try ids.map { id in
             var builder = log.prepare()
             try builder.add(played, .test, to: id)
-            builder.expect(id, toLeadTo: ana.number)
-            return try builder.finish()
+            var preconditions = Preconditions()
+            preconditions.require(id, leadsTo: ana.number)
+            var append = try builder.finish()
+            append.require(preconditions)
+            return append
         }
         if isMerged {
             let merge = IdentityChange.merge(source: .externalID("ana"), target: .externalID("bo"))
@@ -34,6 +37,84 @@ struct ExpectationTests {
                 #expect(try log.commit(append).places.map(\.user) == [ana.number])
             }
         }
+        try log.expectSound()
+    }
+
+    private func append(
+        _ log: EventLog, to user: UserID = .externalID("ana"), key: String? = nil, releasing: [UserID] = [],
+        _ require: (inout Preconditions) -> Void = { _ in }
+    ) throws -> PreparedAppend {
+        var builder = log.prepare()
+        try builder.add(played, .test, to: user)
+        var preconditions = Preconditions()
+        require(&preconditions)
+        var append = try builder.finish(idempotencyKey: key)
+        append.require(preconditions, releasing: releasing)
+        return append
+    }
+
+    @Test("An append is refused if what its decision read has changed, and only then")
+    func facts() throws {
+        let log = try EventLog(path: folder.path, create: true, options: .small(clock))
+        let begin = try log.lastPosition()
+        let appends = [
+            ("who has an address", try append(log) { $0.require(.email("a@b.example"), givenOnlyTo: []) }),
+            (
+                "the type of a custom attribute",
+                try append(log) { $0.require(.types(of: ["x"]), unchangedSince: begin) }
+            ),
+            ("who has a push token", try append(log) { $0.require(.pushTokens, unchangedSince: begin) }),
+            ("the use of an idempotency key", try append(log) { $0.require(unused: "k") }),
+        ]
+        func change(_ attribute: Name, _ standard: [UserAttributeChange], key: String) throws {
+            let events = [
+                ProfileEvent.customAttributesChanged([.init(attribute, .set(.int(1)))]),
+                .userAttributesChanged(standard),
+            ]
+            _ = try log.append(events, to: .externalID("bo"), idempotencyKey: key)
+        }
+        try change("y", [.init(.firstName, "Bo")], key: "other")
+        for (_, append) in appends { _ = try log.commit(append) }
+        try change("x", [.init(.email, "a@b.example"), .init(.pushTokens, .array([]))], key: "k")
+        for (what, append) in appends {
+            #expect(throws: AppendError.conflict(over: what)) { try log.commit(append) }
+        }
+        try log.expectSound()
+    }
+
+    @Test("An append frees an outdated address for a new user, and its receipt does not count that")
+    func releases() throws {
+        let log = try EventLog(path: folder.path, create: true, options: .small(clock))
+        let address = UserID.email("old@b.example")
+        _ = try log.append([.userAttributesChanged([.init(.email, "new@b.example")])], to: address)
+        let first = try #require(try log.find(address))
+        var refused = try append(log, to: address, releasing: [address])
+        refused.expect(address, at: .exactly(first.version))
+        #expect(throws: AppendError.self) { try log.commit(refused) }
+        #expect(try log.find(address) == first)
+        let append = try append(log, to: address, key: "k", releasing: [address])
+        let receipt = try log.commit(append)
+        #expect(receipt.places.map(\.user.rawValue) == [2, 2] && receipt.places.map(\.version.rawValue) == [1, 2])
+        let again = try log.commit(append)
+        #expect(again.isRepetition && again.places == receipt.places && again.first == receipt.first)
+        #expect(try log.find(address)?.number == receipt.places[0].user)
+        #expect(try log.find(first.number)?.version.rawValue == first.version.rawValue + 1)
+        try log.expectSound()
+    }
+
+    @Test("What is decided under the lock sees the log as the commit does; a decision that fails changes nothing")
+    func underLock() throws {
+        struct Refusal: Error {}
+        let log = try EventLog(path: folder.path, create: true, options: .small(clock))
+        let receipt = try log.commit(decidingUnderLock: {
+            #expect(try log.find(.externalID("ana")) == nil)
+            return try append(log)
+        })
+        #expect(receipt?.places.count == 2)
+        #expect(try log.commit(decidingUnderLock: { nil }) == nil)
+        #expect(throws: Refusal.self) { try log.commit(decidingUnderLock: { throw Refusal() }) }
+        #expect(try log.lastPosition().rawValue == 2)
+        _ = try log.append([played], to: .externalID("ana"))
         try log.expectSound()
     }
 }

@@ -23,78 +23,122 @@ struct BrazeContentionTests {
         }
     }
 
-    @Test("What takes long is decided on threads of its own, and what is outrun there too on the writer's")
-    func ownThread() async throws {
-        try await withWriter { (api) async throws in
-            let turns = Mutex<[(place: DecisionBasis.Place, thread: String)]>([])
-            let answer = try await api.settle { basis in
-                let count = turns.withLock { turns in
-                    turns.append((basis.place, Thread.current.name ?? ""))
-                    return turns.count
-                }
-                guard count < 9 else { return .answer(APIAnswer(status: 204, body: [])) }
-                guard basis.place == .ownThread else { throw TakesLong() }
-                throw AppendError.versionConflict(user: .externalID("a"), expected: .noUser, actual: .none)
+    /// How often a decision was made.
+    private final class TurnCounter: Sendable {
+        private let turns = Mutex(0)
+
+        func next() -> Int {
+            turns.withLock { turns in
+                turns += 1
+                return turns
             }
-            #expect(answer.status == 204)
-            let round: [DecisionBasis.Place] = [.ownThread, .ownThread, .ownThread, .writer]
-            let (first, rest) = turns.withLock { ($0[0], Array($0[1...])) }
-            #expect(first.place == .connection)
-            #expect(rest.map { $0.place } == round + round)
-            #expect(rest.allSatisfy { ($0.thread == "long-decision") == ($0.place == .ownThread) })
         }
     }
 
-    @Test("A request is decided in the end, though somebody is erased at each step and others come first")
+    /// Changes user `a`, as another request might between a decision and its commit.
+    private static func interfere(_ log: EventLog) throws {
+        _ = try log.append([.customEventLogged(CustomEvent(name: "other"))], to: .externalID("a"))
+    }
+
+    /// Stores an event of user `a`, who must stay unchanged.
+    private static func store(_ view: DecisionView) throws -> Decision<Int> {
+        try view.requireUnchanged(.externalID("a"))
+        var builder = view.log.prepare()
+        try builder.add(
+            .customEventLogged(CustomEvent(name: "e")), EventContext(source: .rest), to: .externalID("a"))
+        return .store(try builder.finish()) { _ in 201 }
+    }
+
+    @Test("A decision that conflicts each time is made under the lock, where nothing comes between")
+    func underLock() async throws {
+        try await withWriter { (api) async throws in
+            await api.track(Wire.user("a"))
+            let turns = TurnCounter()
+            let status = try await api.decider.decide { view in
+                let decision = try Self.store(view)
+                if turns.next() <= RequestDecider.optimisticAttempts { try Self.interfere(view.log) }
+                return decision
+            }
+            #expect(status == 201 && turns.next() == RequestDecider.optimisticAttempts + 2)
+            #expect(await api.export(#""external_ids":["a"]"#).at("0.custom_events").count == 2)
+        }
+    }
+
+    @Test("A decision that reads much runs on the slow path; if it conflicts there too, the answer is 503")
+    func busy() async throws {
+        try await withWriter { (api) async throws in
+            await api.track(Wire.user("a"))
+            func decide(conflicts: Int) async throws -> Int {
+                let turns = TurnCounter()
+                return try await api.decider.decide { view in
+                    // More than a connection or all writers may wait for.
+                    for _ in 0...DecisionView.Effort.underLock.mostReads {
+                        _ = try view.find(.externalID("a")).map { try view.profile(of: $0.number) }
+                    }
+                    let decision = try Self.store(view)
+                    if turns.next() <= conflicts { try Self.interfere(view.log) }
+                    return decision
+                }
+            }
+            #expect(try await decide(conflicts: RequestDecider.optimisticAttempts - 1) == 201)
+            let before = try api.log.lastPosition()
+            do {
+                _ = try await decide(conflicts: .max)
+                Issue.record("It was stored")
+            } catch {
+                let answer = APIProblem(error).messageAnswer
+                #expect(answer.status == 503 && answer.code == "busy")
+                #expect(String(decoding: answer.body, as: UTF8.self).contains("nothing was stored"))
+            }
+            let others = UInt64(RequestDecider.optimisticAttempts)
+            #expect(try api.log.lastPosition().rawValue == before.rawValue + others)
+        }
+    }
+
+    @Test("A request is decided though somebody is erased at each step")
     func erasedAtEachStep() async throws {
         try await withWriter { (api) async throws in
-            for number in 0..<13 { await api.track(Wire.user("u\(number)")) }
-            try api.catalogue.catchUp()
-            let erased = Mutex(0)
-            let answer = try await api.settle { basis in
-                for _ in 0..<3 {
-                    let number = erased.withLock { erased in
-                        defer { erased += 1 }
-                        return erased
-                    }
-                    _ = try api.log.erase([.externalID("u\(number)")], actor: "a test", reason: "asked to")
-                    try basis.catalogue.catchUp(at: basis.place)
-                    try basis.catalogue.withState(at: basis.place) { _ in }
+            for number in 0..<8 { await api.track(Wire.user("u\(number)")) }
+            let turns = TurnCounter()
+            let answer = try await api.decider.decide { view -> Decision<Int> in
+                for _ in 0..<2 {
+                    let user = UserID.externalID("u\(turns.next() - 1)")
+                    _ = try view.log.erase([user], actor: "a test", reason: "asked to")
+                    try view.withState(of: api.catalogue) { _ in }
                 }
-                guard basis.place == .writer else {
-                    throw AppendError.versionConflict(user: .externalID("a"), expected: .noUser, actual: .none)
-                }
-                return .answer(APIAnswer(status: 204, body: []))
+                view.requireUnchanged(.types(of: ["x"]))
+                var builder = view.log.prepare()
+                try builder.add(
+                    .customEventLogged(CustomEvent(name: "e")), EventContext(source: .rest), to: .externalID("b"))
+                return .store(try builder.finish()) { _ in 201 }
             }
-            #expect(answer.status == 204)
-            // On the connection one, three at each attempt on a thread of its own, and three on the writer's.
-            #expect(erased.withLock { $0 } == 13)
+            #expect(answer == 201)
         }
     }
 
-    @Test("Whom an address means is found out where nobody waits, if many have it")
+    @Test("Who has an address is looked up on the slow path, if they are many")
     func manySharers() async throws {
         try await withWriter { (api) async throws in
             let mail = #""email":"a@b.example""#
-            let count = TrackAddresses.usersAtOnce + 1
+            let count = DecisionView.Effort.fast.mostReads + 1
             for first in stride(from: 0, to: count, by: 75) {
                 let users = (first..<min(first + 75, count)).map { Wire.user("u\($0)", mail) }.joined(separator: ",")
                 #expect(await refusals(api, [("/users/track", #"{"attributes":[\#(users)]}"#)]) == [])
             }
             let body = #"{"attributes":[{\#(mail),"x":1}]}"#
-            func decide(at place: DecisionBasis.Place) throws {
+            func decide(_ effort: DecisionView.Effort) throws {
                 var builder = api.log.prepare()
-                _ = try api.decide(body, at: place, &builder)
+                _ = try api.decide(body, api.view(effort), &builder)
             }
             try api.catalogue.catchUp()
-            #expect(throws: TakesLong.self) { try decide(at: .connection) }
-            try decide(at: .ownThread)
+            #expect(throws: WorkBudgetExceeded.self) { try decide(.fast) }
+            try decide(.slow)
             #expect(await refusals(api, [("/users/track", body)]) == [])
             #expect(await api.export(#""external_ids":["u\#(count - 1)"]"#).at("0.custom_attributes.x") == 1)
         }
     }
 
-    @Test("Behind an erasure a decision folds nothing", arguments: [#""x":1"#, #""push_tokens":"#])
+    @Test("After an erasure a decision folds nothing on the fast path", arguments: [#""x":1"#, #""push_tokens":"#])
     func erasedMeanwhile(part: String) async throws {
         try await withWriter { (api) async throws in
             let token = #"[{"app_id":"app","token":"t","device_id":"d"}]"#
@@ -107,28 +151,29 @@ struct BrazeContentionTests {
             try api.pushTokens.catchUp()
             _ = try api.log.erase([.externalID("a")], actor: "a test", reason: "asked to")
             // Neither by a state from before the erasure, nor by one that is folded meanwhile.
-            #expect(throws: TakesLong.self) {
+            #expect(throws: WorkBudgetExceeded.self) {
                 var builder = api.log.prepare()
-                _ = try api.decide(body, at: .connection, &builder)
+                _ = try api.decide(body, api.view(.fast), &builder)
             }
             #expect(await refusals(api, [("/users/track", body)]) == [])
         }
     }
 
-    @Test("What is pinned is what was read, whatever IDs a user is asked for by")
-    func pins() async throws {
+    @Test("A user is required as they were read, whatever IDs they are asked for by")
+    func unchanged() async throws {
         try await withAPI { (api) async throws in
             await api.track(Wire.user("a"))
             let user = try #require(try api.log.find(.externalID("a")))
-            var profiles = TrackProfiles(api.log)
+            let view = api.view()
+            var profiles = TrackProfiles(view)
             _ = try profiles.customAttribute("made", of: .externalID("a"))
             await api.track(Wire.user("a", #""made":false"#))
-            try profiles.pin(.brazeID(user.brazeID))
-            #expect(profiles.pins[.brazeID(user.brazeID)] == .some(user))
+            try view.requireUnchanged(.brazeID(user.brazeID))
+            #expect(view.unchanged[.brazeID(user.brazeID)] == .some(user))
         }
     }
 
-    @Test("What one profile decides is not stored for whoever that user was merged into, whatever version they have")
+    @Test("What one profile decides is not stored for the user into whom that one was merged, whatever their version")
     func mergedMeanwhile() async throws {
         var haveSameVersion = 0
         for events in 0..<8 {
@@ -140,12 +185,11 @@ struct BrazeContentionTests {
                 let merged = try #require(try api.log.find(alias))
                 let ids = [alias, .brazeID(merged.brazeID)]
                 let appends = try ids.map { id in
-                    var profiles = TrackProfiles(api.log)
-                    try profiles.pin(id)
+                    let view = api.view()
+                    try view.requireUnchanged(id)
                     var builder = api.log.prepare()
                     try builder.add(.customEventLogged(CustomEvent(name: "e")), EventContext(source: .rest), to: id)
-                    profiles.expectPins(in: &builder)
-                    return try builder.finish()
+                    return view.completed(try builder.finish())
                 }
                 let merge =
                     #"{"merge_updates":[{"identifier_to_merge":{"user_alias":\#(Wire.alias("l", "n"))},"#
@@ -176,9 +220,9 @@ struct BrazeContentionTests {
             let aliased = (path: "/users/alias/new", body: #"{"user_aliases":[\#(aliases.joined(separator: ","))]}"#)
             #expect(await refusals(api, [aliased]) == [])
             let isMerged = Mutex(false)
-            let answer = try await api.settle { basis in
+            let answer = try await api.decider.decide { view -> Decision<Int> in
                 var builder = api.log.prepare()
-                _ = try api.decide(#"{"attributes":[{\#(identifier),"plan":"free"}]}"#, at: basis.place, &builder)
+                _ = try api.decide(#"{"attributes":[{\#(identifier),"plan":"free"}]}"#, view, &builder)
                 let isFirst = isMerged.withLock { isMerged in
                     defer { isMerged = true }
                     return !isMerged
@@ -187,9 +231,9 @@ struct BrazeContentionTests {
                     let merge = IdentityChange.merge(source: .externalID("p"), target: .externalID("jane"))
                     _ = try api.log.commit(.identity(merge, context: EventContext(source: .rest)))
                 }
-                return .store(try builder.finish()) { _ in APIAnswer(status: 201, body: []) }
+                return .store(try builder.finish()) { _ in 201 }
             }
-            #expect(answer.status == 201)
+            #expect(answer == 201)
             #expect(await api.export(#""external_ids":["jane"]"#).at("0.custom_attributes.plan") == "gold")
             let made = await api.export(#""email_address":"x@y.example""#).at("0.custom_attributes.plan")
             #expect(made == (identifier == mail ? "free" : .null))
@@ -200,20 +244,39 @@ struct BrazeContentionTests {
     func mergedWhileDecided() async throws {
         try await withAPI { (api) async throws in
             await api.track(Wire.user("p", #""email":"x@y.example""#), Wire.user("jane"))
-            var profiles = TrackProfiles(api.log)
-            var addresses = TrackAddresses(api.log, at: .ownThread)
-            let owner = try #require(try addresses.user(.email("x@y.example"), &profiles))
-            let merge = IdentityChange.merge(source: .externalID("p"), target: .externalID("jane"))
-            _ = try api.log.commit(.identity(merge, context: EventContext(source: .rest)))
-            for isPinned in [true, false] {
-                var profiles = profiles
-                if isPinned { try profiles.pin(owner) } else { try profiles.hold(owner) }
+            let appends = try [true, false].map { isUnchanged in
+                let view = api.view()
+                var profiles = TrackProfiles(view)
+                var addresses = TrackAddresses(view)
+                let owner = try #require(try addresses.user(.email("x@y.example"), &profiles))
+                if isUnchanged { try view.requireUnchanged(owner) } else { try view.requireSame(owner) }
                 var builder = api.log.prepare()
                 try builder.add(.customEventLogged(CustomEvent(name: "e")), EventContext(source: .rest), to: owner)
-                profiles.expectPins(in: &builder)
-                let append = try builder.finish()
-                #expect(throws: AppendError.self) { try api.log.commit(append) }
+                return view.completed(try builder.finish())
             }
+            let merge = IdentityChange.merge(source: .externalID("p"), target: .externalID("jane"))
+            _ = try api.log.commit(.identity(merge, context: EventContext(source: .rest)))
+            for append in appends { #expect(throws: AppendError.self) { try api.log.commit(append) } }
+        }
+    }
+
+    @Test("An address that somebody is given while a write for it is decided makes no second user")
+    func givenMeanwhile() async throws {
+        try await withWriter { (api) async throws in
+            let turns = TurnCounter()
+            let user = try await api.decider.decide { view -> Decision<UserNumber?> in
+                var builder = view.log.prepare()
+                let write = Write(
+                    user: .email("x@y.example"), context: EventContext(source: .app),
+                    events: [.customEventLogged(CustomEvent(name: "e"))], expected: .any)
+                try builder.add(write, view)
+                if turns.next() == 1 {
+                    let given = ProfileEvent.userAttributesChanged([.init(.email, "x@y.example")])
+                    _ = try view.log.append([given], to: .externalID("a"))
+                }
+                return .store(try builder.finish()) { $0.places.last?.user }
+            }
+            #expect(try api.log.find(.externalID("a"))?.number == user && api.log.userCount() == 1)
         }
     }
 

@@ -180,14 +180,13 @@ struct BrazeIdentityRefusalTests {
                 let change = IdentityChange.merge(source: .alias(label: "l", name: name), target: .externalID("a"))
                 return IdentityItem(change: .fixed(change), array: "merge_updates", index: index)
             }
-            let receipt = try api.log.append([.customEventLogged(CustomEvent(name: "e"))], to: .externalID("a"))
-            var progress = try IdentityProgress(items, nil, api.log)
+            let request = APIRequest(.post, "/users/merge")
+            var run = try IdentityRun(items, of: request, api.decider)
             let unknown = AppendError.outcomeUnknown(code: 5)
-            #expect(throws: unknown) {
-                try progress.note([.success(receipt), .failure(unknown)], at: [0, 1], api.log)
-            }
-            #expect(progress.isBegun)
-            let problem = progress.problem(unknown)
+            run.note(.success((true, nil)), at: 0)
+            run.note(.failure(unknown), at: 1)
+            #expect(run.isBegun)
+            let problem = run.problem(unknown)
             #expect(problem.status == 503 && problem.error.hasSuffix("Items that were done: 1 of 3."))
             #expect(problem.dropped.map(\.reason) == ["whether it was done is unknown", "was not done"])
             #expect(problem.dropped.map(\.index) == [1, 2])

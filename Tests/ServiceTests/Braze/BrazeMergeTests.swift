@@ -131,18 +131,19 @@ struct BrazeMergeTests {
             await api.track(Wire.aliasOnly("l", "1", #""email":"s@x.example""#))
             let change = IdentityItem.Change.merge(
                 source: .contact(.email("s@x.example"), .none), target: .id(.externalID("a")))
-            let work = IdentityWork(item: IdentityItem(change: change, array: "merge_updates", index: 0), key: nil)
-            let append = try work.append(api.log)
+            let view = api.view()
+            let append = view.completed(
+                try .identity(change.resolved(view), context: EventContext(source: .rest)))
             let list = ["/users/merge": "merge_updates", "/users/track": "attributes"][path] ?? "user_aliases"
             #expect(await api.say(path, #"{"\#(list)":[\#(object)]}"#).hasPrefix("20"))
             let last = try api.log.lastPosition()
             #expect {
                 try api.log.commit(append)
             } throws: { error in
-                if case AppendError.versionConflict = error { true } else { false }
+                if case AppendError.conflict = error { true } else { false }
             }
             #expect(try api.log.lastPosition() == last && api.log.find(.externalID("jane")) != nil)
-            #expect(throws: IdentityItem.NobodyMeant.self) { try work.append(api.log) }
+            #expect(throws: IdentityItem.NoSingleUser.self) { try change.resolved(api.view()) }
         }
     }
 

@@ -321,7 +321,7 @@ struct BrazeSubscriptionTests {
             let object = Wire.user("a", #""subscription_groups":[\#(state)]"#)
             var builder = api.log.prepare()
             try builder.fill()
-            let decision = try api.decide(#"{"attributes":[\#(object)]}"#, at: .ownThread, &builder)
+            let decision = try api.decide(#"{"attributes":[\#(object)]}"#, api.view(), &builder)
             let reason = "is for more profiles with the address than one request can change"
             #expect(decision.dropped.map(\.reason) == [reason])
             _ = try api.log.commit(builder.finish())
@@ -342,7 +342,8 @@ struct BrazeSubscriptionTests {
             var builder = api.log.prepare()
             try builder.fill()
             let request = try SubscriptionRequest(version2: Array(body.utf8), api.workspace)
-            let decision = try SubscriptionDecision(request, api, DecisionBasis(api), &builder)
+            var decision = SubscriptionDecision(api.view())
+            try decision.decide(request, &builder)
             let places = ["emails[0]", "external_ids[0]"].enumerated().map { "subscription_groups[\($0)].\($1)" }
             #expect(decision.dropped.map(\.place) == places)
             #expect(decision.dropped.allSatisfy { $0.reason == SubscriptionStates.tooManyElsewhere })
@@ -354,20 +355,22 @@ struct BrazeSubscriptionTests {
         }
     }
 
-    @Test("Sharers of an address are looked up once, beside others if they are many, and only where room is")
+    @Test("Sharers of an address are looked up once, on the slow path if they are many, and only where room is")
     func sharersOnce() async throws {
         try await withGroups { (api) async throws in
             func user(_ number: Int) -> String { Wire.user("u\(number)", #""email":"x@y.example""#) }
             let state = #""subscription_groups":[{"subscription_group_id":"news","subscription_state":"subscribed"}]"#
             let body = #"{"attributes":[\#(Wire.user("u0", state)),\#(Wire.user("u1", state))]}"#
             func decide(_ builder: inout AppendBuilder) throws -> TrackDecision {
-                try api.decide(body, at: .connection, &builder)
+                try api.decide(body, api.view(.fast), &builder)
             }
-            for number in 0..<TrackAddresses.usersAtOnce { await api.track(user(number)) }
+            // Each is read twice: for the address, and for the groups of their profile.
+            let most = DecisionView.Effort.fast.mostReads / 2 - 1
+            for number in 0..<most { await api.track(user(number)) }
             var builder = api.log.prepare()
             #expect(try decide(&builder).dropped.isEmpty)
-            await api.track(user(TrackAddresses.usersAtOnce))
-            #expect(throws: TakesLong.self) {
+            for number in most..<most + 3 { await api.track(user(number)) }
+            #expect(throws: WorkBudgetExceeded.self) {
                 var builder = api.log.prepare()
                 _ = try decide(&builder)
             }
@@ -384,13 +387,13 @@ struct BrazeSubscriptionTests {
             let state = #""subscription_groups":[{"subscription_group_id":"news","subscription_state":"subscribed"}]"#
             var builder = api.log.prepare()
             try builder.fill()
-            let decision = try api.decide(#"{"attributes":[\#(Wire.user("a", state))]}"#, at: .connection, &builder)
+            let decision = try api.decide(#"{"attributes":[\#(Wire.user("a", state))]}"#, api.view(.fast), &builder)
             #expect(decision.dropped.isEmpty)
             // Unless the request itself gives it to somebody.
             var full = api.log.prepare()
             try full.fill()
             let objects = [Wire.user("b", #""email":"x@y.example""#), Wire.user("a", state)].joined(separator: ",")
-            let shared = try api.decide(#"{"attributes":[\#(objects)]}"#, at: .connection, &full)
+            let shared = try api.decide(#"{"attributes":[\#(objects)]}"#, api.view(.fast), &full)
             #expect(shared.dropped.map(\.reason) == [SubscriptionStates.tooManyElsewhere])
         }
     }

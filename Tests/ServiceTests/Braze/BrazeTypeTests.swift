@@ -176,20 +176,16 @@ struct BrazeTypeTests {
         }
     }
 
-    @Test("A claim is held by all who share it, and ends with the last")
-    func claims() {
-        let claims = TypeClaims()
-        let (first, second, third) = (TypeClaims.Held(claims), TypeClaims.Held(claims), TypeClaims.Held(claims))
-        #expect(first.claim("a", .number) == .number)
-        #expect(first.claim("a", .number) == .number)
-        #expect(second.claim("a", .number) == .number)
-        #expect(third.claim("a", .string) == .number)
-        #expect(third.claim("b", .string) == .string)
-        first.release()
-        #expect(third.claim("a", .string) == .number)
-        second.release()
-        #expect(third.claim("a", .string) == .string)
-        #expect(first.claim("b", .time) == .string)
+    @Test("Of first values through two processes at once, one decides for all")
+    func twoProcesses() async throws {
+        try await withAPI { (api) async throws in
+            let view = api.view()
+            var builder = api.log.prepare()
+            _ = try api.decide(#"{"attributes":[{"external_id":"a","x":1}]}"#, view, &builder)
+            #expect(await api.set(#""x":"text""#, of: "b") == nil)
+            let append = view.completed(try builder.finish())
+            #expect(throws: AppendError.conflict(over: "the type of a custom attribute")) { try api.log.commit(append) }
+        }
     }
 
     @Test("No reason shows a value")

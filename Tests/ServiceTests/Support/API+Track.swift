@@ -15,15 +15,16 @@ extension API {
     }
 
     /// Decides a track request, and adds what is to be stored to `builder`.
-    func decide(
-        _ body: String, at place: DecisionBasis.Place, _ builder: inout AppendBuilder
-    ) throws -> TrackDecision {
+    func decide(_ body: String, _ view: DecisionView, _ builder: inout AppendBuilder) throws -> TrackDecision {
         let request = Array(body.utf8)
         let reader = TrackReader(workspace: workspace, now: log.options.now(), request: request)
-        return try TrackDecision(
-            TrackBody(request, trackLimits), reader, self, DecisionBasis(self).at(place), TypeClaims.Held(typeClaims),
-            &builder)
+        var decision = TrackDecision(self, view)
+        try decision.decide(TrackBody(request, trackLimits), reader, &builder)
+        return decision
     }
+
+    /// A view with room for so much.
+    func view(_ effort: DecisionView.Effort = .slow) -> DecisionView { DecisionView(log, effort) }
 
     /// What an export says of whom `identifiers` names: members of its body.
     func export(_ identifiers: String) async -> AttributeValue {

@@ -1,0 +1,153 @@
+/// What must hold under the write lock for an append to be stored: the versions that its caller expects, and what its
+/// decision read.
+///
+/// A decision reads the log without the lock. Each fact that it relied on is kept here, and the commit checks all of
+/// them. If one does not hold any more, nothing is stored: the append is refused with ``AppendError/conflict(over:)``,
+/// and the caller decides again.
+package struct Preconditions: Sendable {
+    /// Something that a decision read.
+    enum Fact: Sendable {
+        /// To whom an ID leads (nil: to nobody), and at which version if that matters.
+        case user(UserID, UserNumber?, Version?)
+        /// Nobody but these users was ever given the address.
+        case holders(UserID, Set<UInt64>)
+        /// No event after the position says anything about this.
+        case unchanged(Subject, since: Position)
+        /// No append is stored under the idempotency key.
+        case unusedKey(String)
+    }
+
+    /// A part of a state over the whole store.
+    package enum Subject: Sendable {
+        /// Who has which push token.
+        case pushTokens
+        /// The types that these custom attributes got from their first values.
+        case types(of: Set<Name>)
+    }
+
+    /// What the decision read. A commit checks it before `expected`.
+    private(set) var facts: [Fact] = []
+    /// What the caller expects: refused with `versionConflict`.
+    private(set) var expected: [(user: UserID, version: ExpectedVersion)] = []
+
+    package init() {}
+
+    package var isEmpty: Bool { facts.isEmpty && expected.isEmpty }
+
+    /// `user` is at `version`, as the caller of the append expects.
+    mutating func expect(_ user: UserID, at version: ExpectedVersion) {
+        if version != .any { expected.append((user, version)) }
+    }
+
+    /// `id` leads to the user `info`, who got no event since; to nobody if it is nil.
+    package mutating func require(_ id: UserID, unchanged info: UserInfo?) {
+        facts.append(.user(id, info?.number, info?.version))
+    }
+
+    /// `id` leads to `user`, whatever was appended to them.
+    package mutating func require(_ id: UserID, leadsTo user: UserNumber) { facts.append(.user(id, user, nil)) }
+
+    /// Nobody was given `address` but those in `holders`.
+    package mutating func require(_ address: UserID, givenOnlyTo holders: Set<UInt64>) {
+        facts.append(.holders(address, holders))
+    }
+
+    /// No event after `position` says anything about `subject`.
+    package mutating func require(_ subject: Subject, unchangedSince position: Position) {
+        facts.append(.unchanged(subject, since: position))
+    }
+
+    /// No append is stored under `key`.
+    package mutating func require(unused key: String) { facts.append(.unusedKey(key)) }
+
+    mutating func formUnion(_ other: Preconditions) {
+        facts += other.facts
+        expected += other.expected
+    }
+}
+
+// MARK: - The check under the lock
+
+extension Decider {
+    /// Events that one check looks at. A decision that is older than that is made again.
+    private static let mostEventsToCheck: UInt64 = 4_096
+
+    /// Refuses `append` if one of its preconditions does not hold. Costs a few look-ups for each.
+    func check(
+        _ append: borrowing PreparedAppend, _ transaction: borrowing some Reading & ~Copyable
+    ) throws {
+        for fact in append.preconditions.facts {
+            if let changed = try change(of: fact, transaction) { throw AppendError.conflict(over: changed) }
+        }
+        for (user, version) in append.preconditions.expected {
+            let isReleased = append.releases.contains(user)
+            let number = isReleased ? nil : try view.user(user, braze: braze, transaction)
+            let actual = Version(rawValue: try number.map { try view.version(of: $0, transaction) } ?? 0)
+            guard version.accepts(actual) else {
+                throw AppendError.versionConflict(user: user, expected: version, actual: actual)
+            }
+        }
+    }
+
+    /// What has changed, in a few words without a value; nil if the fact holds.
+    private func change(
+        of fact: Preconditions.Fact, _ transaction: borrowing some Reading & ~Copyable
+    ) throws -> String? {
+        switch fact {
+        case .user(let id, let number, let version):
+            let user = try view.user(id, braze: braze, transaction)
+            guard user == number?.rawValue else { return "to whom an ID leads" }
+            guard let user, let version else { return nil }
+            return try view.version(of: user, transaction) == version.rawValue ? nil : "the profile of a user"
+        case .holders(let address, let known):
+            guard let prefix = ContactKey.prefix(address) else { return nil }
+            // A pair may be listed twice: in the tail and in the table.
+            let limit = 2 * known.count
+            let now = try view.users(contact: prefix, beyond: limit, transaction)
+            return now.count <= limit && now.allSatisfy(known.contains) ? nil : "who has an address"
+        case .unchanged(let subject, let position):
+            return try isUnchanged(subject, since: position.rawValue, transaction) ? nil : subject.words
+        case .unusedKey(let key):
+            return try view.append(keyHash: KeyCoding.hash(Array(key.utf8)), transaction) == nil
+                ? nil : "the use of an idempotency key"
+        }
+    }
+
+    private func isUnchanged(
+        _ subject: Preconditions.Subject, since position: UInt64, _ transaction: borrowing some Reading & ~Copyable
+    ) throws -> Bool {
+        guard position < nextPosition, nextPosition - position <= Self.mostEventsToCheck else { return false }
+        for position in position + 1..<max(nextPosition, position + 1) {
+            let header = try header(at: position, transaction)
+            if subject.mayChange(by: header, names.map) { return false }
+        }
+        return true
+    }
+}
+
+extension Preconditions.Subject {
+    fileprivate var words: String {
+        switch self {
+        case .pushTokens: "who has a push token"
+        case .types: "the type of a custom attribute"
+        }
+    }
+
+    fileprivate func mayChange(by header: RecordHeader, _ names: NameMap) -> Bool {
+        switch (self, header.kind) {
+        case (.pushTokens, .userAttributesChanged):
+            guard case .userAttributesChanged(let changes)? = event(header, names) else { return true }
+            return changes.contains { $0.attribute == .pushTokens }
+        case (.types(let attributes), .customAttributesChanged):
+            guard case .customAttributesChanged(let changes)? = event(header, names) else { return true }
+            return changes.contains { attributes.contains($0.name) }
+        // These make saved values effective, without naming them.
+        case (.types, .pendingFlushed), (.types, .dataSent): return true
+        default: return false
+        }
+    }
+
+    private func event(_ header: RecordHeader, _ names: NameMap) -> ProfileEvent? {
+        RecordedEvent(header, position: .start, names: names)?.event
+    }
+}

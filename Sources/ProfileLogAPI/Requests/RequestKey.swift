@@ -1,0 +1,74 @@
+internal import ProfileLog
+
+/// The idempotency key of a request that is one append: sent again, it changes nothing and is answered by what is
+/// remembered of the first.
+struct RequestKey: Sendable {
+    fileprivate let text: String
+    fileprivate let digest: [UInt8]
+
+    /// Nil if the request has no key.
+    init?(_ request: APIRequest) throws {
+        guard let key = try API.key(of: request) else { return nil }
+        text = key
+        digest = RequestNote.digest(request)
+    }
+
+    /// The append of what is in `builder`, with `answer` to be remembered.
+    fileprivate func finish(_ builder: consuming AppendBuilder, answer: [UInt8]) throws -> PreparedAppend {
+        // A key needs an event to stand with: one that leaves out nothing.
+        if builder.isEmpty { try builder.leaveOut([], of: nil) }
+        return try builder.finish(
+            idempotencyKey: text, note: RequestNote(digest: digest, answer: answer).bytes)
+    }
+}
+
+extension AppendBuilder {
+    /// What is stored of a request under its `key`; nil if that is nothing, and no key is to be remembered.
+    consuming func finish(
+        under key: RequestKey?, remembering answer: @autoclosure () -> [UInt8]
+    ) throws -> PreparedAppend? {
+        if let key { return try key.finish(self, answer: answer()) }
+        return isEmpty ? nil : try finish()
+    }
+}
+
+extension AppendReceipt {
+    /// Throws if a twin of the request was stored in between: ``API/once(under:known:first:)`` then answers as that was
+    /// answered.
+    func checkIsFirst() throws {
+        if isRepetition { throw AppendError.keyReused(position: first) }
+    }
+}
+
+extension API {
+    /// Answers a request by `known`, of what is remembered, if its `key` was used before, also by a twin that was
+    /// faster; else by `first`.
+    func once(
+        under key: RequestKey?, known: (AppendReceipt, RequestNote) throws -> APIAnswer,
+        first: () async throws -> APIAnswer
+    ) async throws -> APIAnswer {
+        guard let key else { return try await first() }
+        if let earlier = try log.append(underKey: key.text) {
+            return try known(earlier, note(of: earlier, key.digest))
+        }
+        do {
+            return try await first()
+        } catch AppendError.keyReused(let position) {
+            // Between the two, what the request says may have got another meaning.
+            guard let earlier = try log.append(underKey: key.text) else {
+                throw AppendError.keyReused(position: position)
+            }
+            return try known(earlier, note(of: earlier, key.digest))
+        }
+    }
+
+    /// The note of an append, which must be that of the request with this digest. If it was erased with a person, the
+    /// key alone says that the request is the same, and that it succeeded is all that is known of the answer.
+    func note(of receipt: AppendReceipt, _ digest: [UInt8]) throws -> RequestNote {
+        if receipt.isErased { return RequestNote(digest: digest, answer: RequestNote.success) }
+        guard let note = RequestNote(receipt.note), note.digest == digest else {
+            throw AppendError.keyReused(position: receipt.first)
+        }
+        return note
+    }
+}
