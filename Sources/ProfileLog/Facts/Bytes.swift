@@ -1,8 +1,9 @@
-internal import Glibc
+public import Glibc
 
 /// Runs `body` on the key of `number`: how many bytes follow, then these, big-endian and without leading zeros.
 ///
 /// Such keys sort as the numbers do, and take four bytes up to 16 million where a fixed width takes eight.
+@inlinable
 @inline(__always)
 package func withNumberKey<Result, Failure: Error>(
     _ number: UInt64, _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
@@ -17,6 +18,7 @@ package func withNumberKey<Result, Failure: Error>(
 }
 
 /// `Array.withUnsafeBytes` with typed errors.
+@inlinable
 @inline(__always)
 package func withTypedBytes<Result, Failure: Error>(
     _ bytes: [UInt8], _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
@@ -26,6 +28,7 @@ package func withTypedBytes<Result, Failure: Error>(
 
 extension UnsafeRawBufferPointer {
     /// The number of this key of `withNumberKey`; nil if it is no such key.
+    @inlinable
     @inline(__always)
     package var number: UInt64? {
         guard let length = first.map(Int.init), length <= 8, count == length + 1 else { return nil }
@@ -36,22 +39,26 @@ extension UnsafeRawBufferPointer {
     }
 
     /// The big-endian number in the eight bytes from `offset`.
+    @inlinable
     @inline(__always)
     package func bigEndian64(at offset: Int = 0) -> UInt64 {
         UInt64(bigEndian: loadUnaligned(fromByteOffset: offset, as: UInt64.self))
     }
 
     /// The big-endian number in the four bytes from `offset`.
+    @inlinable
     @inline(__always)
     package func bigEndian32(at offset: Int = 0) -> UInt32 {
         UInt32(bigEndian: loadUnaligned(fromByteOffset: offset, as: UInt32.self))
     }
 
     /// The part in `range`, with offsets from its own start.
+    @inlinable
     @inline(__always)
     package func slice(_ range: Range<Int>) -> UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: self[range]) }
 
     /// Whether both hold the same bytes.
+    @inlinable
     @inline(__always)
     package func hasSameBytes(as other: UnsafeRawBufferPointer) -> Bool {
         guard count == other.count else { return false }
@@ -61,6 +68,7 @@ extension UnsafeRawBufferPointer {
 
     /// Less than zero, zero or more: these bytes come before, are equal to or come after those of `other` in the order
     /// of keys.
+    @inlinable
     @inline(__always)
     package func order(to other: UnsafeRawBufferPointer) -> Int {
         let common = Swift.min(count, other.count)

@@ -1,12 +1,13 @@
-internal import Glibc
+public import Glibc
 
 /// A value under a readers-writer lock: many may read it at once, one may change it.
 ///
 /// `@unchecked Sendable`: `value` is touched under the lock only.
+@usableFromInline
 package final class Guarded<Value: ~Copyable>: @unchecked Sendable {
-    private let lock: UnsafeMutablePointer<pthread_rwlock_t>
+    @usableFromInline let lock: UnsafeMutablePointer<pthread_rwlock_t>
     // Through a pointer: the lock is the exclusivity check.
-    private let value: UnsafeMutablePointer<Value>
+    @usableFromInline let value: UnsafeMutablePointer<Value>
 
     package init(_ value: consuming Value) {
         self.value = .allocate(capacity: 1)
@@ -23,6 +24,7 @@ package final class Guarded<Value: ~Copyable>: @unchecked Sendable {
         value.deallocate()
     }
 
+    @inlinable
     @inline(__always)
     package func withReading<Result, Failure: Error>(
         _ body: (borrowing Value) throws(Failure) -> Result
@@ -33,6 +35,7 @@ package final class Guarded<Value: ~Copyable>: @unchecked Sendable {
     }
 
     /// Reads without the lock: for the one thread that may change the value.
+    @inlinable
     @inline(__always)
     package func withoutLock<Result, Failure: Error>(
         _ body: (borrowing Value) throws(Failure) -> Result
@@ -40,6 +43,7 @@ package final class Guarded<Value: ~Copyable>: @unchecked Sendable {
         try body(value.pointee)
     }
 
+    @inlinable
     @inline(__always)
     package func withWriting<Result, Failure: Error>(
         _ body: (inout Value) throws(Failure) -> Result

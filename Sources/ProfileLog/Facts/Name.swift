@@ -20,12 +20,15 @@ public struct Name: Hashable, Comparable, Sendable, ExpressibleByStringLiteral, 
     public var description: String { text }
 
     /// Whether both are the same, text compared by its bytes.
+    @inlinable
     public static func == (left: Name, right: Name) -> Bool { left.text.hasSameBytes(as: right.text) }
 
     /// By the order of the bytes.
+    @inlinable
     public static func < (left: Name, right: Name) -> Bool { left.text.order(to: right.text) < 0 }
 
     /// Feeds in what `==` compares.
+    @inlinable
     public func hash(into hasher: inout Hasher) {
         text.withRawUTF8 { hasher.combine(bytes: $0) }
     }
@@ -33,18 +36,21 @@ public struct Name: Hashable, Comparable, Sendable, ExpressibleByStringLiteral, 
 
 extension String {
     /// Whether both are the same UTF-8, without Unicode's canonical equivalence.
+    @inlinable
     @inline(__always)
     package func hasSameBytes(as other: String) -> Bool {
         utf8.count == other.utf8.count && order(to: other) == 0
     }
 
     /// Below zero, zero or above it, by the bytes of the UTF-8.
+    @inlinable
     @inline(__always)
-    func order(to other: String) -> Int {
+    package func order(to other: String) -> Int {
         withRawUTF8 { left in other.withRawUTF8 { right in left.order(to: right) } }
     }
 
     /// Lends the UTF-8.
+    @inlinable
     @inline(__always)
     package borrowing func withRawUTF8<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result {
         if let result = utf8.withContiguousStorageIfAvailable({ body(UnsafeRawBufferPointer($0)) }) { return result }

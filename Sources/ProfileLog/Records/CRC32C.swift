@@ -1,7 +1,7 @@
 internal import CCRC32C
 
 /// CRC-32C (Castagnoli), the checksum behind each record and name.
-@inline(__always)
+@usableFromInline
 package func crc32c(_ bytes: UnsafeRawBufferPointer) -> UInt32 {
     profilelog_crc32c(bytes.baseAddress, bytes.count)
 }

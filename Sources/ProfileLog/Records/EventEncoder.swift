@@ -1,8 +1,8 @@
 /// Events to the body of a record: its fields from `occurred_at` on, in ascending order.
 package enum EventEncoder {
-    /// Writes the body of `event`; false, with `writer` as it was, if a name has no number yet.
-    package static func write(
-        _ event: borrowing ProfileEvent, _ context: borrowing EventContext, names: inout some NameNumbering,
+    @inline(__always)
+    private static func writeAny<Names: NameNumbering>(
+        _ event: borrowing ProfileEvent, _ context: borrowing EventContext, names: inout Names,
         to writer: inout WireWriter
     ) -> Bool {
         let begin = writer.count
@@ -11,6 +11,30 @@ package enum EventEncoder {
             return false
         }
         return true
+    }
+
+    /// Writes the body of `event`; false, with `writer` as it was, if a name has no number yet.
+    package static func write(
+        _ event: borrowing ProfileEvent, _ context: borrowing EventContext, names: inout some NameNumbering,
+        to writer: inout WireWriter
+    ) -> Bool {
+        writeAny(event, context, names: &names, to: &writer)
+    }
+
+    /// The same for the names of a store: the generic function is not specialised in other rooms.
+    package static func write(
+        _ event: borrowing ProfileEvent, _ context: borrowing EventContext, names: inout NameMap,
+        to writer: inout WireWriter
+    ) -> Bool {
+        writeAny(event, context, names: &names, to: &writer)
+    }
+
+    /// The same for the names of a commit.
+    package static func write(
+        _ event: borrowing ProfileEvent, _ context: borrowing EventContext, names: inout NewNames,
+        to writer: inout WireWriter
+    ) -> Bool {
+        writeAny(event, context, names: &names, to: &writer)
     }
 
     private static func writeFields(

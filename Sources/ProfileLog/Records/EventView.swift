@@ -2,8 +2,8 @@
 public struct EventView: ~Copyable {
     /// The event's place in the log.
     public let position: Position
-    package let header: RecordHeader
-    private unowned(unsafe) let names: NameTable
+    @usableFromInline package let header: RecordHeader
+    @usableFromInline unowned(unsafe) let names: NameTable
     /// In a fold by device: the device whose state it is applied to, one of `devices`.
     public let device: Name?
 
@@ -14,6 +14,7 @@ public struct EventView: ~Copyable {
         self.init(header: header, position: position, names: names)
     }
 
+    @inlinable
     @inline(__always)
     package init(header: RecordHeader, position: Position, names: NameTable, device: Name? = nil) {
         self.header = header
@@ -23,13 +24,13 @@ public struct EventView: ~Copyable {
     }
 
     /// What kind of fact it is; nil for a kind that this program does not know.
-    public var kind: EventKind? { header.kind }
+    @inlinable public var kind: EventKind? { header.kind }
     /// Whose event it is.
-    public var user: UserNumber { UserNumber(rawValue: header.user) }
+    @inlinable public var user: UserNumber { UserNumber(rawValue: header.user) }
     /// Its place among the user's events.
-    public var version: Version { Version(rawValue: header.version) }
+    @inlinable public var version: Version { Version(rawValue: header.version) }
     /// When the log recorded it; never falls along the log.
-    public var recordedAt: Timestamp { Timestamp(rawValue: header.recordedAt) }
+    @inlinable public var recordedAt: Timestamp { Timestamp(rawValue: header.recordedAt) }
 
     /// When it happened by the sender's clock; without one, when it was recorded. Reads one field.
     public var occurredAt: Timestamp {

@@ -1,6 +1,7 @@
 /// The numbers of event, attribute, property, process and app-group names: table `names` in memory.
 ///
 /// It only grows, and every process that has the store open holds its own copy, brought up to date at the start of a transaction.
+@usableFromInline
 package final class NameTable: Sendable {
     private let map = Guarded(NameMap())
 

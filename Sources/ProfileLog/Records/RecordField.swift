@@ -1,14 +1,15 @@
 /// The field numbers of record.proto. Never reused.
+@usableFromInline
 package enum RecordField {
     static let append: UInt32 = 5
-    package static let occurredAtMilliseconds: UInt32 = 6
-    package static let occurredAt: UInt32 = 7
-    package static let source: UInt32 = 8
-    package static let name: UInt32 = 9
-    package static let entries: UInt32 = 10
+    @inlinable package static var occurredAtMilliseconds: UInt32 { 6 }
+    @inlinable package static var occurredAt: UInt32 { 7 }
+    @inlinable package static var source: UInt32 { 8 }
+    @inlinable package static var name: UInt32 { 9 }
+    @inlinable package static var entries: UInt32 { 10 }
     static let utcOffset: UInt32 = 11
     static let process: UInt32 = 12
-    package static let device: UInt32 = 13
+    @inlinable package static var device: UInt32 { 13 }
     static let storage: UInt32 = 14
     static let launch: UInt32 = 15
     static let emptyProperties: UInt32 = 16
@@ -25,32 +26,34 @@ package enum RecordField {
     static let erased: UInt32 = 27
     static let currency: UInt32 = 28
     static let price: UInt32 = 29
-    package static let quantity: UInt32 = 30
+    @inlinable package static var quantity: UInt32 { 30 }
     static let item: UInt32 = 31
-    package static let app: UInt32 = 32
+    @inlinable package static var app: UInt32 { 32 }
     static let chunk: UInt32 = 33
     static let queued: UInt32 = 34
-    package static let settings: UInt32 = 35
+    @inlinable package static var settings: UInt32 { 35 }
     static let replaces: UInt32 = 36
     static let skippedLists: UInt32 = 37
     static let released: UInt32 = 38
     static let leftOut: UInt32 = 39
 
+    @usableFromInline
     package enum Value {
-        package static let name: UInt32 = 1
-        package static let bool: UInt32 = 2
-        package static let int: UInt32 = 3
-        package static let double: UInt32 = 4
-        package static let string: UInt32 = 5
-        package static let date: UInt32 = 6
-        package static let array: UInt32 = 7
-        package static let object: UInt32 = 8
-        package static let null: UInt32 = 9
-        package static let operation: UInt32 = 10
+        @inlinable package static var name: UInt32 { 1 }
+        @inlinable package static var bool: UInt32 { 2 }
+        @inlinable package static var int: UInt32 { 3 }
+        @inlinable package static var double: UInt32 { 4 }
+        @inlinable package static var string: UInt32 { 5 }
+        @inlinable package static var date: UInt32 { 6 }
+        @inlinable package static var array: UInt32 { 7 }
+        @inlinable package static var object: UInt32 { 8 }
+        @inlinable package static var null: UInt32 { 9 }
+        @inlinable package static var operation: UInt32 { 10 }
         static let key: UInt32 = 11
-        package static let uuid: UInt32 = 12
+        @inlinable package static var uuid: UInt32 { 12 }
 
         /// Whether the field is one of those that hold the value itself.
+        @inlinable
         @inline(__always)
         package static func isPayload(_ field: UInt32) -> Bool { field >= bool && field <= null || field == uuid }
     }

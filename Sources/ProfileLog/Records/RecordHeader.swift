@@ -3,22 +3,24 @@
 /// ```
 /// 0x01 | 08 kind | 10 user | 18 version | 20 recorded_at | body ... | CRC-32C, 4 bytes
 /// ```
+@usableFromInline
 package struct RecordHeader {
-    package let kindNumber: UInt8
-    package let user: UInt64
-    package let version: UInt64
-    package let recordedAt: Int64
+    @usableFromInline package let kindNumber: UInt8
+    @usableFromInline package let user: UInt64
+    @usableFromInline package let version: UInt64
+    @usableFromInline package let recordedAt: Int64
     /// The fields behind the header, without the checksum.
-    package let body: UnsafeRawBufferPointer
+    @usableFromInline package let body: UnsafeRawBufferPointer
 
     /// The only format so far.
-    static let format: UInt8 = 1
+    @inlinable package static var format: UInt8 { 1 }
     /// Bytes of a record besides its message: format and checksum.
     static let overheadBytes = 5
 
-    package var kind: EventKind? { EventKind(rawValue: kindNumber) }
+    @inlinable package var kind: EventKind? { EventKind(rawValue: kindNumber) }
 
     /// Reads the header of a stored record; nil if it is none.
+    @inlinable
     @inline(__always)
     package init?(_ record: UnsafeRawBufferPointer) {
         guard record.count >= 12, let base = record.baseAddress, record[0] == Self.format else { return nil }
@@ -38,6 +40,7 @@ package struct RecordHeader {
     }
 
     /// The header of a record that is known by its parts.
+    @inlinable
     @inline(__always)
     package init(kindNumber: UInt8, user: UInt64, version: UInt64, recordedAt: Int64, body: UnsafeRawBufferPointer) {
         self.kindNumber = kindNumber
@@ -53,6 +56,7 @@ package struct RecordHeader {
     }
 
     /// The user alone: for a reader who shares the log with others and skips what is not its own. 0 for what is no record.
+    @inlinable
     @inline(__always)
     package static func user(of record: UnsafeRawBufferPointer) -> UInt64 {
         guard record.count >= 12, let base = record.baseAddress else { return 0 }
@@ -62,6 +66,7 @@ package struct RecordHeader {
     }
 
     /// Whether the checksum at the end of `record` is that of the bytes before it.
+    @inlinable
     @inline(__always)
     package static func hasRightChecksum(_ record: UnsafeRawBufferPointer) -> Bool {
         guard record.count >= 4 else { return false }

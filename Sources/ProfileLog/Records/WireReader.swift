@@ -1,48 +1,60 @@
 /// Reads Protocol-buffers wire encoding. Whatever is wrong with the bytes ends the reading: `isBad` is set, and nothing more comes.
+@usableFromInline
 package struct WireReader {
-    private var next: UnsafeRawPointer
-    private let end: UnsafeRawPointer
+    @usableFromInline package var next: UnsafeRawPointer
+    @usableFromInline package let end: UnsafeRawPointer
     /// Whether the bytes were not what a message may hold.
-    package private(set) var isBad = false
+    @usableFromInline package private(set) var isBad = false
 
     /// Reads `bytes`, which must outlive the reader.
+    @inlinable
     @inline(__always)
     package init(_ bytes: UnsafeRawBufferPointer) {
         next = bytes.baseAddress ?? UnsafeRawPointer(bitPattern: 1).unsafelyUnwrapped
         end = next + bytes.count
     }
 
+    @inlinable
     @inline(__always)
-    init(from start: UnsafeRawPointer, to end: UnsafeRawPointer) {
+    package init(from start: UnsafeRawPointer, to end: UnsafeRawPointer) {
         next = start
         self.end = end
     }
 
-    @inline(__always) package var isAtEnd: Bool { next >= end }
+    @inlinable @inline(__always) package var isAtEnd: Bool { next >= end }
     @inline(__always) var place: UnsafeRawPointer { next }
 
     /// What is left to read.
-    @inline(__always) package var rest: UnsafeRawBufferPointer {
+    @inlinable @inline(__always) package var rest: UnsafeRawBufferPointer {
         UnsafeRawBufferPointer(start: next, count: end - next)
     }
 
+    @usableFromInline
     package struct Field {
-        package let number: UInt32
-        package let type: WireType
+        @usableFromInline package let number: UInt32
+        @usableFromInline package let type: WireType
+
+        @inlinable
+        init(number: UInt32, type: WireType) {
+            self.number = number
+            self.type = type
+        }
     }
 
     /// The next field's number and type, or nil at the end (and when the bytes are bad).
+    @inlinable
     @inline(__always)
     package mutating func field() -> Field? {
         if next >= end { return nil }
         let tag = varint()
-        guard !isBad, tag >> 3 <= 0x1FFF_FFFF, tag >> 3 > 0, let type = WireType(rawValue: UInt8(tag & 7)) else {
+        guard !isBad, tag >> 3 <= 0x1FFF_FFFF, tag >> 3 > 0, let type = WireType(bits: UInt8(tag & 7)) else {
             fail()
             return nil
         }
         return Field(number: UInt32(tag >> 3), type: type)
     }
 
+    @inlinable
     @inline(__always)
     package mutating func varint() -> UInt64 {
         if next < end {
@@ -55,7 +67,8 @@ package struct WireReader {
         return longVarint()
     }
 
-    private mutating func longVarint() -> UInt64 {
+    @usableFromInline
+    package mutating func longVarint() -> UInt64 {
         var value: UInt64 = 0
         var shift: UInt64 = 0
         while next < end, shift < 64 {
@@ -78,6 +91,7 @@ package struct WireReader {
         return 0
     }
 
+    @inlinable
     @inline(__always)
     package mutating func signed() -> Int64 {
         let raw = varint()
@@ -85,12 +99,15 @@ package struct WireReader {
     }
 
     /// A signed number of milliseconds, as microseconds.
+    @inlinable
     @inline(__always)
     package mutating func milliseconds() -> Int64 { signed() &* 1000 }
 
+    @inlinable
     @inline(__always)
     package mutating func double() -> Double { Double(bitPattern: fixed64()) }
 
+    @inlinable
     @inline(__always)
     package mutating func fixed64() -> UInt64 {
         guard end - next >= 8 else {
@@ -101,6 +118,7 @@ package struct WireReader {
         return UInt64(littleEndian: next.loadUnaligned(as: UInt64.self))
     }
 
+    @inlinable
     @inline(__always)
     package mutating func bytes() -> UnsafeRawBufferPointer {
         let count = varint()
@@ -121,6 +139,7 @@ package struct WireReader {
         return text
     }
 
+    @inlinable
     @inline(__always)
     package mutating func skip(_ type: WireType) {
         switch type {
@@ -133,6 +152,7 @@ package struct WireReader {
     }
 
     /// Marks the bytes as bad and ends the reading.
+    @usableFromInline
     package mutating func fail() {
         isBad = true
         next = end
@@ -141,6 +161,7 @@ package struct WireReader {
 
 extension String {
     /// The text whose UTF-8 is `bytes`; nil if they are not UTF-8. Decoding repairs what is wrong, so what came out is compared.
+    @inlinable
     @inline(__always)
     package init?(exactly bytes: UnsafeRawBufferPointer) {
         self = String(decoding: bytes.assumingMemoryBound(to: UInt8.self), as: UTF8.self)

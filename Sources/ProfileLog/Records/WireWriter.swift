@@ -1,8 +1,9 @@
 /// Appends Protocol-buffers wire encoding to bytes that grow as needed.
+@usableFromInline
 package struct WireWriter: ~Copyable {
-    private(set) var start: UnsafeMutablePointer<UInt8>
-    package private(set) var count = 0
-    private var capacity: Int
+    @usableFromInline package private(set) var start: UnsafeMutablePointer<UInt8>
+    @usableFromInline package var count = 0
+    @usableFromInline package var capacity: Int
 
     package init(capacity: Int = 512) {
         self.capacity = max(capacity, 64)
@@ -19,13 +20,15 @@ package struct WireWriter: ~Copyable {
     /// Forgets all behind the first `count` bytes.
     package mutating func truncate(to count: Int) { self.count = count }
 
+    @inlinable
     @inline(__always)
     package mutating func reserve(_ more: Int) {
         if count + more > capacity { grow(more) }
     }
 
+    @usableFromInline
     @inline(never)
-    private mutating func grow(_ more: Int) {
+    package mutating func grow(_ more: Int) {
         capacity = max(capacity * 2, count + more)
         let larger = UnsafeMutablePointer<UInt8>.allocate(capacity: capacity)
         larger.update(from: start, count: count)
@@ -33,6 +36,7 @@ package struct WireWriter: ~Copyable {
         start = larger
     }
 
+    @inlinable
     @inline(__always)
     package mutating func byte(_ value: UInt8) {
         reserve(1)
@@ -40,6 +44,7 @@ package struct WireWriter: ~Copyable {
         count += 1
     }
 
+    @inlinable
     @inline(__always)
     package mutating func raw(_ bytes: UnsafeRawBufferPointer) {
         guard let base = bytes.baseAddress else { return }
@@ -48,6 +53,7 @@ package struct WireWriter: ~Copyable {
         count += bytes.count
     }
 
+    @inlinable
     @inline(__always)
     package mutating func varint(_ value: UInt64) {
         reserve(10)
@@ -62,6 +68,7 @@ package struct WireWriter: ~Copyable {
     }
 
     /// Fixed-width little-endian numbers, as the wire has them.
+    @inlinable
     @inline(__always)
     package mutating func littleEndian<Number: FixedWidthInteger>(_ value: Number) {
         reserve(MemoryLayout<Number>.size)
@@ -156,9 +163,22 @@ package struct WireWriter: ~Copyable {
 }
 
 /// How a field's value is laid out.
+@usableFromInline
 package enum WireType: UInt8 {
     case varint = 0
     case fixed64 = 1
     case bytes = 2
     case fixed32 = 5
+
+    /// As `init(rawValue:)`, which no other room can inline.
+    @inlinable
+    package init?(bits: UInt8) {
+        switch bits {
+        case 0: self = .varint
+        case 1: self = .fixed64
+        case 2: self = .bytes
+        case 5: self = .fixed32
+        default: return nil
+        }
+    }
 }

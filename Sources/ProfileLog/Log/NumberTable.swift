@@ -1,5 +1,5 @@
 /// Numbers by number, for keys that the log itself gave out. Open addressing: a look-up is a multiplication and a few compares.
-package struct NumberTable {
+struct NumberTable {
     private var keys: [UInt64]
     private var values: [UInt32]
     private(set) var count = 0
@@ -8,7 +8,7 @@ package struct NumberTable {
     /// Stands for an empty slot; no user has this number.
     private static let empty = UInt64.max
 
-    package init(capacity: Int = 1024) {
+    init(capacity: Int = 1024) {
         let slots = max(64, (capacity * 2).nextPowerOfTwo)
         keys = Array(repeating: Self.empty, count: slots)
         values = Array(repeating: 0, count: slots)
@@ -19,7 +19,7 @@ package struct NumberTable {
     private func slot(_ key: UInt64) -> Int { Int(truncatingIfNeeded: (key &* 0x9E37_79B9_7F4A_7C15) >> shift) }
 
     @inline(__always)
-    package subscript(key: UInt64) -> UInt32? {
+    subscript(key: UInt64) -> UInt32? {
         let mask = keys.count - 1
         var slot = slot(key)
         while keys[slot] != Self.empty {
@@ -31,7 +31,7 @@ package struct NumberTable {
 
     /// Sets the value of `key` and gives the one that it had.
     @inline(__always)
-    package mutating func set(_ key: UInt64, _ value: UInt32) -> UInt32? {
+    mutating func set(_ key: UInt64, _ value: UInt32) -> UInt32? {
         let mask = keys.count - 1
         var slot = slot(key)
         while keys[slot] != Self.empty {
