@@ -84,7 +84,8 @@ let package = Package(
         .testTarget(name: "CrashTests", dependencies: ["ProfileLog", "TestSupport"], swiftSettings: settings),
         .testTarget(
             name: "ServiceTests", dependencies: ["ProfileLogAPI", "ProfileLog", "TestSupport"], swiftSettings: settings),
-        .testTarget(name: "EmbeddingTests", dependencies: ["ProfileLog"], swiftSettings: settings),
+        .testTarget(
+            name: "EmbeddingTests", dependencies: ["ProfileLog"], packageAccess: false, swiftSettings: settings),
         .testTarget(name: "ProfileLogTests", dependencies: ["ProfileLog", "TestSupport"], swiftSettings: settings),
     ],
     swiftLanguageModes: [.v6]

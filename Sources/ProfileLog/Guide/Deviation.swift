@@ -1,9 +1,9 @@
 /// One difference between what the published code did with an item and what was saved, and the fault that caused it.
-public struct Deviation: Hashable, Comparable, Sendable {
+package struct Deviation: Hashable, Comparable, Sendable {
     /// The cause.
-    public var fault: Fault
+    package var fault: Fault
     /// What it did.
-    public var effect: FaultEffect
+    package var effect: FaultEffect
 
     init(_ fault: Fault, _ effect: FaultEffect) {
         self.fault = fault
@@ -11,16 +11,16 @@ public struct Deviation: Hashable, Comparable, Sendable {
     }
 
     /// By fault, then effect.
-    public static func < (left: Deviation, right: Deviation) -> Bool {
+    package static func < (left: Deviation, right: Deviation) -> Bool {
         (left.fault, left.effect) < (right.fault, right.effect)
     }
 
     /// The deviation in one sentence without values.
-    public var sentence: String { "\(effect.sentence): \(fault.title)." }
+    package var sentence: String { "\(effect.sentence): \(fault.title)." }
 }
 
 /// What a fault does to a saved item, compared with one exact delivery to its user, with its own time. The worst first.
-public enum FaultEffect: String, Sendable, CaseIterable, Comparable {
+package enum FaultEffect: String, Sendable, CaseIterable, Comparable {
     case lost
     case partlyLost = "partly_lost"
     case doubled
@@ -35,7 +35,7 @@ public enum FaultEffect: String, Sendable, CaseIterable, Comparable {
     case kept
 
     /// The effect in words.
-    public var name: String {
+    package var name: String {
         switch self {
         case .partlyLost: "partly lost"
         case .wrongUser: "wrong user"
@@ -45,7 +45,7 @@ public enum FaultEffect: String, Sendable, CaseIterable, Comparable {
     }
 
     /// In the order of the cases: the worst first.
-    public static func < (left: FaultEffect, right: FaultEffect) -> Bool { left.rank < right.rank }
+    package static func < (left: FaultEffect, right: FaultEffect) -> Bool { left.rank < right.rank }
 
     private var rank: Int { Self.allCases.firstIndex(of: self) ?? 0 }
 

@@ -3,9 +3,9 @@
 ///
 /// One device of ten is a tablet that two people share; four of five people log in after the first start; most starts are cold, some return,
 /// few happen in the background; now and then a device has no network.
-public struct DeviceHistory: Sendable {
+package struct DeviceHistory: Sendable {
     /// What happens.
-    public enum Action: Hashable, Sendable {
+    package enum Action: Hashable, Sendable {
         /// The push extension saves something.
         case save(ProfileEvent)
         case launch(LaunchKind)
@@ -16,20 +16,20 @@ public struct DeviceHistory: Sendable {
     }
 
     /// Something that happens on a device at a time.
-    public struct Step: Hashable, Sendable {
+    package struct Step: Hashable, Sendable {
         /// When, by the device's clock.
-        public var time: Timestamp
+        package var time: Timestamp
         /// Where.
-        public var device: String
+        package var device: String
         /// What.
-        public var action: Action
+        package var action: Action
     }
 
     /// Everything that happens, in the order of time.
-    public let steps: [Step]
+    package let steps: [Step]
 
     /// Makes the history of `devices` devices over `days` days from `start`.
-    public init(seed: UInt64, devices: Int, days: Int, start: Timestamp) {
+    package init(seed: UInt64, devices: Int, days: Int, start: Timestamp) {
         steps = (1...max(devices, 1)).flatMap { number in
             var device = MadeUpDevice(seed: seed, number: number, start: start)
             for day in 0..<days { device.live(day) }
@@ -43,7 +43,7 @@ extension EventLog {
     ///
     /// Returns whether the end was reached.
     @discardableResult
-    public func play(_ history: DeviceHistory, progress: (LogProgress) -> Bool = { _ in true }) throws -> Bool {
+    package func play(_ history: DeviceHistory, progress: (LogProgress) -> Bool = { _ in true }) throws -> Bool {
         let total = UInt64(history.steps.count)
         for (step, done) in zip(history.steps, UInt64(1)...) {
             try play(step)

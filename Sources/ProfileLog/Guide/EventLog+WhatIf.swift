@@ -1,18 +1,18 @@
 /// Which items of a history a what-if counts; nil lets everything through.
 ///
 /// What happened before is played too, as it decides what lies on a device; it is not counted.
-public struct WhatIfScope: Hashable, Sendable {
+package struct WhatIfScope: Hashable, Sendable {
     /// Saved for this user, or for one who was merged into them.
-    public var user: UserNumber?
+    package var user: UserNumber?
     /// Saved on this device.
-    public var device: String?
+    package var device: String?
     /// Saved at this position or a later one.
-    public var since: Position?
+    package var since: Position?
     /// The history ends with this position.
-    public var until: Position?
+    package var until: Position?
 
     /// Counts every item of the history.
-    public init(user: UserNumber? = nil, device: String? = nil, since: Position? = nil, until: Position? = nil) {
+    package init(user: UserNumber? = nil, device: String? = nil, since: Position? = nil, until: Position? = nil) {
         self.user = user
         self.device = device
         self.since = since
@@ -32,7 +32,7 @@ extension EventLog {
     /// launches that flushed something of others are played, as cold ones of all lists.
     /// Memory grows with users, with devices and with what lies on them, and with erased users' launches that flushed nothing of others.
     /// `progress` may stop the work by answering false; the report then covers what was played.
-    public func whatIf(
+    package func whatIf(
         _ policy: PublishedPolicy, in scope: WhatIfScope = WhatIfScope(), mostItems: Int = 100,
         progress: (LogProgress) -> Bool = { _ in true }
     ) throws -> WhatIfReport {

@@ -1,7 +1,7 @@
 /// A fault of the published snippets that changes data, under its number in spec/device.md 6.2.
 ///
 /// The other numbers cannot be switched on: `whyNotSimulated` has the reasons.
-public enum Fault: Int, Sendable, CaseIterable, Comparable {
+package enum Fault: Int, Sendable, CaseIterable, Comparable {
     case eventSavedAsAttributes = 1
     case nameReplacedByProperty = 2
     case nameIsNoString = 3
@@ -34,10 +34,10 @@ public enum Fault: Int, Sendable, CaseIterable, Comparable {
     case readBeforeUnlock = 37
 
     /// By the number.
-    public static func < (left: Fault, right: Fault) -> Bool { left.rawValue < right.rawValue }
+    package static func < (left: Fault, right: Fault) -> Bool { left.rawValue < right.rawValue }
 
     /// The number in spec/device.md 6.2.
-    public var number: Int { rawValue }
+    package var number: Int { rawValue }
 
     /// What the newest Swift snippets always do.
     static let ofNewestSwift: Set<Fault> = [
@@ -52,7 +52,7 @@ public enum Fault: Int, Sendable, CaseIterable, Comparable {
     ]
 
     /// The fault in a few words.
-    public var title: String {
+    package var title: String {
         switch self {
         case .eventSavedAsAttributes: "Objective-C saves events under the attributes' key"
         case .nameReplacedByProperty: "a property event_name replaces the event's name"
@@ -88,10 +88,10 @@ public enum Fault: Int, Sendable, CaseIterable, Comparable {
     }
 
     /// The numbers of spec/device.md 6.2.
-    public static let numbers = 1...47
+    package static let numbers = 1...47
 
     /// Why the fault with this number cannot be switched on; nil if it can, or if there is none.
-    public static func whyNotSimulated(_ number: Int) -> String? {
+    package static func whyNotSimulated(_ number: Int) -> String? {
         switch number {
         case 4: "every saved event of a log has a name, so an entry without one does not occur"
         case 5: "the flat layout harms nothing by itself: it is what makes faults 2 and 3 possible"

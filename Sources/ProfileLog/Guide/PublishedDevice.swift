@@ -1,5 +1,5 @@
 /// What people and processes do on one device, whatever becomes of it. Times are those of the device's clock, which may jump.
-public enum PublishedInput: Hashable, Sendable {
+package enum PublishedInput: Hashable, Sendable {
     /// A process saves an item.
     case saved(SavedItem)
     /// The app starts or comes back with this user on the device, and is to flush these lists.
@@ -22,7 +22,7 @@ public enum PublishedInput: Hashable, Sendable {
 }
 
 /// What comes of an input.
-public enum PublishedOutput: Hashable, Sendable {
+package enum PublishedOutput: Hashable, Sendable {
     /// The SDK is given this content of the item at `item`, for `user` and with `time`.
     case delivered(item: Position, user: UserNumber, time: Timestamp, content: SavedContent)
     /// An item has left the device, or the history is over: nothing more happens to it.
@@ -36,9 +36,9 @@ public enum PublishedOutput: Hashable, Sendable {
 /// and at the end, all work under way counts as done. One process does one thing after the other.
 ///
 /// Memory grows with what is on the device, and not with the history.
-public struct PublishedDevice: Sendable {
+package struct PublishedDevice: Sendable {
     /// How it saves and flushes.
-    public let policy: PublishedPolicy
+    package let policy: PublishedPolicy
     private var clock = Timestamp(rawValue: .min)
     private var user: UserNumber?
     private var settings = DeviceSettings()
@@ -59,13 +59,13 @@ public struct PublishedDevice: Sendable {
     private var outputs: [PublishedOutput] = []
 
     /// A device on which nothing has happened yet.
-    public init(_ policy: PublishedPolicy) { self.policy = policy }
+    package init(_ policy: PublishedPolicy) { self.policy = policy }
 
     /// How many items are on it.
-    public var itemCount: Int { items.count }
+    package var itemCount: Int { items.count }
 
     /// Does what `input` leads to, and what was under way until then.
-    public mutating func handle(_ input: PublishedInput) -> [PublishedOutput] {
+    package mutating func handle(_ input: PublishedInput) -> [PublishedOutput] {
         let (time, isBack) = (input.time, input.time < clock)
         doWork { isBack || $0.due <= time }
         clock = time
@@ -82,7 +82,7 @@ public struct PublishedDevice: Sendable {
     }
 
     /// Ends the history: what is under way is done, and what still lies on the device waits for ever.
-    public mutating func finish() -> [PublishedOutput] {
+    package mutating func finish() -> [PublishedOutput] {
         doWork { _ in true }
         for (position, item) in items.sorted(by: { $0.key < $1.key }) {
             end(position, settings.appSees(item.saved.storage) ? .waiting : .stranded)

@@ -2,23 +2,23 @@
 ///
 /// Without a fault it is `.standard`: every item that the app can see is delivered once, exact, to the user of its save and with its
 /// time.
-public struct PublishedPolicy: Hashable, Sendable {
+package struct PublishedPolicy: Hashable, Sendable {
     /// The faults that are switched on.
-    public var faults: Set<Fault>
+    package var faults: Set<Fault>
     /// What no history says.
-    public var conditions: PublishedConditions
+    package var conditions: PublishedConditions
 
     /// Switches on `faults` under `conditions`.
-    public init(_ faults: Set<Fault>, _ conditions: PublishedConditions = PublishedConditions()) {
+    package init(_ faults: Set<Fault>, _ conditions: PublishedConditions = PublishedConditions()) {
         self.faults = faults
         self.conditions = conditions
     }
 
     /// No fault: what this project's store does.
-    public static let standard = PublishedPolicy([])
+    package static let standard = PublishedPolicy([])
 
     /// The guide's newest snippets: the faults that always show, in the languages that `conditions` state.
-    public static func faithful(_ conditions: PublishedConditions = PublishedConditions()) -> PublishedPolicy {
+    package static func faithful(_ conditions: PublishedConditions = PublishedConditions()) -> PublishedPolicy {
         let isObjectiveC = conditions.language == .objectiveC || conditions.languages.values.contains(.objectiveC)
         return PublishedPolicy(Fault.ofNewestSwift.union(isObjectiveC ? Fault.ofNewestObjectiveC : []), conditions)
     }
@@ -28,7 +28,7 @@ public struct PublishedPolicy: Hashable, Sendable {
     // MARK: - Languages
 
     /// The language of `process`: as stated, else that in which the faults that are switched on show, else Swift.
-    public func language(of process: Name) -> SnippetLanguage {
+    package func language(of process: Name) -> SnippetLanguage {
         if let stated = conditions.languages[process] ?? conditions.language { return stated }
         let savesShow = (has(.eventSavedAsAttributes) || has(.archivingFails)) && !has(.emptyEmailUndecodable)
         if process != DeviceStorage.app { return savesShow ? .objectiveC : .swift }
@@ -37,7 +37,7 @@ public struct PublishedPolicy: Hashable, Sendable {
     }
 
     /// Why `fault` cannot show in what these processes save: a clause about their languages and the app's; nil if it can.
-    public func whyHidden(_ fault: Fault, of processes: Set<Name>) -> String? {
+    package func whyHidden(_ fault: Fault, of processes: Set<Name>) -> String? {
         let (savers, app) = (Set(processes.map(language)), language(of: DeviceStorage.app))
         func missing(_ language: SnippetLanguage) -> String? {
             savers.contains(language) ? nil : "no process that saved is in \(language.name)"
@@ -69,44 +69,44 @@ public struct PublishedPolicy: Hashable, Sendable {
 }
 
 /// What decides how the published snippets fare and no history says. The number in brackets is that of the fault that reads it.
-public struct PublishedConditions: Hashable, Sendable {
+package struct PublishedConditions: Hashable, Sendable {
     /// The language of every process that `languages` does not name; nil: that in which the faults show, else Swift.
-    public var language: SnippetLanguage?
+    package var language: SnippetLanguage?
     /// The language of single processes, by their names; the app is `app`.
-    public var languages: [Name: SnippetLanguage] = [:]
+    package var languages: [Name: SnippetLanguage] = [:]
     /// What a cast makes of stored numbers (18).
-    public var numbers = PlistNumbers.bridged
+    package var numbers = PlistNumbers.bridged
 
     /// From a save's reading of a list to its writing (22).
-    public var saveLasts = Duration.milliseconds(10)
+    package var saveLasts = Duration.milliseconds(10)
     /// From a flush's reading of a list to its removal (22, 23).
-    public var flushLasts = Duration.milliseconds(100)
+    package var flushLasts = Duration.milliseconds(100)
     /// Of n flushes that find something one crashes: before its removal the 1st, (n+1)th … (24); after it the nth, 2nth … (25).
-    public var flushesPerCrash = 2
+    package var flushesPerCrash = 2
     /// After how many items it crashes; nil: right before the first removal (24).
-    public var itemsBeforeCrash: Int?
+    package var itemsBeforeCrash: Int?
     /// How many of a crashed flush's last items the SDK had not stored (25).
-    public var itemsUnstored = 1
+    package var itemsUnstored = 1
     /// Scenes that flush at each launch (31).
-    public var scenes = 2
+    package var scenes = 2
     /// The app is updated right before each nth launch of a device (14, 28).
-    public var launchesPerUpdate = 2
+    package var launchesPerUpdate = 2
     /// Each nth save on a device comes before the first unlock (37).
-    public var savesPerLockedSave = 10
+    package var savesPerLockedSave = 10
 
     /// Until when launches find no instance of the SDK, as before a consent; nil: for ever (26).
-    public var instanceMissingUntil: Timestamp?
+    package var instanceMissingUntil: Timestamp?
     /// The SDK in the app (27, 30).
-    public var sdk = SDKVersion(18, 0, 0)
+    package var sdk = SDKVersion(18, 0, 0)
     /// Whether the SDK is disabled (27).
-    public var isSDKDisabled = false
+    package var isSDKDisabled = false
     /// Names of events and attributes that the SDK refuses (27).
-    public var blocklist: Set<Name> = []
+    package var blocklist: Set<Name> = []
     /// Processes that forget the storage argument (34), or whose target lacks the app group (36); empty: every extension.
-    public var strayProcesses: Set<Name> = []
+    package var strayProcesses: Set<Name> = []
 
     /// Makes the conditions in which everything has its default.
-    public init() {}
+    package init() {}
 
     /// Whether `process` looks into another storage than it should.
     func isStray(_ process: Name) -> Bool {
@@ -115,7 +115,7 @@ public struct PublishedConditions: Hashable, Sendable {
 }
 
 /// Which of the guide's two versions of a snippet a process runs.
-public enum SnippetLanguage: String, Sendable, CaseIterable {
+package enum SnippetLanguage: String, Sendable, CaseIterable {
     case swift
     case objectiveC = "objc"
 
@@ -124,7 +124,7 @@ public enum SnippetLanguage: String, Sendable, CaseIterable {
 }
 
 /// What a cast makes of a number that comes out of a property list (spec/device.md 6.2, 18).
-public enum PlistNumbers: String, Sendable, CaseIterable {
+package enum PlistNumbers: String, Sendable, CaseIterable {
     /// As Foundation casts its number objects: 0 and 1 are booleans, and whatever a double holds exactly is one.
     case bridged
     /// Each number is of its own type only.
@@ -132,13 +132,13 @@ public enum PlistNumbers: String, Sendable, CaseIterable {
 }
 
 /// A version of the Braze Swift SDK, or of AppboyKit before it.
-public struct SDKVersion: Hashable, Comparable, Sendable, CustomStringConvertible {
+package struct SDKVersion: Hashable, Comparable, Sendable, CustomStringConvertible {
     private let numbers: [Int]
 
     init(_ major: Int, _ minor: Int, _ patch: Int) { numbers = [major, minor, patch] }
 
     /// Reads `18`, `18.0` or `18.0.0`; nil for all else.
-    public init?(_ text: String) {
+    package init?(_ text: String) {
         let parts = text.split(separator: ".", omittingEmptySubsequences: false)
         let numbers = parts.compactMap { UInt16($0) }.map(Int.init)
         guard (1...3).contains(numbers.count), numbers.count == parts.count else { return nil }
@@ -146,12 +146,12 @@ public struct SDKVersion: Hashable, Comparable, Sendable, CustomStringConvertibl
     }
 
     /// The older first.
-    public static func < (left: SDKVersion, right: SDKVersion) -> Bool {
+    package static func < (left: SDKVersion, right: SDKVersion) -> Bool {
         left.numbers.lexicographicallyPrecedes(right.numbers)
     }
 
     /// As in `18.0.0`.
-    public var description: String { numbers.map(String.init).joined(separator: ".") }
+    package var description: String { numbers.map(String.init).joined(separator: ".") }
 
     var dropsEventsWithoutSession: Bool { self < SDKVersion(18, 1, 0) }
     var countsCharacters: Bool { self >= SDKVersion(11, 1, 1) }

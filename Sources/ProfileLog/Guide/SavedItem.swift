@@ -1,21 +1,21 @@
 /// An item that a process saves on a device, as the history has it.
-public struct SavedItem: Hashable, Sendable {
+package struct SavedItem: Hashable, Sendable {
     /// Where the history has it; no two items share one.
-    public let position: Position
+    package let position: Position
     /// The user of the save.
-    public let user: UserNumber
+    package let user: UserNumber
     /// The process that saves it: the app or an extension.
-    public let process: Name
+    package let process: Name
     /// The storage that it is meant for.
-    public let storage: DeviceStorage
+    package let storage: DeviceStorage
     /// When it was saved, by the device's clock.
-    public let savedAt: Timestamp
+    package let savedAt: Timestamp
     /// What is saved.
-    public var content: SavedContent
+    package var content: SavedContent
 }
 
 /// What an item says, and what the SDK is given of it.
-public enum SavedContent: Hashable, Sendable {
+package enum SavedContent: Hashable, Sendable {
     case event(CustomEvent)
     case attributes([AttributeChange])
     case userAttribute(UserAttributeChange)
@@ -40,7 +40,7 @@ public enum SavedContent: Hashable, Sendable {
     }
 
     /// The list for it.
-    public var kind: PendingKind {
+    package var kind: PendingKind {
         switch self {
         case .event: .customEvents
         case .attributes: .customAttributes
@@ -49,7 +49,7 @@ public enum SavedContent: Hashable, Sendable {
     }
 
     /// The names in it, without values: of the event, or of the attributes.
-    public var names: [Name] {
+    package var names: [Name] {
         switch self {
         case .event(let event): [event.name]
         case .attributes(let changes): changes.map(\.name)
@@ -59,22 +59,22 @@ public enum SavedContent: Hashable, Sendable {
 }
 
 /// What became of an item: its story so far as long as it lies on the device, and then the whole of it.
-public struct PublishedOutcome: Hashable, Sendable {
+package struct PublishedOutcome: Hashable, Sendable {
     /// The item.
-    public let item: SavedItem
+    package let item: SavedItem
     /// Where it ended.
-    public var fate = Fate.waiting
+    package var fate = Fate.waiting
     /// How often the SDK was given it.
     var deliveries = 0
     /// Who got it last; nil if it was never delivered.
-    public var receivedBy: UserNumber?
+    package var receivedBy: UserNumber?
     /// When the SDK was given it last, by the device's clock; nil if it never was.
-    public var deliveredAt: Timestamp?
+    package var deliveredAt: Timestamp?
     /// What differs from `.standard`; sorted once its fate is known.
-    public var deviations: [Deviation] = []
+    package var deviations: [Deviation] = []
 
     /// Where an item ends.
-    public enum Fate: String, Sendable, CaseIterable {
+    package enum Fate: String, Sendable, CaseIterable {
         case delivered, lost, discarded
         /// The SDK refused it, and the app saw that.
         case rejected

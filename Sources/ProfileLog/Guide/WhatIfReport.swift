@@ -1,77 +1,77 @@
 /// What a policy would have done to the items of a history, counted.
-public struct WhatIfReport: Hashable, Sendable {
+package struct WhatIfReport: Hashable, Sendable {
     /// Items that were saved.
-    public private(set) var items = 0
+    package private(set) var items = 0
     /// Users of these items. A merged user counts as the canonical user.
-    public var users: Int { itemUsers.count }
+    package var users: Int { itemUsers.count }
     /// Devices on which they were saved.
-    public var devices: Int { itemDevices.count }
+    package var devices: Int { itemDevices.count }
     /// Items that reached the SDK once, exact, in order, with their user and time.
-    public private(set) var deliveredRight = 0
+    package private(set) var deliveredRight = 0
     /// Items with a deviation. They are in none of the counts below.
-    public private(set) var affected = 0
+    package private(set) var affected = 0
     /// Users of affected items.
-    public var affectedUsers: Int { usersAffected.count }
+    package var affectedUsers: Int { usersAffected.count }
     /// Items that the SDK refused, which the app saw: they are there to be repaired.
-    public private(set) var rejected = 0
+    package private(set) var rejected = 0
     /// Items that wait for a launch when the history ends.
-    public private(set) var waiting = 0
+    package private(set) var waiting = 0
     /// Items that wait where the app does not look: in the storage of another process, or of an app group that the app lacks.
-    public private(set) var stranded = 0
+    package private(set) var stranded = 0
     /// Items that a user or a program gave up.
-    public private(set) var discarded = 0
+    package private(set) var discarded = 0
 
     /// How many items and users each fault met. What it did not meet is not here.
-    public private(set) var byFault: [Fault: Count] = [:]
+    package private(set) var byFault: [Fault: Count] = [:]
     /// How many items suffered each effect.
-    public private(set) var byEffect: [FaultEffect: Int] = [:]
+    package private(set) var byEffect: [FaultEffect: Int] = [:]
     /// The first affected items, by position.
-    public private(set) var affectedItems: [AffectedItem] = []
+    package private(set) var affectedItems: [AffectedItem] = []
     /// How many `affectedItems` are kept.
-    public let mostItems: Int
+    package let mostItems: Int
 
     /// The last position that was played.
-    public internal(set) var position = Position.start
+    package internal(set) var position = Position.start
     /// Whether the history was played to its end; false if the caller stopped it.
-    public internal(set) var isComplete = true
+    package internal(set) var isComplete = true
     /// Launches and settings of erased users, and their discards where a reset takes more than was given up. They are not played, as
     /// their devices are not known any more.
-    public internal(set) var unplayed = 0
+    package internal(set) var unplayed = 0
     /// Launches of erased users that are played as cold ones of all lists: only what they flushed of others is known of them.
-    public internal(set) var guessed = 0
+    package internal(set) var guessed = 0
     /// The processes that saved something in what was played.
-    public internal(set) var processes: Set<Name> = []
+    package internal(set) var processes: Set<Name> = []
     /// Names on the blocklist that something in what was played has.
-    public internal(set) var blocklistMet: Set<Name> = []
+    package internal(set) var blocklistMet: Set<Name> = []
 
     private var itemUsers: Set<UserNumber> = []
     private var itemDevices: Set<Name> = []
     private var usersAffected: Set<UserNumber> = []
 
     /// What one fault met.
-    public struct Count: Hashable, Sendable {
+    package struct Count: Hashable, Sendable {
         /// Items.
-        public fileprivate(set) var items = 0
+        package fileprivate(set) var items = 0
         /// Items by effect.
-        public fileprivate(set) var effects: [FaultEffect: Int] = [:]
+        package fileprivate(set) var effects: [FaultEffect: Int] = [:]
         /// Users of these items.
-        public var users: Int { userNumbers.count }
+        package var users: Int { userNumbers.count }
         fileprivate var userNumbers: Set<UserNumber> = []
     }
 
     /// An item with a deviation.
-    public struct AffectedItem: Hashable, Sendable {
+    package struct AffectedItem: Hashable, Sendable {
         /// The device on which it was saved.
-        public let device: String
+        package let device: String
         /// What became of it.
-        public let outcome: PublishedOutcome
+        package let outcome: PublishedOutcome
     }
 
     /// A report of nothing yet, which will keep `mostItems` affected items.
     init(mostItems: Int = 100) { self.mostItems = mostItems }
 
     /// Whether nothing differs.
-    public var isEqual: Bool { affected == 0 }
+    package var isEqual: Bool { affected == 0 }
 
     /// Counts what became of an item on `device`.
     mutating func add(_ outcome: PublishedOutcome, on device: String) {

@@ -6,11 +6,11 @@ internal import Synchronization
 /// Reads are synchronous and short. `commit` is synchronous too, and one at a time: concurrent callers go through a `LogWriter`.
 public final class EventLog: Sendable {
     /// Where the store is.
-    public let path: String
+    package let path: String
     /// How it was opened.
-    public let options: LogOptions
+    package let options: LogOptions
     /// The store's own ID, made with it.
-    public let storeID: [UInt8]
+    package let storeID: [UInt8]
 
     let environment: Environment
     let names: NameTable
@@ -109,7 +109,7 @@ public final class EventLog: Sendable {
     public func prepare(capacity: Int = 1) -> AppendBuilder { AppendBuilder(names: names, capacity: capacity) }
 
     /// The `braze_id` of a user.
-    public func brazeID(of user: UserNumber) -> String { braze.id(user.rawValue) }
+    package func brazeID(of user: UserNumber) -> String { braze.id(user.rawValue) }
 
     /// Position of the last event; 0 in an empty log.
     public func lastPosition() throws -> Position {

@@ -3,7 +3,7 @@ extension EventLog {
     ///
     /// The folder is made if it does not exist. A copy that was stopped goes on where it stopped; a store that holds anything else is
     /// refused. Each step is durable before the next. `progress` may stop the work by answering false.
-    public func replay(
+    package func replay(
         into path: String, until: Position? = nil, progress: (LogProgress) -> Bool = { _ in true }
     ) throws -> ReplayReport {
         let clock = ContinuousClock()

@@ -8,7 +8,7 @@ internal import Synchronization
 /// assertion of LMDB (`mdb_env_set_assert`), in a read of memory that is not there (SIGBUS, SIGSEGV) or in a division by a page size of
 /// zero (SIGFPE), from which no program can go on.
 /// Nothing that was acknowledged is lost by that end: what is stored is on the disk.
-public enum BrokenPage {
+package enum BrokenPage {
     private struct Ending {
         let status: Int32
         let text: UnsafeMutableBufferPointer<UInt8>
@@ -20,7 +20,7 @@ public enum BrokenPage {
     /// From now on such an end is one of exit status `status`, with `text` on standard error, in place of an abort.
     ///
     /// It is for programs, once, at their start: signals belong to the whole process.
-    public static func endProcess(withStatus status: Int32, saying text: String) {
+    package static func endProcess(withStatus status: Int32, saying text: String) {
         let bytes = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: text.utf8.count)
         _ = bytes.initialize(from: text.utf8)
         let pointer = UnsafeMutablePointer<Ending>.allocate(capacity: 1)

@@ -2,7 +2,7 @@ internal import CLMDB
 internal import Glibc
 
 /// What a folder holds, told without changing anything in it: LMDB leaves its lock file in every folder that it opens.
-public enum StoreFolder: Hashable, Sendable {
+package enum StoreFolder: Hashable, Sendable {
     /// Nothing: there is no such folder, or it is empty. The first write makes a store of it.
     case vacant
     /// What a very first write left that was stopped before it wrote a byte. The next one finishes it.
@@ -16,7 +16,7 @@ public enum StoreFolder: Hashable, Sendable {
     case foreign
 
     /// Looks into the folder at `path`; it need not exist.
-    public init(path: String) throws(StorageError) {
+    package init(path: String) throws(StorageError) {
         let data = path + "/data.mdb"
         if let file = FileIdentity(data) {
             self = Self.with(file, path)
