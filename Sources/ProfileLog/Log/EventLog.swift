@@ -111,6 +111,11 @@ public final class EventLog: Sendable {
     /// The `braze_id` of a user.
     package func brazeID(of user: UserNumber) -> String { braze.id(user.rawValue) }
 
+    /// Why the log takes no writes now; nil if it does.
+    ///
+    /// It compares the store's files with those that were opened, so it knows before the next append does.
+    public var writeRefusal: StorageError? { environment.writeRefusal }
+
     /// Position of the last event; 0 in an empty log.
     public func lastPosition() throws -> Position {
         try environment.withReadTransaction { Position(rawValue: try Self.last($0, environment.tables)) }

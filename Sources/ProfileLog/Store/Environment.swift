@@ -89,8 +89,11 @@ package final class Environment: @unchecked Sendable {
     /// From now on, refuse to write: after a failed sync nobody can say what the disk holds.
     func markFailed() { failed.store(true, ordering: .relaxed) }
 
+    /// Why the store takes no writes now; nil if it does.
+    package var writeRefusal: StorageError? { failed.load(ordering: .relaxed) ? .closedAfterFailure : nil }
+
     func refuseAfterFailure() throws(StorageError) {
-        if failed.load(ordering: .relaxed) { throw .closedAfterFailure }
+        if let writeRefusal { throw writeRefusal }
     }
 
     /// Bytes of the file that hold something, free pages included.
