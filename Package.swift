@@ -20,7 +20,6 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
         .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
-        .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
         .package(url: "https://github.com/apple/swift-nio-extras", from: "1.35.2"),
         .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1"),
@@ -62,7 +61,6 @@ let package = Package(
             dependencies: [
                 "CMalloc", "ProfileLog", "ProfileLogAPI",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
-                .product(name: "CoreMetrics", package: "swift-metrics"),
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Hummingbird", package: "hummingbird"),
@@ -84,7 +82,8 @@ let package = Package(
         .testTarget(name: "CrashTests", dependencies: ["ProfileLog", "TestSupport"], swiftSettings: settings),
         .testTarget(
             name: "ServiceTests", dependencies: ["ProfileLogAPI", "ProfileLog", "TestSupport"], swiftSettings: settings),
-        .testTarget(name: "EmbeddingTests", dependencies: ["ProfileLog"], swiftSettings: settings),
+        .testTarget(
+            name: "EmbeddingTests", dependencies: ["ProfileLog"], packageAccess: false, swiftSettings: settings),
         .testTarget(name: "ProfileLogTests", dependencies: ["ProfileLog", "TestSupport"], swiftSettings: settings),
     ],
     swiftLanguageModes: [.v6]

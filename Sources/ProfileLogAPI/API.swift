@@ -84,7 +84,7 @@ public final class API: Sendable {
         }
         guard !matches.isEmpty else {
             throw APIProblem(
-                status: 404, code: "unknown_path", error: "There is nothing at \(APIProblem.shown(request.path)).",
+                status: 404, code: "unknown_path", error: "There is nothing at this path.",
                 remedy: "GET / lists what there is.")
         }
         throw Self.wrongMethod(path: request.path, matches)
@@ -118,11 +118,6 @@ public final class API: Sendable {
         wrongMethod(path: path, matches(path)).answer(at: path)
     }
 
-    /// The answer to a body of more than `maxBodyBytes` that is sent to `path`.
-    public static func answerToLargeBody(path: String) -> APIAnswer {
-        APIProblem.tooLarge("The body", bytes: maxBodyBytes).answer(at: path)
-    }
-
     /// The answer to a request for `path` that a browser sends for the page of another site.
     public static func answerToForeignOrigin(path: String) -> APIAnswer {
         APIProblem(
@@ -150,7 +145,7 @@ public final class API: Sendable {
     private static func wrongMethod(path: String, _ matches: [Match]) -> APIProblem {
         let allowed = matches.isEmpty ? "GET" : matches.map(\.endpoint.method.rawValue).joined(separator: ", ")
         return APIProblem(
-            status: 405, code: "wrong_method", error: "\(APIProblem.shown(path)) does not know this method.",
+            status: 405, code: "wrong_method", error: "This path does not know this method.",
             remedy: "Send \(allowed).", allow: allowed)
     }
 }

@@ -2,7 +2,7 @@ internal import Foundation
 internal import Logging
 internal import ProfileLog
 
-/// Messages as one JSON object a line, on standard error.
+/// Writes each message as one JSON object a line on standard error.
 struct JSONLogHandler: LogHandler {
     let label: String
     var logLevel = Logger.Level.info
@@ -16,26 +16,21 @@ struct JSONLogHandler: LogHandler {
     }
 
     func log(event: LogEvent) {
-        var json = JSONWriter()
-        json.beginObject()
-        json.key("time")
-        json.value(Timestamp.now())
-        json.key("level")
-        json.value(event.level.rawValue)
-        json.key("logger")
-        json.value(label)
-        json.key("message")
-        json.value("\(event.message)")
-        let all = metadata.merging(event.metadata ?? [:]) { $1 }
-        for (name, value) in all.sorted(by: { $0.key < $1.key }) {
-            json.key(name)
-            switch value {
-            case .stringConvertible(let number as Int): json.value(number)
-            case .stringConvertible(let number as Double): json.value(number)
-            default: json.value("\(value)")
-            }
+        let all = metadata.merging(event.metadata ?? [:]) { $1 }.sorted { $0.key < $1.key }
+        let line = JSONLiteral.object(
+            [
+                ("time", .string(Timestamp.now().rfc3339())), ("level", .string(event.level.rawValue)),
+                ("logger", .string(label)), ("message", "\(event.message)"),
+            ] + all.map { ($0.key, Self.literal($0.value)) })
+        try? FileHandle.standardError.write(contentsOf: Data(line.bytes + [UInt8(ascii: "\n")]))
+    }
+
+    private static func literal(_ value: Logger.Metadata.Value) -> JSONLiteral {
+        switch value {
+        case .stringConvertible(let number as Int) where number >= 0: .integer(UInt64(number))
+        case .stringConvertible(let number as UInt64): .integer(number)
+        case .stringConvertible(let number as Double): .number(number)
+        default: "\(value)"
         }
-        json.endObject()
-        try? FileHandle.standardError.write(contentsOf: Data(json.bytes + [UInt8(ascii: "\n")]))
     }
 }

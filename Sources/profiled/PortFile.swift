@@ -1,17 +1,17 @@
 internal import Foundation
 
-/// The file that tells other programs on which port the service listens: empty while it starts, gone when it has ended.
+/// The file that tells other programs on which port the service listens: empty while it starts, removed when it ends.
 ///
-/// It is locked for as long as the service runs, so that no other one takes it for its own.
+/// It is locked while the service runs, so that no other service uses it.
 struct PortFile: Sendable {
     private let path: String
     private let descriptor: Int32
 
-    /// Makes the file at once, so that one that cannot be written stops the start.
+    /// Makes the file at once: if it cannot be written, the start fails.
     init(path: String) throws(StartFailure) {
         self.path = path
         var locked = try Self.locked(path)
-        // Who ended just then has removed the file that was opened.
+        // A service that ended at this moment has removed the file that was opened.
         while !Self.isThere(path, locked) {
             close(locked)
             locked = try Self.locked(path)
@@ -26,13 +26,13 @@ struct PortFile: Sendable {
         if flock(descriptor, LOCK_EX | LOCK_NB) != 0, errno == EWOULDBLOCK {
             close(descriptor)
             throw StartFailure(
-                "The port file \(path) is that of a service that runs.",
-                remedy: "Name another one, or end that service.")
+                "The port file \(path) is in use by another service.",
+                remedy: "Name another file, or stop that service.")
         }
         return descriptor
     }
 
-    /// Whether the file that is open stands at `path`, and no other one.
+    /// Whether the open file is the one at `path`.
     private static func isThere(_ path: String, _ descriptor: Int32) -> Bool {
         var (open, named) = (stat(), stat())
         return fstat(descriptor, &open) == 0 && stat(path, &named) == 0
@@ -42,7 +42,7 @@ struct PortFile: Sendable {
     private static func unwritable(_ path: String) -> StartFailure {
         StartFailure(
             "The port file \(path) cannot be written.",
-            remedy: "Name one in a folder that exists and that you may write in.")
+            remedy: "Name a file in a folder that exists and that you may write to.")
     }
 
     /// Writes `port` and a line feed, in one step.
@@ -53,7 +53,7 @@ struct PortFile: Sendable {
         }
     }
 
-    /// Removes the file, unless another one has taken its place.
+    /// Removes the file, unless another file is at its path now.
     func remove() {
         if Self.isThere(path, descriptor) { unlink(path) }
         close(descriptor)

@@ -16,7 +16,8 @@ struct Profiled: AsyncParsableCommand {
               profiled --ephemeral --port 0 --port-file port
                                               an empty store for tests, on any
                                               free port, named in the file
-              profiled keys add --name app    a key; from then on all need one
+              profiled keys add --name app    a key; from then on every request
+                                              needs one
               curl http://127.0.0.1:8080/     what is where
             """,
         version: "0.1.0",
@@ -24,7 +25,7 @@ struct Profiled: AsyncParsableCommand {
         defaultSubcommand: ServeCommand.self)
 
     static func main() async {
-        Memory.giveBackLargeBuffers()
+        ProcessLimits.returnLargeBuffers()
         BrokenPage.endProcess(
             withStatus: 2,
             saying: "profiled: A page of the store's file is broken.\n"

@@ -17,15 +17,15 @@ struct StartFailure: Error, CustomStringConvertible {
         switch error {
         case let failure as StartFailure: self = failure
         case let error as StorageError: self.init(error.description, remedy: error.remedy)
-        // Of the fixtures, what is before the append may be stored.
+        // From the fixtures; appends before the failed one are stored.
         case let error as AppendError: self.init(error.fact, remedy: error.remedy)
         case let error as IOError: self.init(code: error.errnoCode, host: host, port: port)
         case is SocketAddressError, is SocketAddressError.UnknownHost:
             self.init("The host \(host) is not known.", remedy: "Correct --host; 127.0.0.1 is this machine alone.")
         default:
             self.init(
-                "The service failed for a reason that it does not know: \(type(of: error)).",
-                remedy: "Start it again with --log-level debug and tell us what it says.")
+                "The service failed with an unexpected error: \(type(of: error)).",
+                remedy: "Start it again with --log-level debug and report what it prints.")
         }
     }
 
@@ -34,9 +34,9 @@ struct StartFailure: Error, CustomStringConvertible {
         case EADDRINUSE:
             self.init(
                 "Port \(port) on \(host) is in use.",
-                remedy: "Stop the program that has it, or take another one with --port (0 takes any that is free).")
+                remedy: "Stop the program that uses it, or choose another port with --port (0 takes any free one).")
         case EACCES, EPERM:
-            self.init("You may not open port \(port) on \(host).", remedy: "Take one from 1024 up with --port.")
+            self.init("You may not open port \(port) on \(host).", remedy: "Choose a port from 1024 up with --port.")
         case EADDRNOTAVAIL:
             self.init(
                 "\(host) is no address of this machine.", remedy: "Correct --host; 127.0.0.1 is this machine alone.")

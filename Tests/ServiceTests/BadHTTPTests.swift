@@ -3,7 +3,7 @@ import ProfileLog
 import ProfileLogAPI
 import Testing
 
-/// Whatever is sent, the service neither dies nor hangs nor takes the blame, and stores nothing that was not sent whole.
+/// Whatever is sent, the service neither ends nor hangs nor answers 5xx, and stores nothing that was not sent whole.
 @Suite("Bad HTTP")
 struct BadHTTPTests {
     private static let event = #"{"user":"u","name":"x"}"#
@@ -62,13 +62,31 @@ struct BadHTTPTests {
         }
     }
 
+    @Test(
+        "Framing of a chunked body without an end is answered 400, and the connection ends",
+        arguments: ["0", ";a=b", "5\r\nhello\r\n0", "0\r\nX: y\r\nX:"])
+    func endlessFraming(begin: String) async throws {
+        try await withService { service in
+            let connection = try RawConnection(service)
+            connection.send("POST /v1/log/event HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n")
+            connection.send(begin.hasPrefix(";") ? "5" + begin : begin)
+            for _ in 0..<40 {
+                connection.send(String(repeating: "0", count: 1_000))
+                try await Task.sleep(for: .milliseconds(1))
+            }
+            let answer = try #require(connection.readToEnd(), "the connection is still open")
+            #expect(answer.hasPrefix("HTTP/1.1 400 "), "\(answer)")
+            try await expectWell(service, events: 0)
+        }
+    }
+
     @Test("A connection that ends within the body stores nothing, even if what came is a whole request")
     func droppedInBody() async throws {
         try await withService { service in
             for headers in ["", "Expect: 100-continue\r\n"] {
                 for isHalf in [true, false] {
                     let connection = try RawConnection(service)
-                    // The JSON is whole; the blanks that were promised behind it never come.
+                    // The JSON is whole; the blanks that were announced after it never come.
                     connection.post(
                         "/v1/log/event", Self.event, length: Self.event.utf8.count + 10, headers: headers)
                     if isHalf {
@@ -106,7 +124,7 @@ struct BadHTTPTests {
         }
     }
 
-    @Test("A pipelined request behind a refused one is answered as if it were alone")
+    @Test("A pipelined request after a refused one is answered like any other")
     func pipelinedBehindRefusal() async throws {
         try await withService { service in
             let connection = try RawConnection(service)
@@ -121,7 +139,7 @@ struct BadHTTPTests {
         }
     }
 
-    @Test("Who sends slowly is answered 408 or cut off, and holds nobody up")
+    @Test("A slow sender is answered 408 or cut off, and delays no other client")
     func slow() async throws {
         try await withService(arguments: ["--body-timeout", "1", "--idle-timeout", "1"]) { service in
             let silent = try RawConnection(service)
@@ -226,7 +244,7 @@ struct BadHTTPTests {
         }
     }
 
-    @Test("Who asks before sending the body is told to go on, or why not to")
+    @Test("A client that asks before sending the body is told to go on, or why not")
     func expectation() async throws {
         try await withService { service in
             let head = "POST /v1/log/event HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: "

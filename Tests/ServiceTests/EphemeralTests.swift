@@ -78,7 +78,7 @@ struct EphemeralTests {
         #expect(try await next.stop() == 0)
     }
 
-    @Test("The clock is set, advanced and released, and what is stored meanwhile has its time")
+    @Test("The clock is set, advanced and released, and events get its time")
     func clock() async throws {
         try await withService(arguments: ["--ephemeral"]) { service in
             func recordedAt() async throws -> String {

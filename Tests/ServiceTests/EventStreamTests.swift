@@ -63,6 +63,7 @@ struct EventStreamTests {
             ("?limit=5", "", "limit"), ("?wait_s=5", "", "wait_s"), ("?after=x", "", "after"),
             ("?kind=dance", "", "kind"), ("", "Last-Event-ID: first\r\n", "Last-Event-ID"),
             ("", "Last-Event-ID: 18446744073709551615\r\n", "Last-Event-ID"),
+            ("", "Last-Event-ID: 1\r\n", "Last-Event-ID"), ("?after=1", "", "after"),
         ])
     func wrong(query: String, headers: String, place: String) async throws {
         try await withService { service in
@@ -84,7 +85,7 @@ struct EventStreamTests {
         #expect(try await service.stop() == 0)
     }
 
-    @Test("A reset tells its readers that positions begin anew, and ends")
+    @Test("A reset tells readers that positions begin at 1 again, and ends the stream")
     func reset() async throws {
         try await withService(arguments: ["--ephemeral"]) { service in
             _ = try await service.post("/v1/log/event", Self.event)
@@ -147,7 +148,7 @@ struct EventStreamTests {
         try checkStore(service.store)
     }
 
-    @Test("A read waits for a position that somebody else writes, and says so if it does not come")
+    @Test("A read waits for a position that another request writes, and says so if it does not come")
     func waitFor() async throws {
         try await withService { service in
             _ = try await service.post("/v1/log/event", Self.event)

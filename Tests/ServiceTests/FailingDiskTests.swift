@@ -91,7 +91,7 @@ struct FailingDiskTests {
             #expect(unknown.json.at("remedy").text.contains("same idempotency key"))
             #expect(unknown.headers["etag"] == nil)
 
-            // Nobody can say what the disk holds: nothing is acknowledged until somebody looks again.
+            // What the disk holds is unknown: nothing is acknowledged until the store is opened again.
             for retry in [key, [:]] {
                 let closed = try await service.post(path, body, headers: retry)
                 #expect(closed.status == 503)
@@ -113,6 +113,28 @@ struct FailingDiskTests {
             #expect(try await restarted.get("/v1/stats").json.at("events") == 2)
             #expect(try await restarted.stop() == 0)
             try checkStore(restarted.store)
+        }
+    }
+
+    @Test("After a failed meta write reads and metrics go on, readiness fails, and the end tells the true position")
+    func metaWrite() async throws {
+        try await withFaults { folder, disk in
+            let calls = try await countedCalls(disk)
+            // LMDB writes its meta page last.
+            let meta = try #require(calls.work.lastIndex(of: "pwrite"), "\(calls.work)")
+            let before = calls.opening.count + calls.work.count
+            let service = try await Service(in: folder, environment: disk.environment("eio:\(before + meta + 1)"))
+            #expect(try await service.post(path, body).status == 200)
+            #expect(try await service.post(path, body, headers: key).status == 503)
+            for _ in 0..<2 {
+                #expect(try await service.post(path, body).status == 503)
+                #expect(try await service.get("/v1/profile?user=ana").json.at("custom_events.0.count") == 1)
+                #expect(try await service.get("/health/ready").status == 503)
+                let metrics = String(decoding: try await service.get("/metrics").body, as: UTF8.self)
+                #expect(metrics.contains("\nprofilelog_last_position 2\n"))
+            }
+            #expect(try await service.stop() == 0)
+            #expect(service.messages.contains("last_position=2 "), "\(service.messages)")
         }
     }
 
@@ -147,7 +169,7 @@ struct FailingDiskTests {
         }
     }
 
-    @Test("Behind a reset the service is healthy, also if writes of the failed store are answered later")
+    @Test("After a reset the service is healthy, also if writes of the failed store are answered later")
     func resetBehindFailure() async throws {
         try await withFaults { folder, disk in
             let calls = try await disk.calls(["--ephemeral"]) { (service) async throws in

@@ -50,7 +50,7 @@ struct FixturesTests {
         try checkStore(folder.appendingPathComponent("store").path)
     }
 
-    @Test("A file that has grown goes on behind what is stored of it; one that was changed there is refused")
+    @Test("Of a file that has grown, the new lines are stored; a file whose stored lines were changed is refused")
     func grown() async throws {
         let folder = try Service.newFolder()
         defer { try? FileManager.default.removeItem(at: folder) }
@@ -71,7 +71,7 @@ struct FixturesTests {
         let refused = try await run(["--store", "store", "--port", "0", "--fixtures", file.path], in: folder)
         #expect(refused.code == 1)
         #expect(refused.errors.contains("other fixtures from a file facts.jsonl, with other lines from 1501 on"))
-        #expect(refused.errors.contains("a second time"), "\(refused.errors)")
+        #expect(refused.errors.contains("stored again"), "\(refused.errors)")
         #expect(refused.errors.contains("If this is another file, give it another name."), "\(refused.errors)")
         let log = try EventLog(path: folder.appendingPathComponent("store").path)
         let names = try log.events(from: Position(rawValue: 2), limit: 2_000).events.compactMap { event -> String? in
@@ -159,10 +159,10 @@ struct FixturesTests {
             (#"{"kind":"danced","user":"u"}"#, 3, "that can be imported.", "the newer profiled"),
             (#"{"kind":"unknown","user":"u"}"#, 3, "did not know its kind.", "Export the store again with the newer"),
             (#"{"kind":"appLaunched","user":"u"}"#, 3, "are not imported.", "--kind customEventLogged --kind"),
-            (#"{"kind":"custom_event","user":"braze:nobody","name":"a"}"#, 3, "No user has this ID.", "take it out"),
+            (#"{"kind":"custom_event","user":"braze:nobody","name":"a"}"#, 3, "No user has this ID.", "remove it"),
             (
                 Array(repeating: saved, count: 10_001).joined(separator: "\n"), 10_003,
-                "10000 items wait on this device already.", "Take out some"
+                "10000 items wait on this device already.", "Remove some"
             ),
         ] as [(String, Int, String, String)])
     func refusedFixtures(lines: String, line: Int, reason: String, remedy: String) async throws {
@@ -178,7 +178,7 @@ struct FixturesTests {
         #expect(told[0].hasSuffix(reason) && told[1].contains(remedy), "\(told)")
     }
 
-    @Test("Fixtures that cannot be stored stop the start, name the line, and leave nothing behind")
+    @Test("Fixtures that cannot be stored stop the start, name the line, and leave no folder")
     func wrongFixtures() async throws {
         let folder = try Service.newFolder()
         defer { try? FileManager.default.removeItem(at: folder) }

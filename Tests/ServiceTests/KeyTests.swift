@@ -193,7 +193,7 @@ struct KeyTests {
             #expect(try await run(["keys", "revoke", "--store", "store", "only"], in: folder).code == 0)
             let listed = try await run(["keys", "list", "--store", "store"], in: folder)
             #expect(listed.code == 0)
-            #expect(listed.errors.contains("nobody"), "\(listed.errors)")
+            #expect(listed.errors.contains("refuses every request"), "\(listed.errors)")
         }
     }
 
@@ -301,7 +301,7 @@ struct KeyTests {
         }
     }
 
-    @Test("One that cannot be reached any more, or appears so, lets nobody in")
+    @Test("While the file of keys cannot be reached, every request is refused")
     func unreachableLater() async throws {
         try await withFolder { folder in
             let service = try await Service(in: folder)

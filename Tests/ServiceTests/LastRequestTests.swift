@@ -5,7 +5,7 @@ import Testing
 @Suite("The last request of a connection")
 struct LastRequestTests {
     @Test(
-        "The connection ends behind its answer, which says so",
+        "The connection ends after its answer, which says so",
         arguments: [
             "HTTP/1.0\r\n", "HTTP/1.0\r\nConnection: keep-alive\r\n", "HTTP/1.1\r\nHost: x\r\nConnection: close\r\n",
             "HTTP/1.1\r\nHost: x\r\nCONNECTION: Close\r\n",
@@ -44,7 +44,7 @@ struct LastRequestTests {
         }
     }
 
-    @Test("Requests in front of it are answered, and what is sent behind it is not")
+    @Test("Requests before it are answered, and what is sent after it is not")
     func pipelined() async throws {
         try await withService { service in
             let connection = try RawConnection(service)

@@ -143,13 +143,13 @@ struct LifecycleTests {
             let port = service.folder.appendingPathComponent("port").path
             let message = try await failure(
                 ["--store", "s", "--port", "0", "--port-file", port], in: folder, code: 1)
-            #expect(message.contains("is that of a service that runs"))
+            #expect(message.contains("is in use by another service"))
             #expect(try String(contentsOfFile: port, encoding: .utf8) == "\(service.port)\n")
             #expect(!FileManager.default.fileExists(atPath: folder.appendingPathComponent("s").path))
         }
     }
 
-    @Test("The port of a service that was killed is in no port file behind a start that failed")
+    @Test("After a failed start the port file does not hold the port of a service that was killed")
     func stalePort() async throws {
         let folder = try Service.newFolder()
         defer { try? FileManager.default.removeItem(at: folder) }

@@ -73,7 +73,7 @@ struct LimitTests {
         }
     }
 
-    @Test("Every answer of a path with a limit tells how it stands; what the limit does not concern does not count")
+    @Test("Every answer of a path with a limit has its headers; other requests do not count")
     func everyAnswer() async throws {
         let folder = try Service.newFolder()
         defer { try? FileManager.default.removeItem(at: folder) }

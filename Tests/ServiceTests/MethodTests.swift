@@ -72,7 +72,7 @@ struct MethodTests {
         }
     }
 
-    @Test("Who asks before sending the body and is refused gets no further answer, and the connection ends")
+    @Test("A client that asks before sending the body and is refused gets no further answer, and the connection ends")
     func refusedExpectation() async throws {
         try await withService { (service) async throws in
             let asks = "Host: x\r\nExpect: 100-continue\r\nContent-Length: 5\r\n\r\n"

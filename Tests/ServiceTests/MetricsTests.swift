@@ -61,6 +61,32 @@ struct MetricsTests {
         }
     }
 
+    @Test("Each family has one HELP and one TYPE, right before its samples")
+    func families() async throws {
+        try await withService { service in
+            _ = try await service.post("/v1/log/event", #"{"user":"u","name":"x"}"#)
+            let text = String(decoding: try await service.get("/metrics").body, as: UTF8.self)
+            var seen: Set<Substring> = []
+            var (helped, family, kind): (Substring, Substring, Substring) = ("", "", "")
+            for line in text.split(separator: "\n") {
+                let words = line.split(separator: " ", maxSplits: 3)
+                if line.hasPrefix("# HELP ") {
+                    #expect(words.count == 4 && seen.insert(words[2]).inserted, "\(line)")
+                    helped = words[2]
+                } else if line.hasPrefix("# TYPE ") {
+                    #expect(words[2] == helped, "\(line)")
+                    (family, kind) = (words[2], words[3])
+                } else {
+                    var name = line.prefix { $0 != "{" && $0 != " " }
+                    if kind == "histogram", let place = name.lastIndex(of: "_") { name = name[..<place] }
+                    #expect(name == family, "\(line)")
+                    #expect(kind != "counter" || name.hasSuffix("_total"), "\(line)")
+                }
+            }
+            #expect(seen.count >= 15)
+        }
+    }
+
     @Test("Numbers are those of now, and commits are counted over stores that are put in place of each other")
     func now() async throws {
         try await withService(arguments: ["--ephemeral"]) { service in

@@ -41,6 +41,50 @@ struct OpenAPITests {
         }
     }
 
+    @Test("A key is demanded where one is needed: nowhere without keys, and never of health")
+    func security() async throws {
+        let folder = try Service.newFolder()
+        defer { try? FileManager.default.removeItem(at: folder) }
+        for hasKeys in [false, true] {
+            if hasKeys {
+                let made = try await run(["keys", "add", "--store", "store", "--name", "app"], in: folder)
+                #expect(made.code == 0)
+            }
+            let service = try await Service(in: folder)
+            let paths = try await service.get("/openapi.json").json.at("paths")
+            for path in members(paths) {
+                for operation in members(path.value) {
+                    let choices = values(operation.value.at("security"))
+                    let isOptional = choices.isEmpty || choices.contains { $0.count == 0 }
+                    let isOpen = ["/", "/openapi.json", "/health", "/health/live", "/health/ready", "/exports/{file}"]
+                        .contains(path.name)
+                    #expect(isOptional == (isOpen || !hasKeys), "\(path.name)")
+                }
+            }
+            #expect(try await service.stop() == 0)
+        }
+    }
+
+    @Test("A member that may be missing may be null, as the document says")
+    func null() async throws {
+        try await withService(arguments: ["--ephemeral"]) { service in
+            let paths = try await service.get("/openapi.json").json.at("paths")
+            for endpoint in API.endpoints where endpoint.method == .post {
+                let operation = members(paths).first { $0.name == endpoint.path }?.value.at("post") ?? .null
+                let schema = operation.at("requestBody.content")[Name("application/json")]?.at("schema") ?? .null
+                let path = endpoint.path.replacingOccurrences(of: "{device}", with: "d")
+                for input in endpoint.inputs ?? [] where !input.isRequired && input.kind != .any {
+                    let type = schema.at("properties")[Name(input.name)]?.at("type") ?? .null
+                    #expect(type == .array([.string(input.kind.rawValue), "null"]), "\(path) \(input.name)")
+                    let answer = try await service.post(path, #"{"\#(input.name)":null}"#)
+                    let without = try await service.post(path, "{}")
+                    #expect(answer.status == without.status, "\(path) \(input.name): \(answer.json)")
+                    #expect(answer.json.at("place") == without.json.at("place"), "\(path) \(input.name)")
+                }
+            }
+        }
+    }
+
     /// Endpoints that remember what they did under a key, or need not.
     private static let keyed: Set<String> = [
         "/users/track", "/users/track/sync", "/users/track/bulk", "/users/alias/new", "/users/alias/update",

@@ -3,7 +3,7 @@ import ProfileLog
 import ProfileLogAPI
 import Testing
 
-@Suite("Bodies that nobody reads")
+@Suite("Bodies that are not read")
 struct UnreadBodyTests {
     /// The first line of a request whose body is not read, more headers, and the status of its answer.
     static let requests: [(line: String, headers: String, status: Int)] = [
@@ -26,7 +26,7 @@ struct UnreadBodyTests {
         }
     }
 
-    @Test("So does one that is longer than any body, whoever sends it, and however fast")
+    @Test("A body that is longer than any body may be ends the connection")
     func endless() async throws {
         try await withService(arguments: ["--body-timeout", "60"]) { service in
             let connection = try RawConnection(service)
@@ -36,7 +36,7 @@ struct UnreadBodyTests {
         }
     }
 
-    @Test("Answers that nobody takes end the connection too, and others are served meanwhile")
+    @Test("Answers that the client does not take end the connection, and other clients are served")
     func unreadAnswers() async throws {
         try await withService(arguments: ["--body-timeout", "1"]) { service in
             let connection = try RawConnection(service)
@@ -45,7 +45,7 @@ struct UnreadBodyTests {
         }
     }
 
-    @Test("Who takes a long answer slowly gets all of it")
+    @Test("A client that takes a long answer slowly gets all of it")
     func slowReader() async throws {
         // The answer takes longer than the service waits for each part of it, and that is longer than a busy machine holds up a reader.
         try await withService(arguments: ["--body-timeout", "8"]) { service in
@@ -68,7 +68,7 @@ struct UnreadBodyTests {
         }
     }
 
-    @Test("A body that comes in time is passed over, and the connection goes on")
+    @Test("A body that comes in time is skipped, and the connection goes on")
     func goesOn() async throws {
         try await withService { service in
             let connection = try RawConnection(service)
@@ -80,7 +80,7 @@ struct UnreadBodyTests {
         }
     }
 
-    @Test("An answer behind which the connection ends says so")
+    @Test("An answer after which the connection ends says so")
     func says() async throws {
         try await withService(arguments: ["--body-timeout", "1"]) { service in
             for (isHalf, status) in [(false, 408), (true, 400)] {

@@ -50,9 +50,6 @@ struct WorkspaceServiceTests {
             #expect(try await service.get("/exports/nothing.zip").status == 404)
             #expect(try await service.get("/exports/..%2Fstore-1%2Fdata.mdb").status == 404)
 
-            let forwarded = try await service.post(
-                "/users/export/segment", request, headers: key.merging(["X-Forwarded-Proto": "https"]) { $1 })
-            #expect(forwarded.json.at("url").text.hasPrefix("https://127.0.0.1:"))
             // The workspace outlives a reset, as the keys do.
             #expect(try await service.post("/v1/reset", "", headers: key).status == 200)
             #expect(try await service.post("/users/export/segment", request, headers: key).status == 201)
@@ -71,7 +68,7 @@ struct WorkspaceServiceTests {
             let page = try await service.get("/events", headers: key)
             #expect(page.json.at("events").count == 50)
             let link = try #require(page.headers["link"])
-            #expect(link.contains("<http://127.0.0.1:\(service.port)/events?cursor="), "\(link)")
+            #expect(link.hasPrefix("</events?cursor="), "\(link)")
             #expect(link.contains("rel=\"next\""))
         }
     }

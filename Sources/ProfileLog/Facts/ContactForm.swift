@@ -2,10 +2,10 @@
 ///
 /// A profile's fold asks it too (`ProfileProjection`): another answer here changes old profiles, and raises that projection's `revision`. So it
 /// goes by code points alone, and no table of a toolchain has a say.
-public enum ContactForm {
+package enum ContactForm {
     /// Whether `text` may be an e-mail address: something before the one @, and a domain of at least two labels behind it; no
     /// white space.
-    public static func isEmail(_ text: String) -> Bool {
+    package static func isEmail(_ text: String) -> Bool {
         let parts = text.unicodeScalars.split(separator: "@", omittingEmptySubsequences: false)
         guard parts.count == 2, !parts[0].isEmpty, !text.unicodeScalars.contains(where: isSpace) else { return false }
         let labels = parts[1].split(separator: ".", omittingEmptySubsequences: false)
@@ -14,7 +14,7 @@ public enum ContactForm {
 
     /// Whether `text` may be a phone number: 3 to 25 digits (E.164 has up to 15), with + in front, and with spaces, dots, hyphens
     /// and brackets between them.
-    public static func isPhone(_ text: String) -> Bool {
+    package static func isPhone(_ text: String) -> Bool {
         let rest = text.utf8.first == UInt8(ascii: "+") ? text.utf8.dropFirst() : text.utf8[...]
         let digits = rest.count(where: isDigit)
         return (3...25).contains(digits) && rest.allSatisfy { isDigit($0) || " .-()".utf8.contains($0) }

@@ -1,20 +1,20 @@
 /// How a simulated device is set up: what its owner, its network and the app's code decide. Changed by `deviceChanged` events.
 public struct DeviceSettings: Hashable, Sendable {
     /// Whether the SDK runs. A disabled one takes nothing: what waits goes on waiting (spec/device 4).
-    public var isSDKEnabled = true
+    package var isSDKEnabled = true
     /// Whether the device has a network. Without one, what the SDK took is kept and sent later.
-    public var isOnline = true
+    package var isOnline = true
     /// When the SDK sends what it took.
-    public var requestPolicy = RequestPolicy.automatic
+    package var requestPolicy = RequestPolicy.automatic
     /// Seconds between two sendings of the automatic policy, by the caller's clock. 0 sends at once.
-    public var flushInterval: UInt32 = 0
+    package var flushInterval: UInt32 = 0
     /// Seconds for which the app may be away without its session ending (spec/device 4: 10 by default, 1 at least).
-    public var sessionTimeout: UInt32 = 10
+    package var sessionTimeout: UInt32 = 10
     /// Targets of the app that lack an app group: what they save there stays private to them. Ascending.
-    public private(set) var missingAppGroups: [MissingAppGroup] = []
+    package private(set) var missingAppGroups: [MissingAppGroup] = []
 
     /// When the SDK sends what it took.
-    public enum RequestPolicy: UInt8, Sendable, CaseIterable {
+    package enum RequestPolicy: UInt8, Sendable, CaseIterable {
         /// Every `flushInterval` seconds, and at once when a session starts or the user changes.
         case automatic = 0
         /// When the app asks for it (`requestImmediateDataFlush`).
@@ -22,29 +22,29 @@ public struct DeviceSettings: Hashable, Sendable {
     }
 
     /// A target that was built without the capability of an app group (spec/device 6.2, number 36).
-    public struct MissingAppGroup: Hashable, Sendable, Comparable {
+    package struct MissingAppGroup: Hashable, Sendable, Comparable {
         /// The app, or an extension by name.
-        public var process: Name
+        package var process: Name
         /// The app group.
-        public var group: Name
+        package var group: Name
 
         /// `process` lacks `group`.
-        public init(process: Name, group: Name) {
+        package init(process: Name, group: Name) {
             self.process = process
             self.group = group
         }
 
         /// By process, then by group.
-        public static func < (left: MissingAppGroup, right: MissingAppGroup) -> Bool {
+        package static func < (left: MissingAppGroup, right: MissingAppGroup) -> Bool {
             (left.process, left.group) < (right.process, right.group)
         }
     }
 
     /// The defaults: everything works.
-    public init() {}
+    package init() {}
 
     /// Says whether `process` has the capability of `group`.
-    public mutating func setAppGroup(_ group: Name, of process: Name, isMissing: Bool) {
+    package mutating func setAppGroup(_ group: Name, of process: Name, isMissing: Bool) {
         let entry = MissingAppGroup(process: process, group: group)
         missingAppGroups.removeAll { $0 == entry }
         if isMissing { missingAppGroups.append(entry) }
@@ -60,7 +60,7 @@ public struct DeviceSettings: Hashable, Sendable {
     }
 
     /// Whether the app, which flushes, sees `storage`.
-    public func appSees(_ storage: DeviceStorage) -> Bool {
+    package func appSees(_ storage: DeviceStorage) -> Bool {
         self.storage(storage, of: DeviceStorage.app) == storage && storage.isVisibleToApp
     }
 }

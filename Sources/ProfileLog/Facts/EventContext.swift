@@ -51,13 +51,13 @@ public enum EventSource: UInt8, Sendable, CaseIterable {
     case system = 6
 
     /// The source's name, as in the JSON forms.
-    public var name: String { "\(self)" }
+    package var name: String { "\(self)" }
 
     /// Whether it stands for the SDK in an app, so that the SDK's rules hold.
     package var isSDK: Bool { self == .app || self == .extension || self == .cli }
 
     /// The source with this name.
-    public init?(name: String) {
+    package init?(name: String) {
         guard let source = Self.allCases.first(where: { $0.name == name }) else { return nil }
         self = source
     }
@@ -71,7 +71,7 @@ public enum DeviceStorage: Hashable, Sendable {
     case privateTo(process: Name)
 
     /// Whether the app, which flushes, sees it.
-    public var isVisibleToApp: Bool {
+    package var isVisibleToApp: Bool {
         switch self {
         case .appGroup: true
         case .privateTo(let process): process == Self.app
@@ -79,10 +79,10 @@ public enum DeviceStorage: Hashable, Sendable {
     }
 
     /// The process name of the app itself.
-    public static let app: Name = "app"
+    package static let app: Name = "app"
 
     /// The storage in words.
-    public var name: String {
+    package var name: String {
         switch self {
         case .appGroup(let group): group.text
         case .privateTo(let process): "private:\(process.text)"

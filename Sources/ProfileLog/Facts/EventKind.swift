@@ -41,10 +41,10 @@ public enum EventKind: UInt8, Sendable, CaseIterable {
     case unknown = 0
 
     /// The kind's name, as in the JSON forms.
-    public var name: String { "\(self)" }
+    package var name: String { "\(self)" }
 
     /// The kind with this name.
-    public init?(name: String) {
+    package init?(name: String) {
         guard let kind = Self.allCases.first(where: { $0.name == name }) else { return nil }
         self = kind
     }
@@ -72,7 +72,7 @@ public enum EventKind: UInt8, Sendable, CaseIterable {
     }
 
     /// Whether it waits on a device for a launch.
-    public var isSaved: Bool {
+    package var isSaved: Bool {
         switch self {
         case .customEventSaved, .customAttributesSaved, .userAttributeSaved: true
         default: false
@@ -87,7 +87,7 @@ public enum PendingKind: UInt8, Sendable, CaseIterable, Comparable {
     case userAttributes = 3
 
     /// The list for a saved event, or nil if `kind` is none.
-    public init?(_ kind: EventKind) {
+    package init?(_ kind: EventKind) {
         switch kind {
         case .customEventSaved: self = .customEvents
         case .customAttributesSaved: self = .customAttributes
@@ -97,7 +97,7 @@ public enum PendingKind: UInt8, Sendable, CaseIterable, Comparable {
     }
 
     /// The guide's key for the list.
-    public var key: String {
+    package var key: String {
         switch self {
         case .customEvents: "pending_custom_events"
         case .customAttributes: "pending_custom_attributes"

@@ -88,16 +88,16 @@ public enum ProfileEvent: Hashable, Sendable {
 /// Which user's events went into another's.
 public struct Merge: Hashable, Sendable {
     /// The user who is no more.
-    public var source: UserNumber
+    package var source: UserNumber
     /// How many events the source had.
-    public var version: Version
+    package var version: Version
     /// The source's IDs that lead to the target from now on.
-    public var identities: [UserID]
+    package var identities: [UserID]
     /// The source's other IDs, which lead to nobody from now on.
-    public var released: [UserID]
+    package var released: [UserID]
 
     /// Takes over the first `version` events of `source`.
-    public init(source: UserNumber, version: Version, identities: [UserID], released: [UserID] = []) {
+    package init(source: UserNumber, version: Version, identities: [UserID], released: [UserID] = []) {
         self.source = source
         self.version = version
         self.identities = identities
@@ -168,12 +168,12 @@ public enum AttributeOperation: Hashable, Sendable {
     /// Which objects of an array are meant.
     public struct ObjectMatch: Hashable, Sendable {
         /// The member to compare.
-        public var key: Name
+        package var key: Name
         /// What it must be.
-        public var value: AttributeValue
+        package var value: AttributeValue
 
         /// Matches objects whose `key` is `value`.
-        public init(key: Name, value: AttributeValue) {
+        package init(key: Name, value: AttributeValue) {
             self.key = key
             self.value = value
         }
@@ -182,12 +182,12 @@ public enum AttributeOperation: Hashable, Sendable {
     /// What such objects become.
     public struct ObjectUpdate: Hashable, Sendable {
         /// Which objects.
-        public var match: ObjectMatch
+        package var match: ObjectMatch
         /// Their new members.
-        public var object: [AttributeValue.Member]
+        package var object: [AttributeValue.Member]
 
         /// Gives the objects that `match` meets the members of `object`.
-        public init(match: ObjectMatch, object: [AttributeValue.Member]) {
+        package init(match: ObjectMatch, object: [AttributeValue.Member]) {
             self.match = match
             self.object = object
         }
@@ -226,38 +226,38 @@ public enum LaunchKind: UInt8, Sendable, CaseIterable {
     case `return` = 2
 
     /// The kind's name on the command line.
-    public var name: String { "\(self)" }
+    package var name: String { "\(self)" }
 }
 
 /// What a launch did with items that waited, of one user.
 public struct Flush: Hashable, Sendable {
     /// The position of the `appLaunched` to which it belongs.
-    public var launch: Position
+    package var launch: Position
     /// 0, 1, 2 … within the launch and the user.
-    public var chunk: UInt32
+    package var chunk: UInt32
     /// The items made effective, in the order in which they take effect.
-    public var flushed: [Position]
+    package var flushed: [Position]
     /// The items that were not accepted, with the reason.
-    public var rejected: [Rejection]
+    package var rejected: [Rejection]
     /// Whether the flushed items were only handed to the SDK: they take effect when it sends them (`dataSent`).
-    public var isQueued: Bool
+    package var isQueued: Bool
 
     /// One refused item.
-    public struct Rejection: Hashable, Sendable {
+    package struct Rejection: Hashable, Sendable {
         /// The item's position.
-        public var position: Position
+        package var position: Position
         /// Why.
-        public var reason: String
+        package var reason: String
 
         /// The item at `position` was refused for `reason`.
-        public init(position: Position, reason: String) {
+        package init(position: Position, reason: String) {
             self.position = position
             self.reason = reason
         }
     }
 
     /// Makes one chunk of what `launch` flushed.
-    public init(
+    package init(
         launch: Position, chunk: UInt32, flushed: [Position], rejected: [Rejection] = [], isQueued: Bool = false
     ) {
         self.launch = launch
@@ -271,14 +271,14 @@ public struct Flush: Hashable, Sendable {
 /// Items that will never be flushed, because somebody said so.
 public struct Discard: Hashable, Sendable {
     /// The items.
-    public var positions: [Position]
+    package var positions: [Position]
     /// Who discarded them.
-    public var actor: String
+    package var actor: String
     /// Why.
-    public var reason: String
+    package var reason: String
 
     /// `actor` discards the items at `positions` for `reason`.
-    public init(positions: [Position], actor: String, reason: String) {
+    package init(positions: [Position], actor: String, reason: String) {
         self.positions = positions
         self.actor = actor
         self.reason = reason

@@ -36,7 +36,7 @@ public struct SeededGenerator: RandomNumberGenerator, Hashable, Sendable {
     ///
     /// - Precondition: `bound` is above 0.
     @inline(__always)
-    public mutating func next(below bound: Int) -> Int {
+    package mutating func next(below bound: Int) -> Int {
         precondition(bound > 0, "there is no number below \(bound)")
         return Int(truncatingIfNeeded: next().multipliedFullWidth(by: UInt64(bound)).high)
     }

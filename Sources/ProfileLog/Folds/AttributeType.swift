@@ -1,5 +1,5 @@
 /// The data types that a custom attribute can have (spec/rest-api 1.5). The numbers are stored in states.
-public enum AttributeType: UInt8, Sendable, CaseIterable, Comparable {
+package enum AttributeType: UInt8, Sendable, CaseIterable, Comparable {
     case boolean = 1
     /// Whole or not: `1` and `1.5` are of one type.
     case number = 2
@@ -10,7 +10,7 @@ public enum AttributeType: UInt8, Sendable, CaseIterable, Comparable {
     case objectArray = 7
 
     /// The type's name in the REST API.
-    public var name: String {
+    package var name: String {
         switch self {
         case .boolean: "Boolean"
         case .number: "Number"
@@ -23,7 +23,7 @@ public enum AttributeType: UInt8, Sendable, CaseIterable, Comparable {
     }
 
     /// The type of `value`; nil for `null`, and for an empty array, which may be of either kind.
-    public init?(_ value: AttributeValue) {
+    package init?(_ value: AttributeValue) {
         switch value {
         case .null: return nil
         case .bool: self = .boolean
@@ -38,7 +38,7 @@ public enum AttributeType: UInt8, Sendable, CaseIterable, Comparable {
     }
 
     /// The type that an attribute must have for `operation` to work on it; nil if that does not matter.
-    public init?(_ operation: AttributeOperation) {
+    package init?(_ operation: AttributeOperation) {
         switch operation {
         case .set(let value): self.init(value)
         case .unset: return nil
@@ -50,5 +50,5 @@ public enum AttributeType: UInt8, Sendable, CaseIterable, Comparable {
     }
 
     /// In the order of the stored numbers.
-    public static func < (left: AttributeType, right: AttributeType) -> Bool { left.rawValue < right.rawValue }
+    package static func < (left: AttributeType, right: AttributeType) -> Bool { left.rawValue < right.rawValue }
 }

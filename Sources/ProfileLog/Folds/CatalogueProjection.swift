@@ -2,18 +2,18 @@
 ///
 /// An item counts when it takes effect, with the time at which it was saved: what is rejected or discarded never does, and what is saved
 /// and flushed does once. A merge changes nothing, for the source's events were counted when they happened.
-public enum CatalogueProjection: Projection {
+package enum CatalogueProjection: Projection {
     /// The name of its state in the store.
-    public static let name = "catalogue"
+    package static let name = "catalogue"
     /// Raised with the meaning of `apply`.
-    public static let revision: UInt32 = 1
+    package static let revision: UInt32 = 1
     /// All events in order.
-    public static var scope: ProjectionScope { .store }
+    package static var scope: ProjectionScope { .store }
     /// Nothing folded yet.
-    public static var initial: CatalogueState { CatalogueState() }
+    package static var initial: CatalogueState { CatalogueState() }
 
     /// Folds one event in.
-    public static func apply(_ event: borrowing EventView, to state: inout CatalogueState) {
+    package static func apply(_ event: borrowing EventView, to state: inout CatalogueState) {
         let header = event.header
         switch header.kind {
         case .customEventLogged, .customAttributesChanged, .purchaseLogged:

@@ -8,7 +8,7 @@ extension CatalogueProjection {
     }
 
     /// The state's bytes.
-    public static func encode(_ state: CatalogueState) -> [UInt8] {
+    package static func encode(_ state: CatalogueState) -> [UInt8] {
         var writer = WireWriter()
         for (name, occurrences) in state.events.sorted(by: { $0.key < $1.key }) {
             write(name, occurrences, as: Field.event, to: &writer)
@@ -34,7 +34,7 @@ extension CatalogueProjection {
     }
 
     /// The state that `encode` wrote; nil if the bytes are none.
-    public static func decode(_ bytes: UnsafeRawBufferPointer) -> CatalogueState? {
+    package static func decode(_ bytes: UnsafeRawBufferPointer) -> CatalogueState? {
         var state = CatalogueState()
         var reader = WireReader(bytes)
         while let field = reader.field() {

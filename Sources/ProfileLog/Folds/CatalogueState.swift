@@ -1,5 +1,5 @@
 /// The names that the events of a whole store have used so far: of custom events, custom attributes and products.
-public struct CatalogueState: Hashable, Sendable {
+package struct CatalogueState: Hashable, Sendable {
     package var events: [UInt32: ProfileState.Occurrences] = [:]
     package var attributes: [UInt32: AttributeUse] = [:]
     package var products: [UInt32: ProfileState.Occurrences] = [:]

@@ -19,24 +19,24 @@ package enum DeviceIntent: Hashable, Sendable {
 }
 
 /// Some of a device's settings, to be changed; what is nil stays.
-public struct SettingsChange: Hashable, Sendable {
+package struct SettingsChange: Hashable, Sendable {
     /// Whether the SDK runs.
-    public var isSDKEnabled: Bool?
+    package var isSDKEnabled: Bool?
     /// Whether the device has a network.
-    public var isOnline: Bool?
+    package var isOnline: Bool?
     /// When the SDK sends.
-    public var requestPolicy: DeviceSettings.RequestPolicy?
+    package var requestPolicy: DeviceSettings.RequestPolicy?
     /// Seconds between two sendings.
-    public var flushInterval: UInt32?
+    package var flushInterval: UInt32?
     /// Seconds for which the app may be away without its session ending; at least 1.
-    public var sessionTimeout: UInt32?
+    package var sessionTimeout: UInt32?
     /// Targets that lack an app group from now on.
-    public var withoutAppGroup: [DeviceSettings.MissingAppGroup] = []
+    package var withoutAppGroup: [DeviceSettings.MissingAppGroup] = []
     /// Targets that have it from now on.
-    public var withAppGroup: [DeviceSettings.MissingAppGroup] = []
+    package var withAppGroup: [DeviceSettings.MissingAppGroup] = []
 
     /// Changes nothing yet.
-    public init() {}
+    package init() {}
 
     package func applied(to settings: DeviceSettings) -> DeviceSettings {
         var settings = settings

@@ -1,5 +1,5 @@
 /// What a device holds: who is on it, how it is set up, what waits there for a launch, and what its SDK has not sent yet.
-public struct DeviceState: Hashable, Sendable {
+package struct DeviceState: Hashable, Sendable {
     package var status = DeviceStatus()
     /// What has not taken effect, by position.
     package var items: [UInt64: PendingItem] = [:]
@@ -10,19 +10,19 @@ public struct DeviceState: Hashable, Sendable {
     }
 
     /// Who is on it; nil if nobody is.
-    public var user: UserNumber? { status.user.map(UserNumber.init(rawValue:)) }
+    package var user: UserNumber? { status.user.map(UserNumber.init(rawValue:)) }
     /// The position of its last launch; nil if there was none.
-    public var lastLaunch: Position? { status.launch == 0 ? nil : Position(rawValue: status.launch) }
+    package var lastLaunch: Position? { status.launch == 0 ? nil : Position(rawValue: status.launch) }
     /// Where its open session started; nil if none is open.
-    public var session: Position? { status.session == 0 ? nil : Position(rawValue: status.session) }
+    package var session: Position? { status.session == 0 ? nil : Position(rawValue: status.session) }
     /// How it is set up.
-    public var settings: DeviceSettings { status.settings }
+    package var settings: DeviceSettings { status.settings }
     /// Positions of the saved items that wait for a launch, in saved order.
-    public var waiting: [Position] {
+    package var waiting: [Position] {
         items.values.filter { $0.queued == nil }.map { Position(rawValue: $0.position) }.sorted()
     }
     /// Positions of what the SDK took and has not sent, in the order in which it will.
-    public var queued: [Position] { queue.map { Position(rawValue: $0.position) } }
+    package var queued: [Position] { queue.map { Position(rawValue: $0.position) } }
 
     /// What the SDK has not sent, in the order in which it will.
     package var queue: [PendingItem] {

@@ -1,18 +1,18 @@
 /// Folds the events of each device into its pending-flush state: what waits in which storage and list, since when, and who is on it.
 ///
 /// The same state is kept live in tables `devices` and `pending`; `replay --verify` compares the two.
-public enum PendingProjection: Projection {
+package enum PendingProjection: Projection {
     /// Its name in the store.
-    public static let name = "pending"
+    package static let name = "pending"
     /// Raised with the meaning of `apply`.
-    public static let revision: UInt32 = 2
+    package static let revision: UInt32 = 2
     /// Folded for each device.
-    public static let scope = ProjectionScope.device
+    package static let scope = ProjectionScope.device
     /// A device of which nothing is known.
-    public static var initial: DeviceState { DeviceState() }
+    package static var initial: DeviceState { DeviceState() }
 
     /// Folds one event in, as far as it is about a device.
-    public static func apply(_ event: borrowing EventView, to state: inout DeviceState) {
+    package static func apply(_ event: borrowing EventView, to state: inout DeviceState) {
         guard let device = event.device, let body = RecordBody(event.header.body) else { return }
         DeviceChange.forEach(event.header, body, event.position.rawValue) { name, change in
             if name == device { state.apply(change) }
@@ -20,7 +20,7 @@ public enum PendingProjection: Projection {
     }
 
     /// The status, then the items by position.
-    public static func encode(_ state: DeviceState) -> [UInt8] {
+    package static func encode(_ state: DeviceState) -> [UInt8] {
         var writer = WireWriter()
         let begin = writer.beginMessage(1)
         state.status.write(to: &writer)
@@ -41,7 +41,7 @@ public enum PendingProjection: Projection {
     }
 
     /// The state that `encode` wrote; nil if the bytes are none.
-    public static func decode(_ bytes: UnsafeRawBufferPointer) -> DeviceState? {
+    package static func decode(_ bytes: UnsafeRawBufferPointer) -> DeviceState? {
         var state = DeviceState()
         var reader = WireReader(bytes)
         while let field = reader.field() {

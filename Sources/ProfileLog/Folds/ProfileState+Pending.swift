@@ -1,7 +1,7 @@
 extension ProfileState {
     /// The state as it would be if everything that waits were flushed: custom events, then custom attributes, then user attributes,
     /// each in saved order, and also what the app cannot see. No launch and no flush is counted.
-    public func flushingAllPending() -> ProfileState {
+    package func flushingAllPending() -> ProfileState {
         var state = self
         // What the SDK took comes first; it has no list.
         let order = pending.sorted { ($0.list?.rawValue ?? 0, $0.position) < ($1.list?.rawValue ?? 0, $1.position) }

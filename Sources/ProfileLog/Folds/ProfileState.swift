@@ -2,21 +2,21 @@
 /// builds no strings.
 public struct ProfileState: Sendable {
     /// Events folded so far.
-    public package(set) var version: Version = .none
+    package var version: Version = .none
     /// Position of the last event folded.
-    public package(set) var lastPosition: Position = .start
+    package var lastPosition: Position = .start
     /// Position of `userCreated`.
-    public package(set) var created: Position = .start
+    package var created: Position = .start
     /// The earliest time at which something happened; nil before the first event.
-    public package(set) var firstSeen: Timestamp?
+    package var firstSeen: Timestamp?
     /// The latest time at which something happened; nil before the first event.
-    public package(set) var lastSeen: Timestamp?
+    package var lastSeen: Timestamp?
     /// Launches of the app on devices of this user.
-    public package(set) var launches = Occurrences()
+    package var launches = Occurrences()
     /// Sessions of the app on devices of this user.
-    public internal(set) var sessions = Occurrences()
+    package internal(set) var sessions = Occurrences()
     /// Saved items that launches made effective.
-    public package(set) var flushes = Occurrences()
+    package var flushes = Occurrences()
 
     package var fields = FieldStore()
     package var events: [NamedOccurrences] = []
@@ -26,13 +26,13 @@ public struct ProfileState: Sendable {
     /// How often something happened, first and last.
     public struct Occurrences: Hashable, Sendable {
         /// How often.
-        public var count: UInt64 = 0
+        package var count: UInt64 = 0
         /// The earliest time.
-        public var first = Timestamp(rawValue: .max)
+        package var first = Timestamp(rawValue: .max)
         /// The latest time.
-        public var last = Timestamp(rawValue: .min)
+        package var last = Timestamp(rawValue: .min)
         /// The event that was counted last.
-        public var position: Position = .start
+        package var position: Position = .start
 
         @inline(__always)
         mutating func add(at time: Timestamp, _ position: Position, times: UInt64 = 1) {

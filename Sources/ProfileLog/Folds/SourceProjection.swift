@@ -2,32 +2,32 @@
 ///
 /// Hand it to the log (`EventLog(path:projections: [ProfileProjection.self, SourceProjection.self])`) and it is kept as snapshots, read
 /// with `log.state(SourceProjection.self, of: user)` as of any version, replayed by `Replayer` and compared by `check`.
-public enum SourceProjection: Projection {
+package enum SourceProjection: Projection {
     /// How many events came from each source.
-    public struct State: Hashable, Sendable {
+    package struct State: Hashable, Sendable {
         /// The counts; a source without events has none.
-        public var counts: [EventSource: UInt64] = [:]
+        package var counts: [EventSource: UInt64] = [:]
     }
 
     /// The name of its snapshots.
-    public static let name = "sources"
+    package static let name = "sources"
     /// Raised with the meaning of `apply`.
-    public static let revision: UInt32 = 1
+    package static let revision: UInt32 = 1
     /// Nothing folded yet.
-    public static var initial: State { State() }
+    package static var initial: State { State() }
 
     /// Folds one event in.
-    public static func apply(_ event: borrowing EventView, to state: inout State) {
+    package static func apply(_ event: borrowing EventView, to state: inout State) {
         state.counts[event.source, default: 0] += 1
     }
 
     /// Adds the counts.
-    public static func merge(_ source: State, into target: inout State) {
+    package static func merge(_ source: State, into target: inout State) {
         target.counts.merge(source.counts, uniquingKeysWith: +)
     }
 
     /// The counts in the order of the sources.
-    public static func encode(_ state: State) -> [UInt8] {
+    package static func encode(_ state: State) -> [UInt8] {
         var bytes: [UInt8] = []
         for (source, count) in state.counts.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
             bytes.append(source.rawValue)
@@ -37,7 +37,7 @@ public enum SourceProjection: Projection {
     }
 
     /// The state that `encode` wrote; nil if the bytes are none.
-    public static func decode(_ bytes: UnsafeRawBufferPointer) -> State? {
+    package static func decode(_ bytes: UnsafeRawBufferPointer) -> State? {
         guard bytes.count % 9 == 0 else { return nil }
         var state = State()
         for offset in stride(from: 0, to: bytes.count, by: 9) {

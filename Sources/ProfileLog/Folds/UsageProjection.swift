@@ -2,19 +2,19 @@
 ///
 /// What is saved or queued counts when it takes effect, with the time at which it was saved. On a simulated device the app's launches and
 /// sessions are its uses; the `app_id` of an event, a purchase or a change is one of the app that it names.
-public enum UsageProjection: Projection {
+package enum UsageProjection: Projection {
     /// The name of its snapshots.
-    public static let name = "usage"
+    package static let name = "usage"
     /// Raised with the meaning of `apply`.
-    public static let revision: UInt32 = 1
+    package static let revision: UInt32 = 1
     /// Nobody was anywhere.
-    public static var initial: UsageState { UsageState() }
+    package static var initial: UsageState { UsageState() }
 
     /// Sessions add up; the earlier first use and the later last one stand; the devices are those of both.
-    public static func merge(_ source: UsageState, into target: inout UsageState) { target.merge(source) }
+    package static func merge(_ source: UsageState, into target: inout UsageState) { target.merge(source) }
 
     /// Folds one event in.
-    public static func apply(_ event: borrowing EventView, to state: inout UsageState) {
+    package static func apply(_ event: borrowing EventView, to state: inout UsageState) {
         let header = event.header
         switch header.kind {
         case .customEventLogged, .customAttributesChanged, .userAttributesChanged, .purchaseLogged:

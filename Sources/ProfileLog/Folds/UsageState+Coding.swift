@@ -8,7 +8,7 @@ extension UsageProjection {
     }
 
     /// The state's bytes.
-    public static func encode(_ state: UsageState) -> [UInt8] {
+    package static func encode(_ state: UsageState) -> [UInt8] {
         var writer = WireWriter()
         for (app, use) in state.apps.sorted(by: { $0.key < $1.key }) { write(use, of: app, as: Field.app, to: &writer) }
         if let use = state.appOnDevices { write(use, of: nil, as: Field.appOnDevices, to: &writer) }
@@ -35,7 +35,7 @@ extension UsageProjection {
     }
 
     /// The state that `encode` wrote; nil if the bytes are none.
-    public static func decode(_ bytes: UnsafeRawBufferPointer) -> UsageState? {
+    package static func decode(_ bytes: UnsafeRawBufferPointer) -> UsageState? {
         var state = UsageState()
         var reader = WireReader(bytes)
         while let field = reader.field() {

@@ -1,22 +1,22 @@
 /// Where one user was: in which apps, and on which devices.
-public struct UsageState: Hashable, Sendable {
+package struct UsageState: Hashable, Sendable {
     /// The apps that events name, by the REST format's `app_id`.
-    public package(set) var apps: [Name: AppUse] = [:]
+    package var apps: [Name: AppUse] = [:]
     /// The app on simulated devices; nil if it was never launched for the user.
-    public package(set) var appOnDevices: AppUse?
+    package var appOnDevices: AppUse?
     /// The simulated devices on which the user was, or from which something of theirs took effect.
-    public package(set) var devices: Set<Name> = []
+    package var devices: Set<Name> = []
     /// Uses of apps that have not taken effect, by position.
     var waiting: [UInt64: Waiting] = [:]
 
     /// How an app was used.
-    public struct AppUse: Hashable, Sendable {
+    package struct AppUse: Hashable, Sendable {
         /// How many sessions are known; 0 for an app that only events name.
-        public package(set) var sessions: UInt64 = 0
+        package var sessions: UInt64 = 0
         /// The earliest use.
-        public package(set) var first: Timestamp
+        package var first: Timestamp
         /// The latest use.
-        public package(set) var last: Timestamp
+        package var last: Timestamp
     }
 
     /// The use of an app by an item that is saved, or that the SDK has not sent.

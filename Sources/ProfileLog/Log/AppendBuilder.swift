@@ -17,11 +17,11 @@ public struct AppendBuilder: ~Copyable {
     }
 
     /// How many events were added.
-    public var count: Int { append.items.count }
+    package var count: Int { append.items.count }
     /// Whether there is nothing to store, not even that something was left out.
-    public var isEmpty: Bool { count == 0 && append.leftOut.isEmpty }
+    package var isEmpty: Bool { count == 0 && append.leftOut.isEmpty }
     /// Bytes that they take.
-    public var byteCount: Int { writer.count + append.extraBytes }
+    package var byteCount: Int { writer.count + append.extraBytes }
 
     /// Adds `event` of `user`, who is created if the ID is new and can make a user. Only what is saved or logged can be added: all else the log
     /// makes itself.
@@ -56,7 +56,7 @@ public struct AppendBuilder: ~Copyable {
     }
 
     /// Adds all `events` of `user`, or none of them if one cannot be stored.
-    public mutating func add(
+    package mutating func add(
         _ events: [ProfileEvent], _ context: EventContext, to user: UserID
     ) throws(AppendError) {
         let before = extent
@@ -119,7 +119,7 @@ public struct AppendBuilder: ~Copyable {
     /// Adds that a request left out `items`: an event of `user`, or of the system if there is no such user when it is stored.
     ///
     /// It makes no user. Its fields' names are kept only with a user, with whom they can be erased.
-    public mutating func leaveOut(_ items: [LeftOut], of user: UserID?) throws(AppendError) {
+    package mutating func leaveOut(_ items: [LeftOut], of user: UserID?) throws(AppendError) {
         if let user { try Validation.check(user) }
         let size = items.reduce(0) { $0 + 24 + $1.list.utf8.count + $1.reason.utf8.count + ($1.field ?? "").utf8.count }
         guard size <= Limits.bytesPerEvent else {

@@ -1,9 +1,9 @@
 /// What one commit stored and how long it took, for those who measure (`LogOptions.onCommit`).
-public struct CommitReport: Hashable, Sendable {
+package struct CommitReport: Hashable, Sendable {
     /// Events that it stored.
-    public internal(set) var events = 0
+    package internal(set) var events = 0
     /// Bytes of their records.
-    public internal(set) var bytes = 0
+    package internal(set) var bytes = 0
     /// From the wait for the store's write lock until the disk had everything.
-    public internal(set) var duration = Duration.zero
+    package internal(set) var duration = Duration.zero
 }

@@ -1,15 +1,15 @@
 /// A device as the log knows it.
-public struct DeviceInfo: Hashable, Sendable {
+package struct DeviceInfo: Hashable, Sendable {
     /// Its ID.
-    public var device: String
+    package var device: String
     /// Who is on it.
-    public var user: UserNumber?
+    package var user: UserNumber?
     /// Position of its last launch.
-    public var lastLaunch: Position?
+    package var lastLaunch: Position?
     /// Where its open session started; nil if none is open.
-    public var session: Position?
+    package var session: Position?
     /// How it is set up.
-    public var settings: DeviceSettings
+    package var settings: DeviceSettings
 
     init(device: String, _ status: DeviceStatus) {
         self.device = device
@@ -20,7 +20,7 @@ public struct DeviceInfo: Hashable, Sendable {
     }
 
     /// Whether both are the same, the ID compared by its bytes.
-    public static func == (left: DeviceInfo, right: DeviceInfo) -> Bool {
+    package static func == (left: DeviceInfo, right: DeviceInfo) -> Bool {
         left.device.hasSameBytes(as: right.device) && left.user == right.user && left.lastLaunch == right.lastLaunch
             && left.session == right.session && left.settings == right.settings
     }

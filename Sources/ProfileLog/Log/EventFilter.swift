@@ -1,13 +1,13 @@
 /// Which events are wanted. What is nil lets everything through.
 public struct EventFilter: Hashable, Sendable {
     /// Of one of these kinds.
-    public var kinds: Set<EventKind>?
+    package var kinds: Set<EventKind>?
     /// A custom event or a product with this name, or a change of the attribute with it.
-    public var name: Name?
+    package var name: Name?
     /// Recorded at or after this time.
-    public var since: Timestamp?
+    package var since: Timestamp?
     /// Recorded before this time.
-    public var before: Timestamp?
+    package var before: Timestamp?
 
     /// Lets everything through.
     public init(kinds: Set<EventKind>? = nil, name: Name? = nil, since: Timestamp? = nil, before: Timestamp? = nil) {

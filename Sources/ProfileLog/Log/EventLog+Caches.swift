@@ -6,7 +6,7 @@ extension EventLog {
     /// Costs some microseconds for each event of the log, in rounds of 2^20 events. Other processes commit between their slices, and so do other
     /// threads, unless they wait for a `LogWriter` that makes the caches anew itself. Who reads or commits meanwhile holds in memory what
     /// no round has reached. Drops nothing if the log is damaged: the caches then know of records that cannot be indexed again.
-    public func rebuildCaches() throws {
+    package func rebuildCaches() throws {
         try remakeCaches()
         try writeIndex()
     }

@@ -20,7 +20,7 @@ extension EventLog {
     /// every few rows, how far it came. Throws `brokenPage` if a table has more or fewer rows than LMDB put there, or not in order.
     ///
     /// For a process that a broken page may end (`BrokenPage`): what was told last says where the page is. In table `log` positions are told.
-    public static func readThrough(path: String, telling progress: (LogProgress) -> Void) throws {
+    package static func readThrough(path: String, telling progress: (LogProgress) -> Void) throws {
         let environment = try Environment.open(path: path, missing: .refuse)
         try environment.withReadTransaction { transaction in
             for name in Table.Name.allCases {
@@ -68,15 +68,15 @@ extension UnsafeRawBufferPointer {
 /// What `check` found.
 public struct CheckReport: Hashable, Sendable {
     /// Events read.
-    public internal(set) var events: UInt64 = 0
+    package internal(set) var events: UInt64 = 0
     /// Users who have any.
-    public internal(set) var users = 0
+    package internal(set) var users = 0
     /// Names read.
-    public internal(set) var names = 0
+    package internal(set) var names = 0
     /// Snapshots compared with a fresh fold.
-    public internal(set) var snapshots = 0
+    package internal(set) var snapshots = 0
     /// What is wrong, the first thousand places.
-    public internal(set) var problems: [CheckProblem] = []
+    package internal(set) var problems: [CheckProblem] = []
 
     /// Whether nothing is wrong.
     public var isSound: Bool { problems.isEmpty }
@@ -87,12 +87,12 @@ public struct CheckReport: Hashable, Sendable {
 }
 
 /// One thing that is wrong in a store, and where.
-public struct CheckProblem: Hashable, Sendable, CustomStringConvertible {
+package struct CheckProblem: Hashable, Sendable, CustomStringConvertible {
     /// Table and row, or position.
-    public var place: String
+    package var place: String
     /// What is wrong there.
-    public var what: String
+    package var what: String
 
     /// Both in one line.
-    public var description: String { "\(place): \(what)" }
+    package var description: String { "\(place): \(what)" }
 }

@@ -7,7 +7,7 @@ extension EventLog {
     ///
     /// When it returns, the accepted ones are on the disk, and every later read sees them. If the disk failed, all of them say so
     /// (`outcomeUnknown`), and the log takes nothing more until it is opened again.
-    public func commit(_ appends: [PreparedAppend]) -> [Result<AppendReceipt, AppendError>] {
+    package func commit(_ appends: [PreparedAppend]) -> [Result<AppendReceipt, AppendError>] {
         commit(appends, endsAtRefusal: false)
     }
 

@@ -5,7 +5,7 @@ extension EventLog {
     /// those who were updated last. Spelling with capital letters, or of a number with blanks, makes no difference. Other kinds of IDs
     /// have the user who is known by them. Costs a profile for each user who ever had the address, and if several have it now, what each
     /// was given by the system since their last update.
-    public func users(sharing contact: UserID) throws -> [UserInfo] {
+    package func users(sharing contact: UserID) throws -> [UserInfo] {
         try holders(of: contact)?.users ?? []
     }
 
@@ -54,7 +54,7 @@ extension EventLog {
     }
 
     /// The position of the user's latest event that updates them: what a request left out does not, nor an attribute that the system gave them.
-    public func lastUpdate(of user: UserInfo) throws -> Position {
+    package func lastUpdate(of user: UserInfo) throws -> Position {
         try withView { view, transaction in
             let position = try view.lastUpdate(of: user.number.rawValue, user.version.rawValue, transaction)
             return Position(rawValue: position)

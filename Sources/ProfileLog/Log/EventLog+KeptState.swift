@@ -5,7 +5,7 @@ extension EventLog {
     ///
     /// For projections that other programs write the store without: a long history may have no snapshots of them. Who folds more than
     /// 1,024 events that the index holds waits for the writer and a sync.
-    public func keptState<P: Projection>(
+    package func keptState<P: Projection>(
         _: P.Type, of user: UserNumber, asOf version: Version = Version(rawValue: .max)
     ) throws -> P.State {
         try P.check(scope: .user)

@@ -3,7 +3,7 @@ extension EventLog {
     ///
     /// For callers who know by other means than the events whether a request is the same: its bytes may mean other events
     /// by now. Of an append whose first event was erased the receipt says so, and has no note.
-    public func append(underKey key: String) throws -> AppendReceipt? {
+    package func append(underKey key: String) throws -> AppendReceipt? {
         let key = Array(key.utf8)
         return try withView { view, transaction in
             let hash = KeyCoding.hash(key)
@@ -32,7 +32,7 @@ extension EventLog {
 }
 
 /// What stands for some content where only sameness matters.
-public enum ContentHash {
+package enum ContentHash {
     /// The first 16 bytes of the SHA-256 of `bytes`.
-    public static func of(_ bytes: [UInt8]) -> [UInt8] { KeyCoding.hash(bytes) }
+    package static func of(_ bytes: [UInt8]) -> [UInt8] { KeyCoding.hash(bytes) }
 }

@@ -29,7 +29,7 @@ extension EventLog {
     }
 
     /// The app leaves the foreground on `device`. The answer is the event's position; nil if it was not there.
-    public func leave(device: String, context: EventContext = EventContext(source: .app)) throws(AppendError)
+    package func leave(device: String, context: EventContext = EventContext(source: .app)) throws(AppendError)
         -> Position?
     {
         let receipt = try commit(PreparedAppend.device(device, .leave, context))
@@ -40,7 +40,7 @@ extension EventLog {
     /// sent first. An anonymous user becomes the new one, or is merged into a known one (spec/rest-api 9, number 4).
     ///
     /// Refused for an unknown `braze_id` or device, and for an anonymous user on an identified device (spec/device 4, no way back).
-    public func changeUser(
+    package func changeUser(
         device: String, to user: UserID, context: EventContext = EventContext(source: .app)
     ) throws(AppendError) -> AppendReceipt {
         try Validation.check(user)
@@ -65,21 +65,21 @@ extension EventLog {
     }
 
     /// The user of `device` logs out: the SDK forgets what it has not sent, and is disabled (spec/device 4, no way back).
-    public func logOut(
+    package func logOut(
         device: String, context: EventContext = EventContext(source: .app)
     ) throws(AppendError) -> AppendReceipt {
         try commit(PreparedAppend.device(device, .logOut, context))
     }
 
     /// The SDK on `device` forgets who was there and what it has not sent.
-    public func wipe(
+    package func wipe(
         device: String, context: EventContext = EventContext(source: .app)
     ) throws(AppendError) -> AppendReceipt {
         try commit(PreparedAppend.device(device, .wipe, context))
     }
 
     /// Changes how `device` is set up, and sends what it then may.
-    public func change(
+    package func change(
         _ change: SettingsChange, of device: String, context: EventContext = EventContext(source: .app)
     ) throws(AppendError) -> AppendReceipt {
         if let timeout = change.sessionTimeout, timeout < 1 {
@@ -96,7 +96,7 @@ extension EventLog {
 
     /// The SDK on `device` sends what it took, if it may: `isRequested` says that the app asked for it (`requestImmediateDataFlush`), else
     /// the request policy decides, by the time in `context`. The answer has the positions of the `dataSent` events.
-    public func send(
+    package func send(
         _ device: String, isRequested: Bool, _ context: EventContext = EventContext(source: .app)
     ) throws(AppendError) -> [Position] {
         try send(device, isRequested ? .request : .timer, context)

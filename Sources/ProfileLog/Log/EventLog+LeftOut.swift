@@ -1,18 +1,18 @@
 /// Something that a request said and that was not stored.
-public struct LeftOutObject: Hashable, Sendable {
+package struct LeftOutObject: Hashable, Sendable {
     /// Position of the `objectsLeftOut` event that tells of it.
-    public var position: Position
+    package var position: Position
     /// Whom it was about; the system if that was nobody known.
-    public var user: UserNumber
+    package var user: UserNumber
     /// When the request came.
-    public var recordedAt: Timestamp
+    package var recordedAt: Timestamp
     /// Which part of the request, and why.
-    public var what: LeftOut
+    package var what: LeftOut
 }
 
 extension EventLog {
     /// All that requests said and that was not stored, in the order of their positions. Looks at the kind of every event of the log.
-    public func leftOut(of user: UserNumber? = nil) throws -> [LeftOutObject] {
+    package func leftOut(of user: UserNumber? = nil) throws -> [LeftOutObject] {
         let wanted = try user.map { try survivor(of: $0) }
         var found: [LeftOutObject] = []
         var next = Position.start.next

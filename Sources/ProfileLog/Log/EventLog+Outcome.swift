@@ -1,5 +1,5 @@
 /// What became of a saved item, or of something logged that the SDK had to queue.
-public enum ItemOutcome: Hashable, Sendable {
+package enum ItemOutcome: Hashable, Sendable {
     /// It waits for a launch.
     case pending
     /// The SDK has taken it and not sent it.
@@ -13,20 +13,20 @@ public enum ItemOutcome: Hashable, Sendable {
 }
 
 /// An item that the SDK refused.
-public struct RejectedItem: Hashable, Sendable {
+package struct RejectedItem: Hashable, Sendable {
     /// The item as it was saved.
-    public var item: RecordedEvent
+    package var item: RecordedEvent
     /// Position of the `pendingFlushed` event that refused it.
-    public var flush: Position
+    package var flush: Position
     /// Why.
-    public var reason: String
+    package var reason: String
     /// The item that replaces it, if it was repaired.
-    public var repairedBy: Position?
+    package var repairedBy: Position?
 }
 
 extension EventLog {
     /// What became of the item at `position`; nil if no item stands there. Reads its user's history behind it.
-    public func outcome(of position: Position) throws -> ItemOutcome? {
+    package func outcome(of position: Position) throws -> ItemOutcome? {
         guard let item = try event(at: position), item.event.kind.isSaved || item.event.kind.unqueued != nil else {
             return nil
         }
@@ -50,7 +50,7 @@ extension EventLog {
     }
 
     /// The user into whom this one was merged, through all merges; the user itself if there was none.
-    public func survivor(of user: UserNumber) throws -> UserNumber {
+    package func survivor(of user: UserNumber) throws -> UserNumber {
         try withView { view, transaction in
             UserNumber(rawValue: try view.survivor(of: user.rawValue, transaction))
         }
@@ -59,7 +59,7 @@ extension EventLog {
     /// All items that the SDK refused, in the order in which it did. Looks at the kind of every event of the log.
     ///
     /// - Parameter isOpen: leaves out those that were repaired.
-    public func rejected(of user: UserNumber? = nil, isOpen: Bool = true) throws -> [RejectedItem] {
+    package func rejected(of user: UserNumber? = nil, isOpen: Bool = true) throws -> [RejectedItem] {
         let filter = EventFilter(kinds: [
             .pendingFlushed, .customEventSaved, .customAttributesSaved, .userAttributeSaved,
         ])
@@ -91,7 +91,7 @@ extension EventLog {
     /// Saves a rejected item once more, as it is or corrected; it waits for the next launch of its device, with the time of the first save.
     ///
     /// The same repair, sent again, changes nothing.
-    public func retry(
+    package func retry(
         _ position: Position, with correction: ProfileEvent? = nil, source: EventSource = .cli
     ) throws -> AppendReceipt {
         guard let item = try event(at: position), item.event.kind.isSaved else {

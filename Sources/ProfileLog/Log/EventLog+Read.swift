@@ -11,7 +11,7 @@ extension EventLog {
     }
 
     /// The user with this number; nil if there is none.
-    public func find(_ user: UserNumber) throws -> UserInfo? {
+    package func find(_ user: UserNumber) throws -> UserInfo? {
         try withView { view, transaction in
             guard try view.version(of: user.rawValue, transaction) > 0 else { return nil }
             return try info(user.rawValue, view, transaction)
@@ -19,7 +19,7 @@ extension EventLog {
     }
 
     /// The erased user to whom the store gave this `braze_id`, which leads to nobody any more; nil for all other IDs.
-    public func findErased(_ user: UserID) throws -> UserInfo? {
+    package func findErased(_ user: UserID) throws -> UserInfo? {
         guard case .brazeID(let text) = user, let number = braze.user(text), number > 0,
             let info = try find(UserNumber(rawValue: number)), info.isErased
         else { return nil }
@@ -162,7 +162,7 @@ extension EventLog {
     }
 
     /// The user's version at `position` of the log: how many of their events have that position or a smaller one.
-    public func version(of user: UserNumber, at position: Position) throws -> Version {
+    package func version(of user: UserNumber, at position: Position) throws -> Version {
         try withView { view, transaction in
             let version = try view.version(of: user.rawValue, transaction)
             let positions = try view.positions(of: user.rawValue, from: 1, to: version, transaction)
@@ -171,7 +171,7 @@ extension EventLog {
     }
 
     /// The last position that was recorded at or before `time`.
-    public func position(at time: Timestamp) throws -> Position {
+    package func position(at time: Timestamp) throws -> Position {
         try withView { view, transaction in
             var low: UInt64 = 0
             var high = view.last
@@ -185,7 +185,7 @@ extension EventLog {
     }
 
     /// What waits on `device` for a launch, in the order in which it was saved.
-    public func pending(on device: String) throws -> [PendingSave] {
+    package func pending(on device: String) throws -> [PendingSave] {
         try withView { view, transaction in
             let names = names.current
             let items = try view.items(Name(device), transaction).values.filter { $0.queued == nil }
@@ -201,7 +201,7 @@ extension EventLog {
     }
 
     /// What the SDK on `device` has taken and not sent, in the order in which it will.
-    public func queue(on device: String) throws -> [RecordedEvent] {
+    package func queue(on device: String) throws -> [RecordedEvent] {
         try withView { view, transaction in
             let names = names.current
             let queue = try view.deviceState(Name(device), transaction).queue
@@ -212,12 +212,12 @@ extension EventLog {
     }
 
     /// The pending-flush state of `device`: `PendingProjection` as it is kept live.
-    public func deviceState(_ device: String) throws -> DeviceState {
+    package func deviceState(_ device: String) throws -> DeviceState {
         try withView { view, transaction in try view.deviceState(Name(device), transaction) }
     }
 
     /// Every device that has an event, with who is on it.
-    public func devices() throws -> [DeviceInfo] {
+    package func devices() throws -> [DeviceInfo] {
         try withView { view, transaction in
             try view.devices(transaction).map { device in
                 DeviceInfo(device: device.text, try view.device(device, transaction))

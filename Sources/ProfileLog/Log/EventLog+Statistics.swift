@@ -1,42 +1,42 @@
 /// How large a store is: the part of its statistics that costs nothing to know.
-public struct LogExtent: Hashable, Sendable {
+package struct LogExtent: Hashable, Sendable {
     /// The last event's position, which is the number of events.
-    public var lastPosition: Position
+    package var lastPosition: Position
     /// How many users there are.
-    public var users: UInt64
+    package var users: UInt64
     /// Bytes of the store's file that hold something.
-    public var usedBytes: UInt64
+    package var usedBytes: UInt64
     /// How far the tables that lag behind the log reach.
-    public var indexed: Position
+    package var indexed: Position
 }
 
 /// How much a store holds.
-public struct LogStatistics: Hashable, Sendable {
+package struct LogStatistics: Hashable, Sendable {
     /// How large it is.
-    public var extent: LogExtent
+    package var extent: LogExtent
     /// How many devices have an event.
-    public var devices: Int
+    package var devices: Int
     /// How many of them have something that waits.
-    public var devicesWithPending: Int
+    package var devicesWithPending: Int
     /// What waits for launches on all devices, by list.
-    public var pending: [PendingKind: Int]
+    package var pending: [PendingKind: Int]
     /// What SDKs have taken and not sent, on all devices.
-    public var queued: Int
+    package var queued: Int
     /// Rows by table, in the order of docs/decisions/0001.
-    public var tables: [Table]
+    package var tables: [Table]
 
     /// One table's size.
-    public struct Table: Hashable, Sendable {
+    package struct Table: Hashable, Sendable {
         /// The table's name.
-        public var name: String
+        package var name: String
         /// How many rows it has.
-        public var rows: Int
+        package var rows: Int
     }
 }
 
 extension EventLog {
     /// How large the store is, as one consistent view. Reads a row or two, whatever there is.
-    public func extent() throws -> LogExtent { try withView { try extent($0, $1) } }
+    package func extent() throws -> LogExtent { try withView { try extent($0, $1) } }
 
     private func extent(_ view: LogView, _ transaction: borrowing ReadTransaction) throws -> LogExtent {
         LogExtent(
@@ -45,7 +45,7 @@ extension EventLog {
     }
 
     /// How much the store holds, as one consistent view. Looks at every device and at everything that waits.
-    public func statistics() throws -> LogStatistics {
+    package func statistics() throws -> LogStatistics {
         try withView { view, transaction in
             let devices = try view.devices(transaction)
             var pending: [PendingKind: Int] = [:]
@@ -72,14 +72,14 @@ extension EventLog {
     }
 
     /// How many items wait on `device` for a launch, without reading them.
-    public func pendingCount(on device: String) throws -> Int {
+    package func pendingCount(on device: String) throws -> Int {
         try withView { view, transaction in
             try view.items(Name(device), transaction).values.count { $0.queued == nil }
         }
     }
 
     /// The device with this ID; nil if it has no event.
-    public func device(_ device: String) throws -> DeviceInfo? {
+    package func device(_ device: String) throws -> DeviceInfo? {
         try withView { view, transaction in
             let status = try view.device(Name(device), transaction)
             return status == DeviceStatus() ? nil : DeviceInfo(device: device, status)

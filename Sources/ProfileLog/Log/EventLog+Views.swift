@@ -36,7 +36,7 @@ extension EventLog {
     }
 
     /// `state`, which must be of this log, with its names.
-    public func catalogueView(_ state: CatalogueState) -> CatalogueView {
+    package func catalogueView(_ state: CatalogueState) -> CatalogueView {
         CatalogueView(
             events: named(state.events),
             attributes: state.attributes.compactMap { number, use in
@@ -51,7 +51,7 @@ extension EventLog {
     }
 
     /// The type of the first value that a custom attribute ever had, by `state`, which must be of this log; nil if it had none.
-    public func firstType(of attribute: Name, by state: CatalogueState) -> AttributeType? {
+    package func firstType(of attribute: Name, by state: CatalogueState) -> AttributeType? {
         names.number(attribute).flatMap { state.attributes[$0]?.first }
     }
 

@@ -6,11 +6,11 @@ internal import Synchronization
 /// Reads are synchronous and short. `commit` is synchronous too, and one at a time: concurrent callers go through a `LogWriter`.
 public final class EventLog: Sendable {
     /// Where the store is.
-    public let path: String
+    package let path: String
     /// How it was opened.
-    public let options: LogOptions
+    package let options: LogOptions
     /// The store's own ID, made with it.
-    public let storeID: [UInt8]
+    package let storeID: [UInt8]
 
     let environment: Environment
     let names: NameTable
@@ -111,7 +111,12 @@ public final class EventLog: Sendable {
     public func prepare(capacity: Int = 1) -> AppendBuilder { AppendBuilder(names: names, capacity: capacity) }
 
     /// The `braze_id` of a user.
-    public func brazeID(of user: UserNumber) -> String { braze.id(user.rawValue) }
+    package func brazeID(of user: UserNumber) -> String { braze.id(user.rawValue) }
+
+    /// Why the log takes no writes now; nil if it does.
+    ///
+    /// It compares the store's files with those that were opened, so it knows before the next append does.
+    public var writeRefusal: StorageError? { environment.writeRefusal }
 
     /// Why the log takes no writes now; nil if it does.
     ///

@@ -1,5 +1,5 @@
 /// A change of who is known by which ID (spec/rest-api 2.3, 2.4, 2.6, 2.7): decided by the commit, on what the log holds by then.
-public enum IdentityChange: Hashable, Sendable {
+package enum IdentityChange: Hashable, Sendable {
     /// `alias` leads to `user` too; to a new user who is known by it alone, if `user` is nil.
     case addAlias(alias: UserID, user: UserID?)
     /// What `alias` led to is led to by `newAlias`, under the same label.
@@ -28,7 +28,7 @@ extension PreparedAppend {
     ///   - key: makes the change, sent again, change nothing; one that changed nothing is not remembered.
     ///   - note: stands for what was asked, and is given back with every answer under `key`: the same key with another note is
     ///     refused.
-    public static func identity(
+    package static func identity(
         _ change: IdentityChange, by found: [UserInfo] = [], context: EventContext, idempotencyKey key: String? = nil,
         note: [UInt8] = []
     ) throws(AppendError) -> PreparedAppend {

@@ -1,16 +1,16 @@
 /// How far a long piece of work has come.
 public struct LogProgress: Hashable, Sendable {
     /// What is being done, in a word or two.
-    public var stage: String
+    package var stage: String
     /// How much is done of this stage, in `unit`.
-    public var done: UInt64
+    package var done: UInt64
     /// Of how many.
-    public var total: UInt64
+    package var total: UInt64
     /// What is counted.
-    public var unit: String
+    package var unit: String
 
     /// Makes a note of progress.
-    public init(stage: String, done: UInt64, total: UInt64, unit: String = "events") {
+    package init(stage: String, done: UInt64, total: UInt64, unit: String = "events") {
         self.stage = stage
         self.done = done
         self.total = total

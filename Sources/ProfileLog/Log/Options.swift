@@ -1,15 +1,15 @@
 /// How a log is opened.
 public struct LogOptions: Sendable {
     /// Items that may wait for a launch on one device; a save beyond is refused.
-    public var pendingItemsPerDevice = 10_000
+    package var pendingItemsPerDevice = 10_000
     /// Events that the caches may be behind before they are written; with more users than that, as many as there are users, up to 2^20.
-    public var indexLag = 65_536
+    package var indexLag = 65_536
     /// Users whose rows one transaction of such a writing touches, at most: each may be a page of its own.
-    public var usersPerIndexSlice = 2_048
+    package var usersPerIndexSlice = 2_048
     /// Events of one user between two snapshots; 0 writes none.
     public var snapshotInterval = 32
     /// Items in one `pendingFlushed` event.
-    public var itemsPerFlush = 500
+    package var itemsPerFlush = 500
     /// The mode of a new store's files (whatever the umask says); its folder may be entered by those who may read them. A store holds
     /// everything that is known of people, so the default is its owner alone.
     public var fileMode: UInt32 = 0o600
@@ -18,7 +18,7 @@ public struct LogOptions: Sendable {
 
     /// Called after each commit of appends that stored events, launches included, on the thread that committed, before the next one may
     /// begin: so it is brief, and leaves the log alone. Not after an erasure, nor for the events of a copy.
-    public var onCommit: (@Sendable (CommitReport) -> Void)?
+    package var onCommit: (@Sendable (CommitReport) -> Void)?
 
     /// Events that the caches may be behind at most before they are written, however many users there are; and that are written at once.
     var greatestLag: UInt64 = 1 << 20

@@ -1,11 +1,11 @@
 /// A saved item that waits for a launch.
-public struct PendingSave: Hashable, Sendable {
+package struct PendingSave: Hashable, Sendable {
     /// The device on which it waits.
-    public var device: String
+    package var device: String
     /// Where on the device.
-    public var storage: DeviceStorage
+    package var storage: DeviceStorage
     /// In which of the three lists.
-    public var kind: PendingKind
+    package var kind: PendingKind
     /// The save.
-    public var event: RecordedEvent
+    package var event: RecordedEvent
 }

@@ -140,7 +140,7 @@ public struct PreparedAppend: Sendable {
 
     /// What `selection` names on `device` will never be flushed. `actor`, who gives it up, and `reason` have 1 to 1,024 bytes each; an actor
     /// `SDK` is refused, as the device itself gives up under that name what its SDK had taken.
-    public static func discard(
+    package static func discard(
         device: String, _ selection: PendingSelection, actor: String, reason: String, context: EventContext
     ) throws(AppendError) -> PreparedAppend {
         try Validation.check(device: device)
@@ -157,7 +157,7 @@ public struct PreparedAppend: Sendable {
 }
 
 /// Which of the items that wait on a device are meant.
-public enum PendingSelection: Hashable, Sendable {
+package enum PendingSelection: Hashable, Sendable {
     case all
     case storage(DeviceStorage)
     case positions(Set<Position>)
@@ -166,22 +166,22 @@ public enum PendingSelection: Hashable, Sendable {
 /// Where the events of an append were stored.
 public struct AppendReceipt: Hashable, Sendable {
     /// The first event's position. The others follow without a gap.
-    public var first: Position
+    package var first: Position
     /// Each event's user and version, in the order of their positions; empty if there was nothing to do.
     public var places: [Place]
     /// Whether the append was stored before, under the same idempotency key.
     public var isRepetition: Bool
     /// What the first answer added, as given to the append; empty if that was erased.
-    public var note: [UInt8]
+    package var note: [UInt8]
     /// Whether the append was stored before and its first event was erased since: nothing is left of what it remembered of its request.
-    public var isErased = false
+    package var isErased = false
 
     /// A user and one of their versions.
     public struct Place: Hashable, Sendable {
         /// The user.
-        public var user: UserNumber
+        package var user: UserNumber
         /// The version that the event got.
-        public var version: Version
+        package var version: Version
     }
 
     init(first: Position, places: [Place], isRepetition: Bool, note: [UInt8]) {
@@ -198,5 +198,5 @@ public struct AppendReceipt: Hashable, Sendable {
     }
 
     /// The last event's position; before `first` if there are no events.
-    public var last: Position { Position(rawValue: first.rawValue + UInt64(places.count) - 1) }
+    package var last: Position { Position(rawValue: first.rawValue + UInt64(places.count) - 1) }
 }

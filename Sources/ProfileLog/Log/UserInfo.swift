@@ -3,18 +3,18 @@ public struct UserInfo: Hashable, Sendable {
     /// The log's own number.
     public var number: UserNumber
     /// How many events they have.
-    public var version: Version
+    package var version: Version
     /// Their IDs in the order in which they were given.
-    public var ids: [UserID]
+    package var ids: [UserID]
     /// The ID that the store assigned.
-    public var brazeID: String
+    package var brazeID: String
     /// Position of their first event.
-    public var created: Position
+    package var created: Position
     /// Whether the person was erased, on their own or with whom they were merged into.
-    public var isErased: Bool
+    package var isErased: Bool
 
     /// The ID by which they are best known: external ID, alias, e-mail, phone, device, or else the `braze_id`.
-    public var id: UserID {
+    package var id: UserID {
         var row = UserRow()
         row.identities = ids
         return row.primary ?? .brazeID(brazeID)

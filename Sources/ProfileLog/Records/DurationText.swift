@@ -1,9 +1,9 @@
 /// Spans of time as people type and read them.
-public enum DurationText {
+package enum DurationText {
     /// Reads a whole number and a unit, `s`, `m`, `h` or `d`, as in `90s`; nil for all else.
     ///
     /// There is no sign, no space and no second unit. A day has 24 hours.
-    public static func parse(_ text: String) -> Duration? {
+    package static func parse(_ text: String) -> Duration? {
         let digits = text.utf8.dropLast()
         guard let unit = text.utf8.last, let seconds = seconds(in: unit), !digits.isEmpty else { return nil }
         var total: Int64 = 0
@@ -22,7 +22,7 @@ public enum DurationText {
     ///
     /// What does not fit is dropped, never rounded up: just under four days are `3 d`. A negative span, which clocks
     /// that disagree produce, has a minus sign.
-    public static func compact(_ duration: Duration) -> String {
+    package static func compact(_ duration: Duration) -> String {
         guard duration >= .zero else { return "-" + compact(.zero - duration) }
         let seconds = duration.components.seconds
         let minutes = seconds / 60 % 60

@@ -27,7 +27,7 @@ extension OccurredAt {
     }
 
     /// Reads the UTF-8 text in `bytes` as `init(iso8601:)` reads a string.
-    public init?(iso8601 bytes: UnsafeBufferPointer<UInt8>) {
+    package init?(iso8601 bytes: UnsafeBufferPointer<UInt8>) {
         var scanner = TimestampScanner(bytes)
         guard let value = scanner.moment() else { return nil }
         self = value

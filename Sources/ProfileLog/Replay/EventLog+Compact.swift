@@ -7,7 +7,7 @@ extension EventLog {
     /// Needs the store alone (`StorageError.inUse` otherwise), and room for a second file. The new file takes the old one's place when it
     /// is complete and on the disk; until then a crash leaves the store as it was. Disks may keep what was in the old file, and so do
     /// backups.
-    public static func compact(
+    package static func compact(
         path: String, options: LogOptions = LogOptions(),
         projections: [any Projection.Type] = [ProfileProjection.self], progress: (LogProgress) -> Bool = { _ in true }
     ) throws -> Compaction {
@@ -38,11 +38,11 @@ extension EventLog {
 }
 
 /// What a compaction did.
-public struct Compaction: Hashable, Sendable {
+package struct Compaction: Hashable, Sendable {
     /// Bytes of the file that were in use, free pages included.
-    public var bytesBefore: UInt64
+    package var bytesBefore: UInt64
     /// Bytes that the new file uses.
-    public var bytesAfter: UInt64
+    package var bytesAfter: UInt64
     /// Whether it was done; false if the caller stopped it, and the store is as it was.
-    public var isComplete: Bool
+    package var isComplete: Bool
 }

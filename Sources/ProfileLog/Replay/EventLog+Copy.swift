@@ -6,7 +6,7 @@ extension EventLog {
     ///
     /// With `latest`, an event with a later time gets that time in the copy: the clock was ahead when it was recorded
     /// (docs/decisions/0007). Such a copy goes on only in one run.
-    public func replay(
+    package func replay(
         into path: String, until: Position? = nil, latest: Timestamp? = nil,
         progress: (LogProgress) -> Bool = { _ in true }
     ) throws -> ReplayReport {

@@ -5,7 +5,7 @@ extension EventLog {
     /// same bytes as the fresh fold, now and after each of their launches, and their history as many events; what waits on each device must
     /// be what the fresh profiles hold as pending. The latter is known for the log's end alone: it is left out if `until` is before that.
     /// `progress` may stop the work by answering false; the report then covers what was done.
-    public func replay(
+    package func replay(
         threads: Int = 1, until: Position? = nil, verify: Bool = false,
         progress: (LogProgress) -> Bool = { _ in true }
     ) throws -> ReplayReport {
@@ -58,21 +58,21 @@ extension EventLog {
 /// What a replay found.
 public struct ReplayReport: Hashable, Sendable {
     /// Events folded.
-    public var events: UInt64
+    package var events: UInt64
     /// Users who have any.
-    public var users: Int
+    package var users: Int
     /// The time that the fold took, without the comparison.
-    public var elapsed: Duration
+    package var elapsed: Duration
     /// SHA-256 over all profiles; of a replay that was stopped, over what it had folded.
-    public var digest: String
+    package var digest: String
     /// Whether the replay came to its end.
-    public var isComplete: Bool
+    package var isComplete: Bool
     /// Comparisons of a profile that is read live with a fresh fold: one for each user, and one for each of their launches and flushes.
-    public var compared = 0
+    package var compared = 0
     /// Devices of which that was compared what waits on them; nil if it was not.
-    public var devices: Int?
+    package var devices: Int?
     /// Where live and replayed state differ, one line each, the first hundred.
-    public var differences: [String] = []
+    package var differences: [String] = []
 
     /// Whether nothing differs.
     public var isEqual: Bool { differences.isEmpty }

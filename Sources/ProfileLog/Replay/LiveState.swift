@@ -4,7 +4,7 @@ internal import Synchronization
 ///
 /// Any thread may look; one at a time catches up. The first look reads the stored state and folds what follows it, and so does the first one
 /// behind an erasure: whoever must not wait for that asks ``catchUpIfNear()``.
-public final class LiveState<P: Projection>: Sendable {
+package final class LiveState<P: Projection>: Sendable {
     private let log: EventLog
     private let reached = Guarded<(state: P.State, position: Position)?>(nil)
     /// Held by whoever folds from the beginning, so that it is done once; nobody is kept from looking meanwhile.
@@ -14,12 +14,12 @@ public final class LiveState<P: Projection>: Sendable {
     private static var eventsAtOnce: UInt64 { 10_000 }
 
     /// A live state of `log`; nothing is read yet.
-    public init(_ log: EventLog) { self.log = log }
+    package init(_ log: EventLog) { self.log = log }
 
     /// Folds in what was acknowledged before the call, and tells how far the state reaches now. However many are erased meanwhile, it folds
     /// from the beginning once.
     @discardableResult
-    public func catchUp() throws -> Position {
+    package func catchUp() throws -> Position {
         let last = try log.lastPosition()
         if let position = reached.withReading({ $0?.position }), position >= last { return position }
         while true {
@@ -37,7 +37,7 @@ public final class LiveState<P: Projection>: Sendable {
     }
 
     /// Catches up if it takes no longer than some milliseconds, and tells whether it did.
-    public func catchUpIfNear() throws -> Bool {
+    package func catchUpIfNear() throws -> Bool {
         let last = try log.lastPosition()
         guard let position = reached.withReading({ $0?.position }) else { return false }
         if position >= last { return true }
@@ -60,14 +60,14 @@ public final class LiveState<P: Projection>: Sendable {
     /// Lends the state as the last catching up left it. Nobody catches up meanwhile, so `body` should be short.
     ///
     /// If there is none, or an erasure has taken it away, it catches up first: whoever must not wait for that asks ``withStateIfThere(_:)``.
-    public func withState<Result>(_ body: (P.State) throws -> Result) throws -> Result {
+    package func withState<Result>(_ body: (P.State) throws -> Result) throws -> Result {
         if let result = try withStateIfThere(body) { return result }
         try catchUp()
         return try withStateIfThere(body) ?? body(log.state(overStore: P.self).state)
     }
 
     /// As ``withState(_:)``; nil if there is no state.
-    public func withStateIfThere<Result>(_ body: (P.State) throws -> Result) throws -> Result? {
+    package func withStateIfThere<Result>(_ body: (P.State) throws -> Result) throws -> Result? {
         try reached.withReading { reached throws(any Error) -> Result? in
             try reached.map { try body($0.state) }
         }

@@ -2,7 +2,7 @@ internal import CLMDB
 internal import Glibc
 
 /// What a folder holds. Looking changes nothing in it, while LMDB leaves its lock file in every folder that it opens.
-public enum StoreFolder: Hashable, Sendable {
+package enum StoreFolder: Hashable, Sendable {
     /// Nothing: there is no such folder, or it is empty. The first write makes a store of it.
     case vacant
     /// What a very first write left that was stopped while it made the files. The next write makes them again.
@@ -13,7 +13,7 @@ public enum StoreFolder: Hashable, Sendable {
     case foreign
 
     /// Looks into the folder at `path`; it need not exist.
-    public init(path: String) throws(StorageError) {
+    package init(path: String) throws(StorageError) {
         let data = Environment.dataFile(in: path)
         if let file = FileIdentity(data) {
             self = Self.with(file, path)

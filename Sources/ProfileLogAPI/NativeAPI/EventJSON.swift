@@ -13,7 +13,7 @@ public struct EventJSON {
     public init(log: EventLog) { self.log = log }
 
     /// Writes `event` as one object.
-    public mutating func write(_ event: RecordedEvent, to json: inout JSONWriter) throws {
+    package mutating func write(_ event: RecordedEvent, to json: inout JSONWriter) throws {
         json.beginObject()
         json.key("position")
         json.value(event.position.rawValue)

@@ -16,9 +16,11 @@ public struct APIRequest: Sendable {
     public var idempotencyKey: String?
     /// The header `If-Match`: the number of events that the user must have, with or without quotes.
     public var ifMatch: String?
-    /// What the caller puts before a path, as in `http://127.0.0.1:8080`: addresses in answers begin with it. Empty if
-    /// they are to begin with the path.
+    /// What comes before a path in links of answers, as in `https://profiles.example`; empty for relative links.
     public var baseURL = ""
+    /// The service's own URL, as in `http://127.0.0.1:8080`, for addresses in answers that cannot be relative, if
+    /// `baseURL` is empty.
+    public var localURL: @Sendable () -> String = { "" }
     /// A JSON object; empty for `get`.
     public var body: [UInt8]
     /// What the path names, as the `device` of `/v1/devices/{device}`: taken out of it by the API.

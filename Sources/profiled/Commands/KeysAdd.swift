@@ -7,7 +7,7 @@ internal import ProfileLogAPI
 struct KeysAdd: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "add",
-        abstract: "Make a key, which is shown this once.",
+        abstract: "Make a key, which is shown only once.",
         discussion: """
             Permissions are named as Braze names them (users.track, users.export.ids, …); v1.read and v1.write are for the \
             native API, metrics is for /metrics, and all is for everything.
@@ -35,33 +35,33 @@ struct KeysAdd: ParsableCommand {
         let known = Endpoint.permissions + ["metrics", "all"]
         if permissionNames.isEmpty { throw ValidationError("--permissions must name at least one.") }
         for name in permissionNames where !known.contains(name) {
-            throw ValidationError("\(name) is no permission; there are \(known.joined(separator: ", ")).")
+            throw ValidationError("\(name) is no permission; the permissions are \(known.joined(separator: ", ")).")
         }
     }
 
     func run() throws {
         try KeysCommand.reporting {
             let key = APIKey.random()
-            // The store comes first: its folder would not become one with another program's files in it.
+            // The store comes first: a folder with other files in it cannot become a store.
             if store.keys == nil { _ = try EventLog(path: store.path, create: true, projections: API.projections) }
             try store.keyFile.update { keys in
                 guard !keys.contains(where: { $0.name == name }) else {
                     throw StartFailure(
-                        "There is a key called \(name) already.",
-                        remedy: "Take another name, or revoke that one first: `profiled keys revoke`.")
+                        "There is already a key called \(name).",
+                        remedy: "Take another name, or first revoke the old key with `profiled keys revoke`.")
                 }
                 keys.append(
                     StoredKey(
                         key, name: name, created: Timestamp.now().rfc3339(), permissions: permissionNames))
             }
-            // It is valid now, whatever the disk says, and nobody can ask for it again.
+            // The key is valid now, whatever the disk says, and cannot be shown again.
             let synced = Result { () throws(StartFailure) in try store.keyFile.sync() }
             try KeysCommand.print(key.text)
             try synced.get()
             KeysCommand.note(
                 """
-                The key \(name) is shown this once; \(store.keyFile.path) keeps its hash.
-                Send it as `Authorization: Bearer KEY`: a service that reads this file takes no request without one now.
+                The key \(name) is shown only this once; \(store.keyFile.path) keeps its hash.
+                Send it as `Authorization: Bearer KEY`: a service with this file now refuses requests without a key.
                 """)
         }
     }

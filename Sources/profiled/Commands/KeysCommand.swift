@@ -7,12 +7,12 @@ struct KeysCommand: ParsableCommand {
         commandName: "keys",
         abstract: "Make, list and revoke the keys that requests need.",
         discussion: """
-            As soon as there is a file of keys, every request needs one that it allows. The file keeps hashes alone; a \
-            running service sees a change after 20 ms.
+            As soon as there is a file of keys, every request needs a key with a permission for it. The file keeps \
+            only hashes. A running service sees a change after 20 ms.
             """,
         subcommands: [KeysAdd.self, KeysList.self, KeysRevoke.self])
 
-    /// Runs `body`, and tells a failure as the service does.
+    /// Runs `body`, and prints a failure as the service does.
     static func reporting(_ body: () throws -> Void) throws {
         do {
             try body()
@@ -23,7 +23,7 @@ struct KeysCommand: ParsableCommand {
         }
     }
 
-    /// Tells people something beside the output.
+    /// Prints a message for people, on standard error.
     static func note(_ text: String) { try? FileHandle.standardError.write(contentsOf: Data((text + "\n").utf8)) }
 
     static func print(_ line: String) throws {

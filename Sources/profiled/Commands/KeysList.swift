@@ -1,5 +1,4 @@
 internal import ArgumentParser
-internal import ProfileLog
 
 /// `profiled keys list`
 struct KeysList: ParsableCommand {
@@ -15,7 +14,10 @@ struct KeysList: ParsableCommand {
             let keys = try store.knownKeys()
             for key in keys ?? [] { try KeysCommand.print(json ? Self.line(key) : Self.row(key)) }
             guard keys?.isEmpty ?? true else { return }
-            let meaning = keys == nil ? "a service lets this machine in without one" : "nobody comes in"
+            let meaning =
+                keys == nil
+                ? "a service accepts requests from this machine without one"
+                : "a service refuses every request"
             KeysCommand.note("There are no keys: \(meaning). Next: `profiled keys add --name NAME`.")
         }
     }
@@ -25,19 +27,10 @@ struct KeysList: ParsableCommand {
     }
 
     private static func line(_ key: StoredKey) -> String {
-        var json = JSONWriter()
-        json.beginObject()
-        json.key("id")
-        json.value(key.id)
-        json.key("name")
-        json.value(key.name)
-        json.key("created")
-        json.value(key.created)
-        json.key("permissions")
-        json.beginArray()
-        for permission in key.permissions { json.value(permission) }
-        json.endArray()
-        json.endObject()
-        return json.text
+        let line: JSONLiteral = [
+            "id": .string(key.id), "name": .string(key.name), "created": .string(key.created),
+            "permissions": .array(key.permissions.map { .string($0) }),
+        ]
+        return String(decoding: line.bytes, as: UTF8.self)
     }
 }

@@ -5,9 +5,10 @@ struct KeysRevoke: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "revoke",
         abstract: "Make a key invalid, for ever.",
-        discussion:
-            "A running service sees that after 20 ms. The last one may go too: then nobody comes in, until there is another or the file is removed."
-    )
+        discussion: """
+            A running service sees this after 20 ms. After the last key is revoked, every request is refused, until \
+            there is another key or the file is removed.
+            """)
 
     @OptionGroup var store: StoreOptions
 
@@ -18,7 +19,7 @@ struct KeysRevoke: ParsableCommand {
         try KeysCommand.reporting {
             let unknown = StartFailure(
                 "There is no key with the ID or name \(key).",
-                remedy: "`profiled keys list` shows those that there are.")
+                remedy: "`profiled keys list` shows the keys.")
             guard try store.knownKeys() != nil else { throw unknown }
             let name = try store.keyFile.update { keys in
                 guard let place = keys.firstIndex(where: { $0.id == key || $0.name == key }) else { throw unknown }

@@ -10,8 +10,8 @@ struct ServeCommand: AsyncParsableCommand {
         commandName: "serve",
         abstract: "Serve a store over HTTP until a signal comes.",
         discussion: """
-            Opens the store, which is made if there is none, and answers until SIGTERM or SIGINT: then it takes no new \
-            requests, finishes those that it has, writes what waits and exits with 0.
+            Opens the store, or makes one, and answers until SIGTERM or SIGINT. Then it takes no new requests, finishes \
+            those that it has, writes what waits and exits with 0.
 
             Messages and the log of requests go to standard error; standard output gets one line when it is ready. \
             Without keys, anyone who can reach the port can read and write the store, so it listens on this machine alone.
@@ -22,7 +22,7 @@ struct ServeCommand: AsyncParsableCommand {
 
     func validate() throws {
         if options.isEphemeral, store.store != nil {
-            throw ValidationError("--ephemeral makes a store of its own, so --store has no meaning beside it.")
+            throw ValidationError("--ephemeral makes a store of its own, so --store has no meaning with it.")
         }
     }
 
@@ -43,19 +43,27 @@ struct ServeCommand: AsyncParsableCommand {
     }
 
     private func serve(_ logger: Logger) async throws {
-        // First of all: what an earlier service has left in it must not be taken for this one's port, and one that is in use stops the start.
+        let maxConnections = try ProcessLimits.reserveFiles(forConnections: options.maxConnections)
+        if maxConnections < options.maxConnections {
+            logger.notice(
+                "RLIMIT_NOFILE allows fewer connections than --max-connections",
+                metadata: ["connections": .stringConvertible(maxConnections)])
+        }
+        // Before all else that is opened: an old file must not be taken for this one's port, and one in use stops the
+        // start.
         let portFile = try options.portFile.map { try PortFile(path: $0) }
         defer { portFile?.remove() }
         let fixtures = try options.fixtures.map { try Fixtures(path: $0) }
         let workspace = try options.workspace.map { try WorkspaceFile.read($0) } ?? Workspace()
-        // A temporary store has no folder in which somebody could have put keys: those must be named.
+        // A temporary store has no folder with keys: those must be named.
         let hasKeyFile = !options.isEphemeral || store.keys != nil
         let present = hasKeyFile ? try store.presentKeys() : nil
         guard options.isLoopback || present?.isEmpty == false else { throw withoutKeys }
         let keys = KeyRing(hasKeyFile ? store.keyFile : nil, isClosed: !options.isLoopback || present != nil)
         try PortCheck.run(host: options.host, port: options.port)
-        let metrics = ServiceMetrics()
-        let server = Server(options: options, keys: keys, metrics: metrics, logger: logger)
+        let metrics = Metrics()
+        let server = Server(
+            options: options, keys: keys, metrics: metrics, maxConnections: maxConnections, logger: logger)
         if options.isEphemeral {
             let stores = try EphemeralStores(fixtures: fixtures, workspace: workspace, metrics: metrics)
             defer { stores.remove() }
@@ -72,7 +80,7 @@ struct ServeCommand: AsyncParsableCommand {
 
     private var withoutKeys: StartFailure {
         StartFailure(
-            "Others could reach \(options.host), and there are no keys.",
+            "Other machines could reach \(options.host), and there are no keys.",
             remedy:
                 "Make one with `profiled keys add --name NAME`, or listen on this machine alone with --host 127.0.0.1.")
     }

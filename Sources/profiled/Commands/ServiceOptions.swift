@@ -8,11 +8,18 @@ struct ServiceOptions: ParsableArguments, Sendable {
     @Option(help: "The TCP port; 0 takes any that is free.")
     var port = 8080
 
-    @Option(help: "The address to listen on; one that others can reach needs keys.")
+    @Option(help: "The address to listen on; one that other machines can reach needs keys.")
     var host = "127.0.0.1"
 
     @Option(help: ArgumentHelp("A file to write the port into when the service is ready.", valueName: "file"))
     var portFile: String?
+
+    @Option(
+        name: .customLong("base-url"),
+        help: ArgumentHelp(
+            "The URL by which clients reach the service, for links in answers; without it links are relative.",
+            valueName: "url"))
+    var baseURL: BaseURL?
 
     @Flag(
         name: .customLong("ephemeral"),
@@ -20,37 +27,41 @@ struct ServiceOptions: ParsableArguments, Sendable {
     )
     var isEphemeral = false
 
-    @Option(help: ArgumentHelp("JSON Lines that are stored at the start, as for profilecli import.", valueName: "file"))
+    @Option(help: ArgumentHelp("JSON Lines to store at the start, as for profilecli import.", valueName: "file"))
     var fixtures: String?
 
-    @Option(help: ArgumentHelp("What a Braze workspace is set up with, in YAML: docs/workspace.md.", valueName: "file"))
+    @Option(help: ArgumentHelp("The setup of a Braze workspace, in YAML: docs/workspace.md.", valueName: "file"))
     var workspace: String?
 
     @Option(
         name: .customLong("rate-limit"),
         help: ArgumentHelp(
-            "For /users/track, or for others with PATH= or PATH,PATH= in front, which then share it; several, all of which hold.",
+            "A limit for /users/track, or with PATH= or PATH,PATH= at its front for others, which share it; repeatable.",
             valueName: "requests/seconds"))
     var rateLimits: [RateLimit] = []
 
-    @Option(
-        name: .customLong("max-streams"),
-        help: ArgumentHelp("Readers of /v1/events that are open at once.", valueName: "count"))
-    var mostStreams = 64
+    @Option(help: ArgumentHelp("Connections open at once; idle ones give way to new ones.", valueName: "count"))
+    var maxConnections = 1024
+
+    @Option(help: ArgumentHelp("Connections of one client address.", valueName: "count"))
+    var maxConnectionsPerAddress = 512
+
+    @Option(help: ArgumentHelp("Readers of /v1/events open at once.", valueName: "count"))
+    var maxStreams = 64
 
     @Option(
         name: .customLong("heartbeat"),
-        help: ArgumentHelp("How often a silent stream of events says that it is there.", valueName: "seconds"))
+        help: ArgumentHelp("How often a silent stream of events sends a comment.", valueName: "seconds"))
     var heartbeatSeconds = 15
 
     @Option(
         name: .customLong("body-timeout"),
-        help: ArgumentHelp("How long the body of a request may take to arrive.", valueName: "seconds"))
+        help: ArgumentHelp("How long a request may take to arrive.", valueName: "seconds"))
     var bodyTimeoutSeconds = 30
 
     @Option(
         name: .customLong("body-memory"),
-        help: ArgumentHelp("What all bodies that are being read may take together.", valueName: "mebibytes"))
+        help: ArgumentHelp("Memory for all bodies that are being read.", valueName: "mebibytes"))
     var bodyMemoryMebibytes = 256
 
     @Option(
@@ -65,9 +76,25 @@ struct ServiceOptions: ParsableArguments, Sendable {
     @Option(help: "text or json.")
     var logFormat = LogFormat.text
 
+    /// In which form messages are written.
+    enum LogFormat: String, ExpressibleByArgument, Sendable { case text, json }
+
+    /// `http://…` or `https://…`, without a slash at its end.
+    struct BaseURL: ExpressibleByArgument, Sendable {
+        let text: String
+
+        init?(argument: String) {
+            let text = argument.hasSuffix("/") ? String(argument.dropLast()) : argument
+            guard let url = URL(string: text), ["http", "https"].contains(url.scheme), url.host()?.isEmpty == false,
+                url.query() == nil, url.fragment() == nil, text.utf8.allSatisfy({ (0x21...0x7E).contains($0) })
+            else { return nil }
+            self.text = text
+        }
+    }
+
     var level: Logger.Level { Logger.Level(rawValue: logLevel) ?? .notice }
 
-    /// Whether nobody but this machine can reach the address: a name like `127.example.com` is none of those.
+    /// Whether only this machine can reach the address. A name like `127.example.com` is no such address.
     var isLoopback: Bool {
         if host == "localhost" { return true }
         var address = in_addr()
@@ -85,9 +112,9 @@ struct ServiceOptions: ParsableArguments, Sendable {
         }
         if host.isEmpty { throw ValidationError("--host must not be empty.") }
         for (name, number) in [
-            ("max-streams", mostStreams), ("heartbeat", heartbeatSeconds), ("body-timeout", bodyTimeoutSeconds),
-            ("body-memory", bodyMemoryMebibytes),
-            ("idle-timeout", idleTimeoutSeconds),
+            ("max-connections", maxConnections), ("max-connections-per-address", maxConnectionsPerAddress),
+            ("max-streams", maxStreams), ("heartbeat", heartbeatSeconds), ("body-timeout", bodyTimeoutSeconds),
+            ("body-memory", bodyMemoryMebibytes), ("idle-timeout", idleTimeoutSeconds),
         ] where !(1...86_400).contains(number) {
             throw ValidationError("--\(name) must be from 1 to 86400.")
         }

@@ -20,8 +20,7 @@ struct StoreOptions: ParsableArguments {
     /// The file of the keys.
     var keyFile: KeyFile { KeyFile(path: keys ?? path + "/keys.json") }
 
-    /// The keys that are there; nil if a store has no file of them. Throws if there is no file where one is named, and if the store cannot
-    /// have any since it is no folder.
+    /// The keys; nil if the store has no file of them. Throws if `--keys` names no file, and if the store is no folder.
     func presentKeys() throws -> [StoredKey]? {
         var isFolder: ObjCBool = true
         if keys == nil, FileManager.default.fileExists(atPath: path, isDirectory: &isFolder), !isFolder.boolValue {

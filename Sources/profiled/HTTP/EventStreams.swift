@@ -4,30 +4,25 @@ internal import NIOCore
 internal import ProfileLogAPI
 internal import ServiceLifecycle
 
-/// Server-sent events: the log, told to readers for as long as they stay.
+/// Server-sent events: sends the log to readers for as long as they stay.
 ///
-/// A slice is read only when the one before it has been taken by the connection, so a slow reader costs a slice and no more.
+/// A slice is read when the connection has taken the one before it, so a slow reader costs one slice.
 struct EventStreams: Sendable {
-    /// The endpoint that tells them, to those who ask for `text/event-stream`.
+    /// The endpoint that sends them, to clients that ask for `text/event-stream`.
     static let path = "/v1/events"
     private static let pollInterval = Duration.milliseconds(20)
 
-    private let store: LiveStore
-    private let metrics: ServiceMetrics
-    private let most: Int
-    private let heartbeat: Duration
-
-    init(_ store: LiveStore, _ metrics: ServiceMetrics, most: Int, heartbeat: Duration) {
-        self.store = store
-        self.metrics = metrics
-        self.most = most
-        self.heartbeat = heartbeat
-    }
+    let store: LiveStore
+    let metrics: Metrics
+    /// Streams that may be open at once.
+    let limit: Int
+    /// A silent stream sends a comment this often.
+    let heartbeat: Duration
 
     /// A place for one more stream; nil if all are taken.
-    func takePlace() -> Place? { metrics.openStream(most: most) ? Place(metrics: metrics) : nil }
+    func takePlace() -> Place? { metrics.openStream(limit: limit) ? Place(metrics: metrics) : nil }
 
-    /// A response that tells what `feed` has for as long as `isAllowed` and the reader stays.
+    /// A response that sends what `feed` has for as long as `isAllowed` and the reader stays.
     func response(
         _ feed: EventFeed, in place: Place, _ headers: [HTTPField],
         on connection: ConnectionContext,
@@ -37,7 +32,7 @@ struct EventStreams: Sendable {
             defer { withExtendedLifetime(place) {} }
             connection.endWithInput()
             try await withTaskExecutorPreference(globalConcurrentExecutor) {
-                try await tell(feed, to: &writer) { connection.isOpen && isAllowed() }
+                try await send(feed, to: &writer) { connection.isOpen && isAllowed() }
             }
             try await writer.finish(nil)
         }
@@ -46,7 +41,7 @@ struct EventStreams: Sendable {
     }
 
     @concurrent
-    private func tell(
+    private func send(
         _ feed: EventFeed, to writer: inout any ResponseBodyWriter, while isWanted: () -> Bool
     ) async throws {
         var feed = feed
@@ -55,7 +50,7 @@ struct EventStreams: Sendable {
         var lastWritten = ContinuousClock.now
         while isWanted(), !Task.isShuttingDownGracefully, !Task.isCancelled {
             if !feed.reads(store.api.log) {
-                // Positions begin anew: what the reader remembers has no meaning any more.
+                // The store was emptied: the positions that the reader knows mean nothing now.
                 try await writer.write(ByteBuffer(string: "event: reset\nid: 0\ndata: {}\n\n"))
                 return
             }
@@ -73,11 +68,11 @@ struct EventStreams: Sendable {
         }
     }
 
-    /// One of the places; given back when the response ends, or was never written.
+    /// One of the places; free again when the response has ended, or was never written.
     final class Place: Sendable {
-        private let metrics: ServiceMetrics
+        private let metrics: Metrics
 
-        fileprivate init(metrics: ServiceMetrics) { self.metrics = metrics }
+        fileprivate init(metrics: Metrics) { self.metrics = metrics }
 
         deinit { metrics.closeStream() }
     }

@@ -1,9 +1,10 @@
 internal import NIOCore
 
-/// Runs the tasks of a connection on the event loop that reads and writes it: a request that is answered there changes no thread on
-/// its way in, and one on its way out, behind its commit.
+/// Runs the tasks of a connection on the event loop that reads and writes it, so that a short request changes no thread
+/// but for its commit.
 ///
-/// What takes long, or waits in a call, must go elsewhere (`withTaskExecutorPreference`), for it holds up the loop's other connections.
+/// Work that takes long or blocks must go elsewhere (`withTaskExecutorPreference`): it would hold up the loop's other
+/// connections.
 final class LoopExecutor: TaskExecutor {
     private let loop: any EventLoop
 

@@ -1,209 +1,129 @@
-internal import ProfileLog
 internal import ProfileLogAPI
 
-/// The description of the service for programs, in OpenAPI 3.1: made of the endpoints themselves, so that it cannot name others.
+/// The description of the service for programs, in OpenAPI 3.1: made of the endpoints themselves, so that it names all
+/// of them and no others.
 enum OpenAPI {
-    /// The whole document.
-    static let document: [UInt8] = {
-        var json = JSONWriter()
-        json.beginObject()
-        json.member("openapi", "3.1.0")
-        json.object("info") { json in
-            json.member("title", "ProfileLog")
-            json.member("version", "1")
-            json.member("description", "Profiles of users as events. docs/api.md describes what each request does.")
-        }
-        json.object("paths") { json in
-            for path in paths {
-                json.object(path) { json in
-                    if let own = OwnPath(rawValue: path) { operation(own, &json) }
-                    for endpoint in API.endpoints where endpoint.path == path { operation(endpoint, &json) }
-                }
+    /// The whole document; `needsKeys` says whether requests need a key.
+    static func document(needsKeys: Bool) -> [UInt8] { needsKeys ? withKeys : withoutKeys }
+
+    private static let withKeys = document(security: [["key": []]])
+    private static let withoutKeys = document(security: [[:], ["key": []]])
+
+    private static func document(security: JSONLiteral) -> [UInt8] {
+        var paths: [(name: String, operations: [(String, JSONLiteral)])] = []
+        func add(_ path: String, _ method: String, _ operation: JSONLiteral) {
+            if let place = paths.firstIndex(where: { $0.name == path }) {
+                paths[place].operations.append((method, operation))
+            } else {
+                paths.append((path, [(method, operation)]))
             }
         }
-        json.object("components", components)
-        json.endObject()
-        return json.bytes
-    }()
+        for own in OwnPath.allCases {
+            add(own.rawValue, "get", operation(own, own.permission == nil ? [] : security))
+        }
+        for endpoint in API.endpoints {
+            let security = endpoint.permission == nil ? [] : security
+            add(endpoint.path, endpoint.method.rawValue.lowercased(), operation(endpoint, security))
+        }
+        let document: JSONLiteral = [
+            "openapi": "3.1.0",
+            "info": [
+                "title": "ProfileLog", "version": "1",
+                "description": "Profiles of users as events. docs/api.md describes what each request does.",
+            ],
+            "paths": .object(paths.map { ($0.name, .object($0.operations)) }),
+            "components": [
+                "securitySchemes": ["key": ["type": "http", "scheme": "bearer"]],
+                "schemas": ["Problem": ["type": "object", "properties": .object(problemMembers)]],
+            ],
+        ]
+        return document.bytes
+    }
 
-    private static var paths: [String] {
-        var seen: Set<String> = []
-        return (OwnPath.allCases.map(\.rawValue) + API.endpoints.map(\.path)).filter { seen.insert($0).inserted }
+    private static let problemMembers = ["error", "message", "remedy", "code", "place", "reason"].map {
+        ($0, ["type": "string"] as JSONLiteral)
     }
 
     // MARK: - Operations
 
-    private static func operation(_ own: OwnPath, _ json: inout JSONWriter) {
-        json.object("get") { json in
-            json.member("operationId", id("get", own.rawValue))
-            json.member("summary", own.summary)
-            security(isNeeded: own.permission != nil, &json)
-            json.object("responses") { json in
-                json.object("200") { $0.member("description", own.summary) }
-                problem(&json)
-            }
-        }
+    private static func operation(_ own: OwnPath, _ security: JSONLiteral) -> JSONLiteral {
+        [
+            "operationId": id("get", own.rawValue), "summary": .string(own.summary), "security": security,
+            "responses": ["200": ["description": .string(own.summary)], "default": problem],
+        ]
     }
 
-    private static func operation(_ endpoint: Endpoint, _ json: inout JSONWriter) {
-        let method = endpoint.method.rawValue.lowercased()
-        json.object(method) { json in
-            json.member("operationId", id(method, endpoint.path))
-            json.member("summary", endpoint.summary)
-            if let permission = endpoint.permission { json.member("description", "Permission: \(permission)") }
-            parameters(endpoint, &json)
-            if endpoint.method == .post { body(endpoint, &json) }
-            security(isNeeded: endpoint.permission != nil, &json)
-            json.object("responses") { json in
-                json.object(endpoint.isNative ? "200" : "2XX") { json in
-                    json.member("description", "done")
-                    json.object("content") { json in
-                        for type in endpoint.mediaTypes {
-                            let isJSON = type == "application/json"
-                            json.object(type) {
-                                $0.object("schema") { $0.member("type", isJSON ? "object" : "string") }
-                            }
-                        }
-                        if endpoint.path == EventStreams.path {
-                            json.object("text/event-stream") { $0.object("schema") { $0.member("type", "string") } }
-                        }
-                    }
-                }
-                problem(&json)
-            }
+    private static func operation(_ endpoint: Endpoint, _ security: JSONLiteral) -> JSONLiteral {
+        var types = endpoint.mediaTypes
+        if endpoint.path == EventStreams.path { types.append("text/event-stream") }
+        let content = types.map { type -> (String, JSONLiteral) in
+            (type, ["schema": ["type": type == "application/json" ? "object" : "string"]])
         }
+        return [
+            "operationId": id(endpoint.method.rawValue.lowercased(), endpoint.path),
+            "summary": .string(endpoint.summary),
+            "description": endpoint.permission.map { "Permission: \($0)" } ?? .absent,
+            "parameters": .array(parameters(endpoint)),
+            "requestBody": endpoint.method == .post ? body(endpoint) : .absent,
+            "security": security,
+            "responses": [
+                endpoint.isNative ? "200" : "2XX": ["description": "done", "content": .object(content)],
+                "default": problem,
+            ],
+        ]
     }
 
-    private static func parameters(_ endpoint: Endpoint, _ json: inout JSONWriter) {
+    private static func parameters(_ endpoint: Endpoint) -> [JSONLiteral] {
         let inputs = endpoint.inputs ?? []
-        json.key("parameters")
-        json.beginArray()
-        for part in endpoint.path.split(separator: "/") where part.first == "{" {
-            parameter(EndpointInput(String(part.dropFirst().dropLast()), isRequired: true), in: "path", &json)
+        var headers: [EndpointInput] = []
+        if endpoint.takesIdempotencyKey { headers.append(EndpointInput("Idempotency-Key")) }
+        if inputs.contains(where: { $0.name == "expect" }) { headers.append(EndpointInput("If-Match")) }
+        if endpoint.path == EventStreams.path { headers.append(EndpointInput("Last-Event-ID")) }
+        let names = endpoint.path.split(separator: "/").filter { $0.first == "{" }
+        let inPath = names.map { EndpointInput(String($0.dropFirst().dropLast()), isRequired: true) }
+        return inPath.map { parameter($0, in: "path") }
+            + (endpoint.method == .get ? inputs : []).map { parameter($0, in: "query") }
+            + headers.map { parameter($0, in: "header") }
+    }
+
+    private static func parameter(_ input: EndpointInput, in place: String) -> JSONLiteral {
+        [
+            "name": .string(input.name), "in": .string(place), "required": .bool(input.isRequired),
+            "schema": schema(input, mayBeNull: false),
+        ]
+    }
+
+    private static func body(_ endpoint: Endpoint) -> JSONLiteral {
+        let required = (endpoint.inputs ?? []).filter(\.isRequired)
+        // A member that is null counts as missing.
+        let properties = endpoint.inputs.map { inputs in
+            JSONLiteral.object(inputs.map { ($0.name, schema($0, mayBeNull: !$0.isRequired)) })
         }
-        if endpoint.method == .get { for input in inputs { parameter(input, in: "query", &json) } }
-        if endpoint.takesIdempotencyKey {
-            parameter(EndpointInput("Idempotency-Key"), in: "header", &json)
-        }
-        if inputs.contains(where: { $0.name == "expect" }) {
-            parameter(EndpointInput("If-Match"), in: "header", &json)
-        }
-        if endpoint.path == EventStreams.path { parameter(EndpointInput("Last-Event-ID"), in: "header", &json) }
-        json.endArray()
+        let object: JSONLiteral = [
+            "type": "object", "properties": properties ?? .absent,
+            "required": required.isEmpty ? .absent : .array(required.map { .string($0.name) }),
+            "additionalProperties": .bool(!endpoint.isNative),
+        ]
+        return ["required": .bool(!required.isEmpty), "content": ["application/json": ["schema": object]]]
     }
 
-    private static func parameter(_ input: EndpointInput, in place: String, _ json: inout JSONWriter) {
-        json.beginObject()
-        json.member("name", input.name)
-        json.member("in", place)
-        json.key("required")
-        json.value(input.isRequired)
-        json.object("schema") { json in schema(input, &json) }
-        json.endObject()
+    private static func schema(_ input: EndpointInput, mayBeNull: Bool) -> JSONLiteral {
+        let type = JSONLiteral.string(input.kind.rawValue)
+        let limits = input.limits
+        return [
+            "type": input.kind == .any ? .absent : mayBeNull ? [type, "null"] : type,
+            "minimum": limits.map { .integer($0.lowerBound) } ?? .absent,
+            "maximum": limits.map { .integer($0.upperBound) } ?? .absent,
+            "default": input.standard.map { .integer($0) } ?? .absent,
+        ]
     }
 
-    private static func body(_ endpoint: Endpoint, _ json: inout JSONWriter) {
-        let inputs = endpoint.inputs
-        let required = (inputs ?? []).filter(\.isRequired)
-        json.object("requestBody") { json in
-            json.key("required")
-            json.value(!required.isEmpty)
-            json.object("content") { json in
-                json.object("application/json") { json in
-                    json.object("schema") { json in
-                        json.member("type", "object")
-                        if let inputs {
-                            json.object("properties") { json in
-                                for input in inputs { json.object(input.name) { schema(input, &$0) } }
-                            }
-                        }
-                        if !required.isEmpty {
-                            json.key("required")
-                            json.beginArray()
-                            for input in required { json.value(input.name) }
-                            json.endArray()
-                        }
-                        json.key("additionalProperties")
-                        json.value(!endpoint.isNative)
-                    }
-                }
-            }
-        }
+    private static func id(_ method: String, _ path: String) -> JSONLiteral {
+        .string(([method] + path.split { !$0.isLetter && !$0.isNumber }.map(String.init)).joined(separator: "_"))
     }
 
-    private static func schema(_ input: EndpointInput, _ json: inout JSONWriter) {
-        if input.kind != .any { json.member("type", input.kind.rawValue) }
-        for (key, number) in [
-            ("minimum", input.limits?.lowerBound), ("maximum", input.limits?.upperBound), ("default", input.standard),
-        ] {
-            guard let number else { continue }
-            json.key(key)
-            json.value(number)
-        }
-    }
-
-    // MARK: - What all have
-
-    private static func id(_ method: String, _ path: String) -> String {
-        let words = path.split { !$0.isLetter && !$0.isNumber }
-        return ([method] + words.map(String.init)).joined(separator: "_")
-    }
-
-    private static func security(isNeeded: Bool, _ json: inout JSONWriter) {
-        json.key("security")
-        json.beginArray()
-        if isNeeded {
-            json.beginObject()
-            json.key("key")
-            json.beginArray()
-            json.endArray()
-            json.endObject()
-        }
-        json.endArray()
-    }
-
-    private static func problem(_ json: inout JSONWriter) {
-        json.object("default") { json in
-            json.member("description", "why it was not done")
-            json.object("content") { json in
-                json.object("application/json") { json in
-                    json.object("schema") { $0.member("$ref", "#/components/schemas/Problem") }
-                }
-            }
-        }
-    }
-
-    private static func components(_ json: inout JSONWriter) {
-        json.object("securitySchemes") { json in
-            json.object("key") { json in
-                json.member("type", "http")
-                json.member("scheme", "bearer")
-            }
-        }
-        json.object("schemas") { json in
-            json.object("Problem") { json in
-                json.member("type", "object")
-                json.object("properties") { json in
-                    for name in ["error", "message", "remedy", "code", "place", "reason"] {
-                        json.object(name) { $0.member("type", "string") }
-                    }
-                }
-            }
-        }
-    }
-}
-
-extension JSONWriter {
-    fileprivate mutating func member(_ name: String, _ text: String) {
-        key(name)
-        value(text)
-    }
-
-    /// An object under a key.
-    fileprivate mutating func object(_ name: String, _ write: (inout JSONWriter) -> Void) {
-        key(name)
-        beginObject()
-        write(&self)
-        endObject()
-    }
+    private static let problem: JSONLiteral = [
+        "description": "why it was not done",
+        "content": ["application/json": ["schema": ["$ref": "#/components/schemas/Problem"]]],
+    ]
 }

@@ -12,60 +12,42 @@ struct Overview: Sendable {
             : "There are no keys: any bearer token, or none, is accepted, so keep the port to yourself."
     }
 
+    /// 200 for as long as the process answers.
+    let live = ServiceAnswer(status: 200, body: (["status": "ok"] as JSONLiteral).bytes)
+
+    /// 200 while the store can be read and written; 503 from the first failure on.
+    func health(_ store: LiveStore) -> ServiceAnswer {
+        if let failure = store.failure {
+            // The reason may name the store's folder.
+            let error = keys.isClosed ? "The store cannot be read and written." : failure.description
+            let body: JSONLiteral = ["status": "failed", "error": .string(error), "remedy": .string(failure.remedy)]
+            return ServiceAnswer(status: 503, body: body.bytes)
+        }
+        let body: JSONLiteral = ["status": "ok", "last_position": store.lastPosition.map { .integer($0) } ?? .null]
+        return ServiceAnswer(status: 200, body: body.bytes)
+    }
+
     /// What is where, as JSON or as a page. Where keys are needed, it tells nothing of the store.
     func answer(_ api: API, html: Bool) -> ServiceAnswer {
         html
             ? ServiceAnswer(status: 200, body: Array(page(api).utf8), type: "text/html; charset=utf-8")
-            : ServiceAnswer(status: 200, body: json(api))
+            : ServiceAnswer(status: 200, body: json(api).bytes)
     }
 
-    /// 200 for as long as the process answers.
-    var live: ServiceAnswer { ServiceAnswer(status: 200, body: Array(#"{"status":"ok"}"#.utf8)) }
-
-    /// 200 while the store can be read, and 503 when it cannot, or when a write failed on the disk.
-    func health(_ api: API, hasFailed: Bool) -> ServiceAnswer {
-        var json = JSONWriter()
-        json.beginObject()
-        let last = hasFailed ? nil : try? api.log.lastPosition().rawValue
-        json.key("status")
-        json.value(last == nil ? "failed" : "ok")
-        if let last {
-            json.key("last_position")
-            json.value(last)
-        } else {
-            json.key("remedy")
-            json.value("Check the disk, then restart the service.")
-        }
-        json.endObject()
-        return ServiceAnswer(status: last == nil ? 503 : 200, body: json.bytes)
+    private func json(_ api: API) -> JSONLiteral {
+        let store = keys.isClosed ? JSONLiteral.absent : .string(api.log.path)
+        let last = (try? api.log.lastPosition().rawValue).map { JSONLiteral.integer($0) } ?? .null
+        let own = OwnPath.allCases.map { Self.endpoint("GET", $0.rawValue, $0.summary) }
+        let endpoints = API.endpoints.map { Self.endpoint($0.method.rawValue, $0.path, $0.summary) }
+        return [
+            "service": "profiled", "store": store, "last_position": keys.isClosed ? .absent : last,
+            "ephemeral": .bool(isEphemeral), "health": "/health", "documentation": "docs/api.md",
+            "authorization": .string(authorization), "endpoints": .array(own + endpoints),
+        ]
     }
 
-    private func json(_ api: API) -> [UInt8] {
-        var json = JSONWriter()
-        json.beginObject()
-        json.key("service")
-        json.value("profiled")
-        if !keys.isClosed {
-            json.key("store")
-            json.value(api.log.path)
-            json.key("last_position")
-            if let last = try? api.log.lastPosition().rawValue { json.value(last) } else { json.null() }
-        }
-        json.key("ephemeral")
-        json.value(isEphemeral)
-        json.key("health")
-        json.value("/health")
-        json.key("documentation")
-        json.value("docs/api.md")
-        json.key("authorization")
-        json.value(authorization)
-        json.key("endpoints")
-        json.beginArray()
-        for own in OwnPath.allCases { json.endpoint("GET", own.rawValue, own.summary) }
-        for endpoint in API.endpoints { json.endpoint(endpoint.method.rawValue, endpoint.path, endpoint.summary) }
-        json.endArray()
-        json.endObject()
-        return json.bytes
+    private static func endpoint(_ method: String, _ path: String, _ summary: String) -> JSONLiteral {
+        ["method": .string(method), "path": .string(path), "summary": .string(summary)]
     }
 
     private func page(_ api: API) -> String {
@@ -85,8 +67,9 @@ struct Overview: Sendable {
             <style>body { font: 16px/1.5 system-ui; margin: 2em } td { padding: 0 1em 0 0 }</style>
             <h1>profiled</h1>
             <p>\(store)
-            <a href="/health">/health</a> says whether it is well, <a href="/metrics">/metrics</a> how it fares,
-            <a href="/openapi.json">/openapi.json</a> what can be asked; <code>docs/api.md</code> describes it.
+            <a href="/health">/health</a>: can the store be read and written?
+            <a href="/metrics">/metrics</a>: numbers.
+            <a href="/openapi.json">/openapi.json</a>: all requests. <code>docs/api.md</code> describes them.
             \(authorization)</p>
             <table>
             \(rows.joined(separator: "\n"))
@@ -97,29 +80,7 @@ struct Overview: Sendable {
     }
 
     private static func escaped(_ text: String) -> String {
-        var escaped = ""
-        for character in text {
-            switch character {
-            case "&": escaped += "&amp;"
-            case "<": escaped += "&lt;"
-            case ">": escaped += "&gt;"
-            case "\"": escaped += "&quot;"
-            default: escaped.append(character)
-            }
-        }
-        return escaped
-    }
-}
-
-extension JSONWriter {
-    fileprivate mutating func endpoint(_ method: String, _ path: String, _ summary: String) {
-        beginObject()
-        key("method")
-        value(method)
-        key("path")
-        value(path)
-        key("summary")
-        value(summary)
-        endObject()
+        text.replacing("&", with: "&amp;").replacing("<", with: "&lt;").replacing(">", with: "&gt;")
+            .replacing("\"", with: "&quot;")
     }
 }

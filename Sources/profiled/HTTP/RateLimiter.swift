@@ -1,9 +1,32 @@
+internal import ArgumentParser
 internal import HTTPTypes
 internal import ProfileLog
 internal import ProfileLogAPI
 internal import Synchronization
 
-/// Counts requests by limit, all clients together, in windows that begin with the first request behind the last one's end.
+/// How often endpoints may be asked: `REQUESTS/SECONDS` for `/users/track`, `PATH=REQUESTS/SECONDS` for any other, and
+/// `PATH,PATH=REQUESTS/SECONDS` for several together.
+struct RateLimit: ExpressibleByArgument, Sendable {
+    /// The endpoints that share the limit.
+    let paths: [String]
+    let requests: Int
+    let seconds: Int
+
+    init?(argument: String) {
+        let sides = argument.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+        paths =
+            sides.count == 2
+            ? sides[0].split(separator: ",", omittingEmptySubsequences: false).map(String.init) : ["/users/track"]
+        let numbers = sides[sides.count - 1].split(separator: "/", omittingEmptySubsequences: false)
+        guard numbers.count == 2, let requests = Int(numbers[0]), let seconds = Int(numbers[1]) else { return nil }
+        guard (1...1_000_000_000).contains(requests), (1...86_400).contains(seconds) else { return nil }
+        self.requests = requests
+        self.seconds = seconds
+    }
+}
+
+/// Counts requests by limit, of all clients together, in windows. A window begins with the first request after the end of
+/// the one before.
 final class RateLimiter: Sendable {
     private static let headers = ["X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset"].map {
         HTTPField.Name(known: $0)
@@ -11,7 +34,7 @@ final class RateLimiter: Sendable {
 
     private static let emptyHeaders = headers.map { HTTPField(name: $0, value: "") }
 
-    /// How a limited endpoint stands.
+    /// What is left of a limit.
     struct Standing: Sendable {
         var limit: Int
         var remaining: Int
@@ -27,15 +50,13 @@ final class RateLimiter: Sendable {
             zip(RateLimiter.headers, ["\(limit)", "\(remaining)", "\(reset)"]).map { HTTPField(name: $0, value: $1) }
         }
 
-        /// What a request beyond the limit is answered with.
-        func refusal(for endpoint: Endpoint) -> ServiceAnswer {
-            var answer = Refusal(
+        /// Why a request beyond the limit is not done.
+        var refusal: Refusal {
+            Refusal(
                 status: 429, code: "rate_limited",
                 error: "More than \(limit) requests came within the limit's window; nothing was stored.",
-                remedy: "Try again in \(seconds) s, at the time in X-RateLimit-Reset."
-            ).answer(isNative: endpoint.isNative)
-            answer.headers = [HTTPField(name: .retryAfter, value: "\(seconds)")]
-            return answer
+                remedy: "Try again in \(seconds) s, at the time in X-RateLimit-Reset.",
+                headers: [HTTPField(name: .retryAfter, value: "\(seconds)")])
         }
     }
 
@@ -46,7 +67,7 @@ final class RateLimiter: Sendable {
 
         init(of seconds: Int, from now: ContinuousClock.Instant) {
             end = now + .seconds(seconds)
-            // Rounded up: who asks again at that time is not too early.
+            // Rounded up: a request at that time is not too early.
             reset = (Timestamp.now().rawValue + 999_999) / 1_000_000 + Int64(seconds)
         }
     }
@@ -56,7 +77,7 @@ final class RateLimiter: Sendable {
     private let places: [String: [Int]]
     private let windows: Mutex<[Window?]>
 
-    /// All limits for a path hold at once.
+    /// All limits of a path apply at once.
     init(_ limits: [RateLimit]) {
         self.limits = limits
         var places: [String: [Int]] = [:]
@@ -67,17 +88,17 @@ final class RateLimiter: Sendable {
         windows = Mutex(Array(repeating: nil, count: limits.count))
     }
 
-    /// The headers for who has no valid key, if `path` has a limit: there, and empty (spec/rest-api 1.1).
+    /// The headers for a request without a valid key, if `path` has a limit: there, and empty, as Braze sends them.
     func emptyHeaders(_ path: String) -> [HTTPField] {
         places[path] == nil ? [] : Self.emptyHeaders
     }
 
     /// Counts a request, unless it is one too many for one of the endpoint's limits; nil if it has none.
     ///
-    /// - Returns: how the limit stands that is the closest to its end.
+    /// - Returns: the standing of the limit that has least left.
     func take(_ endpoint: Endpoint) -> Standing? { standing(endpoint.path, counting: true) }
 
-    /// How the limit of `path` stands that is the closest to its end; nil if it has none.
+    /// The standing of the limit of `path` that has least left; nil if it has none.
     func standing(_ path: String) -> Standing? { standing(path, counting: false) }
 
     private func standing(_ path: String, counting: Bool) -> Standing? {

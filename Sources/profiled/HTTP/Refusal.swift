@@ -1,8 +1,8 @@
 internal import HTTPTypes
-internal import ProfileLog
+internal import ProfileLogAPI
 
 /// Why the service itself refuses a request, before the API sees it.
-struct Refusal {
+struct Refusal: Sendable {
     var status: Int
     /// One word for programs.
     var code: String
@@ -10,68 +10,77 @@ struct Refusal {
     var error: String
     /// The next step.
     var remedy: String
+    var headers: [HTTPField] = []
 
     /// In the form of the native API, or in Braze's, where the sentence is called `message`.
     func answer(isNative: Bool) -> ServiceAnswer {
-        var json = JSONWriter()
-        json.beginObject()
-        json.key(isNative ? "error" : "message")
-        json.value(error)
-        json.key("remedy")
-        json.value(remedy)
-        json.key("code")
-        json.value(code)
-        json.endObject()
-        var answer = ServiceAnswer(status: status, body: json.bytes)
+        let body: JSONLiteral = [
+            isNative ? "error" : "message": .string(error), "remedy": .string(remedy), "code": .string(code),
+        ]
+        var answer = ServiceAnswer(status: status, body: body.bytes)
         answer.code = code
+        answer.headers = headers
         return answer
     }
 }
 
-extension Refusal {
-    /// An answer that is the last one of its connection, which is of no further use.
-    func lastAnswer(isNative: Bool) -> ServiceAnswer {
-        var answer = answer(isNative: isNative)
-        answer.headers = [HTTPField(name: .connection, value: "close")]
-        return answer
-    }
+// MARK: - Bodies
 
-    /// The answer to another method than GET on a path of the service itself.
-    static var wrongMethod: ServiceAnswer {
-        var answer = Refusal(
-            status: 405, code: "wrong_method", error: "This path does not know this method.", remedy: "Send GET."
-        ).answer(isNative: true)
-        answer.headers = [HTTPField(name: .allow, value: ServiceAnswer.withHead("GET"))]
-        return answer
-    }
+extension Refusal {
+    static let contentEncoding = Refusal(
+        status: 415, code: "unsupported_encoding", error: "The body is compressed; nothing was stored.",
+        remedy: "Send it as it is, without the header Content-Encoding.")
+
+    static let transferCoding = Refusal(
+        status: 501, code: "unsupported_encoding",
+        error: "The body has a transfer coding that is not known here; nothing was stored.",
+        remedy: "Send it with Content-Length, or in chunks and nothing else.")
+
+    static let form = Refusal(
+        status: 415, code: "unsupported_type", error: "The body is a form; nothing was stored.",
+        remedy: "Send a JSON object, as application/json.")
+
+    static let tooLarge = Refusal(
+        status: 413, code: "too_large",
+        error: "The body is larger than \(API.maxBodyBytes) bytes; nothing was stored.", remedy: "Send less at once.")
 
     static let tooManyValues = Refusal(
         status: 413, code: "too_large",
-        error: "The body has more than \(ValueCount.most) values; nothing was stored.", remedy: "Send less at once.")
+        error: "The body has more than \(BodyReader.maxValues) values; nothing was stored.",
+        remedy: "Send less at once.")
 
     static let tooSlow = Refusal(
         status: 408, code: "too_slow", error: "The body did not arrive in time; nothing was stored.",
-        remedy: "Send it again, in one go.")
+        remedy: "Send it again, in one go.", headers: [.close])
 
     static let cutOff = Refusal(
         status: 400, code: "cut_off", error: "The connection ended before the body did; nothing was stored.",
-        remedy: "Send the request again.")
-
-    static let fileGone = Refusal(
-        status: 404, code: "unknown_export", error: "There is no such export any more.",
-        remedy: "Ask for the segment again.")
+        remedy: "Send the request again.", headers: [.close])
 
     static let noRoom = Refusal(
         status: 429, code: "overloaded", error: "Too many large requests are being read; nothing was stored.",
-        remedy: "Try again in a moment.")
+        remedy: "Try again in a moment.", headers: [HTTPField(name: .retryAfter, value: "1")])
+}
 
-    /// The answer to one reader of events too many.
-    static var tooManyStreams: ServiceAnswer {
-        var answer = Refusal(
-            status: 503, code: "too_many_streams", error: "As many streams of events are open as the service allows.",
-            remedy: "Close one, or start the service with a higher --max-streams."
-        ).answer(isNative: true)
-        answer.headers = [HTTPField(name: .retryAfter, value: "5")]
-        return answer
-    }
+// MARK: - The rest
+
+extension Refusal {
+    /// Another method than GET on a path of the service itself.
+    static let wrongMethod = Refusal(
+        status: 405, code: "wrong_method", error: "This path does not know this method.", remedy: "Send GET.",
+        headers: [HTTPField(name: .allow, value: "GET, HEAD")])
+
+    static let fileGone = Refusal(
+        status: 404, code: "unknown_export", error: "This export is no longer there.",
+        remedy: "Ask for the segment again.")
+
+    static let tooManyStreams = Refusal(
+        status: 503, code: "too_many_streams", error: "As many streams of events are open as the service allows.",
+        remedy: "Close one, or start the service with a higher --max-streams.",
+        headers: [HTTPField(name: .retryAfter, value: "5")])
+
+    static let tooManyConnections = Refusal(
+        status: 503, code: "too_many_connections",
+        error: "This address has as many connections as the service allows, and all of them are in use.",
+        remedy: "Use fewer at once, or start the service with a higher --max-connections-per-address.")
 }

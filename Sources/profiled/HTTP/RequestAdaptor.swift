@@ -10,30 +10,32 @@ final class RequestAdaptor: Sendable {
     private let store: LiveStore
     private let overview: Overview
     private let access: Access
-    private let pages: PageOrigin
     private let limiter: RateLimiter
     private let bodies: BodyReader
     private let streams: EventStreams
-    private let metrics: ServiceMetrics
+    private let metrics: Metrics
+    private let connections: Connections
+    private let baseURL: String
     private let logger: Logger
 
     init(
-        _ store: LiveStore, keys: KeyRing, metrics: ServiceMetrics, options: ServiceOptions, logger: Logger
+        _ store: LiveStore, _ connections: Connections, keys: KeyRing, metrics: Metrics, options: ServiceOptions,
+        logger: Logger
     ) {
         self.store = store
+        self.connections = connections
         self.metrics = metrics
         self.logger = logger
-        access = Access(keys: keys)
-        pages = PageOrigin(keys: keys, serviceHost: options.host)
+        baseURL = options.baseURL?.text ?? ""
+        access = Access(keys: keys, serviceHost: options.host)
         overview = Overview(keys: keys, isEphemeral: options.isEphemeral)
         limiter = RateLimiter(options.rateLimits)
-        bodies = BodyReader(
-            patience: .seconds(options.bodyTimeoutSeconds), mostBytesAtOnce: options.bodyMemoryMebibytes << 20)
+        bodies = BodyReader(maxBytesAtOnce: options.bodyMemoryMebibytes << 20)
         streams = EventStreams(
-            store, metrics, most: options.mostStreams, heartbeat: .seconds(options.heartbeatSeconds))
+            store: store, metrics: metrics, limit: options.maxStreams, heartbeat: .seconds(options.heartbeatSeconds))
     }
 
-    /// What to send: an answer, or events for as long as somebody reads them.
+    /// What to send: an answer, or events for as long as the reader stays.
     private enum Outcome {
         case answer(ServiceAnswer)
         case stream(EventFeed, EventStreams.Place)
@@ -43,7 +45,6 @@ final class RequestAdaptor: Sendable {
     /// A request on its way.
     private struct Exchange {
         let request: Request
-        /// The path that is asked for.
         let path: String
         let asked: RequestHeaders
         let connection: ConnectionContext
@@ -52,11 +53,12 @@ final class RequestAdaptor: Sendable {
         var headers: [HTTPField]
     }
 
-    /// Answers one request. Its log line has no query and no body: those hold a person's data. Throws for what is no HTTP.
+    /// Answers one request. Its log line has no query and no body, which hold a person's data. Throws for what is no
+    /// HTTP.
     func respond(to request: Request, _ connection: ConnectionContext) async throws -> Response {
         let begin = ContinuousClock.now
         let asked = RequestHeaders(request.headers)
-        let id = RequestID.of(asked)
+        let id = asked.id
         let path = Route.path(request.uri.path)
         var exchange = Exchange(
             request: request, path: path, asked: asked, connection: connection,
@@ -68,23 +70,19 @@ final class RequestAdaptor: Sendable {
             ? try await self.outcome(&exchange)
             : try await withTaskExecutorPreference(globalConcurrentExecutor) { try await self.outcome(&exchange) }
         var response: Response
-        let code: String?
+        var code: String?
         switch outcome {
-        case .answer(let answer) where answer.status >= 400 && asked.asksFirst:
-            response = answer.lastResponse(exchange.headers, on: connection)
-            code = answer.code
         case .answer(let answer):
-            response = answer.response(exchange.headers)
             code = answer.code
+            response =
+                answer.status >= 400 && asked.asksFirst
+                ? answer.lastResponse(exchange.headers, on: connection) : answer.response(exchange.headers)
         case .stream(let feed, let place):
             response = streams.response(feed, in: place, exchange.headers, on: connection) { [access, exchange] in
                 guard case .endpoint(let endpoint) = exchange.route else { return false }
                 return access.refusal(asked.authorization, endpoint) == nil
             }
-            code = nil
-        case .file(let file):
-            response = file
-            code = nil
+        case .file(let file): response = file
         }
         if request.method == .head { response = response.createHeadResponse() }
         let (status, took) = (response.status.code, ContinuousClock.now - begin)
@@ -96,26 +94,23 @@ final class RequestAdaptor: Sendable {
                 "id": "\(id)", "method": "\(request.method.rawValue)", "path": "\(exchange.route.template)",
                 "status": .stringConvertible(status), "bytes": .stringConvertible(response.body.contentLength ?? 0),
                 "ms": .stringConvertible(took / .milliseconds(1)),
-            ].merging(Self.remarks(code, exchange)) { $1 })
+            ].merging(Self.remarks(code, asked)) { $1 })
         return response
     }
 
     /// What a log line has only if there is something to say.
-    private static func remarks(_ code: String?, _ exchange: Exchange) -> Logger.Metadata {
+    private static func remarks(_ code: String?, _ asked: RequestHeaders) -> Logger.Metadata {
         var remarks: Logger.Metadata = [:]
         if let code { remarks["code"] = "\(code)" }
-        if exchange.asked.isBulk { remarks["bulk"] = "true" }
+        if asked.isBulk { remarks["bulk"] = "true" }
         return remarks
     }
 
-    // MARK: - From HTTP
+    // MARK: - By route
 
     private func outcome(_ exchange: inout Exchange) async throws -> Outcome {
         switch exchange.route {
-        case .own(let own):
-            let foreign = pages.refusal(
-                exchange.asked, host: exchange.request.head.authority, isWrite: false, path: own.rawValue)
-            return .answer(foreign.map { ServiceAnswer($0) } ?? answer(to: own, exchange.asked))
+        case .own(let own): return .answer(answer(to: own, exchange))
         case .endpoint(let endpoint): return try await outcome(of: endpoint, &exchange)
         case .otherMethod, .unknown:
             exchange.headers += limiter.standing(exchange.route.template)?.headers ?? []
@@ -125,44 +120,48 @@ final class RequestAdaptor: Sendable {
                 return .answer(ServiceAnswer(API.answerToWrongMethod(path: path)))
             }
             return .answer(ServiceAnswer(await store.api.answer(APIRequest(known, path))))
-        case .otherMethodOfOwn: return .answer(Refusal.wrongMethod)
+        case .otherMethodOfOwn: return .answer(Refusal.wrongMethod.answer(isNative: true))
         case .options(let methods, let template):
             exchange.headers += limiter.standing(template)?.headers ?? []
             return .answer(ServiceAnswer(allowing: methods))
         }
     }
 
-    private func answer(to own: OwnPath, _ asked: RequestHeaders) -> ServiceAnswer {
+    private func answer(to own: OwnPath, _ exchange: Exchange) -> ServiceAnswer {
+        let foreign = access.refusalOfForeignPage(
+            exchange.asked, host: exchange.request.head.authority, isWrite: false, path: own.rawValue)
+        if let foreign { return ServiceAnswer(foreign) }
         if let permission = own.permission,
-            let refusal = access.refusal(asked.authorization, permission: permission, isNative: true)
+            let refusal = access.refusal(exchange.asked.authorization, permission: permission, isNative: true)
         {
-            return refusal
+            return refusal.answer(isNative: true)
         }
         switch own {
-        case .overview: return overview.answer(store.api, html: asked.accepts("text/html"))
-        case .openAPI: return ServiceAnswer(status: 200, body: OpenAPI.document)
-        case .metrics: return metrics.answer(store.api)
+        case .overview: return overview.answer(store.api, html: exchange.asked.accepts("text/html"))
+        case .openAPI: return ServiceAnswer(status: 200, body: OpenAPI.document(needsKeys: access.keys.isClosed))
+        case .metrics: return metrics.answer(store.api, connections.counts)
         case .live: return overview.live
-        case .health, .ready: return overview.health(store.api, hasFailed: store.hasFailed)
+        case .health, .ready: return overview.health(store)
         }
     }
 
     private func outcome(of endpoint: Endpoint, _ exchange: inout Exchange) async throws -> Outcome {
         let (request, path, asked) = (exchange.request, exchange.path, exchange.asked)
-        let foreign = pages.refusal(
+        let foreign = access.refusalOfForeignPage(
             asked, host: request.head.authority, isWrite: endpoint.method == .post, path: path)
         if let foreign {
             exchange.headers += limiter.standing(endpoint.path)?.headers ?? []
             return .answer(ServiceAnswer(foreign))
         }
         let query = QueryText.parameters(request.uri.query ?? "")
-        // An old client's key stands in the URL or in the body, which is read first then.
-        let olderKey = Access.key(inQuery: query)
+        // An old client's key is in the URL, or in the body, which is then read first.
+        let olderKey = query?.first { $0.name == "api_key" }?.value
         let keyMayBeInBody =
             endpoint.method == .post && olderKey == nil
             && access.mayBeOlder(asked.authorization, isNative: endpoint.isNative)
-        if !keyMayBeInBody, let refusal = refusal(olderKey, endpoint, &exchange) { return .answer(refusal) }
-        var call = APIRequest(endpoint.method, path)
+        if !keyMayBeInBody, let refusal = refusal(olderKey, endpoint, &exchange) {
+            return .answer(refusal.answer(isNative: endpoint.isNative))
+        }
         if keyMayBeInBody { exchange.headers += limiter.emptyHeaders(endpoint.path) }
         guard let query else {
             return .answer(
@@ -170,62 +169,39 @@ final class RequestAdaptor: Sendable {
                     API.answerToInvalid(
                         "query", "has a % without two hexadecimal digits, or is no UTF-8", path: path)))
         }
+        var call = APIRequest(endpoint.method, path)
         call.query = query
-        call.baseURL = Self.baseURL(of: request, asked)
+        call.baseURL = baseURL
+        call.localURL = { [connection = exchange.connection] in connection.localURL }
         if endpoint.method == .post {
-            let refusal =
-                BodyForm.refusal(ofTransfer: asked.transferEncoding)
-                ?? BodyForm.refusal(ofEncoding: asked.contentEncoding)
-            if let refusal {
-                return .answer(refusal.answer(isNative: endpoint.isNative))
-            }
             switch await bodies.read(request, asked, exchange.connection) {
-            case .whole(let body):
-                if let refusal = BodyForm.refusal(of: body, asked.contentType) {
-                    return .answer(refusal.answer(isNative: endpoint.isNative))
-                }
-                call.body = BodyForm.withoutMark(body)
-            case .tooLarge: return .answer(ServiceAnswer(API.answerToLargeBody(path: path)))
-            case .tooManyValues: return .answer(Refusal.tooManyValues.answer(isNative: endpoint.isNative))
-            case .tooSlow: return .answer(Refusal.tooSlow.lastAnswer(isNative: endpoint.isNative))
-            case .cutOff: return .answer(Refusal.cutOff.lastAnswer(isNative: endpoint.isNative))
-            case .noRoom: return .answer(Refusal.noRoom.answer(isNative: endpoint.isNative))
+            case .whole(let body): call.body = body
+            case .refused(let refusal): return .answer(refusal.answer(isNative: endpoint.isNative))
             case .unreadable(let error): throw error
             }
             call.ifMatch = asked.ifMatch
             call.idempotencyKey = asked.idempotencyKey
         }
         if keyMayBeInBody, let refusal = refusal(await Self.key(inBody: call.body), endpoint, &exchange) {
-            return .answer(refusal)
+            return .answer(refusal.answer(isNative: endpoint.isNative))
         }
         if endpoint.path == EventStreams.path, request.method == .get, asked.accepts("text/event-stream") {
             return stream(call, lastEventID: asked.lastEventID)
         }
-        let api = store.api
-        let answer = await answer(call, by: api)
-        // What fails in a reset is the store that is not in place yet.
-        if endpoint.path != "/v1/reset", ["outcome_unknown", "closed_after_failure"].contains(answer.code) {
-            store.fail(api)
-        }
+        let answer = await answer(call, by: store.api)
         guard let file = answer.file else { return .answer(ServiceAnswer(answer)) }
-        if let response = FileResponse.response(file, exchange.headers) { return .file(response) }
+        if let response = ServiceAnswer.response(file, exchange.headers) { return .file(response) }
         return .answer(Refusal.fileGone.answer(isNative: endpoint.isNative))
     }
 
-    /// The key in a body, looked for elsewhere if that takes long.
+    /// The key in a body, looked for on another thread if that takes long.
     private static func key(inBody body: [UInt8]) async -> String? {
         if body.count < APIRequest.bytesThatTakeLong { return BodyKey.find(in: body) }
         return await withTaskExecutorPreference(globalConcurrentExecutor) { BodyKey.find(in: body) }
     }
 
-    /// What the client calls this service, for addresses in answers.
-    private static func baseURL(of request: Request, _ asked: RequestHeaders) -> String {
-        guard let host = request.head.authority, host.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else { return "" }
-        return "\(asked.forwardedProto == "https" ? "https" : "http")://\(host)"
-    }
-
-    /// What to answer if the request has no key for the endpoint, or is one too many; only one that has a key counts.
-    private func refusal(_ olderKey: String?, _ endpoint: Endpoint, _ exchange: inout Exchange) -> ServiceAnswer? {
+    /// Why a request is not done: it has no key for the endpoint, or is one too many. Only one that has a key counts.
+    private func refusal(_ olderKey: String?, _ endpoint: Endpoint, _ exchange: inout Exchange) -> Refusal? {
         if let refusal = access.refusal(exchange.asked.authorization, olderKey: olderKey, endpoint) {
             exchange.headers +=
                 refusal.status == 401
@@ -234,13 +210,14 @@ final class RequestAdaptor: Sendable {
         }
         guard let standing = limiter.take(endpoint) else { return nil }
         exchange.headers += standing.headers
-        return standing.isOver ? standing.refusal(for: endpoint) : nil
+        return standing.isOver ? standing.refusal : nil
     }
 
     private func stream(_ call: APIRequest, lastEventID: String?) -> Outcome {
         do throws(APIRefusal) {
             let feed = try EventFeed(store.api, call, lastEventID: lastEventID)
-            return streams.takePlace().map { .stream(feed, $0) } ?? .answer(Refusal.tooManyStreams)
+            return streams.takePlace().map { .stream(feed, $0) }
+                ?? .answer(Refusal.tooManyStreams.answer(isNative: true))
         } catch {
             return .answer(ServiceAnswer(error.answer))
         }

@@ -1,27 +1,41 @@
 internal import NIOCore
 internal import NIOHTTP1
 
-/// Reads requests as NIO's decoder does, and goes on behind one that asks for another protocol (`Upgrade: h2c`), or for a tunnel (`CONNECT`).
+/// Reads requests as NIO's decoder does, with two differences.
 ///
-/// NIO's decoder reads nothing more behind such a request: it leaves the connection to whoever speaks the other protocol. Nobody does here, so
-/// the wish is passed over (RFC 9110, 7.8), and another decoder reads what follows. Java's HttpClient sends the wish with every request.
+/// It goes on after a request for another protocol (`Upgrade: h2c`) or for a tunnel (`CONNECT`). NIO's decoder leaves
+/// the rest of the connection to the other protocol. We speak none, so the wish is ignored (RFC 9110, 7.8) and a new
+/// decoder reads what follows. Java's HttpClient sends such a wish with every request.
+///
+/// It bounds what is neither head nor body: NIO's decoder reads a chunk's size of endless zeros, an endless chunk
+/// extension and endless trailers without a word.
 final class RequestDecoder: ByteToMessageDecoder {
     typealias InboundOut = HTTPServerRequestPart
 
+    private static let maxFramingBytes = 16 << 10
+
     private let limits: NIOHTTPDecoderLimitConfiguration
     private var decoder: HTTPRequestDecoder
-    /// Whether the decoder has read a request behind which it reads nothing.
-    fileprivate var hasStopped = false
+    /// Whether NIO's decoder stops after the request that it reads. Set by ``ConnectionHandler``, as the decoder does
+    /// not tell.
+    var stopsAfterRequest = false
+    /// Whether NIO's decoder has stopped.
+    private var hasStopped = false
+    /// Whether a request's head has been read and not its end. Set by ``ConnectionHandler``.
+    var isInBody = false
+    /// Set by ``ConnectionHandler`` when a piece of a body has been read.
+    var hasReadBody = false
+    /// Bytes of chunk sizes, extensions and trailers since the last piece of a body.
+    private var framingBytes = 0
 
     init(_ limits: NIOHTTPDecoderLimitConfiguration) {
         self.limits = limits
         decoder = HTTPRequestDecoder(limitConfiguration: limits)
     }
 
-    /// The handlers that turn bytes into requests, in their order.
-    static func handlers(_ limits: NIOHTTPDecoderLimitConfiguration) -> [any ChannelHandler] {
-        let decoder = RequestDecoder(limits)
-        return [ByteToMessageHandler(decoder), StopWatch(decoder)]
+    func requestEnded() {
+        hasStopped = stopsAfterRequest
+        isInBody = false
     }
 
     func decoderAdded(context: ChannelHandlerContext) { decoder.decoderAdded(context: context) }
@@ -29,7 +43,11 @@ final class RequestDecoder: ByteToMessageDecoder {
     func decoderRemoved(context: ChannelHandlerContext) { decoder.decoderRemoved(context: context) }
 
     func decode(context: ChannelHandlerContext, buffer: inout ByteBuffer) throws -> DecodingState {
+        let (wasInBody, bytesBefore) = (isInBody, buffer.readableBytes)
+        hasReadBody = false
         let state = try decoder.decode(context: context, buffer: &buffer)
+        framingBytes = wasInBody && isInBody && !hasReadBody ? framingBytes + bytesBefore - buffer.readableBytes : 0
+        if framingBytes > Self.maxFramingBytes { throw HTTPParserError.invalidChunkSize }
         guard hasStopped else { return state }
         hasStopped = false
         decoder.decoderRemoved(context: context)
@@ -45,40 +63,3 @@ final class RequestDecoder: ByteToMessageDecoder {
         return try decoder.decodeLast(context: context, buffer: &buffer, seenEOF: seenEOF)
     }
 }
-
-/// Sees behind which requests NIO's decoder stops, for it tells nobody.
-private final class StopWatch: ChannelInboundHandler {
-    typealias InboundIn = HTTPServerRequestPart
-    typealias InboundOut = HTTPServerRequestPart
-
-    private let decoder: RequestDecoder
-    private var isLast = false
-
-    init(_ decoder: RequestDecoder) { self.decoder = decoder }
-
-    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        switch unwrapInboundIn(data) {
-        case .head(let head): isLast = head.method == .CONNECT || head.asksForUpgrade
-        case .body: break
-        case .end: decoder.hasStopped = isLast
-        }
-        context.fireChannelRead(data)
-    }
-}
-
-extension HTTPRequestHead {
-    /// Whether it names another protocol, and `Connection` says so: as NIO's parser sees it, which passes over tabs before a word and not
-    /// behind it.
-    fileprivate var asksForUpgrade: Bool {
-        headers["Upgrade"].contains { !$0.isEmpty }
-            && headers["Connection"].contains { value in
-                value.split(separator: ",").contains { word in
-                    let begun = word.drop { $0 == " " || $0 == "\t" }
-                    return begun.prefix(upgrade.count).lowercased() == upgrade
-                        && begun.dropFirst(upgrade.count).allSatisfy { $0 == " " }
-                }
-            }
-    }
-}
-
-private let upgrade = "upgrade"

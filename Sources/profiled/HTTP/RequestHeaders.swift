@@ -1,6 +1,7 @@
+internal import Foundation
 internal import HTTPTypes
 
-/// The headers of a request that the service reads, found in one pass: a single look-up in `HTTPFields` costs as much.
+/// The headers of a request that the service reads, found in one pass: one look-up in `HTTPFields` costs as much.
 struct RequestHeaders: Sendable {
     private(set) var accept: String?
     private(set) var acceptLanguage: String?
@@ -14,7 +15,6 @@ struct RequestHeaders: Sendable {
     private(set) var lastEventID: String?
     private(set) var origin: String?
     private(set) var brazeBulk: String?
-    private(set) var forwardedProto: String?
     private(set) var requestID: String?
     private(set) var transferEncoding: String?
 
@@ -34,7 +34,6 @@ struct RequestHeaders: Sendable {
             case "origin": Self.add(field, to: &origin)
             case "transfer-encoding": Self.add(field, to: &transferEncoding)
             case "x-braze-bulk": Self.add(field, to: &brazeBulk)
-            case "x-forwarded-proto": Self.add(field, to: &forwardedProto)
             case "x-request-id": Self.add(field, to: &requestID)
             default: break
             }
@@ -44,6 +43,15 @@ struct RequestHeaders: Sendable {
     /// A header that comes twice is a list (RFC 9110, 5.3).
     private static func add(_ field: HTTPField, to value: inout String?) {
         value = value.map { "\($0), \(field.value)" } ?? field.value
+    }
+
+    /// What the request is called in the log and in its answer: the client's `X-Request-Id` if that is short, printable
+    /// and without spaces, else a new UUID.
+    var id: String {
+        guard let requestID, (1...128).contains(requestID.utf8.count),
+            requestID.utf8.allSatisfy({ (0x21...0x7E).contains($0) })
+        else { return UUID().uuidString.lowercased() }
+        return requestID
     }
 
     /// Whether the client says that it sends in bulk (`X-Braze-Bulk`).

@@ -1,5 +1,30 @@
 internal import ProfileLogAPI
 
+/// A path of the service itself, which is no part of the API. All of them are asked with GET.
+enum OwnPath: String, CaseIterable, Sendable {
+    case overview = "/"
+    case openAPI = "/openapi.json"
+    case metrics = "/metrics"
+    case health = "/health"
+    case live = "/health/live"
+    case ready = "/health/ready"
+
+    /// What it is for, in a few words.
+    var summary: String {
+        switch self {
+        case .overview: "what is where"
+        case .openAPI: "this description, for programs (OpenAPI 3.1)"
+        case .metrics: "numbers for Prometheus"
+        case .health, .ready: "whether the store can be read and written"
+        case .live: "whether the process answers"
+        }
+    }
+
+    /// What a key must be allowed; nil if none is needed: what starts services asks for health, and the rest tells
+    /// nothing of the store.
+    var permission: String? { self == .metrics ? "metrics" : nil }
+}
+
 /// What a request asks for, by its method and path.
 enum Route {
     /// The service itself.
@@ -33,12 +58,12 @@ enum Route {
         }
     }
 
-    /// `path` with one slash in front: clients whose base URL ends in a slash send two.
+    /// `path` with one slash at its front: clients whose base URL ends in a slash send two.
     static func path(_ path: String) -> String {
         path.utf8.starts(with: "//".utf8) ? "/" + path.drop { $0 == "/" } : path
     }
 
-    /// Whether a request is answered in microseconds, beside its commit, unless its body makes it a long one.
+    /// Whether a request is answered in microseconds, but for its commit, unless its body makes it a long one.
     var isBrief: Bool { if case .endpoint(let endpoint) = self { endpoint.isBrief } else { false } }
 
     /// The path without what people put into it, for logs and metrics.

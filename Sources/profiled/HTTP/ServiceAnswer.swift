@@ -1,3 +1,4 @@
+internal import Foundation
 internal import HTTPTypes
 internal import Hummingbird
 internal import NIOCore
@@ -34,30 +35,66 @@ struct ServiceAnswer: Sendable {
         headers.append(HTTPField(name: .allow, value: "\(Self.withHead(methods)), OPTIONS"))
     }
 
-    /// What answers GET answers HEAD too.
-    static func withHead(_ methods: String) -> String {
+    /// A path that answers GET answers HEAD too.
+    private static func withHead(_ methods: String) -> String {
         methods.split(separator: ", ").map { $0 == "GET" ? "GET, HEAD" : $0 }.joined(separator: ", ")
     }
 
-    /// Bytes of a body that are written at once: whoever takes so many in the time that `ConnectionEndHandler` gives gets all of it.
-    static let bytesAtOnce = 256 << 10
+    /// Bytes that are written at once: a client that takes so many in the time that ``ConnectionHandler`` gives gets
+    /// the whole body.
+    private static let bytesAtOnce = 256 << 10
 
     /// The response, with `more` headers.
     func response(_ more: [HTTPField]) -> Response {
-        Response(
+        let body = ByteBuffer(bytes: body)
+        return Response(
             status: .init(code: status), headers: Self.fields(type: type, headers + more),
-            body: body.count > Self.bytesAtOnce ? parts : ResponseBody(byteBuffer: ByteBuffer(bytes: body)))
+            body: body.readableBytes > Self.bytesAtOnce ? Self.inParts(body) : ResponseBody(byteBuffer: body))
     }
 
-    private var parts: ResponseBody {
-        let body = ByteBuffer(bytes: body)
-        return ResponseBody(contentLength: body.readableBytes) { writer in
+    private static func inParts(_ body: ByteBuffer) -> ResponseBody {
+        ResponseBody(contentLength: body.readableBytes) { writer in
             var rest = body
-            while let part = rest.readSlice(length: min(rest.readableBytes, Self.bytesAtOnce)), part.readableBytes > 0 {
+            while let part = rest.readSlice(length: min(rest.readableBytes, bytesAtOnce)), part.readableBytes > 0 {
                 try await writer.write(part)
             }
             try await writer.finish(nil)
         }
+    }
+
+    /// The response to a client that asked before it sent the body, and is refused: the last one of its connection.
+    ///
+    /// Such a client need not send the body, and what it sends next would be taken for it.
+    func lastResponse(_ more: [HTTPField], on connection: ConnectionContext) -> Response {
+        let body = ByteBuffer(bytes: body)
+        let ending = ResponseBody(contentLength: body.readableBytes) { writer in
+            try await writer.write(body)
+            try await writer.finish(nil)
+            await connection.endOutput()
+        }
+        return Response(
+            status: .init(code: status), headers: Self.fields(type: type, headers + more + [.close]), body: ending)
+    }
+
+    /// A response with a file, which is read while it is sent. Nil if the file is gone.
+    static func response(_ file: APIAnswer.File, _ headers: [HTTPField]) -> Response? {
+        // Opened at once: its name may be gone when it is read.
+        guard let handle = FileHandle(forReadingAtPath: file.path), let length = try? handle.seekToEnd() else {
+            return nil
+        }
+        let body = ResponseBody(contentLength: Int(length)) { writer in
+            defer { try? handle.close() }
+            try handle.seek(toOffset: 0)
+            try await withTaskExecutorPreference(globalConcurrentExecutor) {
+                var rest = Int(length)
+                while rest > 0, let part = try handle.read(upToCount: min(rest, bytesAtOnce)), !part.isEmpty {
+                    try await writer.write(ByteBuffer(bytes: part))
+                    rest -= part.count
+                }
+            }
+            try await writer.finish(nil)
+        }
+        return Response(status: .ok, headers: fields(type: file.mediaType, headers), body: body)
     }
 
     /// The headers of every response.
@@ -70,11 +107,16 @@ struct ServiceAnswer: Sendable {
     }
 }
 
+extension HTTPField {
+    /// Ends the connection after this answer.
+    static let close = HTTPField(name: .connection, value: "close")
+}
+
 extension HTTPField.Name {
     static let link = Self(known: "Link")
     static let xRequestID = Self(known: "X-Request-Id")
 
-    /// A name that stands in the program.
+    /// A name that is part of the program.
     init(known name: String) {
         guard let name = Self(name) else { preconditionFailure("\(name) is no name of a header.") }
         self = name

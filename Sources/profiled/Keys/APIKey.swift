@@ -1,7 +1,8 @@
 internal import Crypto
 internal import ProfileLog
 
-/// A key as its owner sends it: `plk_`, the eight digits of its ID, `_`, and 64 digits of secret, all of them hexadecimal.
+/// A key as its owner sends it: `plk_`, the eight digits of its ID, `_`, and 64 digits of secret, all of them
+/// hexadecimal.
 struct APIKey {
     /// What finds the key in the file. It is no secret.
     let id: String
@@ -21,7 +22,7 @@ struct APIKey {
         self.secret = secret
     }
 
-    /// Reads what was sent; nil if it is no key of ours.
+    /// Reads what was sent; nil if it is no key of this form.
     init?(_ text: String) {
         let parts = text.utf8.split(separator: UInt8(ascii: "_"), omittingEmptySubsequences: false)
         guard parts.count == 3, parts[0].elementsEqual("plk".utf8), parts[1].count == 8, parts[2].count == 64 else {
@@ -33,8 +34,8 @@ struct APIKey {
 
     /// What the file keeps of the secret.
     ///
-    /// One round of SHA-256 is enough, where a password would need many slow ones: those stand against guessing, and nobody guesses
-    /// 256 random bits. The salt keeps two files from showing that they hold the same key.
+    /// One round of SHA-256 is enough. A password would need a slow hash, as it can be guessed; 256 random bits cannot.
+    /// The salt keeps two files from showing that they hold the same key.
     func digest(salt: [UInt8]) -> SHA256.Digest { SHA256.hash(data: salt + Array(secret.utf8)) }
 
     static func randomBytes(_ count: Int) -> [UInt8] {

@@ -5,37 +5,35 @@ internal import ProfileLogAPI
 /// Decides who may do what.
 struct Access: Sendable {
     let keys: KeyRing
+    /// The address that the service listens on.
+    let serviceHost: String
 
-    /// Nil if a request with this header may do what `permission` names; else what to answer.
+    // MARK: - Keys
+
+    /// Nil if a request with this header may do what `permission` names; else why not.
     ///
-    /// - Parameter olderKey: the key of a client who sends it as Braze's clients once did; see ``mayBeOlder(_:isNative:)``.
-    func refusal(
-        _ authorization: String?, olderKey: String? = nil, permission: String, isNative: Bool
-    ) -> ServiceAnswer? {
+    /// - Parameter olderKey: the key of a client that sends it as Braze's clients once did; see
+    ///   ``mayBeOlder(_:isNative:)``.
+    func refusal(_ authorization: String?, olderKey: String? = nil, permission: String, isNative: Bool) -> Refusal? {
         guard keys.isClosed else { return nil }
         let text = Self.bearer(authorization) ?? (mayBeOlder(authorization, isNative: isNative) ? olderKey : nil)
-        guard let text, let key = keys.key(text) else { return Self.unknownKey(isNative: isNative) }
+        guard let text, let key = keys.key(text) else { return Self.unknownKey }
         if key.allows(permission) { return nil }
         return Refusal(
             status: 403, code: "not_allowed", error: "This key is not allowed to do this; nothing was done.",
-            remedy: "Use a key that has the permission \(permission): `profiled keys add --permissions` makes one."
-        ).answer(isNative: isNative)
+            remedy: "Use a key that has the permission \(permission): `profiled keys add --permissions` makes one.")
     }
 
-    /// As the other one, for an endpoint of the API.
-    func refusal(_ authorization: String?, olderKey: String? = nil, _ endpoint: Endpoint) -> ServiceAnswer? {
+    /// The same for an endpoint of the API.
+    func refusal(_ authorization: String?, olderKey: String? = nil, _ endpoint: Endpoint) -> Refusal? {
         guard let permission = endpoint.permission else { return nil }
         return refusal(authorization, olderKey: olderKey, permission: permission, isNative: endpoint.isNative)
     }
 
-    /// Whether the key of a request may be its `api_key`, in the URL or in the body: in Braze's format, without the header.
+    /// Whether the key of a request may be its `api_key`, in the URL or in the body: in Braze's format, without the
+    /// header.
     func mayBeOlder(_ authorization: String?, isNative: Bool) -> Bool {
         !isNative && authorization == nil && keys.isClosed
-    }
-
-    /// The `api_key` of a query.
-    static func key(inQuery query: [(name: String, value: String)]?) -> String? {
-        query?.first { $0.name == "api_key" }?.value
     }
 
     private static func bearer(_ authorization: String?) -> String? {
@@ -46,13 +44,34 @@ struct Access: Sendable {
     }
 
     /// Braze's words, without the key, which its own answer repeats.
-    private static func unknownKey(isNative: Bool) -> ServiceAnswer {
-        var answer = Refusal(
-            status: 401, code: "invalid_key", error: "Invalid API key",
-            remedy:
-                "Send a key that is valid as `Authorization: Bearer KEY`; `profiled keys list` names those that are."
-        ).answer(isNative: isNative)
-        answer.headers = [HTTPField(name: .wwwAuthenticate, value: "Bearer")]
-        return answer
+    private static let unknownKey = Refusal(
+        status: 401, code: "invalid_key", error: "Invalid API key",
+        remedy: "Send a key that is valid as `Authorization: Bearer KEY`; `profiled keys list` names those that are.",
+        headers: [HTTPField(name: .wwwAuthenticate, value: "Bearer")])
+
+    // MARK: - Pages of other sites
+
+    /// Refuses a request that a browser sends for the page of another site; nil if it is none.
+    ///
+    /// Without keys a client needs only to be on this machine, and every page that is open there is.
+    ///
+    /// - Parameter host: what the client calls the service, with the port.
+    func refusalOfForeignPage(_ asked: RequestHeaders, host: String?, isWrite: Bool, path: String) -> APIAnswer? {
+        guard let host else { return nil }
+        if isWrite, let origin = asked.origin, origin != "http://\(host)", origin != "https://\(host)" {
+            return API.answerToForeignOrigin(path: path)
+        }
+        // A page can have its own name lead to this machine, and then asks as if it were of this service (DNS
+        // rebinding). Only browsers send Accept-Language; other clients may call the service as they like.
+        if !keys.isClosed, asked.acceptLanguage != nil, !isOwn(host) { return API.answerToForeignHost(path: path) }
+        return nil
+    }
+
+    /// Whether this is an address, or a name that only this machine or its network gives.
+    private func isOwn(_ host: String) -> Bool {
+        if host.hasPrefix("[") { return true }
+        let name = host.prefix { $0 != ":" }.lowercased()
+        return name == serviceHost.lowercased() || !name.contains(".") || name.hasSuffix(".localhost")
+            || name.utf8.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) || $0 == UInt8(ascii: ".") }
     }
 }

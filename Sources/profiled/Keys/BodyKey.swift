@@ -1,10 +1,13 @@
-/// The `api_key` in the body of a request that has no other key: found without reading the body as JSON, for its sender is nobody yet.
+/// The `api_key` in the body of a request that has no other key: found without parsing JSON, as its sender is not yet
+/// known.
 ///
-/// Only strings and brackets are looked at. Whatever else is wrong with the body is for its endpoint to say, to those who have a key.
+/// Looks only at strings and brackets. Other mistakes in the body are for its endpoint to report, to a client with a
+/// key.
 enum BodyKey {
     private static let name = Array("\"api_key\"".utf8)
 
-    /// The text of the member of the object that `body` is; nil if there is none, or if its name or text has escapes, as no key has.
+    /// The text of the member of the object that `body` is; nil if there is none, or if its name or text has escapes,
+    /// as no key has.
     static func find(in body: [UInt8]) -> String? {
         var depth = 0
         var next = 0
@@ -15,8 +18,8 @@ enum BodyKey {
             case UInt8(ascii: "\""):
                 let end = endOfString(at: next, in: body)
                 // A key follows the opening bracket or a comma; what follows a colon is a value.
-                if depth == 1, body[next..<end].elementsEqual(name), isBehindCommaOrBracket(next, in: body) {
-                    return text(behind: end, in: body)
+                if depth == 1, body[next..<end].elementsEqual(name), followsCommaOrBracket(next, in: body) {
+                    return text(after: end, in: body)
                 }
                 next = end
                 continue
@@ -27,13 +30,13 @@ enum BodyKey {
         return nil
     }
 
-    private static func isBehindCommaOrBracket(_ place: Int, in body: [UInt8]) -> Bool {
+    private static func followsCommaOrBracket(_ place: Int, in body: [UInt8]) -> Bool {
         let before = body[..<place].last { !isBlank($0) }
         return before == UInt8(ascii: ",") || before == UInt8(ascii: "{")
     }
 
-    /// The string behind a colon at `place`.
-    private static func text(behind place: Int, in body: [UInt8]) -> String? {
+    /// The string after a colon at `place`.
+    private static func text(after place: Int, in body: [UInt8]) -> String? {
         guard let colon = body[place...].firstIndex(where: { !isBlank($0) }), body[colon] == UInt8(ascii: ":"),
             let begin = body[(colon + 1)...].firstIndex(where: { !isBlank($0) }), body[begin] == UInt8(ascii: "\"")
         else { return nil }
@@ -43,7 +46,7 @@ enum BodyKey {
         return text.contains(UInt8(ascii: "\\")) ? nil : String(validating: text, as: UTF8.self)
     }
 
-    /// Behind the string that begins at `begin`; the end of the body if it does not end.
+    /// The place after the string that begins at `begin`; the end of the body if the string does not end.
     private static func endOfString(at begin: Int, in body: [UInt8]) -> Int {
         var next = begin + 1
         while next < body.count, body[next] != UInt8(ascii: "\"") { next += body[next] == UInt8(ascii: "\\") ? 2 : 1 }

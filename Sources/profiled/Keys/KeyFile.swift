@@ -1,7 +1,7 @@
 internal import Foundation
 internal import ProfileLog
 
-/// The file of keys: JSON, for its owner's eyes, replaced as a whole, and changed by one process at a time.
+/// The file of keys: JSON that only its owner may read, replaced as a whole, and changed by one process at a time.
 struct KeyFile: Sendable {
     private struct Content: Codable {
         var format = 1
@@ -10,8 +10,8 @@ struct KeyFile: Sendable {
 
     let path: String
 
-    /// Whether there is a file. Throws if that cannot be found out, and for a link that leads nowhere: keys that are out of reach are not
-    /// the same as none.
+    /// Whether there is a file. Throws if that cannot be determined, and for a link that leads nowhere: unreachable
+    /// keys are not the same as none.
     func exists() throws(StartFailure) -> Bool {
         var status = stat()
         if stat(path, &status) == 0 { return true }
@@ -39,13 +39,13 @@ struct KeyFile: Sendable {
             remedy: "Check the path, whose file it is, and its permissions.")
     }
 
-    /// Reads the keys, lets `change` change them, and replaces the file. Others who do so wait. Behind a link it is the file itself that is
-    /// replaced and locked. The change holds at once, and outlives a power cut after ``sync()``.
+    /// Reads the keys, lets `change` change them, and replaces the file, under a lock. If `path` is a link, the file
+    /// that it leads to is locked and replaced. The change holds at once, and outlives a power cut after ``sync()``.
     func update<Result>(_ change: (inout [StoredKey]) throws -> Result) throws -> Result {
         try KeyFile(path: realPath).updateItself(change)
     }
 
-    /// Puts on the disk that the file was replaced: else a key that was revoked could be back after a power cut.
+    /// Syncs the folder: else a revoked key could be valid again after a power cut.
     func sync() throws(StartFailure) {
         do throws(StorageError) {
             try FolderSync.sync(URL(fileURLWithPath: realPath).deletingLastPathComponent().path)
@@ -56,7 +56,7 @@ struct KeyFile: Sendable {
         }
     }
 
-    /// Of the file itself, if there is one, behind links.
+    /// The path of the file itself, without links, if it exists.
     private var realPath: String {
         guard let real = realpath(path, nil) else { return path }
         defer { free(real) }
@@ -81,7 +81,7 @@ struct KeyFile: Sendable {
             remedy: "Name a file in a folder that exists and that you may write in, with --keys.")
     }
 
-    /// Nobody ever sees half a file, nor one that others may read.
+    /// Puts a whole new file in place: a reader never sees half a file, nor one that other users may read.
     private func replace(by data: Data) throws {
         let new = "\(path).new-\(getpid())"
         unlink(new)

@@ -1,9 +1,9 @@
 internal import Foundation
 internal import Synchronization
 
-/// The keys that are valid now: every 20 ms a request looks whether the file is still the one that was read.
+/// The keys that are valid now. Every 20 ms a request checks whether the file has changed.
 final class KeyRing: Sendable {
-    /// Which version of the file it is: every change makes a new one.
+    /// Identifies a version of the file: every change gives another stamp.
     private struct Stamp: Equatable {
         var inode: UInt64
         var seconds: Int
@@ -22,18 +22,18 @@ final class KeyRing: Sendable {
 
     private struct State {
         var stamp: Stamp?
-        var nextLook = ContinuousClock.now
+        var nextCheck = ContinuousClock.now
         var keys: [String: StoredKey] = [:]
-        /// Whether requests need a key. Never becomes false again: a file that is gone opens no door.
+        /// Whether requests need a key. Never becomes false again: if the file is removed, requests are refused.
         var isClosed: Bool
     }
 
-    private static let lookInterval = Duration.milliseconds(20)
+    private static let checkInterval = Duration.milliseconds(20)
 
     private let file: KeyFile?
     private let state: Mutex<State>
 
-    /// The keys of `file`; without one, or as long as it does not exist, nobody needs a key, unless `isClosed`.
+    /// The keys of `file`. Without a file, or until it exists, requests need no key, unless `isClosed`.
     init(_ file: KeyFile?, isClosed: Bool) {
         self.file = file
         state = Mutex(State(stamp: nil, isClosed: isClosed))
@@ -42,7 +42,7 @@ final class KeyRing: Sendable {
     /// Whether requests need a key.
     var isClosed: Bool { current { $0.isClosed } }
 
-    /// The key behind `text`; nil if it is none, or was revoked.
+    /// The stored key of `text`; nil if there is none, or it was revoked.
     func key(_ text: String) -> StoredKey? {
         guard let key = APIKey(text), let stored = current({ $0.keys[key.id] }), stored.matches(key) else { return nil }
         return stored
@@ -51,13 +51,13 @@ final class KeyRing: Sendable {
     private func current<Result: Sendable>(_ read: (State) -> Result) -> Result {
         state.withLock { state in
             let now = ContinuousClock.now
-            guard let file, now >= state.nextLook else { return read(state) }
-            state.nextLook = now + Self.lookInterval
+            guard let file, now >= state.nextCheck else { return read(state) }
+            state.nextCheck = now + Self.checkInterval
             let stamp = Stamp(file.path)
-            // One that is out of reach may be there.
+            // An unreachable file may exist.
             if stamp != nil || (try? file.exists()) != false { state.isClosed = true }
             if stamp != state.stamp {
-                // A file that cannot be read lets nobody in, and is read again with the next look: what failed may pass.
+                // While the file cannot be read, no key is valid; the next check reads it again.
                 let keys = stamp == nil ? [] : ((try? file.read()) ?? nil)
                 state.keys = Dictionary((keys ?? []).map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
                 if keys != nil { state.stamp = stamp }

@@ -27,7 +27,7 @@ struct StoredKey: Codable, Sendable {
         hash = Hexadecimal.text(key.digest(salt: salt))
     }
 
-    /// Whether `key` is this one. Takes as long for every wrong key (swift-crypto compares digests in constant time).
+    /// Whether `key` is this one, in constant time (as swift-crypto compares digests).
     func matches(_ key: APIKey) -> Bool {
         guard let salt = Hexadecimal.bytes(salt), let hash = Hexadecimal.bytes(hash) else { return false }
         return key.digest(salt: salt) == hash

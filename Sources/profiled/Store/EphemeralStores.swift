@@ -3,17 +3,17 @@ internal import ProfileLog
 internal import ProfileLogAPI
 internal import Synchronization
 
-/// The stores of a service for tests: one after the other, in a temporary folder, each by a clock of its own.
+/// The stores of a service for tests: one after the other, in a temporary folder, each with a clock of its own.
 final class EphemeralStores: Sendable {
     private let folder: ScratchFolder
     private let fixtures: Fixtures?
     private let workspace: Workspace
-    private let metrics: ServiceMetrics
+    private let metrics: Metrics
     private let count = Atomic<Int>(0)
     /// Set once, before the first request.
     private let store = Mutex<LiveStore?>(nil)
 
-    init(fixtures: Fixtures?, workspace: Workspace, metrics: ServiceMetrics) throws(StartFailure) {
+    init(fixtures: Fixtures?, workspace: Workspace, metrics: Metrics) throws(StartFailure) {
         self.fixtures = fixtures
         self.workspace = workspace
         self.metrics = metrics
@@ -26,7 +26,7 @@ final class EphemeralStores: Sendable {
         }
     }
 
-    /// One of the stores, as its API knows it.
+    /// One of the stores, as its API sees it.
     private struct Current: EphemeralStore {
         let stores: EphemeralStores
         let clock = StoreClock()
@@ -56,7 +56,7 @@ final class EphemeralStores: Sendable {
             try? FileManager.default.removeItem(atPath: log.path)
             throw AppendError.closed
         }
-        // Requests that still read it keep the file open, nameless, until they end.
+        // Requests that still read it keep the file open, without a name, until they end.
         try? FileManager.default.removeItem(atPath: previous)
         return (events, next.clock)
     }
@@ -64,7 +64,8 @@ final class EphemeralStores: Sendable {
     /// Removes everything.
     func remove() { folder.remove() }
 
-    /// A log in a folder of its own, which is gone if the log cannot be opened or the fixtures cannot be stored.
+    /// A log in a folder of its own. The folder is removed if the log cannot be opened or the fixtures cannot be
+    /// stored.
     private func newLog(clock: StoreClock, withFixtures: Bool) throws -> EventLog {
         let number = count.add(1, ordering: .relaxed).newValue
         var options = LogOptions()

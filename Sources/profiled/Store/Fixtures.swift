@@ -2,18 +2,19 @@ internal import Foundation
 internal import ProfileLog
 internal import ProfileLogAPI
 
-/// Facts in JSON Lines, as `profilecli export` writes and `profilecli import` reads them, that a store holds before it serves.
+/// Facts in JSON Lines, as `profilecli export` writes and `profilecli import` reads them, that a store holds before it
+/// serves.
 struct Fixtures: Sendable {
-    /// Bytes behind which a chunk ends that has fewer lines than others: an append holds some more, and a line may take more there than as
-    /// text. What was stored when a chunk was 1,000 lines in any case is known again up to so many bytes.
+    /// Bytes after which a chunk ends before its 1,000 lines. An append may hold some more, as a line may take more
+    /// bytes there than as text. Changing this number changes the chunks, and stored fixtures are no longer recognised.
     private static let bytesPerChunk: UInt64 = 24 << 20
 
     private let path: String
     private let bytes: Data
-    /// By which the store knows them again.
+    /// The name by which the store recognises them.
     private var name: String { URL(fileURLWithPath: path).lastPathComponent }
 
-    /// Reads the file at once, so that one that cannot be read stops the start.
+    /// Reads the file at once: if it cannot be read, the start fails.
     init(path: String) throws(StartFailure) {
         self.path = path
         do {
@@ -24,8 +25,8 @@ struct Fixtures: Sendable {
         }
     }
 
-    /// Stores all of the facts, or as many of the chunks before the first line at fault. What a store holds already under the
-    /// file's name is passed over.
+    /// Stores all facts, or the chunks before the first bad line. Skips what the store already holds under the file's
+    /// name.
     func load(into log: EventLog) throws {
         var chunker = ImportChunker(name: "fixtures:\(name)", bytesPerChunk: Self.bytesPerChunk) { log.prepare() }
         do {
@@ -58,27 +59,27 @@ struct Fixtures: Sendable {
             "Export the store again with the newer profilecli, under the same name, and start the newer profiled "
                 + "with that."
         case .takeOut:
-            "Take it out, and all of such kinds behind it. For an empty store, an export with \(ExportedLine.kindOptions) "
+            "Remove it, and all later lines of such kinds. For an empty store, an export with \(ExportedLine.kindOptions) "
                 + "has no such lines."
         case .setApart: "Put \(ImportChunker.linesPerChunk) empty lines before it: so many are stored together."
         }
     }
 
-    /// Tells of a chunk that the log refused.
+    /// Explains why the log refused a chunk.
     private func failure(_ refused: RefusedChunk, in log: EventLog) throws -> StartFailure {
         let (chunk, error) = (refused.chunk, refused.error)
         if case .keyReused = error {
             return StartFailure(
                 "The store holds other fixtures from a file \(name), with other lines from \(chunk.firstLine) on.",
                 remedy: "If this is another file, give it another name. If it is the same one, undo the change in the "
-                    + "lines from \(chunk.firstLine) on, or take an empty store: under another name, what is stored would "
-                    + "be stored a second time.")
+                    + "lines from \(chunk.firstLine) on, or use an empty store: under another name, stored lines would be "
+                    + "stored again.")
         }
         guard let line = try chunk.line(refusedBy: log, error) else { throw error }
         let remedy =
             switch error {
-            case .pendingFull: "Take out some of what is saved on this device."
-            default: "Correct it or take it out."
+            case .pendingFull: "Remove some of what is saved on this device."
+            default: "Correct it or remove it."
             }
         return failure(line, String(error.fact.dropLast()), remedy)
     }

@@ -2,12 +2,11 @@ internal import ProfileLog
 internal import ProfileLogAPI
 internal import Synchronization
 
-/// The store that the service speaks for: one for its whole life, or one after the other if it is made for tests.
+/// The store that the service serves: one for its whole life, or one after the other if it is made for tests.
 final class LiveStore: Sendable {
     private struct State: Sendable {
         var api: API
         var writer: LogWriter
-        var hasFailed = false
         var isClosed = false
     }
 
@@ -23,18 +22,24 @@ final class LiveStore: Sendable {
     /// The API of the store as it is now. A request keeps the one that it began with.
     var api: API { state.withLock { $0.api } }
 
-    /// Whether a failed disk has had the store as it is now take nothing more: until the service is started again, or the store replaced.
-    var hasFailed: Bool { state.withLock { $0.hasFailed } }
-
-    /// The disk failed under `api`. Of a store that was replaced meanwhile, that is nothing to anybody.
-    func fail(_ api: API) {
-        state.withLock { state in
-            if state.api === api { state.hasFailed = true }
+    /// Why the store takes no writes, or cannot be read; nil while it can do both. A store that refused a write after a
+    /// failure never takes another: until the service is started again, or the store is replaced.
+    var failure: StorageError? {
+        let log = api.log
+        if let refusal = log.writeRefusal { return refusal }
+        do {
+            _ = try log.lastPosition()
+            return nil
+        } catch {
+            return error as? StorageError ?? .brokenPage(operation: "read")
         }
     }
 
-    /// Puts another store in place and closes the one before, whose writes are stored first, and tells its folder. Nil if the service
-    /// is ending.
+    /// The last event's position; nil if it cannot be read.
+    var lastPosition: UInt64? { try? api.log.lastPosition().rawValue }
+
+    /// Puts another store in place and closes the one before, whose writes are stored first. The closed one's folder;
+    /// nil if the service is ending.
     func replace(with writer: LogWriter, ephemeral: any EphemeralStore) async -> String? {
         let previous = state.withLock { state -> LogWriter? in
             if state.isClosed { return nil }
@@ -42,7 +47,6 @@ final class LiveStore: Sendable {
             state.writer = writer
             state.api = API(
                 writer: writer, workspace: workspace, ephemeral: ephemeral, activity: state.api.activity)
-            state.hasFailed = false
             return previous
         }
         await previous?.close()

@@ -3,7 +3,7 @@ internal import ProfileLogAPI
 
 /// The file that `--workspace` names.
 enum WorkspaceFile {
-    /// Reads it; a file that cannot be used stops the start.
+    /// Reads it; if it cannot be used, the start fails.
     static func read(_ path: String) throws(StartFailure) -> Workspace {
         guard let file = FileHandle(forReadingAtPath: path),
             let data = try? file.read(upToCount: Workspace.maxBytes + 1) ?? Data()

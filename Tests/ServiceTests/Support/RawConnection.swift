@@ -5,10 +5,21 @@ import Testing
 final class RawConnection: Sendable {
     private let socket: Int32
 
-    /// Connects to `service`. A read gives up after half a minute.
-    init(_ service: Service) throws {
+    /// Connects to `service`, from another address of this machine if one is named. A read gives up after half a minute.
+    init(_ service: Service, from source: String? = nil) throws {
         socket = Foundation.socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         try #require(socket >= 0)
+        if let source {
+            var address = sockaddr_in()
+            address.sin_family = sa_family_t(AF_INET)
+            address.sin_addr.s_addr = inet_addr(source)
+            let code = withUnsafePointer(to: &address) {
+                $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                    bind(socket, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+                }
+            }
+            try #require(code == 0)
+        }
         var limit = timeval(tv_sec: 30, tv_usec: 0)
         setsockopt(socket, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
         var address = sockaddr_in()

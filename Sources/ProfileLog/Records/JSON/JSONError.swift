@@ -1,7 +1,7 @@
 /// Why bytes are not the JSON that was asked for, and where.
 public struct JSONError: Error, Hashable, Sendable {
     /// What is wrong.
-    public enum Kind: Hashable, Sendable {
+    package enum Kind: Hashable, Sendable {
         /// The input stops inside a value, or holds none at all.
         case unexpectedEnd
         /// A byte stands where a value, a key, a colon, a comma or a closing bracket belongs.
@@ -35,12 +35,12 @@ public struct JSONError: Error, Hashable, Sendable {
     }
 
     /// What is wrong.
-    public let kind: Kind
+    package let kind: Kind
     /// Where: the number of bytes before the one at fault, which is the input's length if the end came too early.
-    public let offset: Int
+    package let offset: Int
 
     /// Makes the error `kind` at byte `offset`, counted from 0.
-    public init(_ kind: Kind, at offset: Int) {
+    package init(_ kind: Kind, at offset: Int) {
         self.kind = kind
         self.offset = offset
     }
@@ -53,7 +53,7 @@ extension JSONError: CustomStringConvertible {
 
 extension JSONError.Kind: CustomStringConvertible {
     /// The fault as a clause, without a full stop; of the data it shows at most the start of a key.
-    public var description: String {
+    package var description: String {
         switch self {
         case .unexpectedEnd: "the text ends before the value does"
         case .unexpectedByte: "this character cannot stand here"

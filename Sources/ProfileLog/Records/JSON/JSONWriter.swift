@@ -9,40 +9,40 @@
 /// The caller keeps the grammar: a key before each value in an object, an end for each begin. Text is escaped only
 /// where RFC 8259 demands it; what is not ASCII stays UTF-8. Several documents may go to one writer, each finished by
 /// `endLine()`.
-public struct JSONWriter: Sendable {
+package struct JSONWriter: Sendable {
     /// What has been written so far.
-    public var bytes: [UInt8]
+    package var bytes: [UInt8]
     /// Whether a value stands right before the end of `bytes`, so that the next key or value wants a comma first.
     private var followsValue = false
 
     /// Makes a writer that appends to `bytes`.
-    public init(appendingTo bytes: [UInt8] = []) {
+    package init(appendingTo bytes: [UInt8] = []) {
         self.bytes = bytes
     }
 
     /// What has been written so far, as text.
-    public var text: String { String(decoding: bytes, as: UTF8.self) }
+    package var text: String { String(decoding: bytes, as: UTF8.self) }
 
     /// Opens an object.
-    public mutating func beginObject() { begin(UInt8(ascii: "{")) }
+    package mutating func beginObject() { begin(UInt8(ascii: "{")) }
 
     /// Closes the object opened last.
-    public mutating func endObject() { end(UInt8(ascii: "}")) }
+    package mutating func endObject() { end(UInt8(ascii: "}")) }
 
     /// Opens an array.
-    public mutating func beginArray() { begin(UInt8(ascii: "[")) }
+    package mutating func beginArray() { begin(UInt8(ascii: "[")) }
 
     /// Closes the array opened last.
-    public mutating func endArray() { end(UInt8(ascii: "]")) }
+    package mutating func endArray() { end(UInt8(ascii: "]")) }
 
     /// Ends a document with a line feed; the next value begins a new one.
-    public mutating func endLine() {
+    package mutating func endLine() {
         bytes.append(0x0A)
         followsValue = false
     }
 
     /// Writes the key of the value that comes next.
-    public mutating func key(_ key: String) {
+    package mutating func key(_ key: String) {
         separate()
         appendQuoted(key)
         bytes.append(UInt8(ascii: ":"))
@@ -50,7 +50,7 @@ public struct JSONWriter: Sendable {
     }
 
     /// Writes the key of the value that comes next.
-    public mutating func key(_ key: Name) { self.key(key.text) }
+    package mutating func key(_ key: Name) { self.key(key.text) }
 
     private mutating func begin(_ bracket: UInt8) {
         separate()
@@ -73,29 +73,29 @@ public struct JSONWriter: Sendable {
 
 extension JSONWriter {
     /// Writes `null`.
-    public mutating func null() { appendWord("null") }
+    package mutating func null() { appendWord("null") }
 
     /// Writes `true` or `false`.
-    public mutating func value(_ value: Bool) { appendWord(value ? "true" : "false") }
+    package mutating func value(_ value: Bool) { appendWord(value ? "true" : "false") }
 
     /// Writes a string.
-    public mutating func value(_ value: String) {
+    package mutating func value(_ value: String) {
         separate()
         appendQuoted(value)
     }
 
     /// Writes an integer.
-    public mutating func value(_ value: Int) { self.value(Int64(value)) }
+    package mutating func value(_ value: Int) { self.value(Int64(value)) }
 
     /// Writes an integer.
-    public mutating func value(_ value: Int64) {
+    package mutating func value(_ value: Int64) {
         separate()
         if value < 0 { bytes.append(UInt8(ascii: "-")) }
         appendDigits(of: value.magnitude)
     }
 
     /// Writes an integer.
-    public mutating func value(_ value: UInt64) {
+    package mutating func value(_ value: UInt64) {
         separate()
         appendDigits(of: value)
     }
@@ -104,14 +104,14 @@ extension JSONWriter {
     /// `1e+16`.
     ///
     /// - Precondition: `value` is finite; JSON has no other numbers.
-    public mutating func value(_ value: Double) {
+    package mutating func value(_ value: Double) {
         precondition(value.isFinite, "JSON cannot express \(value)")
         separate()
         bytes.append(contentsOf: value.description.utf8)
     }
 
     /// Writes `value` with all that it holds, an object's members in their order and a date as a string.
-    public mutating func value(_ value: AttributeValue) {
+    package mutating func value(_ value: AttributeValue) {
         switch value {
         case .null: null()
         case .bool(let value): self.value(value)
@@ -134,12 +134,12 @@ extension JSONWriter {
     }
 
     /// Writes `moment` as a string in the form of RFC 3339, in its own offset from UTC.
-    public mutating func value(_ moment: OccurredAt) {
+    package mutating func value(_ moment: OccurredAt) {
         self.value(moment.timestamp, utcOffsetMinutes: moment.utcOffsetMinutes)
     }
 
     /// Writes `timestamp` as a string in the form of RFC 3339.
-    public mutating func value(_ timestamp: Timestamp, utcOffsetMinutes: Int32 = 0) {
+    package mutating func value(_ timestamp: Timestamp, utcOffsetMinutes: Int32 = 0) {
         separate()
         bytes.append(UInt8(ascii: "\""))
         timestamp.appendRFC3339(to: &bytes, utcOffsetMinutes: utcOffsetMinutes)
@@ -202,7 +202,7 @@ extension JSONWriter {
 
 extension AttributeValue {
     /// The value as compact JSON; a date is a string in the form of RFC 3339.
-    public var json: String {
+    package var json: String {
         var writer = JSONWriter()
         writer.value(self)
         return writer.text

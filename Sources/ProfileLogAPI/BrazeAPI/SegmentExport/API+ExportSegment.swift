@@ -17,7 +17,7 @@ extension API {
             var json = JSONWriter()
             json.beginObject()
             json.member("object_prefix", prefix)
-            json.member("url", "\(request.baseURL)/exports/\(file.name)")
+            json.member("url", "\(request.baseURL.isEmpty ? request.localURL() : request.baseURL)/exports/\(file.name)")
             json.member("message", "success")
             if asked.hasCallback {
                 json.key("dropped")

@@ -1,0 +1,223 @@
+internal import NIOCore
+internal import NIOHTTP1
+
+/// Decides when a connection ends, and tells ``Connections`` when it works.
+///
+/// A connection ends:
+/// - after a request with `Connection: close`, or of HTTP/1.0. Hummingbird ends a connection after a request whose
+///   header `Connection` is exactly `close`, so the handler writes it like this, and puts it in the answer too. The
+///   keep-alive of HTTP/1.0 is not supported: an answer of unknown length could not end there.
+/// - when a request takes too long to arrive, before or after its answer, or too much arrives after its answer.
+/// - when its client takes nothing of what was written.
+/// - when its client says that it sends nothing more, if the answer is a stream of events.
+/// - when it gives way to a new connection.
+final class ConnectionHandler: ChannelDuplexHandler {
+    typealias InboundIn = HTTPServerRequestPart
+    typealias InboundOut = HTTPServerRequestPart
+    typealias OutboundIn = HTTPServerResponsePart
+    typealias OutboundOut = HTTPServerResponsePart
+
+    /// Has the connection end when its client sends nothing more.
+    struct EndWithInput {}
+
+    private let connections: Connections
+    private let decoder: RequestDecoder
+    private let patience: TimeAmount
+    private let maxBytesAfterAnswer: Int
+    /// The number that `connections` gave.
+    private var id: Int?
+    /// Requests whose answer has not begun.
+    private var unanswered = 0
+    /// Requests whose answer has not ended.
+    private var unfinished = 0
+    /// Whether a request has begun and not ended.
+    private var isInRequest = false
+    /// When the request that is arriving is given up.
+    private var requestDeadline: NIODeadline?
+    /// Looks at `requestDeadline`; a task for each request would cost more than most requests.
+    private var requestWatch: Scheduled<Void>?
+    private var bytesAfterAnswer = 0
+    /// The version of the last request, once that has begun.
+    private var last: HTTPVersion?
+    private var isLastRead = false
+    /// Ends the connection if its client goes on taking nothing of what was written.
+    private var readDeadline: Scheduled<Void>?
+    /// Whether the client has said that it sends nothing more.
+    private var isInputClosed = false
+    private var endsWithInput = false
+    private var givesWay = false
+
+    /// Gives a request `patience` to arrive, and a client as long to take what waits for it.
+    init(_ connections: Connections, _ decoder: RequestDecoder, patience: TimeAmount, maxBytesAfterAnswer: Int) {
+        self.connections = connections
+        self.decoder = decoder
+        self.patience = patience
+        self.maxBytesAfterAnswer = maxBytesAfterAnswer
+    }
+
+    /// Whether a whole request is not yet answered to its end.
+    private var isWorking: Bool { unfinished > (isInRequest ? 1 : 0) }
+
+    // MARK: - Begin and end
+
+    func channelActive(context: ChannelHandlerContext) {
+        id = connections.add(context.channel)
+        context.fireChannelActive()
+        if id == nil { refuse(context) }
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        if let id { connections.remove(id) }
+        requestWatch?.cancel()
+        readDeadline?.cancel()
+        context.fireChannelInactive()
+    }
+
+    /// Answers that the client's address has too many connections, before a request has come.
+    private func refuse(_ context: ChannelHandlerContext) {
+        isLastRead = true
+        let answer = Refusal.tooManyConnections.answer(isNative: true)
+        let headers: HTTPHeaders = [
+            "Content-Type": answer.type, "Content-Length": "\(answer.body.count)", "Connection": "close",
+            "Retry-After": "1",
+        ]
+        let head = HTTPResponseHead(version: .http1_1, status: .serviceUnavailable, headers: headers)
+        context.write(wrapOutboundOut(.head(head)), promise: nil)
+        context.write(wrapOutboundOut(.body(.byteBuffer(ByteBuffer(bytes: answer.body)))), promise: nil)
+        let channel = context.channel
+        // To close at once could reset the connection before the client reads the answer.
+        context.writeAndFlush(wrapOutboundOut(.end(nil))).whenComplete { _ in channel.close(mode: .output, promise: nil)
+        }
+        readDeadline = channel.eventLoop.scheduleTask(in: .seconds(1)) { channel.close(promise: nil) }
+    }
+
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        switch event {
+        case is Connections.GiveWay:
+            givesWay = true
+            if !isWorking { context.close(promise: nil) }
+        case is EndWithInput:
+            endsWithInput = true
+            if isInputClosed { context.close(promise: nil) }
+        case ChannelEvent.inputClosed:
+            isInputClosed = true
+            if endsWithInput { return context.close(promise: nil) }
+            context.fireUserInboundEventTriggered(event)
+        default: context.fireUserInboundEventTriggered(event)
+        }
+    }
+
+    // MARK: - Requests
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        // What is sent after the last request is not read.
+        if isLastRead { return }
+        switch unwrapInboundIn(data) {
+        case .head(var head):
+            decoder.stopsAfterRequest = head.method == .CONNECT || head.asksForUpgrade
+            if head.version == .http1_1, head.headers["Host"].count != 1 {
+                // RFC 9112, 3.2: answered like any other bad HTTP.
+                isLastRead = true
+                return context.fireErrorCaught(HTTPParserError.invalidHeaderToken)
+            }
+            unanswered += 1
+            unfinished += 1
+            isInRequest = true
+            decoder.isInBody = true
+            if !head.isKeepAlive || head.version == .http1_0 {
+                last = head.version
+                head.headers.replaceOrAdd(name: "Connection", value: "close")
+                return context.fireChannelRead(wrapInboundOut(.head(head)))
+            }
+        case .body(let part):
+            decoder.hasReadBody = true
+            guard unanswered == 0 else { break }
+            bytesAfterAnswer += part.readableBytes
+            if bytesAfterAnswer > maxBytesAfterAnswer { return context.close(promise: nil) }
+        case .end:
+            decoder.requestEnded()
+            isInRequest = false
+            isLastRead = last != nil
+            requestDeadline = nil
+            bytesAfterAnswer = 0
+            if let id, isWorking { connections.begin(id) }
+        }
+        context.fireChannelRead(data)
+    }
+
+    func channelReadComplete(context: ChannelHandlerContext) {
+        if isInRequest, requestDeadline == nil {
+            requestDeadline = .now() + patience
+            watch(context)
+        }
+        context.fireChannelReadComplete()
+    }
+
+    private func watch(_ context: ChannelHandlerContext) {
+        guard requestWatch == nil, let deadline = requestDeadline else { return }
+        requestWatch = context.eventLoop.assumeIsolated().scheduleTask(deadline: deadline) { [self] in
+            requestWatch = nil
+            guard let deadline = requestDeadline else { return }
+            if deadline > .now() { return watch(context) }
+            // The body's reader fails; an answer can still be written.
+            if unanswered > 0 { context.fireErrorCaught(BodyTooSlow()) } else { context.close(promise: nil) }
+        }
+    }
+
+    // MARK: - Answers
+
+    func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+        switch unwrapOutboundIn(data) {
+        case .head(var head):
+            guard head.status.code >= 200 else {
+                // HTTP/1.0 has no answer before the answer.
+                if last == .http1_0 { promise?.succeed() } else { context.write(data, promise: promise) }
+                return
+            }
+            unanswered -= 1
+            guard let last, unanswered == 0 else { break }
+            head.headers.replaceOrAdd(name: "Connection", value: "close")
+            // Else an answer of unknown length would come in chunks, which HTTP/1.0 does not have.
+            if last == .http1_0 { head.version = .http1_0 }
+            return context.write(wrapOutboundOut(.head(head)), promise: promise)
+        case .body: break
+        case .end:
+            unfinished -= 1
+            if !isWorking, let id, connections.finish(id) { givesWay = true }
+            guard givesWay, !isWorking else { break }
+            isLastRead = true
+            let written = promise ?? context.eventLoop.makePromise()
+            let channel = context.channel
+            written.futureResult.whenComplete { _ in channel.close(promise: nil) }
+            return context.writeAndFlush(data, promise: written)
+        }
+        context.write(data, promise: promise)
+    }
+
+    func channelWritabilityChanged(context: ChannelHandlerContext) {
+        readDeadline?.cancel()
+        let channel = context.channel
+        readDeadline =
+            channel.isWritable ? nil : channel.eventLoop.scheduleTask(in: patience) { channel.close(promise: nil) }
+        context.fireChannelWritabilityChanged()
+    }
+}
+
+/// A body did not arrive in time.
+struct BodyTooSlow: Error {}
+
+extension HTTPRequestHead {
+    /// Whether it names another protocol, and `Connection` says so, as NIO's parser reads it: with tabs before a word,
+    /// and none after it.
+    fileprivate var asksForUpgrade: Bool {
+        let upgrade = "upgrade"
+        return headers["Upgrade"].contains { !$0.isEmpty }
+            && headers["Connection"].contains { value in
+                value.split(separator: ",").contains { word in
+                    let begun = word.drop { $0 == " " || $0 == "\t" }
+                    return begun.prefix(upgrade.count).lowercased() == upgrade
+                        && begun.dropFirst(upgrade.count).allSatisfy { $0 == " " }
+                }
+            }
+    }
+}

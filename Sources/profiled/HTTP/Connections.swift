@@ -1,0 +1,145 @@
+internal import HummingbirdCore
+internal import NIOCore
+internal import Synchronization
+
+/// The open connections, and which of them give way to new ones.
+///
+/// A connection *works* from the end of a request until the end of its answer; else it *waits* for a whole request: it
+/// is idle, or its request is half sent. At a limit the connection that has waited longest is closed. So a client that
+/// sends nothing holds up no other client. While as many connections work as are allowed, new ones stay in the
+/// system's queue.
+final class Connections: AvailableConnectionsDelegate {
+    /// How many connections there have been.
+    struct Counts {
+        var open = 0
+        /// Closed to make room.
+        var closed = 0
+        /// Refused because their address had too many that work.
+        var refused = 0
+    }
+
+    /// Tells a ``ConnectionHandler`` to close its connection, at once or after the answer on which it works.
+    struct GiveWay {}
+
+    fileprivate struct Connection {
+        let channel: any Channel
+        let address: String
+        /// Since when it waits for a whole request; nil while it works.
+        var waitingSince: NIODeadline?
+    }
+
+    fileprivate struct State {
+        var open: [Int: Connection] = [:]
+        var openByAddress: [String: Int] = [:]
+        var lastID = 0
+        var working = 0
+        /// Whether new connections stay in the system's queue.
+        var isFull = false
+        var counts = Counts()
+    }
+
+    private let limit: Int
+    private let limitPerAddress: Int
+    private let state = Mutex(State())
+
+    init(limit: Int, limitPerAddress: Int) {
+        self.limit = limit
+        self.limitPerAddress = limitPerAddress
+    }
+
+    var counts: Counts {
+        state.withLock { state in
+            var counts = state.counts
+            counts.open = state.open.count
+            return counts
+        }
+    }
+
+    /// Adds a connection, and closes waiting ones if that is one too many.
+    ///
+    /// - Returns: its number; nil if its address has too many and all of them work.
+    func add(_ channel: any Channel) -> Int? {
+        let address = channel.remoteAddress?.ipAddress ?? ""
+        let (id, closed) = state.withLock { state -> (Int?, [any Channel]) in
+            var closed: [any Channel] = []
+            if state.openByAddress[address, default: 0] >= limitPerAddress {
+                guard let channel = state.removeLongestWaiting(at: address) else {
+                    state.counts.refused += 1
+                    return (nil, [])
+                }
+                closed.append(channel)
+            }
+            while state.open.count >= limit, let channel = state.removeLongestWaiting() { closed.append(channel) }
+            state.lastID += 1
+            state.open[state.lastID] = Connection(channel: channel, address: address, waitingSince: .now())
+            state.openByAddress[address, default: 0] += 1
+            return (state.lastID, closed)
+        }
+        for channel in closed { channel.pipeline.fireUserInboundEventTriggered(GiveWay()) }
+        return id
+    }
+
+    /// A whole request has come by the connection.
+    func begin(_ id: Int) {
+        state.withLock { state in
+            guard state.open[id]?.waitingSince != nil else { return }
+            state.open[id]?.waitingSince = nil
+            state.working += 1
+        }
+    }
+
+    /// The connection's last answer is written. True if the connection must end, as others wait for it.
+    func finish(_ id: Int) -> Bool {
+        state.withLock { state in
+            guard let connection = state.open[id], connection.waitingSince == nil else { return false }
+            state.open[id]?.waitingSince = .now()
+            state.working -= 1
+            return state.isFull
+        }
+    }
+
+    /// The connection has ended.
+    func remove(_ id: Int) {
+        state.withLock { state in
+            if let connection = state.remove(id), connection.waitingSince == nil { state.working -= 1 }
+        }
+    }
+
+    // MARK: - AvailableConnectionsDelegate
+
+    func isAcceptingNewConnections() -> Bool {
+        state.withLock { state in
+            state.isFull = state.working >= limit
+            return !state.isFull
+        }
+    }
+
+    // `add` and `remove` count, as they know which connection it is.
+    func connectionOpened() {}
+    func connectionClosed() {}
+}
+
+extension Connections.State {
+    fileprivate mutating func remove(_ id: Int) -> Connections.Connection? {
+        guard let connection = open.removeValue(forKey: id) else { return nil }
+        let others = openByAddress[connection.address, default: 1] - 1
+        openByAddress[connection.address] = others > 0 ? others : nil
+        return connection
+    }
+
+    /// Takes out the connection that has waited longest, of `address` or of all. O(open connections).
+    ///
+    /// Of all, the newest are kept for a second: their first request may be on its way. An address loses its own.
+    fileprivate mutating func removeLongestWaiting(at address: String? = nil) -> (any Channel)? {
+        let now = NIODeadline.now()
+        var longest: (id: Int, since: NIODeadline)?
+        for (id, connection) in open where address == nil || connection.address == address {
+            guard let since = connection.waitingSince, since < longest?.since ?? .distantFuture else { continue }
+            if address == nil, id > lastID - 16, now - since < .seconds(1) { continue }
+            longest = (id, since)
+        }
+        guard let longest else { return nil }
+        counts.closed += 1
+        return remove(longest.id)?.channel
+    }
+}

@@ -1,0 +1,151 @@
+internal import ProfileLog
+internal import ProfileLogAPI
+internal import Synchronization
+
+/// What the service counts and measures, in the text format of Prometheus; docs/service.md lists the names.
+///
+/// No label holds what a person or a client sent: paths are templates, and methods and statuses are few.
+final class Metrics: Sendable {
+    private struct Endpoint: Hashable {
+        var method: String
+        var template: String
+        var labels: String { "method=\"\(method)\",endpoint=\"\(template)\"" }
+    }
+
+    private struct State {
+        /// Answers by endpoint and status, and how long they took.
+        var answers: [Endpoint: (statuses: [Int: Int], seconds: Histogram)] = [:]
+        var commitSeconds = Histogram(bounds: Histogram.seconds)
+        var commitEvents = Histogram(bounds: Histogram.counts)
+        var openStreams = 0
+    }
+
+    private let state = Mutex(State())
+
+    /// Counts a commit: for the options of a log.
+    func record(_ commit: CommitReport) {
+        state.withLock { state in
+            state.commitSeconds.record(commit.duration / .seconds(1))
+            state.commitEvents.record(Double(commit.events))
+        }
+    }
+
+    /// Counts an answer.
+    func record(method: String, template: String, status: Int, took duration: Duration) {
+        let endpoint = Endpoint(method: ["GET", "POST"].contains(method) ? method : "other", template: template)
+        state.withLock { state in
+            state.answers[endpoint, default: ([:], Histogram(bounds: Histogram.seconds))].statuses[
+                status, default: 0] += 1
+            state.answers[endpoint]?.seconds.record(duration / .seconds(1))
+        }
+    }
+
+    /// Takes one of `limit` places for a stream of events; false if all are taken.
+    func openStream(limit: Int) -> Bool {
+        state.withLock { state in
+            guard state.openStreams < limit else { return false }
+            state.openStreams += 1
+            return true
+        }
+    }
+
+    func closeStream() { state.withLock { $0.openStreams -= 1 } }
+
+    /// Everything, as of now. Numbers of the store are skipped while it cannot be read.
+    func answer(_ api: API, _ connections: Connections.Counts) -> ServiceAnswer {
+        let state = state.withLock { $0 }
+        var text = PrometheusText()
+        let answers = state.answers.sorted { $0.key.labels < $1.key.labels }
+        text.family("profiled_requests_total", .counter, "Requests answered.")
+        for (endpoint, answer) in answers {
+            for (status, count) in answer.statuses.sorted(by: { $0.key < $1.key }) {
+                text.sample("\(endpoint.labels),status=\"\(status)\"", count)
+            }
+        }
+        text.family("profiled_request_seconds", .histogram, "Time until the answer was ready.")
+        for (endpoint, answer) in answers { text.histogram(endpoint.labels, answer.seconds) }
+        text.single("profiled_streams_open", .gauge, "Readers of /v1/events.", state.openStreams)
+        text.single("profiled_connections_open", .gauge, "Open connections.", connections.open)
+        text.single(
+            "profiled_connections_closed_total", .counter,
+            "Idle and half-sent connections that were closed to make room.", connections.closed)
+        text.single(
+            "profiled_connections_refused_total", .counter,
+            "Connections refused with 503 because their address had too many.", connections.refused)
+        let activity = api.activity
+        text.single("profilelog_appends_total", .counter, "Acknowledged writes.", activity.appends)
+        text.single("profilelog_events_appended_total", .counter, "Events of acknowledged writes.", activity.events)
+        text.single("profilelog_writes_waiting", .gauge, "Writes that wait for the disk.", activity.waiting)
+        text.family("profilelog_commit_seconds", .histogram, "Time of a commit, the wait for its lock included.")
+        text.histogram("", state.commitSeconds)
+        text.family("profilelog_commit_events", .histogram, "Events of a commit.")
+        text.histogram("", state.commitEvents)
+        if let extent = try? api.log.extent() {
+            let last = extent.lastPosition.rawValue
+            text.single("profilelog_last_position", .gauge, "Position of the last event.", last)
+            text.single(
+                "profilelog_index_lag_events", .gauge, "Events that the caches have not reached.",
+                last - extent.indexed.rawValue)
+            text.single("profilelog_store_bytes", .gauge, "Bytes of the store's file in use.", extent.usedBytes)
+            text.single("profilelog_users", .gauge, "Users in the store.", extent.users)
+        }
+        return ServiceAnswer(
+            status: 200, body: Array(text.text.utf8), type: "text/plain; version=0.0.4; charset=utf-8")
+    }
+}
+
+/// How many values were at most as large as each bound.
+private struct Histogram: Sendable {
+    /// Bounds for times, in seconds.
+    static let seconds = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
+    /// Bounds for numbers of things.
+    static let counts = [1.0, 3, 10, 30, 100, 300, 1_000, 3_000, 10_000, 30_000, 100_000]
+
+    let bounds: [Double]
+    /// Values by the first bound that holds them; the last count is of those above all bounds.
+    private(set) var counts: [Int]
+    private(set) var sum = 0.0
+
+    init(bounds: [Double]) {
+        self.bounds = bounds
+        counts = [Int](repeating: 0, count: bounds.count + 1)
+    }
+
+    mutating func record(_ value: Double) {
+        counts[bounds.firstIndex { value <= $0 } ?? bounds.count] += 1
+        sum += value
+    }
+}
+
+/// Lines of the text format of Prometheus.
+private struct PrometheusText {
+    enum Kind: String { case counter, gauge, histogram }
+
+    private(set) var text = ""
+    private var name = ""
+
+    /// Begins the samples of `name`.
+    mutating func family(_ name: String, _ kind: Kind, _ help: String) {
+        self.name = name
+        text += "# HELP \(name) \(help)\n# TYPE \(name) \(kind.rawValue)\n"
+    }
+
+    mutating func single(_ name: String, _ kind: Kind, _ help: String, _ value: some CustomStringConvertible) {
+        family(name, kind, help)
+        sample("", value)
+    }
+
+    mutating func sample(_ labels: String, suffix: String = "", _ value: some CustomStringConvertible) {
+        text += labels.isEmpty ? "\(name)\(suffix) \(value)\n" : "\(name)\(suffix){\(labels)} \(value)\n"
+    }
+
+    mutating func histogram(_ labels: String, _ values: Histogram) {
+        var count = 0
+        for (bound, more) in zip(values.bounds.map { "\($0)" } + ["+Inf"], values.counts) {
+            count += more
+            sample("\(labels.isEmpty ? "" : labels + ",")le=\"\(bound)\"", suffix: "_bucket", count)
+        }
+        sample(labels, suffix: "_sum", values.sum)
+        sample(labels, suffix: "_count", count)
+    }
+}
