@@ -118,11 +118,6 @@ public final class EventLog: Sendable {
     /// It compares the store's files with those that were opened, so it knows before the next append does.
     public var writeRefusal: StorageError? { environment.writeRefusal }
 
-    /// Why the log takes no writes now; nil if it does.
-    ///
-    /// It compares the store's files with those that were opened, so it knows before the next append does.
-    public var writeRefusal: StorageError? { environment.writeRefusal }
-
     /// Position of the last event; 0 in an empty log.
     public func lastPosition() throws -> Position {
         try environment.withReadTransaction { Position(rawValue: try Self.last($0, environment.tables)) }
