@@ -20,22 +20,14 @@ struct BadInputTests {
             (["log", "attribute", "jane"], "no attribute"),
             (["save", "event", "jane", "a", "--private", "--app-group", "g"], "exclude each other"),
             (["launch", ""], "DEVICE must not be empty"),
-            (["launch", "--kind", "warm"], "cold, background or return"),
-            (["launch", "--only", "foo"], "events, attributes, user-attributes"),
-            (["launch", "--only", "events,"], "events, attributes, user-attributes"),
-            (["launch", "--only", ""], "events, attributes, user-attributes"),
             (["device", "settings", "--session-timeout", "0"], "--session-timeout must be 1s at least"),
             (["device", "settings", "--session-timeout", "0m"], "--session-timeout must be 1s at least"),
             (["device", "settings", "--session-timeout", "-1"], "--session-timeout must be seconds"),
             (["device", "settings", "--flush-interval", "-1"], "--flush-interval must be seconds"),
             (["device", "settings", "--flush-interval", "50000d"], "--flush-interval must be seconds"),
             (["replay", "--until", "soon"], "--until must be a position"),
-            (["profile", "jane", "--as-of", "soon"], "--as-of must be a position"),
-            (["profile", "jane", "--as-of", "version:"], "--as-of must be a position"),
-            (["profile", "jane", "--as-of", "-1"], "--as-of must be a position"),
-            (["history", "jane", "--kind", "dance"], "--kind must be one of"),
             (["stats", "--url", "http://127.0.0.1:1", "--store", "x"], "exclude each other"),
-            (["stats", "--url", "ftp://x"], "no address of a service"),
+            (["stats", "--url", "ftp://x"], "not the address of a service"),
             (["check", "--url", "http://127.0.0.1:1"], "store's own files"),
             (["stats", "--format", "xml"], "format"),
         ])
@@ -72,13 +64,11 @@ struct BadInputTests {
         ])
     func standardAttributes(attribute: String, wrong: String, right: String) throws {
         let cli = try CLI()
-        for verb in ["log", "save"] {
-            let outcome = try cli.run(verb, "user-attribute", "jane", attribute, wrong)
-            #expect(outcome.status == 64, "\(verb) \(wrong)")
-            #expect(outcome.errors.contains("The user attribute \(attribute) "), "\(outcome.errors)")
-            try cli.succeed(verb, "user-attribute", "jane", attribute, right)
-            try cli.succeed(verb, "user-attribute", "jane", attribute, "null")
-        }
+        let outcome = try cli.run("log", "user-attribute", "jane", attribute, wrong)
+        #expect(
+            outcome.status == 64 && outcome.errors.contains("The user attribute \(attribute) "), "\(outcome.errors)")
+        try cli.succeed("log", "user-attribute", "jane", attribute, right)
+        try cli.succeed("save", "user-attribute", "jane", attribute, right)
     }
 
     @Test("What the log refuses names the field and stores nothing; it is 64 if it was typed wrong, and else 1")
@@ -109,6 +99,15 @@ struct BadInputTests {
             (["log", "purchase", "jane", "p", "--price", "1", "--currency", "euro"], "three capital letters"),
             (["log", "purchase", "jane", "p", "--price", "1", "--currency", "XXQ"], "--currency must be a currency"),
             (["profile", "jane", "--as-of", "999"], "beyond the log's last position"),
+            (["profile", "jane", "--as-of", "soon"], "--as-of must be a position"),
+            (["profile", "jane", "--as-of", "version:"], "--as-of must be a position"),
+            (["profile", "jane", "--as-of", "-1"], "--as-of must be a position"),
+            (["history", "jane", "--kind", "dance"], "--kind must be a kind of event"),
+            (["launch", "--kind", "warm"], "--kind must be cold, background or return"),
+            (["launch", "--die-after", "lunch"], "--die-after must be launched or handed"),
+            (["launch", "--only", "foo"], "--only must list events, attributes or user-attributes"),
+            (["launch", "--only", "events,"], "--only must list events, attributes or user-attributes"),
+            (["launch", "--only", ""], "--only must list events, attributes or user-attributes"),
             (["save", "event", "jane", "a", "--at", "1960-01-01T00:00:00Z"], "must not be before 1970"),
         ]
         let unknown: [(arguments: [String], message: String)] = [

@@ -7,7 +7,7 @@ import Testing
 ///     first    wants the store alone ─────────────────────── and again ─ writes a new file ─ puts it in place
 ///     second               writes a new file ─ puts it in place
 ///     writer                                      opens that, is acknowledged
-@Suite("Compactions beside each other lose nothing")
+@Suite("Compactions at the same time lose nothing")
 struct CompactTests {
     /// At its first try for a lock of its own, a program has none for a while: it says so by the file `waits`, and goes on when there is `go`.
     private static let source = """

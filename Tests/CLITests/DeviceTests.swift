@@ -92,7 +92,7 @@ struct DeviceTests {
         try cli.succeed("launch", "d1")
         try cli.succeed("save", "event", "device:d1", "opened")
         let change = try cli.succeed("change-user", "ana", "--device", "d1")
-        #expect(change.output.contains("(ana, version 4), into whom the anonymous user was merged; 1 item waits there"))
+        #expect(change.output.contains("(ana, version 4), merged with the anonymous user; 1 item waits there"))
         #expect(try cli.succeed("history", "ana").output.contains("users merged"))
         #expect(try cli.succeed("users", "--format", "json").output.contains(#""merged_into":1"#))
         #expect(try cli.succeed("launch", "d1").output.contains("as ana at position"))
@@ -102,9 +102,9 @@ struct DeviceTests {
         try cli.succeed("device", "settings", "d1", "--offline")
         try cli.succeed("log", "event", "ana", "lost", "--device", "d1")
         let out = try cli.succeed("device", "log-out", "d1")
-        #expect(out.output.contains("1 item that the SDK had not sent is given up"))
+        #expect(out.output.contains("1 item that the SDK had not sent is discarded"))
         #expect(out.output.contains("Next: profilecli device settings d1 --enable-sdk"))
-        #expect(try cli.succeed("device", "log-out", "d1").output.contains("Nobody is on d1; nothing was stored"))
+        #expect(try cli.succeed("device", "log-out", "d1").output.contains("No user is on d1; nothing was stored"))
         #expect(try cli.succeed("history", "ana").output.contains("by SDK: it was not sent before the log-out"))
         #expect(try cli.run("log", "event", "ana", "dropped", "--device", "d1").errors.contains("is disabled"))
         try cli.succeed("device", "settings", "d1", "--enable-sdk", "--online")
@@ -157,7 +157,7 @@ struct DeviceTests {
         #expect(try cli.succeed("history", "ben").output.contains("good  a=1  (repairs @\(ben))"))
     }
 
-    @Test("A target without the app group saves where the app cannot see it, and is told so")
+    @Test("A target without the app group saves where the app cannot see it, and a note says so")
     func appGroups() throws {
         let cli = try CLI()
         try cli.succeed("log", "event", "someone", "a")

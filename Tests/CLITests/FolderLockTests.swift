@@ -31,7 +31,7 @@ struct FolderLockTests {
         shim = try Shim(Self.source)
     }
 
-    @Test("A file system without such locks is named; nobody waits for it")
+    @Test("A file system without such locks is named, and no process waits for it")
     func noLocks() throws {
         try cli.succeed("log", "event", "jane", "a")
         for error in [ENOLCK, EOPNOTSUPP] {

@@ -53,7 +53,7 @@ struct FolderSyncTests {
         try cli.succeed("check")
     }
 
-    @Test("Who opens a store whose maker died before that sees to it; nobody does again")
+    @Test("The next process syncs the folder of a store whose maker died before, once")
     func young() throws {
         #expect(try run("log", "event", "jane", "a", fate: "kill").status == -SIGKILL)
         expectRefusal(try run("log", "event", "jane", "a", fate: "\(EIO)"))

@@ -65,7 +65,7 @@ struct HelpTests {
         "What is saved is on a device, and what is logged need not be: the help says which",
         arguments: [
             ("save", "The device (default: phone)."),
-            ("log", "The device; without it the event comes from none, and no device's settings hold."),
+            ("log", "The device; without it the event has none, and no device's settings apply."),
         ])
     func device(group: String, words: String) throws {
         let cli = try CLI()
@@ -84,7 +84,7 @@ struct HelpTests {
         }
     }
 
-    @Test("Both programs tell their version", arguments: ["profilecli", "profiled"])
+    @Test("Both programs print their version", arguments: ["profilecli", "profiled"])
     func version(name: String) throws {
         let program = ChildProcess.built(name)
         let outcome = try CLI().run(["--version"], command: program)
@@ -92,7 +92,7 @@ struct HelpTests {
     }
 
     @Test(
-        "A command that does not exist is told, with those that may be meant",
+        "A command that does not exist is refused, with those that may be meant",
         arguments: [
             (["histroy", "jane"], "There is no command profilecli histroy.", "Did you mean history?"),
             (["save", "evnt", "jane", "a"], "There is no command profilecli save evnt.", "Did you mean event?"),
@@ -105,13 +105,9 @@ struct HelpTests {
         #expect(outcome.errors.contains(message) && outcome.errors.contains(remedy), "\(outcome.errors)")
     }
 
-    @Test("An option is suggested only for a slip of it")
+    @Test("A mistyped option is named, with the one that may be meant")
     func options() throws {
-        let cli = try CLI()
-        let slip = try cli.run("stats", "--fromat", "json")
-        #expect(slip.status == 64 && slip.errors.contains("Did you mean '--format'?"), "\(slip.errors)")
-        let other = try cli.run("stats", "--sort", "x")
-        #expect(other.status == 64 && other.errors.contains("Unknown option '--sort'"), "\(other.errors)")
-        #expect(!other.errors.contains("Did you mean"), "\(other.errors)")
+        let slip = try CLI().run("stats", "--fromat", "json")
+        #expect(slip.status == 64 && slip.errors.contains("Unknown option '--fromat'. Did you mean '--format'?"))
     }
 }

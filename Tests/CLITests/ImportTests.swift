@@ -85,7 +85,7 @@ struct ImportTests {
         #expect(changed.errors.contains("undo the change in the lines from 3001 on"), "\(changed.errors)")
         #expect(changed.errors.contains("a second time"))
         #expect(
-            changed.errors.contains("another version of profilecli stored it: then import only the lines behind those"))
+            changed.errors.contains("If another version of profilecli stored it, import only the later lines"))
         #expect(changed.errors.contains(/for other content, at position [0-9]+\. 2,999 events before it are stored\./))
         #expect(try cli.succeed("export").output == events)
         // The lines before those that were changed need no undoing.
@@ -98,7 +98,7 @@ struct ImportTests {
         #expect(try cli.succeed("export").output == events)
     }
 
-    @Test("A line that is refused behind the one where the last import ended is named, and what is stored is told")
+    @Test("A refused line after the end of the last import is named, with what is stored")
     func refusedRest() throws {
         let cli = try CLI()
         var lines = (1...30).map { #"{"kind":"custom_event","user":"u","name":"e\#($0)"}"# }
@@ -185,14 +185,16 @@ struct ImportTests {
             try cli.run("import", "-", "--format", "json", input: lines.joined(separator: "\n"))
         }
         let refused = try run().errors
-        #expect(refused.contains("--kind userAttributeSaved has no such lines: import that into an empty store."))
-        #expect(refused.contains("Or take out line 1201 and all of such kinds behind it, and send the same input"))
+        #expect(
+            refused.contains("--kind userAttributeSaved, which has no such lines, and import that into an empty store.")
+        )
+        #expect(refused.contains("Or remove line 1201 and all later lines of such kinds, and send the same input"))
         lines.remove(at: 1_200)
         #expect(try run().output.contains(#""imported":499,"skipped":1000"#))
         #expect(try cli.succeed("check").output.hasPrefix("Sound"))
     }
 
-    @Test("What is behind the chunk in which the last import ended is stored behind it")
+    @Test("What follows the chunk in which the last import ended is stored after it")
     func order() throws {
         let cli = try CLI()
         let names = (1...4_500).map { "e\($0)" }
@@ -205,7 +207,7 @@ struct ImportTests {
         #expect(stored.map(String.init) == names)
     }
 
-    @Test("Nothing is stored behind a line that the log refuses, and without it the import goes on in the same order")
+    @Test("Nothing after a refused line is stored, and without that line the import goes on in the same order")
     func refused() throws {
         let cli = try CLI()
         var lines = (1...6_000).map { #"{"kind":"custom_event","user":"u","name":"e\#($0)"}"# }
@@ -217,7 +219,7 @@ struct ImportTests {
         #expect(refused.status != 0)
         #expect(refused.errors.contains("2,000 events before it are stored"), "\(refused.errors)")
         #expect(refused.errors.contains("Line 2500 of standard input: No user has this ID."), "\(refused.errors)")
-        #expect(refused.errors.contains("Correct or take out line 2500 and send the same input again"))
+        #expect(refused.errors.contains("Correct or remove line 2500 and send the same input again"))
         func stored() throws -> [String] {
             let lines = try cli.succeed("export").lines
             return lines.compactMap { $0.firstMatch(of: /"name":"(e\d+)"/).map { String($0.output.1) } }
@@ -266,7 +268,7 @@ struct ImportTests {
         #expect(try cli.succeed("history", "jane", "--store", copy, "--format", "json").output.contains("+09:00"))
     }
 
-    @Test("An export of a store with erased persons is an import: what was erased is passed over and told")
+    @Test("An export of a store with erased persons is an import: erased lines are skipped and counted")
     func exportWithErased() throws {
         let cli = try CLI()
         try cli.succeed("log", "event", "jane", "a")
@@ -284,13 +286,13 @@ struct ImportTests {
             #expect(answer.output.contains(#""imported":\#(imported),"skipped":\#(skipped),"erased":4"#))
         }
         let told = try cli.run("import", "-", "--store", copy, input: exported)
-        #expect(told.output.contains("passed over 4 lines of erased persons"), "\(told.output)")
+        #expect(told.output.contains("skipped 4 lines of erased persons"), "\(told.output)")
         #expect(try cli.succeed("users", "--store", copy, "--format", "json").lines.count == 1)
         // An export of nobody else holds nothing to import.
         try cli.succeed("erase", "bo", "--reason", "asked to", "--yes")
         let nothing = try cli.run("import", "-", "--store", "none", input: cli.succeed("export").output)
         #expect(nothing.status == 0 && nothing.output.contains("Imported 0 events"), "\(nothing.errors)")
-        #expect(nothing.output.contains("passed over 8 lines of erased persons"), "\(nothing.output)")
+        #expect(nothing.output.contains("skipped 8 lines of erased persons"), "\(nothing.output)")
     }
 
     @Test("The same file under another content is a conflict; a missing file makes no store")
@@ -318,7 +320,7 @@ struct ImportTests {
         #expect(try cli.run("generate", "--users", "0").status == 64)
     }
 
-    @Test("What another store's requests left out is passed over")
+    @Test("What another store refused of requests is skipped")
     func leftOut() throws {
         let cli = try CLI()
         let line =

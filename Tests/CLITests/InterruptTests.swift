@@ -31,7 +31,7 @@ struct InterruptTests {
             ["-c", script, CLI.program.path] + arguments, command: URL(filePath: "/bin/bash"))
     }
 
-    @Test("A copy is stopped, and the same command goes on with it")
+    @Test("A stopped copy is resumed by the same command")
     func copy() throws {
         try fill()
         let stopped = try interrupt(["replay", "--into", "copy"], when: "copy/data.mdb")
@@ -41,18 +41,18 @@ struct InterruptTests {
         #expect(try cli.succeed("export", "--store", "copy").output == cli.succeed("export").output)
     }
 
-    @Test("A compaction is stopped, and the store is as it was")
+    @Test("A stopped compaction leaves the store unchanged")
     func compact() throws {
         try fill()
         let stopped = try interrupt(["compact"], when: "store/compact/data.mdb")
         #expect(stopped.status == 130, "\(stopped.errors)")
-        #expect(stopped.errors.contains("it is as it was"))
+        #expect(stopped.errors.contains("is unchanged"))
         let files = try FileManager.default.contentsOfDirectory(atPath: cli.store)
         #expect(Set(files) == ["data.mdb", "lock.mdb"])
         #expect(try cli.succeed("check").output.hasPrefix("Sound"))
     }
 
-    @Test("An import that is stopped while it skips does not take what it has come to for all that is stored")
+    @Test("An import that is stopped while it skips stored lines says how many it knows of")
     func skipping() throws {
         let lines = (1...2_500).map { #"{"kind":"custom_event","user":"u","name":"e\#($0)"}"# }
         let file = try cli.write(lines.joined(separator: "\n") + "\n", as: "events.jsonl")
@@ -79,7 +79,7 @@ struct InterruptTests {
         return stopped
     }
 
-    @Test("A simulation is stopped, and the store holds what happened until then")
+    @Test("A stopped simulation keeps what it made so far")
     func simulate() throws {
         let stopped = try interrupt(["simulate", "--devices", "300", "--days", "60"], when: "store/data.mdb")
         #expect(stopped.status == 130, "\(stopped.errors)")

@@ -56,7 +56,7 @@ struct MetaPageTests {
         }
     }
 
-    @Test("A root of the free pages that is none is told by who writes", arguments: [0, 1] as [UInt64])
+    @Test("A wrong root of the free pages is named by a write", arguments: [0, 1] as [UInt64])
     func freePages(root: UInt64) throws {
         try put(root, in: .rootOfFreePages)
         for command in [["check"], ["log", "event", "jane", "d"]] {

@@ -10,7 +10,7 @@ struct NewStoreTests {
     private func exists() -> Bool { FileManager.default.fileExists(atPath: cli.store) }
 
     @Test(
-        "A mistyped folder gets no store, and the next step is told",
+        "A mistyped folder gets no store, and the error names the next step",
         arguments: [
             ["launch"], ["change-user", "ana"], ["device", "settings", "--offline"], ["device", "leave"],
             ["device", "send"], ["device", "log-out"], ["pending", "discard", "--reason", "x"], ["pending"], ["stats"],
@@ -38,7 +38,7 @@ struct NewStoreTests {
     }
 
     @Test(
-        "A first write that is refused leaves none behind",
+        "A refused first write makes no store",
         arguments: [
             (["save", "user-attribute", "ana", "emial", "x"], 64),
             (["log", "user-attribute", "ana", "dob", "soon"], 64),
@@ -54,7 +54,7 @@ struct NewStoreTests {
         #expect(next.output.hasPrefix("Logged at position 2") && next.errors.hasPrefix("New store at "), "\(next)")
     }
 
-    @Test("An import that is refused at once leaves none behind", arguments: [".", "bad.jsonl", "-"])
+    @Test("An import that is refused at once makes no store", arguments: [".", "bad.jsonl", "-"])
     func refusedImport(file: String) throws {
         _ = try cli.write("{\n", as: "bad.jsonl")
         let outcome = try cli.run(["import", file], input: "{\n")

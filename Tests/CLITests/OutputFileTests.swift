@@ -58,7 +58,7 @@ struct OutputFileTests {
         #expect(try FileManager.default.destinationOfSymbolicLink(atPath: path) == target)
     }
 
-    @Test("A private file's content is nobody else's while it is written")
+    @Test("A private file stays private while it is written")
     func privateAllTheTime() throws {
         let shim = try Shim(
             """
@@ -83,28 +83,6 @@ struct OutputFileTests {
         #expect(try mode("out.jsonl") == 0o640)
     }
 
-    @Test("A file is held until it has its name: nobody takes it for one that was left")
-    func held() throws {
-        let shim = try Shim(
-            """
-            #define _GNU_SOURCE
-            #include <dlfcn.h>
-            #include <fcntl.h>
-            #include <stdio.h>
-            #include <sys/file.h>
-            int rename(const char *from, const char *to) {
-                FILE *seen = fopen("seen", "a");
-                fputs(flock(open(from, O_RDONLY), LOCK_EX | LOCK_NB) == 0 ? "free\\n" : "held\\n", seen);
-                fclose(seen);
-                return ((int (*)(const char *, const char *))dlsym(RTLD_NEXT, "rename"))(from, to);
-            }
-            """)
-        let outcome = try cli.run(
-            ["generate", "--events", "2", "-o", "out.jsonl"], environment: shim.environment())
-        #expect(outcome.status == 0, "\(outcome.errors)")
-        #expect(try content("seen") == "held\n")
-    }
-
     @Test("What a file's group may do, no other group may that takes its place")
     func otherGroup() throws {
         let shim = try Shim(
@@ -121,7 +99,7 @@ struct OutputFileTests {
     }
 
     @Test(
-        "Standard output by its name is standard output: what stands in its file stays",
+        "Standard output by its name is standard output: the content of its file stays",
         arguments: ["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"])
     func standardOutput(name: String) throws {
         _ = try cli.write("before\n", as: "all.jsonl")

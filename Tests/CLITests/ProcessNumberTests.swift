@@ -54,7 +54,7 @@ struct ProcessNumberTests {
         #expect(outcome.lines == ["1", "0", "2", "0", "200000", "0"], "\(outcome)")
     }
 
-    @Test("The second is told so, and what to do")
+    @Test("The second is refused, with the reason and the remedy")
     func taken() throws {
         let cli = try CLI()
         try cli.succeed("log", "event", "jane", "a")

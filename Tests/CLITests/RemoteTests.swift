@@ -41,7 +41,7 @@ struct RemoteTests {
     }
 
     @Test(
-        "tail shows all of a log that was begun anew, also if it is longer by then than what was seen",
+        "tail shows all of a new log, even if it is longer than what was seen",
         .timeLimit(.minutes(3)))
     func reset() throws {
         let cli = try CLI()
@@ -69,10 +69,10 @@ struct RemoteTests {
             environment: ["PROFILELOG_URL": service.url, "PROFILELOG_STORE": ""], command: URL(filePath: "/bin/bash"))
         let names = outcome.lines.compactMap { $0.firstMatch(of: /(?:old|new)-\d/)?.output }
         #expect(names == ["old-1", "old-2", "new-1", "new-2", "new-3", "new-4"], "\(outcome.output)")
-        #expect(outcome.errors.contains("begun anew"), "\(outcome.errors)")
+        #expect(outcome.errors.contains("has begun a new log"), "\(outcome.errors)")
     }
 
-    @Test("An export ends where the log was begun anew, and does not go on with another store's events")
+    @Test("An export ends when the service begins a new log")
     func exportDuringReset() throws {
         let cli = try CLI()
         try cli.succeed("generate", "--events", "15000", "-o", "facts.jsonl")
@@ -100,10 +100,10 @@ struct RemoteTests {
             environment: ["PROFILELOG_URL": service.url, "PROFILELOG_STORE": ""], command: URL(filePath: "/bin/bash"))
         #expect(outcome.output.contains(#""reset":true"#), "\(outcome.output)")
         #expect(outcome.status == 1)
-        #expect(outcome.errors.contains("The log was begun anew while it was exported"), "\(outcome.errors)")
+        #expect(outcome.errors.contains("The service began a new log during the export"), "\(outcome.errors)")
     }
 
-    @Test("What a 201 left out is listed, from the service as from the store")
+    @Test("What a 201 refused is listed, from the service as from the store")
     func leftOut() async throws {
         let cli = try CLI()
         let service = try Service(cli)
@@ -117,7 +117,7 @@ struct RemoteTests {
         #expect((response as? HTTPURLResponse)?.statusCode == 201)
         let table = try cli.run(["rejected"], environment: url)
         #expect(table.status == 0, "\(table.errors)")
-        for piece in ["INPUT ARRAY", "events", "'time' is required", "gender", "2 parts of requests left out."] {
+        for piece in ["INPUT ARRAY", "events", "'time' is required", "gender", "2 parts of requests refused."] {
             #expect(table.output.contains(piece), "\(piece) is missing in \(table.output)")
         }
         let lines = try cli.run(["rejected", "--user", "ana", "--format", "json"], environment: url).output

@@ -105,7 +105,7 @@ struct SaveAndLaunchTests {
         #expect(stats.contains(#""users":1"#))
     }
 
-    @Test("A save says whom it puts on a device, and who is there instead")
+    @Test("A save names the user that it puts on a device, or the one who is there")
     func whoIsThere() throws {
         let cli = try CLI()
         let first = try cli.succeed("save", "event", "ana", "a", "--device", "p2")

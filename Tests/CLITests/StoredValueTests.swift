@@ -12,14 +12,13 @@ struct StoredValueTests {
         arguments: ["NaN", "-Infinity", "[NaN]", "{bad", "[1,2", " {\"a\":}"])
     func remark(value: String) throws {
         let commands = [
-            ["log", "attribute", "ana", "x=\(value)"], ["save", "attribute", "ana", "x=\(value)"],
-            ["log", "event", "ana", "a", "-p", "x=\(value)"], ["save", "event", "ana", "a", "-p", "x=\(value)"],
+            ["log", "attribute", "ana", "x=\(value)"], ["save", "event", "ana", "a", "-p", "x=\(value)"],
             ["log", "purchase", "ana", "p", "--price", "1", "--currency", "EUR", "-p", "x=\(value)"],
         ]
         for command in commands {
             let outcome = try cli.run(command)
             #expect(outcome.status == 0)
-            #expect(outcome.errors.contains("x is stored as text, since its value is no valid JSON ("))
+            #expect(outcome.errors.contains("x is stored as text, since its value is not valid JSON ("))
             // A remark shows no value.
             #expect(!outcome.errors.contains(value))
         }
@@ -81,7 +80,7 @@ struct StoredValueTests {
     }
 
     @Test(
-        "A name that nobody can see is refused",
+        "A blank name is refused",
         arguments: [
             (["log", "event", " ", "a"], "USER is blank."), (["log", "event", "ana", "\u{3000}"], "NAME is blank."),
             (["save", "attribute", "\t", "x=1"], "USER is blank."), (["change-user", " "], "USER is blank."),

@@ -116,18 +116,18 @@ struct UserDefaultsTests {
         #expect(imported.output.contains("refused 16; 3 items wait on phone"))
         let reasons = [
             "pending_custom_events[1] has no event_name.",
-            "pending_custom_events[2] has an event_name that is an integer, no text.",
+            "pending_custom_events[2] has an event_name that is an integer, not text.",
             "pending_custom_events[3] is a string, where a dictionary is expected.",
             "pending_custom_events[4] has a property bytes that holds data, which no profile can hold.",
             "pending_custom_events[5] is refused: the event's name must not be longer than 255 characters.",
             "pending_custom_events[6] has a property deep that holds a number that is not finite",
             "pending_custom_events[7] has a property n that holds an integer of more than 64 bits",
             "pending_custom_events[8] is data, where a dictionary is expected.",
-            "pending_custom_attributes is a dictionary, no array.",
+            "pending_custom_attributes is a dictionary, not an array.",
             "pending_user_attributes[1] is a string, where data is expected.",
             "pending_user_attributes[2] is data that codes no user attribute.",
             "pending_user_attributes[3] has the attributeType 3; only 0, the e-mail address, is known.",
-            "pending_user_attributes[4] has a userField that is an integer, no text.",
+            "pending_user_attributes[4] has a userField that is an integer, not text.",
             "pending_user_attributes[5] codes shoeSize, which is no user attribute.",
             "pending_user_attributes[6] is refused: the user attribute gender must be one of M, F, O, N, P.",
             "pending_user_attributes[7] is a keyed archive of no object.",
@@ -142,7 +142,7 @@ struct UserDefaultsTests {
         #expect(again.status == 1)
         #expect(again.output.contains(#""saved":0,"repeated":3"#))
         #expect(again.output.contains(#"{"key":"pending_custom_events","index":1,"reason":"has no event_name"}"#))
-        #expect(again.output.contains(#"{"key":"pending_custom_attributes","reason":"is a dictionary, no array"}"#))
+        #expect(again.output.contains(#"{"key":"pending_custom_attributes","reason":"is a dictionary, not an array"}"#))
         #expect(try pending(cli).count == 3)
     }
 
@@ -151,7 +151,7 @@ struct UserDefaultsTests {
         let cli = try CLI()
         let swift = try cli.run("import", "--user-defaults", Self.fixture("binary"), "--language", "swift")
         #expect(swift.status == 1)
-        #expect(swift.errors.contains("pending_user_attributes[3] is a keyed archive, which no app in Swift reads."))
+        #expect(swift.errors.contains("pending_user_attributes[3] is a keyed archive, which no Swift app reads."))
         #expect(swift.output.contains("7 user attributes"))
         let objc = try cli.run(
             "import", "--user-defaults", Self.fixture("binary"), "--language", "objc", "--device", "tablet")
@@ -161,11 +161,11 @@ struct UserDefaultsTests {
     @Test(
         "A file that is no app group's preferences is refused in one sentence, and makes no store",
         arguments: [
-            ("", "is empty"), ("{\"a\":1}", "is no property list, neither binary nor XML"),
-            ("hello", "is no property list"), ("{ a = 1; }", "is no property list"),
+            ("", "is empty"), ("{\"a\":1}", "is not a property list, neither binary nor XML"),
+            ("hello", "is not a property list"), ("{ a = 1; }", "is not a property list"),
             ("<?xml version=\"1.0\"?><plist version=\"1.0\"><dict><key>a", "XML property list that was cut short"),
             ("bplist00\u{1}\u{2}", "binary property list that was cut short"),
-            ("<plist version=\"1.0\"><array/></plist>", "holds an array, no dictionary"),
+            ("<plist version=\"1.0\"><array/></plist>", "holds an array, not a dictionary"),
         ])
     func foreignFiles(content: String, reason: String) throws {
         let cli = try CLI()
@@ -176,7 +176,7 @@ struct UserDefaultsTests {
         #expect(try cli.run("pending").status == 1)
     }
 
-    @Test("A missing file, a folder and a cut file are told apart")
+    @Test("A missing file, a folder and a cut file have different errors")
     func unreadableFiles() throws {
         let cli = try CLI()
         let cut = cli.folder.appending(path: "group.cut.plist")
@@ -184,7 +184,7 @@ struct UserDefaultsTests {
         #expect(try cli.run("import", "--user-defaults", cut.path).errors.contains("cut short"))
         #expect(try cli.run("import", "--user-defaults", "group.no.plist").errors.contains("No such file"))
         let folder = try cli.run("import", "--user-defaults", cli.folder.path, "--app-group", "group.a")
-        #expect(folder.errors.contains("is a folder"))
+        #expect(folder.errors.contains("Is a directory"))
     }
 
     @Test("Options that mean nothing together are wrong usage")
@@ -320,7 +320,7 @@ struct UserDefaultsTests {
         #expect(try pending(cli, "--store", "copy").count == 1)
     }
 
-    @Test("A property list is not put behind what a file holds", arguments: ["/dev/stdout", "/dev/fd/1"])
+    @Test("A property list is not appended to a file", arguments: ["/dev/stdout", "/dev/fd/1"])
     func behind(path: String) throws {
         let cli = try CLI()
         try cli.succeed("save", "event", "jane", "a", "--app-group", "group.a")
@@ -356,7 +356,7 @@ struct UserDefaultsTests {
         #expect(exported.status == 1)
         #expect(exported.errors.contains("has a property event_name, which would replace the event's name."))
         #expect(exported.errors.contains("has a property n that holds null, which no property list can hold."))
-        #expect(exported.errors.contains("does not set the attribute n, and such a file can only set."))
+        #expect(exported.errors.contains("does not set the attribute n, and the file can only set."))
         #expect(exported.errors.contains("Wrote 1 item of phone, group.x"))
         #expect(exported.errors.contains("3 items could not be written"))
         #expect(try pending(cli).count == 4)

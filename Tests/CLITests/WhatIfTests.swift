@@ -74,7 +74,7 @@ struct WhatIfTests {
         #expect(outcome.errors.contains(message), "\(outcome.errors)")
     }
 
-    @Test("Who and what nobody knows is 1")
+    @Test("Unknown users and devices exit with 1")
     func unknown() throws {
         let cli = try history()
         for question in [["--device", "nowhere"], ["--user", "nobody"]] {
@@ -126,7 +126,7 @@ struct WhatIfTests {
         }
     }
 
-    @Test("What somebody saved before a merging log-in is counted and shown as theirs")
+    @Test("What a user saved before a merging log-in is counted and shown as theirs")
     func merged() throws {
         let cli = try CLI()
         try cli.succeed("log", "event", "jane", "hello")
@@ -203,7 +203,7 @@ struct WhatIfTests {
             "\(equal)")
     }
 
-    @Test("What lies where the app never looks is stranded, and a check in CI says so")
+    @Test("What is where the app never looks is stranded, and a check in CI says so")
     func stranded() throws {
         let cli = try CLI()
         try cli.succeed("log", "event", "ana", "a")

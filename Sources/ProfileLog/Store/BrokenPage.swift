@@ -11,21 +11,26 @@ internal import Synchronization
 package enum BrokenPage {
     private struct Ending {
         let status: Int32
+        let output: UnsafeMutableBufferPointer<UInt8>
         let text: UnsafeMutableBufferPointer<UInt8>
     }
 
-    /// The address of an `Ending`, which stays for ever: a signal's handler may neither lock nor allocate.
+    /// The address of an `Ending`: a signal's handler may neither lock nor allocate.
     private static let ending = Atomic<UInt>(0)
 
-    /// From now on such an end is one of exit status `status`, with `text` on standard error, in place of an abort.
+    /// From now on such an end is one of exit status `status`, with `output` on standard output and `text` on standard error, in place
+    /// of an abort. A later call replaces what an earlier one set; never call it on two threads at once.
     ///
-    /// It is for programs, once, at their start: signals belong to the whole process.
-    package static func endProcess(withStatus status: Int32, saying text: String) {
-        let bytes = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: text.utf8.count)
-        _ = bytes.initialize(from: text.utf8)
+    /// It is for programs, not for libraries: signals belong to the whole process.
+    package static func endProcess(withStatus status: Int32, printing output: String = "", saying text: String) {
         let pointer = UnsafeMutablePointer<Ending>.allocate(capacity: 1)
-        pointer.initialize(to: Ending(status: status, text: bytes))
-        ending.store(UInt(bitPattern: pointer), ordering: .releasing)
+        pointer.initialize(to: Ending(status: status, output: copy(output), text: copy(text)))
+        let replaced = ending.exchange(UInt(bitPattern: pointer), ordering: .acquiringAndReleasing)
+        if let replaced = UnsafeMutablePointer<Ending>(bitPattern: replaced) {
+            replaced.pointee.output.deallocate()
+            replaced.pointee.text.deallocate()
+            return replaced.deallocate()
+        }
         var action = sigaction()
         action.sa_flags = SA_SIGINFO
         action.__sigaction_handler.sa_sigaction = { number, info, context in
@@ -34,8 +39,14 @@ package enum BrokenPage {
         for number in [SIGBUS, SIGSEGV, SIGFPE] { sigaction(number, &action, nil) }
     }
 
+    private static func copy(_ text: String) -> UnsafeMutableBufferPointer<UInt8> {
+        let bytes = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: text.utf8.count)
+        _ = bytes.initialize(from: text.utf8)
+        return bytes
+    }
+
     /// A fault in the map of a store, or of LMDB's own code, which follows a page wherever that leads, is a broken page; any other is the
-    /// program's own, and ends it as if nobody had asked.
+    /// program's own, and ends it as without this handler.
     private static func handle(
         _ number: Int32, _ info: UnsafeMutablePointer<siginfo_t>?, _ context: UnsafeMutableRawPointer?
     ) {
@@ -112,7 +123,9 @@ package enum BrokenPage {
     /// Ends the process if that was asked for; otherwise LMDB prints its assertion and aborts.
     private static func end() {
         guard let pointer = UnsafePointer<Ending>(bitPattern: ending.load(ordering: .acquiring)) else { return }
-        _ = write(STDERR_FILENO, pointer.pointee.text.baseAddress, pointer.pointee.text.count)
+        let (output, text) = (pointer.pointee.output, pointer.pointee.text)
+        _ = write(STDOUT_FILENO, output.baseAddress, output.count)
+        _ = write(STDERR_FILENO, text.baseAddress, text.count)
         _exit(pointer.pointee.status)
     }
 }

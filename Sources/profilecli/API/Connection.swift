@@ -1,5 +1,6 @@
 internal import ProfileLog
 internal import ProfileLogAPI
+internal import Synchronization
 
 /// Something that answers requests of the native JSON API: a store in this process, or a service.
 protocol Connection: Sendable {
@@ -7,31 +8,38 @@ protocol Connection: Sendable {
 }
 
 extension Connection {
-    /// The object with which `request` is answered. A refusal is thrown, as a `Failure`.
-    func send(_ request: APIRequest) async throws -> JSONObject {
+    /// The object that answers `request`, and what it means if that is a refusal.
+    func exchange(_ request: APIRequest) async throws -> (object: JSONObject, refusal: Failure?) {
         let answer = try await answer(request)
         guard let object = try? JSONObject(answer.body) else {
             throw Failure(
-                "The answer (status \(answer.status)) is no JSON object.",
+                "The answer (status \(answer.status)) is not a JSON object.",
                 remedy: "Check that the address is that of a profiled: GET / there says what it is.")
         }
-        guard answer.isSuccess else { throw Failure(object, status: answer.status) }
+        return (object, answer.isSuccess ? nil : Failure(object, status: answer.status))
+    }
+
+    /// As `exchange`, with a refusal thrown.
+    func send(_ request: APIRequest) async throws -> JSONObject {
+        let (object, refusal) = try await exchange(request)
+        if let refusal { throw refusal }
         return object
     }
 
     /// As `send`, with an object as the body.
     func post(_ path: String, _ write: (inout JSONWriter) throws -> Void) async throws -> JSONObject {
-        var writer = JSONWriter()
-        writer.beginObject()
-        try write(&writer)
-        writer.endObject()
-        return try await send(APIRequest(.post, path, body: writer.bytes))
+        try await send(APIRequest(.post, path, body: Array(JSONWriter.object(write).utf8)))
     }
 
     /// As `send`, with a query.
     func get(_ path: String, _ query: [(name: String, value: String)] = []) async throws -> JSONObject {
         try await send(APIRequest(.get, path, query: query))
     }
+}
+
+/// The parameters of a query whose values are not nil.
+func parameters(_ parameters: (name: String, value: String?)...) -> [(name: String, value: String)] {
+    parameters.compactMap { name, value in value.map { (name, $0) } }
 }
 
 /// The store's own API, called without a network.
@@ -41,4 +49,33 @@ struct LocalAPI: Connection {
     init(_ log: EventLog) { api = API(log: log) }
 
     func answer(_ request: APIRequest) async throws -> APIAnswer { await api.answer(request) }
+}
+
+/// A store that does not exist yet. The first request that is accepted makes it.
+///
+/// Until then each request is tried on an empty store in a temporary folder: a mistyped one makes no store.
+final class NewStoreAPI: Connection {
+    private let make: @Sendable () throws -> EventLog
+    private let made = Mutex<LocalAPI?>(nil)
+
+    /// The store that `option` names, in a vacant folder.
+    init(_ option: StoreOption) { make = { try option.open(create: true) } }
+
+    func answer(_ request: APIRequest) async throws -> APIAnswer {
+        if let store = made.withLock({ $0 }) { return try await store.answer(request) }
+        if let refusal = try await Self.refusal(of: request) { return refusal }
+        let store = LocalAPI(try make())
+        made.withLock { $0 = store }
+        return try await store.answer(request)
+    }
+
+    /// How an empty store refuses `request`; nil if it accepts it, or if no temporary store can be made.
+    private static func refusal(of request: APIRequest) async throws -> APIAnswer? {
+        guard let folder = try? ScratchFolder(prefix: "profilecli-"),
+            let log = try? EventLog(path: "\(folder.path)/store", create: true)
+        else { return nil }
+        defer { folder.remove() }
+        let answer = try await LocalAPI(log).answer(request)
+        return (400..<500).contains(answer.status) ? answer : nil
+    }
 }

@@ -11,7 +11,7 @@ struct JSONObject {
         guard case .object = value else { throw JSONError(.unexpectedByte, at: 0) }
     }
 
-    /// Wraps `value`; what is no object has no members.
+    /// Wraps `value`; what is not an object has no members.
     init(_ value: AttributeValue) { self.value = value }
 
     /// The member `key`; null if there is none.
@@ -23,18 +23,33 @@ struct JSONObject {
     /// The objects of the array `key`.
     func objects(_ key: Name) -> [JSONObject] { self[key].elements.map(JSONObject.init) }
 
+    /// The member `key` as a count; 0 if there is none.
+    func count(_ key: Name) -> UInt64 { UInt64(max(0, self[key].integer ?? 0)) }
+
     /// The object as one line.
     var line: String { value.json }
+
+    /// The item without its outcome, which is no part of what it says.
+    var withoutReason: JSONObject {
+        JSONObject(.object(value.members.filter { $0.key.text != "reason" && $0.key.text != "flushed" }))
+    }
+
+    /// The object with `more` members, which replace those of the same key.
+    func with(_ more: [AttributeValue.Member]) -> JSONObject {
+        let keys = Set(more.map(\.key))
+        return JSONObject(
+            AttributeValue.object(sorting: value.members.filter { !keys.contains($0.key) } + more) ?? value)
+    }
 }
 
 extension AttributeValue {
     /// The text, if it is text.
     var text: String? { if case .string(let text) = self { text } else { nil } }
 
-    /// The number, if it is a whole one.
+    /// The number, if it is an integer.
     var integer: Int64? { if case .int(let number) = self { number } else { nil } }
 
-    /// The truth, if it is one.
+    /// The flag, if it is one.
     var flag: Bool? { if case .bool(let flag) = self { flag } else { nil } }
 
     /// The elements, if it is an array.
@@ -51,4 +66,38 @@ extension AttributeValue {
         default: json
         }
     }
+}
+
+extension JSONWriter {
+    /// An object on one line.
+    static func object(_ write: (inout JSONWriter) throws -> Void) rethrows -> String {
+        var json = JSONWriter()
+        json.beginObject()
+        try write(&json)
+        json.endObject()
+        return json.text
+    }
+
+    /// Writes a text member, unless there is none.
+    mutating func member(_ key: String, _ text: String?) {
+        if let text { member(key, .string(text)) }
+    }
+
+    /// Writes a member.
+    mutating func member(_ key: String, _ value: AttributeValue) {
+        self.key(key)
+        self.value(value)
+    }
+
+    /// Writes a member.
+    mutating func member(_ key: String, _ flag: Bool) { member(key, .bool(flag)) }
+
+    /// Writes a member.
+    mutating func member(_ key: String, _ number: Double) { member(key, .double(number)) }
+
+    /// Writes a member.
+    mutating func member(_ key: String, _ number: some BinaryInteger) { member(key, .int(Int64(clamping: number))) }
+
+    /// Writes an array of texts.
+    mutating func member(_ key: String, _ texts: [String]) { member(key, .array(texts.map { .string($0) })) }
 }

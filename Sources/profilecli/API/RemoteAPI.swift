@@ -8,10 +8,10 @@ internal import ProfileLogAPI
 /// A running profiled, over HTTP.
 struct RemoteAPI: Connection {
     private let base: URL
-    /// What the service knows the caller by; nil if none was given.
+    /// The key of the caller; nil if none was given.
     private let key: String?
 
-    /// Longer than the longest wait that the service grants a request for news.
+    /// Longer than the longest time for which the service holds a request for new events.
     private static let timeoutSeconds = 120.0
 
     /// `url` is the service's address, as in `http://127.0.0.1:8080`, and `key` one of its keys.
@@ -25,7 +25,8 @@ struct RemoteAPI: Connection {
     }
 
     private static func unusable(_ url: String) -> Failure {
-        Failure("\(url) is no address of a service.", remedy: "Write it as in http://127.0.0.1:8080.", status: .usage)
+        Failure(
+            "\(url) is not the address of a service.", remedy: "Write it as in http://127.0.0.1:8080.", status: .usage)
     }
 
     func answer(_ request: APIRequest) async throws -> APIAnswer {
@@ -55,7 +56,7 @@ struct RemoteAPI: Connection {
             case .timedOut:
                 throw Failure(
                     "\(address) did not answer within \(Int(timeoutSeconds)) s: whether a write was done is unknown.",
-                    remedy: "Look at its log; a write with --key can be run again safely.", status: .failed)
+                    remedy: "Look at its log; a write with --key can be run again safely.")
             case .cannotConnectToHost, .cannotFindHost, .dnsLookupFailed:
                 throw Failure(
                     "Nothing answers at \(address).",
@@ -78,24 +79,15 @@ struct RemoteAPI: Connection {
             parts.percentEncodedQuery = request.query.map { "\(Self.encoded($0.name))=\(Self.encoded($0.value))" }
                 .joined(separator: "&")
         }
-        guard let url = parts.url else {
-            throw Self.unusable(base.absoluteString)
-        }
+        guard let url = parts.url else { throw Self.unusable(base.absoluteString) }
         return url
     }
 
-    /// Every byte that is not plain, as `%XX`: a `+` or an `&` in an ID stays what it is.
+    private static let unreserved = CharacterSet(
+        charactersIn: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
+
+    /// Every other byte as `%XX`: a `+` or an `&` in an ID stays what it is.
     private static func encoded(_ text: String) -> String {
-        var encoded = ""
-        for byte in text.utf8 {
-            let character = Character(Unicode.Scalar(byte))
-            if byte < 0x80, character.isLetter || character.isNumber || "-._~".contains(character) {
-                encoded.append(character)
-            } else {
-                let digits = String(byte, radix: 16, uppercase: true)
-                encoded += "%" + (digits.count == 1 ? "0" : "") + digits
-            }
-        }
-        return encoded
+        text.addingPercentEncoding(withAllowedCharacters: unreserved) ?? text
     }
 }

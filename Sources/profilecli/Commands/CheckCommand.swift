@@ -5,71 +5,67 @@ internal import ProfileLogAPI
 /// `profilecli check`
 struct CheckCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "check",
-        abstract: "Prove that a store is sound: checksums, order, every index and every snapshot.",
-        discussion: """
-            Reads everything and changes nothing. Exits with 0 if the store is sound, with 2 if something is damaged; then each \
-            place is named.
-
-            EXAMPLES
-              profilecli check
-              profilecli check --store /srv/profiles --format json
+        "check", "Prove that a store is sound: checksums, order, every index and every snapshot.",
+        """
+        Reads everything and changes nothing. Exits with 0 if the store is sound, and with 2 if something is damaged: then it \
+        names each place.
+        """,
+        examples: """
+            profilecli check
+            profilecli check --store /srv/profiles --format json
             """)
 
     @OptionGroup var store: StoreOnlyOption
     @OptionGroup var output: FormatOption
 
-    @Option(name: .long, help: .hidden)
-    var progressTo: Int32?
-
     func run() throws {
-        if let progressTo { return try read(tellingTo: progressTo) }
-        let ending = try CheckProcess.run([
-            "check", "--store=\(store.path)", "--format", output.isJSON ? "json" : "table",
-        ])
-        switch ending {
-        case .exited(let status): throw ExitCode(status)
-        case .brokenPage(let progress):
-            if Terminal.isError { try? Output.write(Array("\r\u{1B}[K".utf8), to: 2) }
-            try Output.print(
-                output.isJSON
-                    ? Self.json([("data.mdb", "a page is broken, \(Self.place(progress))")])
-                    : ["\(Style.red("Damaged")): a page of \(store.path)/data.mdb is broken, \(Self.place(progress))."])
-            Output.message("Stop writing to the store, and restore data.mdb from a backup.")
-            throw ExitCode(ExitStatus.damaged.rawValue)
-        }
-    }
-
-    /// Checks the store, in the process that a broken page may end.
-    private func read(tellingTo parent: Int32) throws {
-        BrokenPage.endProcess(withStatus: CheckProcess.brokenPageStatus, saying: "")
-        do {
-            try read { CheckProcess.tell($0, to: parent) }
-        } catch StorageError.brokenPage {
-            throw ExitCode(CheckProcess.brokenPageStatus)
-        }
-    }
-
-    private func read(_ progress: (LogProgress) -> Void) throws {
         var bar = ProgressBar()
+        let path = store.place.path
+        /// What was about to be read; nil while the store is opened.
+        var last: LogProgress?
+        // LMDB may end the process when it meets a broken page.
+        func tellBrokenPage() {
+            BrokenPage.endProcess(
+                withStatus: ExitStatus.damaged.rawValue, printing: brokenPage(at: last),
+                saying: (bar.isDrawn ? ProgressBar.erasure : "") + Self.restoreFile)
+        }
+        tellBrokenPage()
         let tell: (LogProgress) -> Void = {
-            progress($0)
+            last = $0
+            tellBrokenPage()
             bar.update($0)
         }
-        // Before the store is opened, which reads some of everything.
-        if try StoreFolder(path: store.path) == .store { try EventLog.readThrough(path: store.path, telling: tell) }
-        // With all projections whose states `profiled` keeps.
-        let report = try store.open(projections: API.projections).check(progress: tell)
-        bar.clear()
-        try Output.print(
-            output.isJSON
-                ? Self.json(report.problems.map { ($0.place, $0.what) }, report) : Self.lines(report, store.path))
-        guard report.isSound else {
+        do {
+            // Before the store is opened, which reads some of everything.
+            if try StoreFolder(path: path) == .store { try EventLog.readThrough(path: path, telling: tell) }
+            // With all projections whose states `profiled` keeps.
+            let report = try store.place.open(projections: API.projections).check(progress: tell)
+            bar.clear()
+            try Output.print(
+                output.isJSON
+                    ? Self.json(report.problems.map { ($0.place, $0.what) }, report) : Self.lines(report, path))
+            if report.isSound { return }
             Output.message(
                 "The store is damaged in \(Number.counted(UInt64(report.problems.count), "place")). Stop writing to it, and restore "
                     + "these parts from a backup.")
-            throw ExitCode(ExitStatus.damaged.rawValue)
+        } catch StorageError.brokenPage {
+            bar.clear()
+            try Output.write(Array(brokenPage(at: last).utf8))
+            try Output.write(Array(Self.restoreFile.utf8), to: 2)
         }
+        throw ExitCode(ExitStatus.damaged.rawValue)
+    }
+
+    private static let restoreFile = "Stop writing to the store, and restore data.mdb from a backup.\n"
+
+    /// What is printed if a page is broken that was met after `progress`.
+    private func brokenPage(at progress: LogProgress?) -> String {
+        let place = Self.place(progress)
+        let lines =
+            output.isJSON
+            ? Self.json([("data.mdb", "a page is broken, \(place)")])
+            : ["\(Style.red("Damaged")): a page of \(store.place.path)/data.mdb is broken, \(place)."]
+        return lines.joined(separator: "\n") + "\n"
     }
 
     private static func lines(_ report: CheckReport, _ path: String) -> [String] {
@@ -82,41 +78,34 @@ struct CheckCommand: ParsableCommand {
         return ["\(Style.red("Damaged")): \(path) holds \(counts)."] + table.lines()
     }
 
-    /// Where a page is broken that was met behind `progress`.
+    /// Where a page is broken that was met after `progress`.
     private static func place(_ progress: LogProgress?) -> String {
         guard let progress else { return "which is read when the store is opened" }
         switch progress.stage {
         case "free pages": return "in the list of free pages"
-        case "log" where progress.done > 0: return "in table log behind position \(Number.grouped(progress.done))"
+        case "log" where progress.done > 0: return "in table log after position \(Number.grouped(progress.done))"
         default: return "in table \(progress.stage)"
         }
     }
 
-    /// One object for each problem, and one at the end, with the counts of `report`; nil if it did not come to any.
+    /// One object for each problem, and one at the end, with the counts of `report`; nil if the check did not get that far.
     private static func json(_ problems: [(place: String, what: String)], _ report: CheckReport? = nil) -> [String] {
         let lines = problems.map { problem in
-            var writer = JSONWriter()
-            writer.beginObject()
-            writer.member("place", problem.place)
-            writer.member("what", problem.what)
-            writer.endObject()
-            return writer.text
+            JSONWriter.object { json in
+                json.member("place", problem.place)
+                json.member("what", problem.what)
+            }
         }
-        var writer = JSONWriter()
-        writer.beginObject()
-        writer.key("sound")
-        writer.value(problems.isEmpty)
-        let counts = report.map {
-            [
-                ("events", $0.events), ("users", UInt64($0.users)), ("names", UInt64($0.names)),
-                ("snapshots", UInt64($0.snapshots)),
-            ]
+        let last = JSONWriter.object { json in
+            json.member("sound", problems.isEmpty)
+            if let report {
+                json.member("events", report.events)
+                json.member("users", report.users)
+                json.member("names", report.names)
+                json.member("snapshots", report.snapshots)
+            }
+            json.member("problems", problems.count)
         }
-        for (key, count) in (counts ?? []) + [("problems", UInt64(problems.count))] {
-            writer.key(key)
-            writer.value(count)
-        }
-        writer.endObject()
-        return lines + [writer.text]
+        return lines + [last]
     }
 }

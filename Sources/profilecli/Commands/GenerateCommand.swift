@@ -4,24 +4,23 @@ internal import ProfileLog
 /// `profilecli generate`
 struct GenerateCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "generate",
-        abstract: "Make sample events as JSON Lines, for import and benchmarks.",
-        discussion: """
-            The same seed and number of users always give the same events, and the first events of a longer run are those of a \
-            shorter one. Few users are busy and many are quiet.
-
-            EXAMPLES
-              profilecli generate --events 100000 --users 5000 | profilecli import -
-              profilecli generate --events 1000000 --users 50000 --seed 7 -o events.jsonl
+        "generate", "Make sample events as JSON Lines, for import and benchmarks.",
+        """
+        The same seed and number of users always give the same events, and the first events of a longer run are those of a \
+        shorter one. Few users are busy and many are quiet.
+        """,
+        examples: """
+            profilecli generate --events 100000 --users 5000 | profilecli import -
+            profilecli generate --events 1000000 --users 50000 --seed 7 -o events.jsonl
             """)
 
-    @Option(name: .long, parsing: .unconditional, help: "How many events.")
+    @Option(parsing: .unconditional, help: "How many events.")
     var events = 1_000
 
-    @Option(name: .long, parsing: .unconditional, help: "How many users.")
+    @Option(parsing: .unconditional, help: "How many users.")
     var users = 100
 
-    @Option(name: .long, parsing: .unconditional, help: "Any number, 0 or more; another one gives other events.")
+    @Option(parsing: .unconditional, help: "Any number, 0 or more; a different one gives different events.")
     var seed: UInt64 = 1
 
     @Option(name: .shortAndLong, help: "A file to write instead of standard output.", completion: .file())

@@ -5,53 +5,34 @@ internal import ProfileLogAPI
 /// `profilecli launch`
 struct LaunchCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "launch",
-        abstract: "Start the app on a device: what waits there and the app can see is flushed.",
-        discussion: """
-            Custom events are flushed first, then custom attributes, then user attributes, each in the order in which it was saved. \
-            A launch that died is finished first.
-
-            EXAMPLES
-              profilecli launch
-              profilecli launch tablet-1 --kind background
-              profilecli launch phone-1 --only events,attributes
-              profilecli launch phone-1 --die-after handed
-              profilecli launch phone-1 --kind return --at 2026-01-31T12:00:05Z
+        "launch", "Start the app on a device: it flushes what waits there and the app can see.",
+        """
+        Custom events are flushed first, then custom attributes, then user attributes, each in the order in which it was saved. \
+        A launch that died is finished first.
+        """,
+        examples: """
+            profilecli launch
+            profilecli launch tablet-1 --kind background
+            profilecli launch phone-1 --only events,attributes
+            profilecli launch phone-1 --die-after handed
+            profilecli launch phone-1 --kind return --at 2026-01-31T12:00:05Z
             """)
 
     @OptionGroup var device: DeviceArgument
 
-    @Option(name: .long, help: "cold, background or return.", completion: .list(LaunchKind.allCases.map(\.name)))
+    @Option(help: "cold, background or return.", completion: .list(LaunchKind.allCases.map(\.name)))
     var kind = "cold"
 
-    @Option(
-        name: .long,
-        help: ArgumentHelp("Flush these only: events, attributes, user-attributes.", valueName: "lists"))
+    @Option(help: .init("Flush these only: events, attributes, user-attributes.", valueName: "lists"))
     var only: String?
 
     @Option(
-        name: .long,
-        help: ArgumentHelp("Die behind this step: launched, or handed (to the SDK).", valueName: "step"),
+        help: .init("Die after this step: launched, or handed (to the SDK).", valueName: "step"),
         completion: .list(LaunchStep.allCases.map(\.rawValue)))
     var dieAfter: String?
 
     @OptionGroup var clock: ClockOption
     @OptionGroup var place: PlaceOptions
-
-    private var lists: [String]? { only?.split(separator: ",", omittingEmptySubsequences: false).map(String.init) }
-
-    mutating func validate() throws {
-        guard LaunchKind.allCases.map(\.name).contains(kind) else {
-            throw ValidationError("--kind must be cold, background or return.")
-        }
-        if let dieAfter, LaunchStep(rawValue: dieAfter) == nil {
-            throw ValidationError("--die-after must be launched or handed.")
-        }
-        let known = PendingKind.allCases.map(\.word)
-        guard lists?.allSatisfy(known.contains) ?? true else {
-            throw ValidationError("--only must name lists with commas between them: \(known.joined(separator: ", ")).")
-        }
-    }
 
     func run() async throws {
         let connection = try place.connect()
@@ -59,11 +40,9 @@ struct LaunchCommand: AsyncParsableCommand {
             json.member("kind", kind)
             json.member("die_after", dieAfter)
             clock.write(to: &json)
-            guard let lists else { return }
-            json.key("only")
-            json.beginArray()
-            for list in lists { json.value(list) }
-            json.endArray()
+            if let only {
+                json.member("only", only.split(separator: ",", omittingEmptySubsequences: false).map(String.init))
+            }
         }
         try Output.answer(place.isJSON ? [answer.line] : lines(answer), to: answer)
         if answer["new_device"].flag == true { try await hint(answer["device"].cell, connection) }
@@ -71,7 +50,7 @@ struct LaunchCommand: AsyncParsableCommand {
 
     private static let mostHinted = 10
 
-    /// A mistyped device is launched like any other, so say that it is new, and where something waits.
+    /// A mistyped device is launched like any other, so this says that it is new, and where something waits.
     private func hint(_ device: String, _ connection: any Connection) async throws {
         let pending = try await connection.get("/v1/pending", [("limit", "1")])
         let others = pending.objects("devices").map { $0["device"].cell }.filter { $0 != device }
@@ -79,10 +58,10 @@ struct LaunchCommand: AsyncParsableCommand {
         let more = others.count > Self.mostHinted ? " and \(others.count - Self.mostHinted) more" : ""
         let waiting =
             others.isEmpty
-            ? "Nothing waits on any other; `profilecli \(TypedPlace.completing("device"))` lists those that are known"
+            ? "Nothing waits on any other; `profilecli \(TypedPlace.completing("device"))` lists the known ones"
             : "Something waits on \(named)\(more)"
         Output.message(
-            "Nothing was known of the device \(DisplayWidth.oneLine(device)) before this launch. \(waiting).")
+            "The device \(DisplayWidth.oneLine(device)) is new. \(waiting).")
     }
 
     private func lines(_ answer: JSONObject) -> [String] {
@@ -95,7 +74,7 @@ struct LaunchCommand: AsyncParsableCommand {
         let disabled = left.first { $0["why"].text == "disabled" }
         let user = answer.object("user")["id"].text
         var summary =
-            "Launched \(DisplayWidth.oneLine(answer["device"].cell)) (\(kind)) as \(DisplayWidth.oneLine(user ?? "nobody")) "
+            "Launched \(DisplayWidth.oneLine(answer["device"].cell)) (\(kind)) as \(DisplayWidth.oneLine(user ?? "no user")) "
             + "at position \(answer["position"].cell); \(taken.count - rejected) flushed, \(rejected) rejected, "
             + "\(left.count) left"
         if !sent.isEmpty { summary += ", \(sent.count) sent from the queue" }
@@ -117,12 +96,5 @@ struct LaunchCommand: AsyncParsableCommand {
         if dieAfter != nil { return Suggestion.afterQueueing(nil, device.device) }
         if rejected > 0 { return "rejected" }
         return user.map { "profile \(Shell.user($0))" } ?? "users"
-    }
-}
-
-extension JSONObject {
-    /// The item without the reason of its outcome, which is no part of what it says.
-    var withoutReason: JSONObject {
-        JSONObject(.object(value.members.filter { $0.key.text != "reason" && $0.key.text != "flushed" }))
     }
 }

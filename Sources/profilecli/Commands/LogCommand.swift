@@ -4,131 +4,94 @@ internal import ProfileLog
 /// `profilecli log`
 struct LogCommand: CommandGroup {
     static let configuration = CommandConfiguration(
-        commandName: "log",
-        abstract: "Log what is effective at once, as a running app or a server does.",
-        discussion: """
-            EXAMPLES
-              profilecli log event jane "played song" -p minutes=3
-              profilecli log attribute jane level=7
-              profilecli log user-attribute jane email jane@example.org
-              profilecli log purchase jane sku-1 --price 9.50 --currency EUR
+        "log", "Log what is effective at once, as a running app or a server does.",
+        examples: """
+            profilecli log event jane "played song" -p minutes=3
+            profilecli log attribute jane level=7
+            profilecli log user-attribute jane email jane@example.org
+            profilecli log purchase jane sku-1 --price 9.50 --currency EUR
             """,
-        subcommands: [LogEvent.self, LogAttribute.self, LogUserAttribute.self, LogPurchase.self])
+        subcommands: [
+            Log<EventArguments>.self, Log<AttributeArguments>.self, Log<UserAttributeArguments>.self,
+            Log<PurchaseArguments>.self,
+        ])
 }
 
-/// `profilecli log event`
-struct LogEvent: LogSubcommand {
-    static let path = "/v1/log/event"
-    static let configuration = CommandConfiguration(
-        commandName: "event", abstract: "Log a custom event.",
-        discussion: """
-            EXAMPLES
-              profilecli log event jane "played song" -p minutes=3 -p title="Blue"
-              profilecli log event alias:crm:4711 visited --key visit-1
-              profilecli log event jane visited --at 2026-01-31T09:00:00+01:00
+/// What can be logged.
+protocol LogArguments: WhatArguments {
+    /// The command that logs it.
+    static var logging: CommandConfiguration { get }
+}
+
+extension EventArguments: LogArguments {
+    static let logging = CommandConfiguration(
+        "event", "Log a custom event.",
+        examples: """
+            profilecli log event jane "played song" -p minutes=3 -p title="Blue"
+            profilecli log event alias:crm:4711 visited --key visit-1
+            profilecli log event jane visited --at 2026-01-31T09:00:00+01:00
             """)
-
-    @OptionGroup var what: EventArguments
-    @OptionGroup var logging: LoggingOptions
-    @OptionGroup var write: WriteOptions
-    @OptionGroup var place: PlaceOptions
 }
 
-/// `profilecli log attribute`
-struct LogAttribute: LogSubcommand {
-    static let path = "/v1/log/attributes"
-    static let configuration = CommandConfiguration(
-        commandName: "attribute", abstract: "Change custom attributes.",
-        discussion: """
-            EXAMPLES
-              profilecli log attribute jane level=7 favourite="green tea"
-              profilecli log attribute jane 'visits={"inc":1}' 'tags={"add":["new"]}'
-              profilecli log attribute jane old=null
+extension AttributeArguments: LogArguments {
+    static let logging = CommandConfiguration(
+        "attribute", "Change custom attributes.",
+        examples: """
+            profilecli log attribute jane level=7 favourite="green tea"
+            profilecli log attribute jane 'visits={"inc":1}' 'tags={"add":["new"]}'
+            profilecli log attribute jane old=null
             """)
-
-    @OptionGroup var what: AttributeArguments
-    @OptionGroup var logging: LoggingOptions
-    @OptionGroup var write: WriteOptions
-    @OptionGroup var place: PlaceOptions
 }
 
-/// `profilecli log user-attribute`
-struct LogUserAttribute: LogSubcommand {
-    static let path = "/v1/log/user-attribute"
-    static let configuration = CommandConfiguration(
-        commandName: "user-attribute", abstract: "Change a standard user attribute.",
-        discussion: """
-            EXAMPLES
-              profilecli log user-attribute jane email jane@example.org
-              profilecli log user-attribute jane home_city null
+extension UserAttributeArguments: LogArguments {
+    static let logging = CommandConfiguration(
+        "user-attribute", "Change a standard user attribute.",
+        examples: """
+            profilecli log user-attribute jane email jane@example.org
+            profilecli log user-attribute jane home_city null
             """)
-
-    @OptionGroup var what: UserAttributeArguments
-    @OptionGroup var logging: LoggingOptions
-    @OptionGroup var write: WriteOptions
-    @OptionGroup var place: PlaceOptions
 }
 
-/// `profilecli log purchase`
-struct LogPurchase: LogSubcommand {
-    static let path = "/v1/log/purchase"
-    static let configuration = CommandConfiguration(
-        commandName: "purchase", abstract: "Log a purchase.",
-        discussion: """
-            EXAMPLES
-              profilecli log purchase jane sku-1 --price 9.50 --currency EUR
-              profilecli log purchase jane sku-1 --price 3 --currency EUR --quantity 2
-              profilecli log purchase jane sku-1 --price -9.50 --currency EUR
+extension PurchaseArguments: LogArguments {
+    static let logging = CommandConfiguration(
+        "purchase", "Log a purchase.",
+        examples: """
+            profilecli log purchase jane sku-1 --price 9.50 --currency EUR
+            profilecli log purchase jane sku-1 --price 3 --currency EUR --quantity 2
+            profilecli log purchase jane sku-1 --price -9.50 --currency EUR
             """)
-
-    @OptionGroup var what: PurchaseArguments
-    @OptionGroup var logging: LoggingOptions
-    @OptionGroup var write: WriteOptions
-    @OptionGroup var place: PlaceOptions
 }
 
-/// The device of what is logged.
-struct LoggingOptions: ParsableArguments {
-    @Option(
-        name: .long,
-        help: ArgumentHelp(
-            "The device; without it the event comes from none, and no device's settings hold.", valueName: "id"))
+/// `profilecli log event` and the like.
+struct Log<What: LogArguments>: AsyncParsableCommand {
+    static var configuration: CommandConfiguration { What.logging }
+
+    @OptionGroup var what: What
+
+    @Option(help: .init("The device; without it the event has none, and no device's settings apply.", valueName: "id"))
     var device: String?
 
-    mutating func validate() throws {
-        if let device { try Blank.refuse(device, "--device") }
-    }
-}
+    // Groups in groups would take the argument parser long.
+    @OptionGroup var write: WriteOptions
+    @OptionGroup var place: PlaceOptions
 
-/// Sends what is logged, and says what came of it.
-///
-/// The groups of options are all the command's own: a debug build checks a group inside of a group four times, at each start.
-protocol LogSubcommand: AsyncParsableCommand {
-    associatedtype What: WhatArguments
-    /// The endpoint that takes it.
-    static var path: String { get }
-    var what: What { get }
-    var logging: LoggingOptions { get }
-    var write: WriteOptions { get }
-    var place: PlaceOptions { get }
-}
+    mutating func validate() throws { try device.map { try Blank.refuse($0, "--device") } }
 
-extension LogSubcommand {
     func run() async throws {
-        let device = logging.device ?? WriteOptions.device(of: what.user)
-        let answer = try await place.connect(create: true).post(Self.path) { json in
-            write.write(user: what.user, device: device, to: &json)
+        let device = device ?? WriteOptions.device(of: what.user)
+        try await place.send("/v1/log/\(What.path)", create: true, remarks: what.remarks) { json in
             json.member("source", EventSource.cli.name)
-            try what.write(to: &json)
+            try write.write(what, device: device, to: &json)
+        } describe: { answer in
+            let done = answer["repeated"].flag == true ? "Already logged, under the same key," : "Logged"
+            let isQueued = answer["queued"].flag == true
+            let effect = isQueued ? "queued by the SDK, and effective when it is sent" : Self.effect(answer)
+            let next =
+                isQueued
+                ? "device show \(Shell.device(device ?? DefaultDevice.name))"
+                : "profile \(Shell.user(answer.object("user")["id"].text ?? what.user))"
+            return "\(done) at \(Phrase.spot(answer)); \(effect). \(Suggestion.next(next))"
         }
-        for remark in what.remarks { Output.message(DisplayWidth.oneLine(remark)) }
-        if place.isJSON { return try Output.answer(answer.line, to: answer) }
-        let done = answer["repeated"].flag == true ? "Already logged, under the same key," : "Logged"
-        let id = answer.object("user")["id"].text ?? what.user
-        let isQueued = answer["queued"].flag == true
-        let effect = isQueued ? "queued by the SDK, and effective when it is sent" : Self.effect(answer)
-        let next = isQueued ? "device show \(Shell.device(device ?? DefaultDevice.name))" : "profile \(Shell.user(id))"
-        try Output.answer("\(done) at \(Phrase.spot(answer)); \(effect). \(Suggestion.next(next))", to: answer)
     }
 
     /// `effective at once`, or which operations change nothing and why.

@@ -4,14 +4,12 @@ internal import ProfileLog
 /// `profilecli pending`
 struct PendingCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "pending",
-        abstract: "What waits for a launch or to be sent, by device and storage.",
-        discussion: """
-            EXAMPLES
-              profilecli pending
-              profilecli pending --device phone-1 --user jane
-              profilecli pending retry 12 email jane@example.org
-              profilecli pending discard --device phone-1 --reason "test data"
+        "pending", "What waits for a launch or to be sent, by device and storage.",
+        examples: """
+            profilecli pending
+            profilecli pending --device phone-1 --user jane
+            profilecli pending retry 12 email jane@example.org
+            profilecli pending discard --device phone-1 --reason "test data"
             """,
         subcommands: [PendingList.self, PendingDiscard.self, PendingRetry.self], defaultSubcommand: PendingList.self)
 }
@@ -19,34 +17,29 @@ struct PendingCommand: AsyncParsableCommand {
 /// `profilecli pending list`, which is `profilecli pending`
 struct PendingList: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "list", abstract: "List what waits (default).",
-        discussion: """
-            First what waits for a launch, then what the SDK has taken and not sent; below, storages that the app cannot see and \
-            why, and how long items have waited.
-
-            EXAMPLES
-              profilecli pending
-              profilecli pending --device phone-1 --format json
+        "list", "List what waits (default).",
+        """
+        First what waits for a launch, then what the SDK has queued; below, storages that the app cannot see and \
+        why, and how long items have waited.
+        """,
+        examples: """
+            profilecli pending
+            profilecli pending --device phone-1 --format json
             """)
 
-    @Option(name: .long, help: ArgumentHelp("On this device only.", valueName: "id"))
+    @Option(help: .init("On this device only.", valueName: "id"))
     var device: String?
 
-    @Option(name: .long, help: "Of this USER only, in any form that `profilecli --help` lists.")
+    @Option(help: "Of this USER only, in any form that `profilecli --help` lists.")
     var user: String?
 
-    @Option(
-        name: .long,
-        help: ArgumentHelp("In this storage only: an app group, or private:PROCESS.", valueName: "name"))
+    @Option(help: .init("In this storage only: an app group, or private:PROCESS.", valueName: "name"))
     var storage: String?
 
     @OptionGroup var place: PlaceOptions
 
     func run() async throws {
-        var query: [(name: String, value: String)] = [("limit", "100000")]
-        if let device { query.append(("device", device)) }
-        if let user { query.append(("user", user)) }
-        if let storage { query.append(("storage", storage)) }
+        let query = parameters(("limit", "100000"), ("device", device), ("user", user), ("storage", storage))
         let answer = try await place.connect().get("/v1/pending", query)
         let items = Self.items(answer)
         if place.isJSON {
@@ -54,11 +47,11 @@ struct PendingList: AsyncParsableCommand {
         } else {
             try Output.print(lines(items, answer))
         }
-        let total = Int((answer["total"].integer ?? 0) + (answer["queued"].integer ?? 0))
+        let total = Int(answer.count("total") + answer.count("queued"))
         if total > items.count { Output.message("\(total - items.count) more wait; ask for one device with --device.") }
     }
 
-    /// The waiting items, each with its device, storage and list; of each device, behind them what its SDK has not sent.
+    /// Device by device the waiting items, each with its device, storage and list, followed by what its SDK has not sent.
     private static func items(_ answer: JSONObject) -> [JSONObject] {
         answer.objects("devices").flatMap { device in
             let waiting = device.objects("storages").flatMap { storage in
@@ -79,9 +72,7 @@ struct PendingList: AsyncParsableCommand {
     }
 
     private func lines(_ items: [JSONObject], _ answer: JSONObject) -> [String] {
-        guard let first = items.first else {
-            return ["Nothing waits. \(Suggestion.next("save event jane opened"))"]
-        }
+        if items.isEmpty { return ["Nothing waits. \(Suggestion.next("save event jane opened"))"] }
         var table = Table("DEVICE", "STORAGE", "LIST!", "#SAVED@", "USER", "WHAT", "AGE!")
         for item in items {
             let isQueued = item["state"].text == "queued"
@@ -93,26 +84,25 @@ struct PendingList: AsyncParsableCommand {
                 Phrase.span(item["age_s"]))
         }
         let waiting = items.filter { $0["state"].text == "waiting" }
-        let queued = items.first { $0["state"].text == "queued" }
         var summary = Phrase.waiting(UInt64(waiting.count))
         if items.count > waiting.count { summary += ", \(items.count - waiting.count) queued" }
-        let next: String
-        if let visible = waiting.first(where: { $0["visible_to_app"].flag == true }) {
+        return table.lines() + Self.hidden(answer) + WaitingTable(answer.object("waiting_s"), least: 2).lines()
+            + ["\(summary). \(Suggestion.next(Self.next(items, answer)))"]
+    }
+
+    /// What moves the first item that a launch flushes, or else the first queued one; or what discards one that no launch flushes.
+    private static func next(_ items: [JSONObject], _ answer: JSONObject) -> String {
+        if let visible = items.first(where: { $0["visible_to_app"].flag == true }) {
             let name = visible["device"].cell
             let device = answer.objects("devices").first { $0["device"].cell == name }
-            let isEnabled = device?["sdk_enabled"].flag
-            next =
-                isEnabled == false
-                ? Suggestion.launching(name, isSDKEnabled: false) : "launch \(Shell.device(name))"
-        } else if let queued {
-            next = Suggestion.afterQueueing(queued["why"].text, queued["device"].cell)
-        } else {
-            // No launch flushes it.
-            let device = Shell.option("--device", first["device"].cell)
-            next = "pending discard \(device) \(Shell.option("--storage", first["storage"].cell)) --reason TEXT"
+            return device?["sdk_enabled"].flag == false
+                ? Suggestion.afterQueueing("disabled", name) : "launch \(Shell.device(name))"
         }
-        return table.lines() + Self.hidden(answer) + WaitingTable(answer.object("waiting_s"), least: 2).lines()
-            + ["\(summary). \(Suggestion.next(next))"]
+        if let queued = items.first(where: { $0["state"].text == "queued" }) {
+            return Suggestion.afterQueueing(queued["why"].text, queued["device"].cell)
+        }
+        let device = Shell.option("--device", items[0]["device"].cell)
+        return "pending discard \(device) \(Shell.option("--storage", items[0]["storage"].cell)) --reason TEXT"
     }
 
     /// The storages that no launch flushes, with the reason.
@@ -128,11 +118,149 @@ struct PendingList: AsyncParsableCommand {
     }
 }
 
-extension JSONObject {
-    /// The object with `more` members, which replace those of the same key.
-    func with(_ more: [AttributeValue.Member]) -> JSONObject {
-        let keys = Set(more.map(\.key))
-        return JSONObject(
-            AttributeValue.object(sorting: value.members.filter { !keys.contains($0.key) } + more) ?? value)
+/// `profilecli pending discard`
+struct PendingDiscard: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        "discard", "Discard what waits on a device, with a reason that stays in the log.",
+        examples: """
+            profilecli pending discard --reason "test data"
+            profilecli pending discard --position 12 --position 13 --reason "twice"
+            profilecli pending discard --device phone-1 --reason "a broken phone"
+            profilecli pending discard --storage private:Push --reason "not seen"
+            """)
+
+    @Option(help: .init("The device (default: phone).", valueName: "id"))
+    var device: String?
+
+    @Option(
+        parsing: .unconditionalSingleValue,
+        help: .init("Only the item saved at this position. Repeatable.", valueName: "position"))
+    var position: [Int64] = []
+
+    @Option(help: .init("Only what is in this storage.", valueName: "name"))
+    var storage: String?
+
+    @OptionGroup var reason: ReasonOptions
+    @OptionGroup var place: PlaceOptions
+
+    mutating func validate() throws {
+        if storage != nil, !position.isEmpty {
+            throw ValidationError("--storage and --position exclude each other. Omit one of them.")
+        }
+    }
+
+    func run() async throws {
+        try await place.send("/v1/pending/discard") { json in
+            json.member("device", device)
+            reason.write(to: &json)
+            json.member("storage", storage)
+            if !position.isEmpty { json.member("positions", .array(position.map { .int($0) })) }
+        } describe: { answer in
+            let count = UInt64(answer["discarded"].elements.count)
+            let what =
+                count == 0
+                ? "Nothing was discarded"
+                : "Discarded \(Number.counted(count, "item")) at position \(answer["position"].cell)"
+            return "\(what); \(Phrase.waiting(in: answer)). \(Suggestion.next("pending"))"
+        }
+    }
+}
+
+/// `--reason` and `--by`, of what a person does to stored items.
+struct ReasonOptions: ParsableArguments {
+    @Option(help: "Why; stays in the log for ever, so name no person.")
+    var reason: String
+
+    @Option(help: .init("Who does it (default: your user name).", valueName: "name"))
+    var by: String?
+
+    mutating func validate() throws {
+        guard !reason.isEmpty else { throw ValidationError("--reason must not be empty.") }
+    }
+
+    func write(to json: inout JSONWriter) {
+        json.member("reason", reason)
+        json.member("actor", by ?? Terminal.environment("USER") ?? "profilecli")
+    }
+}
+
+/// `profilecli pending retry`
+struct PendingRetry: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        "retry", "Save a rejected item once more, corrected or as it is.",
+        """
+        It waits for the next launch of its device, with the time of its first save. The correction has the form of the save, \
+        without USER: a name and properties for an event, KEY=VALUE for attributes, an attribute and its value for a user \
+        attribute. What you omit stays; properties and attributes are replaced as a whole.
+        """,
+        examples: """
+            profilecli rejected
+            profilecli pending retry 12
+            profilecli pending retry 12 email jane@example.org
+            profilecli pending retry 13 "Match Game" -p Score=10
+            profilecli pending retry 14 level=7 favourite="green tea"
+            """)
+
+    @Argument(help: "Where the item was saved, as `profilecli rejected` shows it.")
+    var position: Int64
+
+    @Argument(help: .init("NAME, KEY=VALUE …, or ATTRIBUTE VALUE.", valueName: "correction"))
+    var correction: [String] = []
+
+    @OptionGroup var properties: PropertyOptions
+    @OptionGroup var place: PlaceOptions
+
+    func run() async throws {
+        let connection = try place.connect()
+        let kind = correction.isEmpty && properties.isEmpty ? nil : try await kind(connection)
+        let remarks = properties.remarks + ValueArguments.remarks(kind == .customAttributesSaved ? correction : [])
+        try await place.send("/v1/pending/retry", remarks: remarks) { json in
+            json.member("position", position)
+            switch kind {
+            case .customEventSaved: try writeEvent(to: &json)
+            case .customAttributesSaved: try writeAttributes(to: &json)
+            case .userAttributeSaved: try writeUserAttribute(to: &json)
+            default: break
+            }
+        } describe: { answer in
+            let done = answer["repeated"].flag == true ? "was saved again already," : "is saved again"
+            let next = Suggestion.next("launch \(Shell.device(answer["device"].cell))")
+            return
+                "The item at position \(position) \(done) at \(Phrase.spot(answer)); \(Phrase.waiting(in: answer)). \(next)"
+        }
+    }
+
+    /// What kind of item it is, which gives the form of its correction; nil if there is no item, which the API then refuses.
+    private func kind(_ connection: any Connection) async throws -> EventKind? {
+        guard position > 0 else { return nil }
+        let answer = try await connection.get("/v1/events", [("after", "\(position - 1)"), ("limit", "1")])
+        return answer.objects("events").first?["kind"].text.flatMap { EventKind(name: $0) }
+    }
+
+    private func writeEvent(to json: inout JSONWriter) throws {
+        guard correction.count <= 1 else {
+            throw Failure("The item is an event.", remedy: "Correct it with its NAME and -p KEY=VALUE.", status: .usage)
+        }
+        json.member("name", correction.first)
+        try properties.write(to: &json)
+    }
+
+    private func writeAttributes(to json: inout JSONWriter) throws {
+        guard properties.properties.isEmpty else {
+            throw Failure(
+                "The item has attributes, and no properties.", remedy: "Write KEY=VALUE without -p.", status: .usage)
+        }
+        json.member(
+            "attributes", .object(try ValueArguments.members(correction, texts: properties.strings, .attribute)))
+    }
+
+    private func writeUserAttribute(to json: inout JSONWriter) throws {
+        guard correction.count == 2, properties.isEmpty else {
+            throw Failure(
+                "The item is a user attribute.", remedy: "Correct it with ATTRIBUTE VALUE, as in email a@b.org.",
+                status: .usage)
+        }
+        json.member("attribute", correction[0])
+        json.member("value", UserAttributeArguments.typed(correction[1], isText: false))
     }
 }

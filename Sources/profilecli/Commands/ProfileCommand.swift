@@ -4,41 +4,29 @@ internal import ProfileLog
 /// `profilecli profile`
 struct ProfileCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "profile",
-        abstract: "A user's profile, now or at any point of the past.",
-        discussion: """
-            EXAMPLES
-              profilecli profile jane
-              profilecli profile jane --include-pending
-              profilecli profile jane --as-of 1200
-              profilecli profile alias:crm:4711 --as-of 2026-01-31T14:03:00+01:00
-              profilecli profile jane --as-of version:7 --format json
+        "profile", "A user's profile, now or at any point in the past.",
+        examples: """
+            profilecli profile jane
+            profilecli profile jane --include-pending
+            profilecli profile jane --as-of 1200
+            profilecli profile alias:crm:4711 --as-of 2026-01-31T14:03:00+01:00
+            profilecli profile jane --as-of version:7 --format json
             """)
 
     @Argument(help: .user)
     var user: String
 
-    @Flag(name: .long, help: "Show too what the profile would be if all that waits were flushed.")
+    @Flag(help: "Also show what the profile would be if all that waits were flushed.")
     var includePending = false
 
-    @Option(
-        name: .long, parsing: .unconditional,
-        help: ArgumentHelp("A position, a time, or version:N.", valueName: "point"))
+    @Option(parsing: .unconditional, help: .init("A position, a time, or version:N.", valueName: "point"))
     var asOf: String?
 
     @OptionGroup var place: PlaceOptions
 
-    mutating func validate() throws {
-        guard let asOf, PositionOrTime(asOf) == nil else { return }
-        guard asOf.hasPrefix("version:"), UInt64(asOf.dropFirst("version:".utf8.count)) != nil else {
-            throw ValidationError("--as-of must be a position, a time as in 2026-01-31T23:59:59Z, or version:N.")
-        }
-    }
-
     func run() async throws {
-        var query = [(name: "user", value: user)]
-        if includePending { query.append(("include_pending", "true")) }
-        if let asOf { query.append(("as_of", asOf)) }
+        let query = parameters(
+            ("user", user), ("include_pending", includePending ? "true" : nil), ("as_of", asOf))
         let answer = try await place.connect().get("/v1/profile", query)
         try Output.print(place.isJSON ? [answer.line] : ProfileText(answer).lines())
     }
@@ -96,7 +84,7 @@ struct ProfileText {
 
     private func events() -> Table {
         let then = pending?.objects("custom_events") ?? []
-        // Without pending items the last column is empty, and an empty column is left out.
+        // Without pending items the last column is empty, and an empty column is not printed.
         var table = Table("CUSTOM EVENT", "#COUNT", "FIRST!", "LAST!", "#WITH PENDING")
         let now = profile.objects("custom_events")
         for event in now + then.filter({ later in !now.contains { $0["name"] == later["name"] } }) {
@@ -120,13 +108,11 @@ struct ProfileText {
     }
 
     private func footer() -> String {
-        let launches = profile.object("launches")
-        let waiting = UInt64(max(0, profile.object("pending")["total"].integer ?? 0))
-        let count = max(0, launches["count"].integer ?? 0)
-        var text = "\(Number.grouped(Int(count))) \(count == 1 ? "launch" : "launches")"
-        if launches["last"] != .null { text += ", the last \(Phrase.time(launches["last"]))" }
-        let queued = UInt64(max(0, profile.object("pending")["queued"].integer ?? 0))
-        let inQueue = queued > 0 ? ", \(queued) in the SDK's queue" : ""
-        return text + "; \(Phrase.waiting(waiting))\(inQueue)."
+        let (launches, pending) = (profile.object("launches"), profile.object("pending"))
+        let count = launches.count("count")
+        let last = launches["last"] == .null ? "" : ", the last \(Phrase.time(launches["last"]))"
+        let queued = pending.count("queued") > 0 ? ", \(pending.count("queued")) in the SDK's queue" : ""
+        return "\(Number.grouped(count)) \(count == 1 ? "launch" : "launches")\(last); "
+            + "\(Phrase.waiting(pending.count("total")))\(queued)."
     }
 }

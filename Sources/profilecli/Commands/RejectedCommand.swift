@@ -4,32 +4,30 @@ internal import ProfileLog
 /// `profilecli rejected`
 struct RejectedCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "rejected",
-        abstract: "What was refused, of all users, with the reason.",
-        discussion: """
-            Saved items that the SDK refused at a launch, which can be saved once more, corrected or as they are; and what requests in \
-            Braze's format said and the service left out although it answered 201: whole objects, or single fields. A request of which \
-            everything was refused (400) is not listed.
-
-            EXAMPLES
-              profilecli rejected
-              profilecli rejected --user jane --format json
-              profilecli rejected --repaired
-              profilecli pending retry 12 email jane@example.org
+        "rejected", "What was refused, of all users, with the reason.",
+        """
+        Saved items that the SDK refused at a launch: save them once more, corrected or as they are. And whole objects or single \
+        fields that the service refused in a request in Braze's format, although it answered 201. A request of which everything \
+        was refused (400) is not listed.
+        """,
+        examples: """
+            profilecli rejected
+            profilecli rejected --user jane --format json
+            profilecli rejected --repaired
+            profilecli pending retry 12 email jane@example.org
             """)
 
-    @Option(name: .long, help: "Of this USER only, in any form that `profilecli --help` lists.")
+    @Option(help: "Of this USER only, in any form that `profilecli --help` lists.")
     var user: String?
 
-    @Flag(name: .long, help: "Those too that were repaired.")
+    @Flag(help: "Also those that were repaired.")
     var repaired = false
 
     @OptionGroup var place: PlaceOptions
 
     func run() async throws {
         let connection = try place.connect()
-        var query = [(name: "limit", value: "10000"), (name: "repaired", value: "\(repaired)")]
-        if let user { query.append(("user", user)) }
+        let query = parameters(("limit", "10000"), ("repaired", "\(repaired)"), ("user", user))
         var items: [JSONObject] = []
         var leftOut = Pages(isJSON: place.isJSON, Self.leftOutTable)
         var after: String? = "0"
@@ -48,7 +46,7 @@ struct RejectedCommand: AsyncParsableCommand {
         guard let last = items.last(where: { $0["repaired_by"] == .null }) ?? items.last else {
             let beginning =
                 leftOut.count == 0
-                ? "Nothing is rejected." : "\(Number.counted(UInt64(leftOut.count), "part")) of requests left out."
+                ? "Nothing is rejected." : "\(Number.counted(UInt64(leftOut.count), "part")) of requests refused."
             return try Output.print("\(beginning) \(Suggestion.next("pending"))")
         }
         if leftOut.count > 0 { try Output.print("") }

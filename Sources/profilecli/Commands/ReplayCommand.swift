@@ -4,40 +4,38 @@ internal import ProfileLog
 /// `profilecli replay`
 struct ReplayCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "replay",
-        abstract: "Fold the whole log anew: into fresh profiles, or into a fresh store.",
-        discussion: """
-            Without --into, nothing is written: the log is folded into fresh profiles, and their digest is printed. Two stores with \
-            the same digest hold the same profiles. With --verify the fresh profiles are compared with the live ones, now and after \
-            every launch; exit status 2 says that they differ.
+        "replay", "Fold the whole log again: into fresh profiles, or into a fresh store.",
+        """
+        Without --into, nothing is written: the log is folded into fresh profiles, and their digest is printed. Two stores with \
+        the same digest hold the same profiles. With --verify the fresh profiles are compared with the live ones, now and after \
+        every launch; exit status 2 says that they differ.
 
-            With --into, the store is rebuilt in another folder: same events, positions and times. A copy that was stopped goes on \
-            where it stopped when the same command runs again.
-
-            EXAMPLES
-              profilecli replay --verify
-              profilecli replay --threads 4
-              profilecli replay --until 1000
-              profilecli replay --until 2026-01-31T12:00:00Z --into past-store
+        With --into, the store is rebuilt in another folder: same events, positions and times. A copy that was stopped goes on \
+        where it stopped when the same command runs again.
+        """,
+        examples: """
+            profilecli replay --verify
+            profilecli replay --threads 4
+            profilecli replay --until 1000
+            profilecli replay --until 2026-01-31T12:00:00Z --into past-store
             """)
 
     @OptionGroup var store: StoreOnlyOption
     @OptionGroup var output: FormatOption
 
     @Option(
-        name: .long, help: ArgumentHelp("A folder for the rebuilt store; made if missing.", valueName: "folder"),
-        completion: .directory)
+        help: .init("A folder for the rebuilt store; made if missing.", valueName: "folder"), completion: .directory)
     var into: String?
 
     @Option(
-        name: .long, parsing: .unconditional,
-        help: ArgumentHelp("Stop behind this position, or at this time of recording.", valueName: "position|time"))
+        parsing: .unconditional,
+        help: .init("Stop after this position, or at this time of recording.", valueName: "position|time"))
     var until: String?
 
-    @Flag(name: .long, help: "Prove that the live profiles are what the log says.")
+    @Flag(help: "Prove that the live profiles are what the log says.")
     var verify = false
 
-    @Option(name: .long, parsing: .unconditional, help: "Threads that fold.")
+    @Option(parsing: .unconditional, help: "Threads that fold.")
     var threads = 1
 
     mutating func validate() throws {
@@ -45,35 +43,26 @@ struct ReplayCommand: ParsableCommand {
         if let until, PositionOrTime(until) == nil {
             throw ValidationError("--until must be a position, as in 1000, or a time, as in 2026-01-31T12:00:00Z.")
         }
-        if into != nil, verify { throw ValidationError("--into always verifies the copy. Leave out --verify.") }
+        if into != nil, verify { throw ValidationError("--into always verifies the copy. Omit --verify.") }
     }
 
     func run() throws {
-        Interrupt.watch()
         if let into, try StoreFolder(path: into) == .foreign {
             throw Failure(
                 StorageError.notAStore(path: into).description,
                 remedy: "Name an empty or a new folder with --into; nothing was changed in this one.")
         }
-        let log = try store.open()
+        let log = try store.place.open()
         let until = try self.until.flatMap(PositionOrTime.init).map { try $0.position(in: log) }
-        var bar = ProgressBar()
-        let progress: (LogProgress) -> Bool = {
-            bar.update($0)
-            return !Interrupt.isRequested
+        let report = try ProgressBar.run { progress in
+            if let into { return try log.replay(into: into, until: until, progress: progress) }
+            return try log.replay(threads: threads, until: until, verify: verify, progress: progress)
         }
-        let report =
-            if let into {
-                try log.replay(into: into, until: until, progress: progress)
-            } else {
-                try log.replay(threads: threads, until: until, verify: verify, progress: progress)
-            }
-        bar.clear()
         guard report.isComplete else {
             Output.message("Stopped after \(Number.counted(report.events, "event")).")
             let hint = into == nil ? "." : ": the copy goes on where it stopped."
             throw Failure(
-                "The replay did not come to its end.", remedy: "Run the same command again\(hint)",
+                "The replay was stopped.", remedy: "Run the same command again\(hint)",
                 status: Interrupt.status)
         }
         try Output.print(output.isJSON ? Self.json(report) : lines(report))
@@ -101,7 +90,7 @@ struct ReplayCommand: ParsableCommand {
             lines.append("\(verdict): \(compared) compared with a fresh fold.")
             if report.devices == nil {
                 lines.append(
-                    "Not compared: what waits on devices, which is known for the log's end alone. Leave out --until.")
+                    "Not compared: what waits on devices, which is only known for the log's end. Omit --until.")
             }
             lines += report.differences.map { "  differs: \($0)" }
         }
@@ -109,27 +98,41 @@ struct ReplayCommand: ParsableCommand {
     }
 
     private static func json(_ report: ReplayReport) -> [String] {
-        var writer = JSONWriter()
-        writer.beginObject()
-        writer.key("events")
-        writer.value(report.events)
-        writer.key("users")
-        writer.value(report.users)
-        writer.key("seconds")
-        writer.value(report.elapsed.inSeconds)
-        writer.key("digest")
-        writer.value(report.digest)
-        writer.key("compared")
-        writer.value(report.compared)
-        writer.key("devices_compared")
-        if let devices = report.devices { writer.value(devices) } else { writer.null() }
-        writer.key("equal")
-        writer.value(report.isEqual)
-        writer.key("differences")
-        writer.beginArray()
-        for difference in report.differences { writer.value(difference) }
-        writer.endArray()
-        writer.endObject()
-        return [writer.text]
+        let line = JSONWriter.object { json in
+            json.member("events", report.events)
+            json.member("users", report.users)
+            json.member("seconds", report.elapsed.inSeconds)
+            json.member("digest", report.digest)
+            json.member("compared", report.compared)
+            json.member("devices_compared", report.devices.map { .int(Int64($0)) } ?? .null)
+            json.member("equal", report.isEqual)
+            json.member("differences", report.differences)
+        }
+        return [line]
+    }
+}
+
+/// A point in the past: a position, or a time, which is resolved to one.
+private enum PositionOrTime {
+    case position(Position)
+    case time(Timestamp)
+
+    /// Reads `1000` or `2026-01-31T12:00:00Z`; nil for all else.
+    init?(_ text: String) {
+        if let number = UInt64(text) {
+            self = .position(Position(rawValue: number))
+        } else if let time = OccurredAt(iso8601: text) {
+            self = .time(time.timestamp)
+        } else {
+            return nil
+        }
+    }
+
+    /// The position that is meant.
+    func position(in log: EventLog) throws -> Position {
+        switch self {
+        case .position(let position): position
+        case .time(let time): try log.position(at: time)
+        }
     }
 }

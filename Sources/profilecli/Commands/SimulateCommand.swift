@@ -4,28 +4,27 @@ internal import ProfileLog
 /// `profilecli simulate`
 struct SimulateCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "simulate",
-        abstract: "Let a made-up history happen: pushes, launches, log-ins, devices without a network.",
-        discussion: """
-            People play, follow a course and register in pushes, and open the app now and then; some share a tablet, some never \
-            log in. The same seed, devices and days always give the same history. Look at it with `history`, and at what the \
-            published code would have made of it with `whatif`.
-
-            EXAMPLES
-              profilecli simulate --store academy
-              profilecli simulate --store academy --devices 500 --days 30 --seed 7
-              profilecli whatif --store academy
+        "simulate", "Fill a store with a made-up history: pushes, launches, log-ins, offline devices.",
+        """
+        People play, follow a course and register in pushes, and open the app now and then; some share a tablet, some never \
+        log in. The same seed, devices and days always give the same history. Look at it with `history`, and at what the \
+        published code would have made of it with `whatif`.
+        """,
+        examples: """
+            profilecli simulate --store academy
+            profilecli simulate --store academy --devices 500 --days 30 --seed 7
+            profilecli whatif --store academy
             """)
 
     @OptionGroup var store: StoreOnlyOption
 
-    @Option(name: .long, parsing: .unconditional, help: "How many devices.")
+    @Option(parsing: .unconditional, help: "How many devices.")
     var devices = 50
 
-    @Option(name: .long, parsing: .unconditional, help: "How many days.")
+    @Option(parsing: .unconditional, help: "How many days.")
     var days = 14
 
-    @Option(name: .long, parsing: .unconditional, help: "Any number, 0 or more; another one gives another history.")
+    @Option(parsing: .unconditional, help: "Any number, 0 or more; a different one gives a different history.")
     var seed: UInt64 = 1
 
     mutating func validate() throws {
@@ -34,25 +33,19 @@ struct SimulateCommand: ParsableCommand {
     }
 
     func run() throws {
-        Interrupt.watch()
-        let log = try store.open(create: true)
+        let log = try store.place.open(create: true)
         guard try log.lastPosition() == .start else {
             throw Failure(
-                "The store in \(store.path) holds events already.",
+                "The store in \(store.place.path) holds events already.",
                 remedy: "Name an empty folder with --store: a made-up history does not mix with a real one.")
         }
         // From 2026-01-05, a Monday.
         let start = Timestamp(rawValue: 1_767_571_200_000_000)
         let history = DeviceHistory(seed: seed, devices: devices, days: days, start: start)
-        var bar = ProgressBar()
-        let isComplete = try log.play(history) { progress in
-            bar.update(progress)
-            return !Interrupt.isRequested
-        }
-        bar.clear()
+        let isComplete = try ProgressBar.run { try log.play(history, progress: $0) }
         guard isComplete else {
             throw Failure(
-                "The simulation was stopped by \(Interrupt.name); what happened until then is in the store.",
+                "The simulation was stopped by \(Interrupt.name); what it made until then is in the store.",
                 remedy: "Run it again with another folder.", status: Interrupt.status)
         }
         try log.writeIndex()

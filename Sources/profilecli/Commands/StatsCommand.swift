@@ -4,12 +4,10 @@ internal import ProfileLog
 /// `profilecli stats`
 struct StatsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "stats",
-        abstract: "How much the store holds.",
-        discussion: """
-            EXAMPLES
-              profilecli stats
-              profilecli stats --url http://127.0.0.1:8080 --format json
+        "stats", "How much the store holds.",
+        examples: """
+            profilecli stats
+            profilecli stats --url http://127.0.0.1:8080 --format json
             """)
 
     @OptionGroup var place: PlaceOptions
@@ -26,7 +24,7 @@ struct StatsCommand: AsyncParsableCommand {
         table.add("rejected, to be repaired", Self.number(answer.object("rejected")["open"]))
         table.add("rejected and repaired", Self.number(answer.object("rejected")["repaired"]))
         table.add("indexed up to position", Self.number(answer["indexed_position"]))
-        table.add("size", Number.bytes(UInt64(max(0, answer["file_bytes"].integer ?? 0))))
+        table.add("size", Number.bytes(answer.count("file_bytes")))
         for row in answer.object("rows").value.members {
             table.add("rows in table \(row.key.text)", Self.number(row.value))
         }

@@ -7,11 +7,12 @@ struct WhatIfCommand: AsyncParsableCommand {
         commandName: "whatif",
         abstract: "What the published snippets would have lost, doubled, misdated or given to the wrong user.",
         discussion: """
-            Plays the saves, launches, user changes and discards of the log with the code that the guide publishes, on devices of \
-            its own, and compares each item with its delivery once, exact, to its user and with its own time. Writes nothing. \
-            What a history does not say is an option, with a default; the number before its help is that of the fault that reads it.
+            Plays the saves, launches, user changes and discards of the log with the code that the guide publishes, on separate \
+            devices, and checks that each item is delivered once, exactly, to its user and with its own time. Writes nothing. \
+            What a history does not record is an option, with a default; the number before its help is that of the fault that uses it.
 
-            --since and --until are positions, or times at which the log recorded an event. With --since, what came before is played too, since it decides what lies on the devices; it is not counted.
+            --since and --until are positions, or times at which the log recorded an event. With --since, what came before is \
+            played too, since it decides what is on the devices; it is not counted.
 
             --format json: an object for each fault, one for each affected item, and the totals last.
 
@@ -29,46 +30,42 @@ struct WhatIfCommand: AsyncParsableCommand {
 
     @OptionGroup var published: PublishedOptions
 
-    @Option(name: .long, help: "What was saved for this USER only, in any form that `profilecli --help` lists.")
+    @Option(help: "What was saved for this USER only, in any form that `profilecli --help` lists.")
     var user: String?
 
-    @Option(name: .long, help: ArgumentHelp("What was saved on this device only.", valueName: "id"))
+    @Option(help: .init("What was saved on this device only.", valueName: "id"))
     var device: String?
 
-    @Option(
-        name: .long, parsing: .unconditional,
-        help: ArgumentHelp("Count what was saved from here on.", valueName: "position|time"))
+    @Option(parsing: .unconditional, help: .init("Count what was saved from here on.", valueName: "position|time"))
     var since: String?
 
     @Option(
-        name: .long, parsing: .unconditional,
-        help: ArgumentHelp("The history ends here, this position or time included.", valueName: "position|time"))
+        parsing: .unconditional,
+        help: .init("The history ends here, this position or time included.", valueName: "position|time"))
     var until: String?
 
-    @Option(name: .long, help: ArgumentHelp("List so many of the affected items.", valueName: "n"))
+    @Option(help: .init("List so many of the affected items.", valueName: "n"))
     var items: UInt64 = 10
 
-    @Flag(name: .long, help: "Exit with 2 if an item fared differently, for CI.")
+    @Flag(help: "Exit with 2 if an item fared differently, for CI.")
     var failOnDifference = false
 
     @OptionGroup var place: PlaceOptions
 
     func run() async throws {
-        var query = published.query + [("items", "\(items)")]
-        if let user { query.append(("user", user)) }
-        if let device { query.append(("device", device)) }
-        if let since { query.append(("since", since)) }
-        if let until { query.append(("until", until)) }
-        let answer = try await place.connect().get("/v1/whatif", query)
+        let range = parameters(
+            ("items", "\(items)"), ("user", user), ("device", device), ("since", since), ("until", until))
+        let answer = try await place.connect().get("/v1/whatif", published.query + range)
         try Output.print(place.isJSON ? Self.json(answer) : WhatIfTable(answer).lines)
         for warning in answer.objects("warnings") {
             let typed = warning["place"].text.flatMap(Failure.typedName) ?? warning["place"].cell
             Self.warn("\(typed) \(warning["reason"].cell).")
         }
         guard failOnDifference else { return }
-        if let stranded = answer["stranded"].integer, stranded > 0 {
+        let stranded = answer.count("stranded")
+        if stranded > 0 {
             Self.warn(
-                "\(Number.counted(UInt64(stranded), "item")) \(stranded == 1 ? "lies" : "lie") where the app never looks, so that "
+                "\(Number.counted(stranded, "item")) \(stranded == 1 ? "is" : "are") where the app never looks, so that "
                     + "no launch flushes \(stranded == 1 ? "it" : "them"). \(Suggestion.next("pending"))")
         }
         if answer["affected"] != .int(0) { throw ExitCode(ExitStatus.damaged.rawValue) }
@@ -78,7 +75,7 @@ struct WhatIfCommand: AsyncParsableCommand {
         Output.message(Style.yellow("Warning: ", if: Terminal.hasErrorColours) + DisplayWidth.oneLine(sentence))
     }
 
-    /// The faults, the items, and what is left of the answer: the totals.
+    /// The faults, the items, and the rest of the answer: the totals.
     private static func json(_ answer: JSONObject) -> [String] {
         let parts: [Name] = ["faults", "affected_items"]
         let totals = AttributeValue.object(answer.value.members.filter { !parts.contains($0.key) })

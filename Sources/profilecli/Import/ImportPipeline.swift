@@ -3,12 +3,11 @@ internal import ProfileLog
 internal import ProfileLogAPI
 internal import Synchronization
 
-/// A thread that reads ahead: it makes chunks while its caller commits those before, at most a few at a time.
+/// A thread that reads ahead: it makes chunks while its caller commits earlier ones, at most a few at a time.
 final class ImportPipeline: Sendable {
     private struct State: Sendable {
         var chunks: [ImportChunk] = []
         var failure: (any Error)?
-        var isDone = false
     }
 
     private let state = Mutex(State())
@@ -17,7 +16,7 @@ final class ImportPipeline: Sendable {
 
     /// Starts the thread; `makeNext` runs on it until it answers nil or throws.
     init(capacity: Int = 8, _ makeReader: @escaping @Sendable () throws -> ChunkReader) {
-        // Counted up, not made with this value: Dispatch traps when a semaphore ends below the value that it began with.
+        // Signalled, not made with this value: Dispatch traps when a semaphore ends below its initial value.
         for _ in 0..<capacity { free.signal() }
         startThread("import-reader", stackBytes: 4 << 20) { [self] in run(makeReader) }
     }
@@ -34,7 +33,6 @@ final class ImportPipeline: Sendable {
         } catch {
             state.withLock { $0.failure = error }
         }
-        state.withLock { $0.isDone = true }
         filled.signal()
     }
 
@@ -58,5 +56,26 @@ final class ImportPipeline: Sendable {
             defer { state.chunks.removeFirst(count) }
             return .chunks(Array(state.chunks.prefix(count)))
         }
+    }
+}
+
+/// The chunks of an input, one after the other.
+struct ChunkReader: ~Copyable {
+    /// A chunk ends after this many bytes, even if it has fewer lines than others.
+    private static let bytesPerChunk: UInt64 = 8 << 20
+
+    private let reader: LineReader
+    private var chunker: ImportChunker
+
+    init(_ reader: LineReader, name: String, into target: ImportTarget) {
+        self.reader = reader
+        chunker = ImportChunker(name: "import:\(name)", bytesPerChunk: Self.bytesPerChunk) { target.prepare() }
+    }
+
+    /// The next chunk with something to store or to report; nil at the end of the input.
+    mutating func next() throws -> ImportChunk? {
+        var chunk: ImportChunk?
+        while chunk == nil, try reader.withNextLine({ chunk = try chunker.add($0) }) {}
+        return try chunk ?? chunker.finish()
     }
 }

@@ -1,5 +1,6 @@
 internal import ProfileLog
 internal import ProfileLogAPI
+internal import Synchronization
 
 /// One import: commits the chunks that the pipeline makes, in order, until the end, an error, or Ctrl-C.
 struct ImportRun {
@@ -39,13 +40,13 @@ struct ImportRun {
         }
     }
 
-    /// Chunks that share a sync, if so many were read while the one before was on its way to the disk.
+    /// Chunks that share a sync, if that many were read while the one before was being synced.
     private static let chunksPerCommit = 4
 
     private mutating func commit(_ chunks: [ImportChunk]) throws {
         for chunk in chunks { erased += UInt64(chunk.erased) }
         var chunks = chunks.filter { $0.events > 0 }
-        // What is behind a chunk that is refused is not stored before it, or the log would have another order than the file.
+        // What follows a refused chunk is not stored, or the log would have another order than the file.
         while !chunks.isEmpty {
             let log = try target.log()
             for result in log.commit(chunks.map(\.append), endsAtRefusal: true) {
@@ -60,7 +61,7 @@ struct ImportRun {
         }
     }
 
-    /// Counts events; how many there will be is estimated from the bytes that are left.
+    /// Counts events; the total is estimated from the remaining bytes.
     private func progress(_ doneBytes: UInt64) -> LogProgress {
         let done = tally.total
         guard totalBytes > 0, doneBytes > 0 else { return LogProgress(stage: "import", done: done, total: 0) }
@@ -68,7 +69,7 @@ struct ImportRun {
         return LogProgress(stage: "import", done: done, total: max(total, done))
     }
 
-    // MARK: - What became of it
+    // MARK: - Results
 
     /// How many events before `place` are in the store now: `12,000 events before it are stored`.
     private func state(before place: String) -> String {
@@ -88,7 +89,7 @@ struct ImportRun {
             status: Interrupt.status)
     }
 
-    /// What is known to be stored: an earlier import may have come further.
+    /// What is known to be stored: an earlier import may have stored more.
     private var beginning: String {
         switch tally.total {
         case 0: "nothing was"
@@ -99,7 +100,7 @@ struct ImportRun {
 
     private var source: String { file == "-" ? "standard input" : file }
 
-    /// The same beside a line. Of its chunk an earlier import may have stored a beginning.
+    /// As `state`, for a line. An earlier import may have stored the beginning of its chunk.
     private func stateAroundLine(before place: String) -> String {
         "Nothing more of its chunk of up to \(Number.grouped(ImportChunker.linesPerChunk)) lines was stored; "
             + state(before: place)
@@ -123,10 +124,10 @@ struct ImportRun {
             remedy: "\(remedy): what is stored is skipped.")
     }
 
-    /// What to do with a line that the log alone can make. The lines before it keep their numbers, by which a rerun knows them.
+    /// What to do with a line that only the log can make. The lines before it keep their numbers, which a rerun compares.
     private static func takeOut(_ line: Int) -> String {
-        "A whole store is copied by replay --into FOLDER, and an export with \(ExportedLine.kindOptions) has no such lines: "
-            + "import that into an empty store. Or take out line \(line) and all of such kinds behind it,"
+        "Copy a whole store with replay --into FOLDER, or export it with \(ExportedLine.kindOptions), which has no such lines, "
+            + "and import that into an empty store. Or remove line \(line) and all later lines of such kinds,"
     }
 
     private mutating func explained(_ refused: RefusedChunk, _ log: EventLog) -> Failure {
@@ -135,24 +136,23 @@ struct ImportRun {
         var failure = Failure(error)
         let line = try? chunk.line(refusedBy: log, error)
         let place = line.map { "Line \($0)" } ?? "Lines from \(chunk.firstLine)"
-        // What was stored of the input is more than what this append says of itself.
+        // This append knows only its own events; earlier ones of the input are stored.
         failure.message =
             "\(place) of \(source): \(error.fact) \(line == nil ? state(before: "it") : stateAroundLine(before: "it"))."
         switch (error, line) {
         case (.keyReused, _):
             failure.remedy =
-                "An import named \(name) stored other lines there. If this is another file, give it a name of its own with --name. If it "
-                + "is the same one, undo the change in the lines from \(chunk.firstLine) on: under another name, what is stored would be "
-                + "stored a second time. Or another version of profilecli stored it: then import only the lines behind those, under "
-                + "another name."
+                "An import named \(name) stored other lines there. If this is another file, give it another name with --name. If it is "
+                + "the same one, undo the change in the lines from \(chunk.firstLine) on: under another name, what is stored would be "
+                + "stored a second time. If another version of profilecli stored it, import only the later lines, under another name."
         case (.unknownUser, let line?):
-            failure.remedy += " Correct or take out line \(line) and \(again): what is stored is skipped."
+            failure.remedy += " Correct or remove line \(line) and \(again): what is stored is skipped."
         default: failure.remedy += " Then \(again): what is stored is skipped."
         }
         return failure
     }
 
-    /// What a failure to tell of it says; nil if nothing was stored.
+    /// What was stored, for an answer that cannot be written; nil if nothing was.
     var done: String? {
         tally.stored == 0 ? nil : "\(Number.counted(tally.stored, "event")) \(tally.stored == 1 ? "is" : "are") stored"
     }
@@ -163,22 +163,43 @@ struct ImportRun {
         var line = "Imported \(Number.counted(tally.stored, "event")) in \(DurationText.compact(elapsed)) "
         line += "(\(Number.grouped(rate)) events/s)"
         if tally.skipped > 0 { line += "; skipped \(Number.grouped(tally.skipped)) that were stored before" }
-        if erased > 0 { line += "; passed over \(Number.counted(erased, "line")) of erased persons" }
+        if erased > 0 { line += "; skipped \(Number.counted(erased, "line")) of erased persons" }
         return [line + ". \(Suggestion.next("stats"))"]
     }
 
     func json() -> [String] {
-        var writer = JSONWriter()
-        writer.beginObject()
-        writer.key("imported")
-        writer.value(tally.stored)
-        writer.key("skipped")
-        writer.value(tally.skipped)
-        writer.key("erased")
-        writer.value(erased)
-        writer.key("seconds")
-        writer.value(elapsed.inSeconds)
-        writer.endObject()
-        return [writer.text]
+        let line = JSONWriter.object { json in
+            json.member("imported", tally.stored)
+            json.member("skipped", tally.skipped)
+            json.member("erased", erased)
+            json.member("seconds", elapsed.inSeconds)
+        }
+        return [line]
     }
+}
+
+/// The store that an import appends to. A new one is made when there is something to append: an input whose first lines are refused
+/// makes none.
+final class ImportTarget: Sendable {
+    private let make: @Sendable () throws -> EventLog
+    private let opened: Mutex<EventLog?>
+
+    /// Opens the store of `option`, unless it is to be made.
+    init(_ option: StoreOption) throws {
+        make = { try option.open(create: true) }
+        opened = Mutex(try StoreFolder(path: option.path) == .vacant ? nil : try option.open(create: true))
+    }
+
+    /// The store, made now if it is missing.
+    func log() throws -> EventLog {
+        try opened.withLock { log in
+            if let log { return log }
+            let made = try make()
+            log = made
+            return made
+        }
+    }
+
+    /// An empty append for it.
+    func prepare() -> AppendBuilder { opened.withLock { $0 }?.prepare() ?? AppendBuilder() }
 }

@@ -1,10 +1,6 @@
-#if canImport(Darwin)
-    internal import Darwin
-#else
-    internal import Glibc
-#endif
+internal import Foundation
 
-/// A file that is open, or standard input. It is opened once: the writer of a pipe would take a second reader for the end of the first.
+/// An open file, or standard input. It is opened once: the writer of a pipe takes the close of a first reader for the end.
 struct InputFile: Sendable {
     /// What it is called in messages.
     let name: String
@@ -27,7 +23,7 @@ struct InputFile: Sendable {
     }
 }
 
-/// The lines of a file or of standard input, lent one after the other from a large buffer.
+/// The lines of a file or of standard input, lent one by one from a large buffer.
 final class LineReader {
     /// The number of the line lent last, from 1.
     private var lineNumber = 0
@@ -39,10 +35,10 @@ final class LineReader {
     private var end = 0
     private var isAtEnd = false
 
-    /// A line may be this long; one event may have a megabyte, and JSON's escapes make more of it.
+    /// The length limit of a line: one event may have a megabyte, and more with JSON's escapes.
     static let longestLineBytes = 16 << 20
 
-    /// Reads `file`, and closes it at last.
+    /// Reads `file`, and closes it at the end.
     init(_ file: InputFile, blockBytes: Int = 1 << 20) {
         (name, descriptor) = (file.name, file.descriptor)
         capacity = blockBytes
@@ -90,7 +86,7 @@ final class LineReader {
             guard capacity < Self.longestLineBytes else {
                 throw Failure(
                     "Line \(lineNumber + 1) of \(name) is longer than \(Self.longestLineBytes) bytes.",
-                    remedy: "Each event must stand on a line of its own, ended by a line feed.")
+                    remedy: "Write each event on its own line, ended by a line feed.")
             }
             let larger = UnsafeMutableRawPointer.allocate(byteCount: capacity * 2, alignment: 16)
             larger.copyMemory(from: buffer, byteCount: end)

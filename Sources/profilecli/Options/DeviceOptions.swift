@@ -11,7 +11,7 @@ struct DeviceArgument: ParsableArguments {
     var option: String?
 
     mutating func validate() throws {
-        if device.isEmpty { throw ValidationError("DEVICE must not be empty. Name one, or leave it out for phone.") }
+        if device.isEmpty { throw ValidationError("DEVICE must not be empty. Name one, or omit it for phone.") }
         try Blank.refuse(device, "DEVICE")
         guard device.utf8.count <= Limits.bytesPerDevice else {
             throw ValidationError("DEVICE must have 1 to \(Limits.bytesPerDevice) bytes.")
@@ -21,13 +21,14 @@ struct DeviceArgument: ParsableArguments {
 
     var device: String { name ?? option ?? DefaultDevice.name }
 
-    /// The path of a request about it.
-    func path(_ action: String? = nil) -> String { DevicePath.of(device, action) }
-}
+    /// The name for messages.
+    var shown: String { DisplayWidth.oneLine(device) }
 
-/// Paths of requests about one device.
-enum DevicePath {
-    static func of(_ device: String, _ action: String? = nil) -> String {
+    /// The path of a request about it.
+    func path(_ action: String? = nil) -> String { Self.path(of: device, action) }
+
+    /// The path of a request about `device`.
+    static func path(of device: String, _ action: String? = nil) -> String {
         "/v1/devices/\(APIRequest.pathPart(device))" + (action.map { "/\($0)" } ?? "")
     }
 }
@@ -36,25 +37,19 @@ enum DevicePath {
 struct ClockOption: ParsableArguments {
     @Option(
         name: [.long, .customLong("time")], parsing: .unconditional,
-        help: ArgumentHelp("When, by the device's clock, as in 2026-01-31T23:59:59Z.", valueName: "time"))
+        help: .init("When, by the device's clock, as in 2026-01-31T23:59:59Z.", valueName: "time"))
     var at: String?
-
-    mutating func validate() throws {
-        if let at, OccurredAt(iso8601: at) == nil {
-            throw ValidationError("--at must be a time as in 2026-01-31T23:59:59Z.")
-        }
-    }
 
     func write(to json: inout JSONWriter) { json.member("time", at) }
 }
 
-/// What about a device is changed.
+/// `device settings`: what is changed.
 struct SettingsOptions: ParsableArguments {
     enum Network: String, EnumerableFlag {
         case online, offline
 
         static func help(for value: Network) -> ArgumentHelp? {
-            value == .online ? "There is a network." : "There is none: what the SDK takes is queued."
+            value == .online ? "There is a network." : "There is none: the SDK queues what it takes."
         }
     }
 
@@ -75,36 +70,33 @@ struct SettingsOptions: ParsableArguments {
     @Flag var network: Network?
     @Flag var sdk: SDK?
 
-    @Option(name: .long, help: "automatic: the SDK sends by itself; manual: when `device send` asks.")
+    @Option(help: "automatic: the SDK sends by itself; manual: when `device send` asks.")
     var requestPolicy: Policy?
 
     @Option(
-        name: .long, parsing: .unconditional,
-        help: ArgumentHelp("The least time between two sendings, as in 10s; 0: at once.", valueName: "span"))
+        parsing: .unconditional,
+        help: .init("The least time between two sends, as in 10s; 0: at once.", valueName: "span"))
     var flushInterval: String?
 
     @Option(
-        name: .long, parsing: .unconditional,
-        help: ArgumentHelp("For how long the app may be away in one session, as in 30m.", valueName: "span"))
+        parsing: .unconditional,
+        help: .init("For how long the app may be away in one session, as in 30m.", valueName: "span"))
     var sessionTimeout: String?
 
     @Option(
-        name: .long,
-        help: ArgumentHelp(
+        help: .init(
             "A target that lacks the capability: what it saves stays private. Repeatable.", valueName: "process:group"))
     var withoutAppGroup: [String] = []
 
-    @Option(name: .long, help: ArgumentHelp("A target that has it again. Repeatable.", valueName: "process:group"))
+    @Option(help: .init("A target that has it again. Repeatable.", valueName: "process:group"))
     var withAppGroup: [String] = []
 
     mutating func validate() throws {
-        _ = try Self.seconds(flushInterval, "--flush-interval")
-        // A session ends when the app has been away for so long: the SDK knows none that ends at once.
+        // A session ends when the app has been away for this long, so that none can end at once.
         if try Self.seconds(sessionTimeout, "--session-timeout") == 0 {
             throw ValidationError("--session-timeout must be 1s at least.")
         }
-        for target in withoutAppGroup { _ = try Self.target(target, "--without-app-group") }
-        for target in withAppGroup { _ = try Self.target(target, "--with-app-group") }
+        _ = try JSONWriter.object(write)
     }
 
     /// Whether nothing is to be changed.
@@ -114,37 +106,20 @@ struct SettingsOptions: ParsableArguments {
     }
 
     func write(to json: inout JSONWriter) throws {
-        if let network {
-            json.key("online")
-            json.value(network == .online)
-        }
-        if let sdk {
-            json.key("sdk_enabled")
-            json.value(sdk == .enabled)
-        }
+        if let network { json.member("online", network == .online) }
+        if let sdk { json.member("sdk_enabled", sdk == .enabled) }
         json.member("request_policy", requestPolicy?.rawValue)
         for (key, span, option) in [
             ("flush_interval_s", flushInterval, "--flush-interval"),
             ("session_timeout_s", sessionTimeout, "--session-timeout"),
         ] {
-            guard let seconds = try Self.seconds(span, option) else { continue }
-            json.key(key)
-            json.value(seconds)
+            if let seconds = try Self.seconds(span, option) { json.member(key, seconds) }
         }
         for (key, targets, option) in [
             ("without_app_groups", withoutAppGroup, "--without-app-group"),
             ("with_app_groups", withAppGroup, "--with-app-group"),
         ] where !targets.isEmpty {
-            json.key(key)
-            json.beginArray()
-            for target in targets {
-                let (process, group) = try Self.target(target, option)
-                json.beginObject()
-                json.member("process", process)
-                json.member("app_group", group)
-                json.endObject()
-            }
-            json.endArray()
+            json.member(key, .array(try targets.map { try Self.target($0, option) }))
         }
     }
 
@@ -153,15 +128,15 @@ struct SettingsOptions: ParsableArguments {
         guard let span else { return nil }
         guard let seconds = Int64(span) ?? DurationText.parse(span)?.components.seconds,
             (0...Int64(UInt32.max)).contains(seconds)
-        else { throw ValidationError("\(option) must be seconds, or a number with s, m, h or d behind it, as in 90s.") }
+        else { throw ValidationError("\(option) must be seconds, or a number followed by s, m, h or d, as in 90s.") }
         return seconds
     }
 
     /// `PROCESS:GROUP`; a group's name has no colon.
-    private static func target(_ text: String, _ option: String) throws -> (process: String, group: String) {
+    private static func target(_ text: String, _ option: String) throws -> AttributeValue {
         guard let colon = text.utf8.lastIndex(of: UInt8(ascii: ":")), colon > text.startIndex,
             let process = String(text.utf8[..<colon]), let group = String(text.utf8[text.utf8.index(after: colon)...])
         else { throw ValidationError("\(option) is written PROCESS:GROUP, as in PushContent:group.app.") }
-        return (process, group)
+        return .object([.init("app_group", .string(group)), .init("process", .string(process))])
     }
 }

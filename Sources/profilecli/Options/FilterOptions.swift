@@ -4,37 +4,37 @@ internal import ProfileLog
 /// Which events are wanted.
 struct FilterOptions: ParsableArguments {
     @Option(
-        name: .long, help: ArgumentHelp("Of this kind only, as in customEventLogged. Repeatable.", valueName: "kind"),
+        help: .init("Of this kind only, as in customEventLogged. Repeatable.", valueName: "kind"),
         completion: .list(EventKind.allCases.map(\.name)))
     var kind: [String] = []
 
-    @Option(name: .long, help: "A custom event, product or attribute with this name only.")
+    @Option(help: "A custom event, product or attribute with this name only.")
     var name: String?
 
-    @Option(
-        name: .long, parsing: .unconditional,
-        help: ArgumentHelp("Recorded at this time or later.", valueName: "time"))
+    @Option(parsing: .unconditional, help: .init("Recorded at this time or later.", valueName: "time"))
     var since: String?
 
-    @Option(name: .long, parsing: .unconditional, help: ArgumentHelp("Recorded before this time.", valueName: "time"))
+    @Option(parsing: .unconditional, help: .init("Recorded before this time.", valueName: "time"))
     var before: String?
-
-    mutating func validate() throws {
-        for kind in kind where EventKind(name: kind) == nil {
-            throw ValidationError(
-                "--kind must be one of \(EventKind.allCases.map(\.name).joined(separator: ", ")).")
-        }
-        for time in [since, before].compactMap({ $0 }) where OccurredAt(iso8601: time) == nil {
-            throw ValidationError("--since and --before must be times as in 2026-01-31T23:59:59Z.")
-        }
-    }
 
     /// The parameters of a query that say the same.
     var query: [(name: String, value: String)] {
-        var query = kind.map { (name: "kind", value: $0) }
-        if let name { query.append(("name", name)) }
-        if let since { query.append(("since", since)) }
-        if let before { query.append(("before", before)) }
-        return query
+        kind.map { ("kind", $0) } + parameters(("name", name), ("since", since), ("before", before))
+    }
+}
+
+/// `-n` or `--limit`.
+struct LimitOption: ParsableArguments {
+    @Option(name: [.customShort("n", allowingJoined: true), .long], parsing: .unconditional, help: "At most so many.")
+    var limit: Int?
+
+    mutating func validate() throws {
+        if let limit, limit < 1 { throw ValidationError("--limit must be 1 or more.") }
+    }
+
+    /// How many to ask for on the next page, after `count`; nil if that is enough.
+    func wanted(after count: Int) -> Int? {
+        let wanted = min(1_000, (limit ?? .max) - count)
+        return wanted == 0 ? nil : wanted
     }
 }

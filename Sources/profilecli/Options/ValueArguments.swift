@@ -1,7 +1,7 @@
 internal import ArgumentParser
 internal import ProfileLog
 
-/// `KEY=VALUE` pairs as people type them: valid JSON is taken as JSON, all else as text.
+/// `KEY=VALUE` pairs as people type them: a value that is valid JSON is taken as JSON, any other as text.
 enum ValueArguments {
     /// What a pair is called in errors.
     enum Kind {
@@ -17,7 +17,17 @@ enum ValueArguments {
         var members: [AttributeValue.Member] = []
         for pair in pairs {
             let (key, text) = try split(pair, kind)
-            members.append(.init(key, try value(text, key: key)))
+            do throws(JSONError) {
+                members.append(.init(key, try JSON.parse(text)))
+            } catch {
+                switch error.kind {
+                case .integerTooLarge, .numberTooLarge, .duplicateKey, .tooDeep:
+                    throw ValidationError(
+                        "The value of \(key) cannot be stored: \(error.kind). Correct it, or keep it as text with --string."
+                    )
+                default: members.append(.init(key, .string(text)))
+                }
+            }
         }
         for pair in texts {
             let (key, text) = try split(pair, kind)
@@ -30,22 +40,7 @@ enum ValueArguments {
         return members
     }
 
-    /// Reads one value.
-    static func value(_ text: String, key: Name) throws(ValidationError) -> AttributeValue {
-        do {
-            return try JSON.parse(text)
-        } catch {
-            switch error.kind {
-            case .integerTooLarge, .numberTooLarge, .duplicateKey, .tooDeep:
-                throw ValidationError(
-                    "The value of \(key) is no value that can be stored: \(error.kind). "
-                        + "Correct it, or keep it as text with --string.")
-            default: return .string(text)
-            }
-        }
-    }
-
-    /// A remark for each of `pairs` whose value was meant to be JSON, as it seems, and is stored as text because it is none.
+    /// A remark for each of `pairs` whose value looks like JSON, and is stored as text because it is not valid.
     static func remarks(_ pairs: [String]) -> [String] {
         pairs.compactMap { pair -> String? in
             guard let (key, text) = try? split(pair, .attribute), looksLikeJSON(text) else { return nil }
@@ -54,7 +49,7 @@ enum ValueArguments {
                 return nil
             } catch {
                 let fault = "\(error.kind) at byte \(error.offset)"
-                return "\(key) is stored as text, since its value is no valid JSON (\(fault))."
+                return "\(key) is stored as text, since its value is not valid JSON (\(fault))."
             }
         }
     }
@@ -66,7 +61,7 @@ enum ValueArguments {
     }
 
     private static func split(_ pair: String, _ kind: Kind) throws(ValidationError) -> (key: Name, text: String) {
-        // By bytes: as a character, "=" with a combining mark behind it is another one.
+        // By bytes: "=" and a combining mark are another character.
         guard let sign = pair.utf8.firstIndex(of: UInt8(ascii: "=")) else {
             throw ValidationError(
                 "\(kind.withArticle) is written KEY=VALUE, as in Score=10; one of them has no equals sign.")
@@ -82,25 +77,24 @@ enum ValueArguments {
 struct PropertyOptions: ParsableArguments {
     @Option(
         name: [.customShort("p"), .customLong("property")], parsing: .unconditionalSingleValue,
-        help: ArgumentHelp(
-            "A property; VALUE is JSON if it is valid JSON, else text. Repeatable.", valueName: "key=value"))
+        help: .init("A property; VALUE is JSON if it is valid JSON, else text. Repeatable.", valueName: "key=value"))
     var properties: [String] = []
 
     @Option(
         name: .customLong("string"), parsing: .unconditionalSingleValue,
-        help: ArgumentHelp("A property whose VALUE is text, whatever it looks like.", valueName: "key=value"))
+        help: .init("A property whose VALUE is text, even if it is valid JSON.", valueName: "key=value"))
     var strings: [String] = []
 
     mutating func validate() throws { _ = try members() }
 
     var remarks: [String] { ValueArguments.remarks(properties) }
 
+    var isEmpty: Bool { properties.isEmpty && strings.isEmpty }
+
     /// Writes the member `properties`, if there are any.
     func write(to json: inout JSONWriter) throws {
         let members = try members()
-        if members.isEmpty { return }
-        json.key("properties")
-        json.value(.object(members))
+        if !members.isEmpty { json.member("properties", .object(members)) }
     }
 
     private func members() throws(ValidationError) -> [AttributeValue.Member] {

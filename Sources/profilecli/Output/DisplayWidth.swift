@@ -1,6 +1,6 @@
 internal import ProfileLog
 
-/// How many columns of a terminal text takes: 2 for East Asian wide characters and pictures, 0 for what combines.
+/// How many columns of a terminal text takes: 2 for East Asian wide characters and emoji, 0 for combining characters.
 enum DisplayWidth {
     /// Columns that `text` takes.
     static func of(_ text: some StringProtocol) -> Int {
@@ -12,11 +12,11 @@ enum DisplayWidth {
         return ascii
     }
 
-    /// Columns that one character takes, however many scalars it is made of.
+    /// Columns that one character takes, with all its scalars.
     static func of(_ character: Character) -> Int {
         var width = 0
         for scalar in character.unicodeScalars {
-            if scalar == "\u{FE0F}" { return 2 }  // asks for the form of a picture
+            if scalar == "\u{FE0F}" { return 2 }  // shown as emoji
             width += of(scalar)
         }
         return min(width, 2)
@@ -28,11 +28,11 @@ enum DisplayWidth {
         case .nonspacingMark, .enclosingMark, .format: return scalar.value == 0xFF9E || scalar.value == 0xFF9F ? 1 : 0
         default: break
         }
-        if 0x1160...0x11FF ~= scalar.value { return 0 }  // vowels and finals of Hangul, drawn into the initial
+        if 0x1160...0x11FF ~= scalar.value { return 0 }  // Hangul vowels and finals combine with the initial
         return wide.contains { $0 ~= scalar.value } ? 2 : 1
     }
 
-    /// East Asian Wide and Fullwidth (UAX 11), gaps between neighbours closed.
+    /// East Asian Wide and Fullwidth (UAX 11), neighbouring ranges joined.
     private static let wide: [ClosedRange<UInt32>] = [
         0x1100...0x115F, 0x231A...0x231B, 0x2329...0x232A, 0x23E9...0x23EC, 0x23F0...0x23F0, 0x23F3...0x23F3,
         0x25FD...0x25FE, 0x2614...0x2615, 0x2648...0x2653, 0x267F...0x267F, 0x2693...0x2693, 0x26A1...0x26A1,
@@ -64,7 +64,7 @@ enum DisplayWidth {
         return cut.hasSuffix("…") ? cut : cut + "…"
     }
 
-    /// `text` with spaces behind it, or before it, up to `width` columns.
+    /// `text` with spaces after it, or before it, up to `width` columns.
     static func pad(_ text: String, to width: Int, atEnd: Bool = true) -> String {
         let spaces = String(repeating: " ", count: max(0, width - of(text)))
         return atEnd ? text + spaces : spaces + text

@@ -12,9 +12,7 @@ enum Number {
     }
 
     /// `1234567` as `1,234,567`.
-    static func grouped(_ number: Int) -> String {
-        (number < 0 ? "-" : "") + grouped(UInt64(number.magnitude))
-    }
+    static func grouped(_ number: Int) -> String { (number < 0 ? "-" : "") + grouped(UInt64(number.magnitude)) }
 
     /// `1 event`, `2 events`.
     static func counted(_ number: UInt64, _ noun: String) -> String {

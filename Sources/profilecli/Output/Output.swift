@@ -1,14 +1,9 @@
+internal import Foundation
 internal import ProfileLog
 
-#if canImport(Darwin)
-    internal import Darwin
-#else
-    internal import Glibc
-#endif
-
-/// Standard output: data only, buffered, and quiet when the reader has gone.
+/// Standard output: data only, and no error when the reader has gone.
 enum Output {
-    /// The reader of standard output has closed it: there is nobody left to work for.
+    /// The reader of standard output has closed it: the program ends quietly.
     struct ReaderHasGone: Error {}
 
     /// Bytes of the output, or of a file in its place, could not be written.
@@ -26,12 +21,12 @@ enum Output {
         }
     }
 
-    /// Opens what a parent closed of the three standard descriptors, so that no file of ours becomes one of them: a store's file in
+    /// Opens those of the three standard descriptors that a parent closed, so that no file of ours gets their number: a store's file in
     /// the place of standard output would be written to. What was closed refuses reading and writing as before.
     static func holdStandardDescriptors() {
         for (descriptor, mode) in [(STDIN_FILENO, O_WRONLY), (STDOUT_FILENO, O_RDONLY), (STDERR_FILENO, O_RDONLY)]
         where fcntl(descriptor, F_GETFD) < 0 {
-            _ = open("/dev/null", mode)  // takes the lowest number that is free: this one
+            _ = open("/dev/null", mode)  // takes the lowest free number: this one
         }
     }
 
@@ -40,11 +35,10 @@ enum Output {
 
     /// Writes `lines`, each with a line feed, at once.
     static func print(_ lines: [String]) throws {
-        if lines.isEmpty { return }
-        try print(lines.joined(separator: "\n"))
+        if !lines.isEmpty { try print(lines.joined(separator: "\n")) }
     }
 
-    /// Prints `lines`, which say what became of a write. If they cannot be written, the failure says that the write was done all the
+    /// Prints `lines`, the answer to a write. If they cannot be written, the failure says that the write was done all the
     /// same: run again, the command would store a second time.
     ///
     /// - Parameter done: what was done, as in `Stored at position 7`; nil if nothing was.
@@ -70,26 +64,40 @@ enum Output {
 
     /// Writes `bytes` to `descriptor`.
     static func write(_ bytes: [UInt8], to descriptor: Int32 = STDOUT_FILENO) throws {
-        try bytes.withUnsafeBytes { bytes in
-            var written = 0
-            while written < bytes.count {
-                guard let base = bytes.baseAddress else { return }
-                #if canImport(Darwin)
-                    let count = Darwin.write(descriptor, base + written, bytes.count - written)
-                #else
-                    let count = Glibc.write(descriptor, base + written, bytes.count - written)
-                #endif
-                if count < 0 {
-                    let code = errno
-                    if code == EINTR { continue }
-                    if code == EPIPE { throw ReaderHasGone() }
-                    throw CannotWrite(code: code)
-                }
-                written += count
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let count = rest.withUnsafeBytes { systemWrite(descriptor, $0) }
+            if count >= 0 {
+                rest = rest.dropFirst(count)
+                continue
             }
+            let code = errno
+            if code == EINTR { continue }
+            if code == EPIPE { throw ReaderHasGone() }
+            throw CannotWrite(code: code)
         }
     }
 
     /// Writes one line to standard error.
     static func message(_ line: String) { try? write(Array((line + "\n").utf8), to: STDERR_FILENO) }
+}
+
+/// `write`, which a method of `Output` hides.
+private func systemWrite(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) -> Int {
+    write(descriptor, bytes.baseAddress, bytes.count)
+}
+
+/// The reader of standard output, where that is a pipe.
+enum Reader {
+    /// From now on the program ends as soon as the reader has gone, also while there is nothing to write.
+    static func endProcessWhenGone() {
+        startThread("output-reader") {
+            var output = pollfd(fd: STDOUT_FILENO, events: 0, revents: 0)
+            let gone = Int16(POLLERR | POLLHUP)
+            while poll(&output, 1, -1) >= 0 || errno == EINTR {
+                if output.revents & gone != 0 { endProcess(ExitStatus.done.rawValue) }
+                if output.revents & Int16(POLLNVAL) != 0 { return }
+            }
+        }
+    }
 }

@@ -38,7 +38,7 @@ struct Pages {
                 : Table("#VER", "#POS", "HAPPENED!", "KIND!", "WHAT", "FROM")
             let width = Terminal.outputWidth
             let times = ShortTimes(page.map { $0["occurred_at"] }, width: width)
-            // An empty column is left out; what happened needs the room more than where it came from.
+            // An empty column is not printed; what happened needs the room more than its source.
             let hasOrigin = width.map { $0 >= 70 } ?? true
             for event in page {
                 let (time, kind) = (times.text(event["occurred_at"]), Phrase.kind(event))
@@ -51,5 +51,31 @@ struct Pages {
             }
             return table
         }
+    }
+}
+
+/// The times of a column, as short as the terminal needs: first without their common zone, then without seconds, and last without
+/// the year.
+private struct ShortTimes {
+    private let dropsZone: Bool
+    private let dropsSeconds: Bool
+    private let dropsYear: Bool
+
+    /// - Parameter width: columns of the terminal; nil where nothing needs to be short.
+    init(_ times: [AttributeValue], width: Int?) {
+        let width = width ?? .max
+        let texts = times.map(Phrase.time)
+        dropsZone = width < 100 && texts.allSatisfy { $0.hasSuffix("Z") }
+        dropsSeconds = width < 90
+        dropsYear = width < 75 && Set(texts.map { $0.prefix(4) }).count <= 1
+    }
+
+    /// `2026-01-31 23:59:59Z` to `01-31 23:59`.
+    func text(_ time: AttributeValue) -> String {
+        let text = Phrase.time(time)
+        guard text.utf8.count >= 20 else { return text }
+        let zone = dropsZone ? "" : text.dropFirst(19)
+        let moment = text.prefix(dropsSeconds ? 16 : 19)
+        return String(dropsYear ? moment.dropFirst(5) : moment) + zone
     }
 }

@@ -15,6 +15,11 @@ enum Phrase {
         "\(Number.counted(count, "item")) \(count == 1 ? "waits" : "wait")"
     }
 
+    /// `1 item waits on phone`, after a write.
+    static func waiting(in answer: JSONObject) -> String {
+        "\(waiting(answer.count("waiting"))) on \(DisplayWidth.oneLine(answer["device"].cell))"
+    }
+
     /// A time of an answer, to the second: `2026-01-31 23:59:59Z`.
     static func time(_ value: AttributeValue) -> String {
         guard let text = value.text, text.utf8.count >= 20 else { return value.cell }
@@ -22,7 +27,7 @@ enum Phrase {
         return "\(text.prefix(10)) \(text.dropFirst(11).prefix(8))\(zone)"
     }
 
-    /// A span in seconds: `3 min`. Where clocks disagree it is negative, and no time for people.
+    /// A span in seconds: `3 min`. A negative one, where clocks disagree, is shown as 0.
     static func span(_ value: AttributeValue) -> String {
         switch value {
         case .int(let seconds): DurationText.compact(.seconds(max(0, seconds)))
@@ -38,42 +43,24 @@ enum Phrase {
         return PendingKind.allCases.first { $0.key == key }?.word ?? item["kind"].cell
     }
 
-    /// What kind of event it is, in words.
+    /// The event's kind, in words: `user created`, `event saved`.
     static func kind(_ event: JSONObject) -> String {
-        switch event["kind"].text ?? "" {
-        case "userCreated": "user created"
-        case "userIdentified": "user identified"
-        case "userChanged": "user changed"
-        case "aliasAdded": "alias added"
-        case "userErased": "user erased"
-        case "aliasRenamed": "alias renamed"
-        case "externalIDRenamed": "external ID renamed"
-        case "externalIDRemoved": "external ID removed"
-        case "customEventSaved": "event saved"
-        case "customAttributesSaved": "attributes saved"
-        case "userAttributeSaved": "user attribute saved"
-        case "customEventLogged": "event"
-        case "customAttributesChanged": "attributes"
-        case "userAttributesChanged": "user attributes"
-        case "purchaseLogged": "purchase"
-        case "appLaunched": "app launched"
-        case "pendingFlushed": event["queued"].flag == true ? "pending handed over" : "pending flushed"
-        case "pendingDiscarded": "pending discarded"
-        case "usersMerged": "users merged"
-        case "userLoggedOut": "logged out"
-        case "customEventQueued": "event queued"
-        case "customAttributesQueued": "attributes queued"
-        case "userAttributesQueued": "user attributes queued"
-        case "purchaseQueued": "purchase queued"
-        case "sessionStarted": "session started"
-        case "sessionEnded": "session ended"
-        case "appLeft": "app left"
-        case "dataSent": "data sent"
-        case "deviceChanged": "device set up"
-        case "objectsLeftOut": "left out"
-        case let other: other
+        let name = event["kind"].text ?? ""
+        if name == "pendingFlushed", event["queued"].flag == true { return "pending handed over" }
+        if let words = unusualKinds[name] { return words }
+        // `externalIDRenamed` is `external ID renamed`.
+        let words = name.replacing(/[A-Z]+(?=[A-Z]|$)|[A-Z]/) {
+            " " + ($0.count > 1 ? String($0.output) : $0.output.lowercased())
         }
+        return words.replacing("custom ", with: "", maxReplacements: 1)
     }
+
+    private static let unusualKinds = [
+        "customEventLogged": "event", "customAttributesChanged": "attributes",
+        "userAttributesChanged": "user attributes",
+        "purchaseLogged": "purchase", "userLoggedOut": "logged out", "deviceChanged": "device set up",
+        "objectsLeftOut": "parts refused",
+    ]
 
     /// What an event (or a saved item) says: `played song  minutes=3`.
     static func content(_ event: JSONObject) -> String {
@@ -115,7 +102,7 @@ enum Phrase {
         return parts.joined(separator: "  ")
     }
 
-    /// How a device is set up, as far as it differs from the defaults: `offline, manual`.
+    /// The settings of a device that differ from the defaults: `offline, manual`.
     static func settings(_ settings: JSONObject) -> String {
         var parts: [String] = []
         if settings["online"].flag == false { parts.append("offline") }
@@ -148,7 +135,7 @@ enum Phrase {
         ]
     }
 
-    /// Why something is in an SDK's queue: one word, except where it would tell too little.
+    /// Why an item is in an SDK's queue: one word, except where one would say too little.
     static func why(_ why: AttributeValue) -> String {
         why.text == "handed" ? "handed, not sent yet: the next launch sends it" : why.cell
     }
@@ -168,7 +155,7 @@ enum Phrase {
         object.members.map { "\($0.key.text)=\($0.value.json.unquoted)" }
     }
 
-    /// Where an event came from: `extension PushContent on phone`.
+    /// The source of an event: `extension PushContent on phone`.
     static func origin(_ event: JSONObject) -> String {
         var text = event["source"].text ?? ""
         if let process = event["process"].text, process != "app" { text += " \(process)" }

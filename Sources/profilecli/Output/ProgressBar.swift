@@ -1,13 +1,16 @@
 internal import ProfileLog
 
-/// A bar on standard error with rate and remaining time; nothing at all if that is no terminal.
+/// A bar on standard error with rate and remaining time; nothing if that is not a terminal.
 struct ProgressBar {
     private let clock = ContinuousClock()
     private let isShown: Bool
     private var stage = ""
     private var begin: ContinuousClock.Instant
     private var lastDrawn: ContinuousClock.Instant?
-    private var hasLine = false
+    /// Whether a bar is on the terminal now.
+    private(set) var isDrawn = false
+    /// What erases the bar.
+    static let erasure = "\r\u{1B}[K"
 
     init(isShown: Bool = Terminal.isError) {
         self.isShown = isShown
@@ -25,19 +28,27 @@ struct ProgressBar {
             return
         }
         lastDrawn = now
-        draw(Self.line(progress, elapsed: now - begin, width: Terminal.errorWidth ?? 80))
-    }
-
-    /// Takes the bar away, so that messages and results begin on a clean line.
-    mutating func clear() {
-        guard hasLine else { return }
-        try? Output.write(Array("\r\u{1B}[K".utf8), to: 2)
-        hasLine = false
-    }
-
-    private mutating func draw(_ line: String) {
+        let line = Self.line(progress, elapsed: now - begin, width: Terminal.errorWidth ?? 80)
         try? Output.write(Array("\r\(line)\u{1B}[K".utf8), to: 2)
-        hasLine = true
+        isDrawn = true
+    }
+
+    /// Erases the bar, so that messages and results begin on a clean line.
+    mutating func clear() {
+        guard isDrawn else { return }
+        try? Output.write(Array(Self.erasure.utf8), to: 2)
+        isDrawn = false
+    }
+
+    /// Runs long work with a bar that it updates, until the first Ctrl-C: then the update returns false.
+    static func run<Result>(_ work: (_ update: (LogProgress) -> Bool) throws -> Result) rethrows -> Result {
+        Interrupt.watch()
+        var bar = ProgressBar()
+        defer { bar.clear() }
+        return try work {
+            bar.update($0)
+            return !Interrupt.isRequested
+        }
     }
 
     /// The bar as text: `import  [█████·····]  52 %  520,000 events  412,000/s  1 s left`.

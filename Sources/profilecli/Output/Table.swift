@@ -1,15 +1,15 @@
-/// Rows under headings, aligned by display width and fitted to the terminal. Tables are for people and no contract.
+/// Rows under headings, aligned by display width and fitted to the terminal. Tables are for people, not a contract.
 ///
 /// Where a terminal is too narrow for columns, each row becomes a block with a line for each cell.
 struct Table {
-    /// Columns that a cell takes at most where no terminal sets a limit. JSON has everything.
+    /// The columns of the widest cell where no terminal sets a limit. JSON has everything.
     static let widestCell = 200
-    /// Columns to which a cell of text may be cut beside others, and a number's title.
+    /// The least columns of a cell of text among others, and of a number's title.
     private static let (narrowestText, narrowestTitle) = (10, 5)
 
     /// One column.
     struct Column {
-        /// What stands above it.
+        /// Its heading.
         var title: String
         /// Whether its cells are numbers, which end at the same column.
         var isNumber = false
@@ -17,15 +17,15 @@ struct Table {
         var isFlexible = true
     }
 
-    /// How rows stand.
+    /// How rows are printed.
     enum Form {
         case columns(Layout)
         case blocks
     }
 
-    /// Columns, by their numbers, as they stand side by side.
+    /// Columns side by side, by their numbers.
     struct Layout: Equatable {
-        /// Those in which something stands.
+        /// Those that are not empty.
         var shown: [Int]
         /// How wide each is, shown or not.
         var widths: [Int]
@@ -50,11 +50,11 @@ struct Table {
     /// Adds a row with a cell for each column.
     mutating func add(_ cells: String...) { rows.append(cells.map(DisplayWidth.oneLine)) }
 
-    /// The lines of the table, without the columns in which nothing stands: none is wider than `width`, and where that is nil, no
-    /// cell is wider than `widestCell`.
+    /// The lines of the table, without empty columns: none is wider than `width`, and where that is nil, no cell is wider than
+    /// `widestCell`.
     ///
-    /// - Parameter form: how rows of the same table stand above: theirs is kept, and there is a second heading only if a column appears or
-    ///   becomes wider. Then how these stand.
+    /// - Parameter form: how earlier rows of the same table were printed: these follow it, with a second heading only if a column
+    ///   appears or becomes wider. On return, how these were printed.
     func lines(
         width: Int? = Terminal.outputWidth, isStyled: Bool = Terminal.hasColours, continuing form: inout Form?
     ) -> [String] {
@@ -93,7 +93,7 @@ struct Table {
             if columns[index].isNumber {
                 line += DisplayWidth.pad(DisplayWidth.cut(cells[index], to: width), to: width, atEnd: false)
             } else {
-                // Nothing stands behind the last one, so it may take what is left of the line.
+                // The last column may take the rest of the line.
                 line += isLast ? cells[index] : DisplayWidth.pad(DisplayWidth.cut(cells[index], to: width), to: width)
             }
             if !isLast { line += "  " }
@@ -103,8 +103,8 @@ struct Table {
 
     // MARK: - Widths
 
-    /// The layout `above`, if these rows fit into it, or else one that also has the room that they need, and some for others to come. Nil
-    /// if columns would be too narrow to be read.
+    /// The layout `above`, if these rows fit into it; else one with the room that they and later rows need. Nil if columns would be
+    /// too narrow to read.
     private func arrange(_ rows: [[String]], _ width: Int?, below above: Layout?) -> Layout? {
         var shown = columns.indices.filter { column in column == 0 || self.rows.contains { !$0[column].isEmpty } }
         var widths = columns.map { DisplayWidth.of($0.title) }
@@ -128,7 +128,7 @@ struct Table {
         return layout
     }
 
-    /// `layout` with the widest flexible columns cut until all that are shown fit. Nil if they would be too narrow to be read; two columns
+    /// `layout` with the widest flexible columns cut until all that are shown fit. Nil if they would be too narrow to read; two columns
     /// never are.
     private func fit(_ layout: Layout, _ rows: [[String]], _ width: Int?) -> Layout? {
         guard let width else { return layout }

@@ -1,8 +1,4 @@
-#if canImport(Darwin)
-    internal import Darwin
-#else
-    internal import Glibc
-#endif
+internal import Foundation
 
 /// What the program may assume of where its output goes.
 enum Terminal {
@@ -25,28 +21,26 @@ enum Terminal {
         return Int(size.ws_col)
     }
 
-    /// Whether standard output may be coloured: on a terminal that knows colours, unless `NO_COLOR` says no.
+    /// Whether standard output may be coloured: on a terminal that knows colours, unless `NO_COLOR` is set.
     static var hasColours: Bool { isOutput && allowsColours }
 
     /// Whether messages may be coloured.
     static var hasErrorColours: Bool { isError && allowsColours }
 
-    private static var allowsColours: Bool {
-        (environment("NO_COLOR") ?? "").isEmpty && environment("TERM") != "dumb"
-    }
+    private static var allowsColours: Bool { environment("NO_COLOR") == nil && environment("TERM") != "dumb" }
 
-    /// A variable of the environment.
-    static func environment(_ name: String) -> String? { getenv(name).map { String(cString: $0) } }
+    /// A variable of the environment; nil if it is empty.
+    static func environment(_ name: String) -> String? {
+        getenv(name).map { String(cString: $0) }.flatMap { $0.isEmpty ? nil : $0 }
+    }
 }
 
 /// The few styles that output has.
 enum Style: String {
     case bold = "1"
-    case dim = "2"
     case red = "31"
     case green = "32"
     case yellow = "33"
-    case cyan = "36"
 
     /// `text` in this style, if `isOn`.
     func callAsFunction(_ text: String, if isOn: Bool = Terminal.hasColours) -> String {

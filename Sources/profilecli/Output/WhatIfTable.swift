@@ -1,6 +1,6 @@
 internal import ProfileLog
 
-/// A what-if for people: what each fault did, some of the items, and the totals.
+/// A what-if for people: what each fault changed, some of the items, and the totals.
 struct WhatIfTable {
     private let answer: JSONObject
 
@@ -13,14 +13,13 @@ struct WhatIfTable {
         return lines + totals
     }
 
-    private func count(_ key: Name) -> UInt64 { UInt64(max(0, answer[key].integer ?? 0)) }
+    private func count(_ key: Name) -> UInt64 { answer.count(key) }
 
     private var faults: [String] {
         var table = Table("#FAULT", "WHAT IT IS", "#ITEMS", "#USERS", "WHAT IT DID")
         for row in answer.objects("faults") {
-            table.add(
-                row["fault"].cell, row["title"].cell, row["items"].cell, row["users"].cell, Self.effects(row["effects"])
-            )
+            let effects = Self.effects(row["effects"])
+            table.add(row["fault"].cell, row["title"].cell, row["items"].cell, row["users"].cell, effects)
         }
         return table.lines()
     }

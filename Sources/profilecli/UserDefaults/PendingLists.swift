@@ -7,10 +7,10 @@ struct PendingLists {
         var kind: PendingKind
         /// Its index in its list, from 0.
         var index: Int
-        /// What the body of the request says beside device, storage and user.
+        /// What the body of the request says apart from device, storage and user.
         var content: [AttributeValue.Member]
 
-        /// Where it stands: `pending_custom_events[2]`.
+        /// Its place in the file: `pending_custom_events[2]`.
         var place: String { "\(kind.key)[\(index)]" }
     }
 
@@ -22,15 +22,15 @@ struct PendingLists {
         /// A clause that names keys and shows no values.
         var reason: String
 
-        /// Where it stands: `pending_custom_events[2]`.
+        /// Its place in the file: `pending_custom_events[2]`.
         var place: String { kind.key + (index.map { "[\($0)]" } ?? "") }
     }
 
     /// In the order of the flush: all of one list, then the next.
     private(set) var items: [Item] = []
-    /// What stands in the lists and cannot be saved.
+    /// What is in the lists and cannot be saved.
     private(set) var refusals: [Refusal] = []
-    /// What is worth a look and is imported as it is.
+    /// Notes on items that are imported as they are.
     private(set) var remarks: [String] = []
     /// The file's other keys, in order.
     let otherKeys: [Name]
@@ -42,7 +42,7 @@ struct PendingLists {
         for kind in PendingKind.allCases {
             guard let list = members[Name(kind.key)] else { continue }
             guard case .array(let entries) = list else {
-                refusals.append(Refusal(kind: kind, index: nil, reason: "is \(list.type), no array"))
+                refusals.append(Refusal(kind: kind, index: nil, reason: "is \(list.type), not an array"))
                 continue
             }
             for (index, entry) in entries.enumerated() { read(entry, kind, index, language) }
@@ -63,7 +63,7 @@ struct PendingLists {
             if kind == .customAttributes, entry[Self.eventName] != nil {
                 remarks.append(
                     "\(item.place) has an attribute event_name: a published Objective-C snippet saves events there, "
-                        + "and its app sets their parts as attributes. So does this import.")
+                        + "and its app sets their parts as attributes. This import does the same.")
             }
             items.append(item)
         } catch {
@@ -82,7 +82,7 @@ struct PendingLists {
         var properties = try dictionary(entry)
         guard let name = properties.removeValue(forKey: eventName) else { throw .init(clause: "has no event_name") }
         guard case .string(let name) = name else {
-            throw .init(clause: "has an event_name that is \(name.type), no text")
+            throw .init(clause: "has an event_name that is \(name.type), not text")
         }
         let members = try members(properties, "a property")
         let content = AttributeValue.Member("name", .string(name))
@@ -93,10 +93,10 @@ struct PendingLists {
         let attributes = try dictionary(entry)
         if attributes.isEmpty { throw .init(clause: "is an empty dictionary") }
         if attributes[mergeObjects] != nil {
-            throw .init(clause: "has an attribute _merge_objects, which is no name here")
+            throw .init(clause: "has an attribute _merge_objects, which cannot be a name here")
         }
         let members = try members(attributes, "an attribute").map { member in
-            // As it stands, a dictionary could be read as an operation.
+            // Without `$set`, a dictionary could be read as an operation.
             guard case .object = member.value else { return member }
             return .init(member.key, .object([.init(set, member.value)]))
         }

@@ -1,3 +1,4 @@
+internal import Foundation
 internal import ProfileLog
 
 /// A value of a property list, its type as the file has it.
@@ -12,10 +13,10 @@ enum PropertyList: Hashable {
     case dictionary([Name: PropertyList])
     /// A keyed archive's reference to one of its objects.
     case reference(Int)
-    /// What has no place in a profile, in words.
+    /// What no profile can hold, in words.
     case other(String)
 
-    /// The member `key` of a dictionary; nil if there is none, or if this is no dictionary.
+    /// The member `key` of a dictionary; nil if there is none, or if this is not a dictionary.
     subscript(key: Name) -> PropertyList? {
         if case .dictionary(let members) = self { members[key] } else { nil }
     }
@@ -33,6 +34,162 @@ enum PropertyList: Hashable {
         case .dictionary: "a dictionary"
         case .reference: "a reference"
         case .other(let words): words
+        }
+    }
+}
+
+// MARK: - As bytes
+
+extension PropertyList {
+    /// Why bytes are not a property list that can be used.
+    enum Unreadable: Error {
+        /// They are in neither of the two formats.
+        case foreign
+        /// They begin as a property list of this format, and are cut or damaged.
+        case damaged(format: String)
+    }
+
+    /// Reads `bytes`, binary or XML.
+    init(_ bytes: [UInt8]) throws(Unreadable) {
+        guard let object = Self.object(Data(bytes)) else {
+            let begin = String(decoding: bytes.prefix(200), as: UTF8.self).drop { $0.isWhitespace || $0 == "\u{FEFF}" }
+            if begin.hasPrefix("bplist") { throw .damaged(format: "a binary property list") }
+            let isXML = begin.hasPrefix("<?xml") || begin.hasPrefix("<") && begin.contains("plist")
+            throw isXML ? .damaged(format: "an XML property list") : .foreign
+        }
+        let list = PropertyList(object)
+        self = list[KeyedArchive.objects] == nil ? list : Self.readable(object).map(PropertyList.init) ?? list
+    }
+
+    /// The bytes of a file.
+    func bytes(isXML: Bool) throws -> [UInt8] {
+        Array(try PropertyListSerialization.data(fromPropertyList: object, format: isXML ? .xml : .binary, options: 0))
+    }
+
+    private static func object(_ data: Data) -> Any? {
+        var format = PropertyListSerialization.PropertyListFormat.binary
+        let object = try? PropertyListSerialization.propertyList(from: data, options: [], format: &format)
+        // The oldest format accepts a file with a single word.
+        return format == .openStep ? nil : object
+    }
+
+    private init(_ object: Any) {
+        switch object {
+        case let text as String: self = .string(text)
+        case let bytes as Data: self = .data(Array(bytes))
+        case let date as Date: self = Self.date(date)
+        case let number as NSNumber: self = Self.number(number)
+        case let values as [Any]: self = .array(values.map(PropertyList.init))
+        case let members as [String: Any]:
+            let values = Dictionary(members.map { (Name($0.key), PropertyList($0.value)) }) { $1 }
+            if values.count == 1, case .integer(let index) = values[Name(Self.referenceKey)] {
+                self = .reference(Int(index))
+            } else {
+                self = .dictionary(values)
+            }
+        default: self = .other("a value of a foreign type")
+        }
+    }
+
+    /// Every number converts to every type, so its type letter decides: `c` and `B` are booleans, `d` and `f` reals.
+    private static func number(_ number: NSNumber) -> PropertyList {
+        switch String(cString: number.objCType) {
+        case "c", "B": .bool(number.boolValue)
+        case "d", "f":
+            number.doubleValue.isFinite ? .real(number.doubleValue) : .other("a number that is not finite")
+        case "Q" where number.uint64Value > Int64.max: .other("an integer of more than 64 bits")
+        default: .integer(number.int64Value)
+        }
+    }
+
+    private static let microsPerSecond = 1_000_000.0
+    /// From the year 0 to the end of 9999: RFC 3339 can write no other times.
+    private static let seconds = -62_167_219_200.0..<253_402_300_800.0
+
+    private static func date(_ date: Date) -> PropertyList {
+        guard seconds.contains(date.timeIntervalSince1970) else { return .other("a date outside the years 0 to 9999") }
+        return .date(Timestamp(rawValue: Int64((date.timeIntervalSince1970 * microsPerSecond).rounded())))
+    }
+
+    /// Foundation's object for the value.
+    private var object: Any {
+        switch self {
+        case .bool(let flag): return NSNumber(value: flag)
+        case .integer(let number): return NSNumber(value: number)
+        case .real(let number): return NSNumber(value: number)
+        case .string(let text): return text
+        case .date(let date): return Date(timeIntervalSince1970: Double(date.rawValue) / Self.microsPerSecond)
+        case .data(let bytes): return Data(bytes)
+        case .array(let values): return values.map(\.object)
+        case .dictionary(let members): return Dictionary(members.map { ($0.key.text, $0.value.object) }) { $1 }
+        case .reference, .other: preconditionFailure("Nothing makes \(type) to write it.")
+        }
+    }
+
+    private static let referenceKey = "$reference"
+
+    /// The keyed archive with its references as dictionaries of one key.
+    ///
+    /// The objects that Foundation makes of references are opaque. Their XML is not, but Foundation makes such objects of its key
+    /// again, so this renames the key. Text cannot be mistaken for it, since XML escapes a `<` in text.
+    private static func readable(_ archive: Any) -> Any? {
+        guard let xml = try? PropertyListSerialization.data(fromPropertyList: archive, format: .xml, options: 0) else {
+            return nil
+        }
+        let text = String(decoding: xml, as: UTF8.self)
+            .replacing("<key>CF$UID</key>", with: "<key>\(referenceKey)</key>")
+        return object(Data(text.utf8))
+    }
+}
+
+// MARK: - As JSON
+
+extension PropertyList {
+    /// Why a value cannot become another: a clause that shows no value.
+    struct Misfit: Error {
+        var clause: String
+    }
+
+    /// The key of a date in requests and answers.
+    private static let time: Name = "$time"
+
+    /// The value as requests carry it, with `{"$time": …}` for a date.
+    func json(depth: Int = 1) throws(Misfit) -> AttributeValue {
+        guard depth <= Limits.valueDepth else { throw Misfit(clause: "is nested deeper than \(Limits.valueDepth)") }
+        switch self {
+        case .bool(let flag): return .bool(flag)
+        case .integer(let number): return .int(number)
+        case .real(let number): return .double(number)
+        case .string(let text): return .string(text)
+        case .date(let date): return .object([.init(Self.time, .string(date.rfc3339()))])
+        case .array(let values):
+            return .array(try values.map { (value) throws(Misfit) in try value.json(depth: depth + 1) })
+        case .dictionary(let members):
+            if members.count == 1, members[Self.time] != nil {
+                throw Misfit(clause: "holds a dictionary of $time alone, which is how a date is written here")
+            }
+            return .object(
+                try members.sorted { $0.key < $1.key }.map { (member) throws(Misfit) in
+                    .init(member.key, try member.value.json(depth: depth + 1))
+                })
+        case .data, .reference, .other: throw Misfit(clause: "holds \(type), which no profile can hold")
+        }
+    }
+
+    /// The value that requests carry as `json`, its dates already read.
+    init(_ json: AttributeValue) throws(Misfit) {
+        switch json {
+        case .null: throw Misfit(clause: "holds null, which no property list can hold")
+        case .bool(let flag): self = .bool(flag)
+        case .int(let number): self = .integer(number)
+        case .double(let number): self = .real(number)
+        case .string(let text): self = .string(text)
+        case .date(let date): self = .date(date.timestamp)
+        case .array(let values): self = .array(try values.map { (value) throws(Misfit) in try PropertyList(value) })
+        case .object(let members):
+            var values: [Name: PropertyList] = [:]
+            for member in members { values[member.key] = try PropertyList(member.value) }
+            self = .dictionary(values)
         }
     }
 }

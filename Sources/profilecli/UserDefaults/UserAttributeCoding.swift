@@ -20,9 +20,9 @@ enum UserAttributeCoding {
     ) throws(PropertyList.Misfit) -> (attribute: StandardAttribute, value: PropertyList?) {
         guard let list = try? PropertyList(data) else { throw .init(clause: "is data that codes no user attribute") }
         let isArchive = list[KeyedArchive.objects] != nil
-        if isArchive, language == .swift { throw .init(clause: "is a keyed archive, which no app in Swift reads") }
+        if isArchive, language == .swift { throw .init(clause: "is a keyed archive, which no Swift app reads") }
         if !isArchive, language == .objc {
-            throw .init(clause: "is no keyed archive, so no app in Objective-C reads it")
+            throw .init(clause: "is not a keyed archive, so no Objective-C app reads it")
         }
         return isArchive ? try archived(list) : try coded(list)
     }
@@ -45,12 +45,12 @@ enum UserAttributeCoding {
         guard case .dictionary(let members) = list, members.count <= 1 else {
             throw .init(clause: "is data that codes no user attribute")
         }
-        // The newest edition leaves the key out if there is no address, and has no other case.
+        // The newest edition omits the key if there is no address, and has no other case.
         guard let (key, payload) = members.first else { return (.email, nil) }
         guard let attribute = byCase[key] else { throw .init(clause: "codes \(key), which is no user attribute") }
         guard case .dictionary(let values) = payload else { return (attribute, given(payload)) }
         if values.count == 1, let value = values[payloadKey] { return (attribute, given(value)) }
-        // A payload with a label has that for its key; only where the value is a dictionary itself is that not certain.
+        // A payload with a label has the label as its key, unless the value is a dictionary itself.
         if attribute.isDictionary { return (attribute, payload) }
         guard values.count <= 1 else { throw .init(clause: "codes several values of \(key)") }
         return (attribute, values.first.flatMap { given($0.value) })
@@ -90,7 +90,7 @@ enum UserAttributeCoding {
         switch archive["userField"] {
         case nil: return (.email, nil)
         case .string(let text): return (.email, .string(text))
-        case let other?: throw .init(clause: "has a userField that is \(other.type), no text")
+        case let other?: throw .init(clause: "has a userField that is \(other.type), not text")
         }
     }
 }
@@ -102,5 +102,41 @@ extension StandardAttribute {
         case .currentLocation, .facebook, .twitter: true
         default: false
         }
+    }
+}
+
+/// What Objective-C's `NSKeyedArchiver` writes: a list of objects that refer to each other by index.
+///
+///     {"$archiver": "NSKeyedArchiver", "$version": 100000, "$top": {"root": →1},
+///      "$objects": ["$null", {"$class": →3, "userField": →2, "attributeType": 0}, "a@b", {"$classname": …}]}
+struct KeyedArchive {
+    static let objects: Name = "$objects"
+    /// The text that means no object, at index 0.
+    static let none = "$null"
+
+    private let objects: [PropertyList]
+    /// The archived object.
+    let root: PropertyList
+
+    /// Nil if `list` is not a keyed archive.
+    init?(_ list: PropertyList) {
+        guard case .array(let objects) = list[Self.objects],
+            let root = list["$top"]?["root"].flatMap({ Self.object($0, objects) })
+        else { return nil }
+        (self.objects, self.root) = (objects, root)
+    }
+
+    /// The member `key` of the archived object, its reference followed; nil if it is missing or `$null`, or refers to nothing.
+    subscript(key: Name) -> PropertyList? {
+        guard let object = root[key].flatMap({ Self.object($0, objects) }), object != .string(Self.none) else {
+            return nil
+        }
+        // Mutable text is an object around the text.
+        return object["NS.string"] ?? object
+    }
+
+    private static func object(_ value: PropertyList, _ objects: [PropertyList]) -> PropertyList? {
+        guard case .reference(let index) = value else { return value }
+        return objects.indices.contains(index) ? objects[index] : nil
     }
 }

@@ -2,7 +2,7 @@ internal import Foundation
 internal import ProfileLog
 internal import ProfileLogAPI
 
-/// One export of what waits on a device for an app group, as the preferences file in which it would wait there.
+/// One export of what waits on a device for an app group, as a preferences file.
 struct UserDefaultsExport {
     private let path: String
     private let device: String
@@ -16,35 +16,36 @@ struct UserDefaultsExport {
     init(path: String, _ options: UserDefaultsExportOptions) throws {
         self.path = path
         device = options.place.device ?? DefaultDevice.name
-        appGroup = try AppGroup.meant(options.place.appGroup, path: path)
+        appGroup = try AppGroup.name(options.place.appGroup, path: path)
         isXML = options.xml
     }
 
-    /// Writes the file, and tells what is in it; throws if an item has no form there.
-    mutating func run(_ place: StoreOrService) async throws {
+    /// Writes the file, and says what is in it; throws if an item cannot be written there.
+    mutating func run(_ place: Place) async throws {
         let others = try otherKeys()
         let connection = try place.connect()
         try await collect(connection)
         if entries.isEmpty, refusals.isEmpty { try await tellElsewhere(connection) }
         var members = others
         for kind in PendingKind.allCases { members[Name(kind.key)] = entries[kind].map { .array($0) } }
-        try await write(PropertyList.dictionary(members).bytes(isXML: isXML))
+        let bytes = try PropertyList.dictionary(members).bytes(isXML: isXML)
+        let file = try OutputFile(path)
+        try await file.write { _ in try Output.write(bytes, to: file.descriptor) }
         for refusal in refusals { Output.message(DisplayWidth.oneLine(refusal)) }
         if users.count > 1 {
-            Output.message("The items are those of \(users.count) users, and such a file names none.")
+            Output.message("The items belong to \(users.count) users, and the file names none.")
         }
         if hasOtherCases {
-            Output.message("The guide's app knows the user attribute email alone; one that knows no others skips them.")
+            Output.message("The guide's app reads the user attribute email only, and skips all others.")
         }
         let kept = others.isEmpty ? "" : "; its \(Number.counted(UInt64(others.count), "other key")) stayed"
         let count = UInt64(entries.values.reduce(0) { $0 + $1.count })
-        Output.message(
-            DisplayWidth.oneLine(
-                "Wrote \(Number.counted(count, "item")) of \(device), \(appGroup), to \(path)\(kept)."))
+        let what = "\(Number.counted(count, "item")) of \(device), \(appGroup)"
+        Output.message(DisplayWidth.oneLine("Wrote \(what), to \(path)\(kept)."))
         if refusals.isEmpty { return }
         throw Failure(
             "\(Number.counted(UInt64(refusals.count), "item")) could not be written.",
-            remedy: "Such a file can only set values; the rest waits on the device as before.")
+            remedy: "The file can only set values; the rest still waits on the device.")
     }
 
     // MARK: - The file
@@ -55,12 +56,12 @@ struct UserDefaultsExport {
         return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG && status.st_size > 0
     }
 
-    /// What a file of this name holds beside the three lists, which stays.
+    /// What a file of this name holds apart from the three lists: it stays.
     private func otherKeys() throws -> [Name: PropertyList] {
         guard isFileThere else { return [:] }
         if OutputFile.isStandardOutput(path) {
             throw Failure(
-                "Standard output is a file that holds something, and behind that no property list can be read. "
+                "Standard output is a file that is not empty, and a property list after that cannot be read. "
                     + "Nothing was written.",
                 remedy: "Name the file itself, whose other keys stay, or a new one.")
         }
@@ -74,11 +75,6 @@ struct UserDefaultsExport {
         }
     }
 
-    private func write(_ bytes: [UInt8]) async throws {
-        let file = try OutputFile(path)
-        try await file.write { _ in try Output.write(bytes, to: file.descriptor) }
-    }
-
     // MARK: - The items
 
     private static let mostItems = 100_000
@@ -86,8 +82,7 @@ struct UserDefaultsExport {
     private mutating func collect(_ connection: any Connection) async throws {
         let query = [("device", device), ("storage", appGroup), ("limit", "\(Self.mostItems)")]
         let answer = try await connection.get("/v1/pending", query)
-        let there = (answer["total"].integer ?? 0) + (answer["queued"].integer ?? 0)
-        guard there == answer["listed"].integer else {
+        guard answer.count("total") + answer.count("queued") == answer.count("listed") else {
             throw Failure(
                 "More than \(Number.grouped(Self.mostItems)) items wait there.",
                 remedy: "Launch the app on it (`profilecli launch`), or discard some (`profilecli pending discard`).")
@@ -99,8 +94,8 @@ struct UserDefaultsExport {
         }
     }
 
-    /// Nothing waits in the app group; if something does in others, that is likely to be meant. A file that is there is emptied all
-    /// the same, and a new one would be of no use.
+    /// Nothing waits in the app group; if something does in another one, says so. The lists of an existing file are emptied all the
+    /// same, and a new file is not made.
     private func tellElsewhere(_ connection: any Connection) async throws {
         let answer = try await connection.get("/v1/pending", [("device", device), ("limit", "\(Self.mostItems)")])
         let groups = answer.objects("devices").flatMap { $0.objects("storages") }.compactMap { $0["storage"].text }
@@ -108,7 +103,7 @@ struct UserDefaultsExport {
         guard let first = groups.first else { return }
         let message = "Nothing waits in \(appGroup) on \(device); something does in \(groups.joined(separator: ", "))."
         guard isFileThere else {
-            throw Failure(message, remedy: "Nothing was written. Name it, as in --app-group \(first).")
+            throw Failure(message, remedy: "Nothing was written. Add --app-group, as in --app-group \(first).")
         }
         Output.message(DisplayWidth.oneLine(message))
     }
@@ -144,7 +139,7 @@ struct UserDefaultsExport {
         for attribute in item["attributes"].members {
             guard let operations = try? JSONOperations.operations(attribute.value), operations.count == 1,
                 case .set(let value) = operations[0]
-            else { throw .init(clause: "does not set the attribute \(attribute.key), and such a file can only set") }
+            else { throw .init(clause: "does not set the attribute \(attribute.key), and the file can only set") }
             entry[attribute.key] = try form(value, "an attribute", attribute.key)
         }
         return .dictionary(entry)
@@ -153,11 +148,11 @@ struct UserDefaultsExport {
     private mutating func userAttribute(_ item: JSONObject) throws(PropertyList.Misfit) -> PropertyList {
         let name = item["attribute"].text ?? ""
         guard let attribute = StandardAttribute(name: name) else {
-            throw .init(clause: "is of the user attribute \(name), which this program does not know")
+            throw .init(clause: "sets the user attribute \(name), which this program does not know")
         }
         let value = item["value"]
         if value.text == KeyedArchive.none {
-            throw .init(clause: "sets \(name) to the very text that such a file has for none")
+            throw .init(clause: "sets \(name) to the text that means none in the file")
         }
         let coded = value == .null ? nil : try Self.value(value, "a user attribute", Name(name))
         guard let data = try? UserAttributeCoding.encode(attribute, coded) else {

@@ -2,12 +2,10 @@ internal import ArgumentParser
 
 /// Whose preferences a file holds, of `import --user-defaults` and `export --user-defaults`.
 struct AppGroupOptions: ParsableArguments {
-    @Option(name: .long, help: ArgumentHelp("With --user-defaults: the device (default: phone).", valueName: "id"))
+    @Option(help: .init("With --user-defaults: the device (default: phone).", valueName: "id"))
     var device: String?
 
-    @Option(
-        name: .long,
-        help: ArgumentHelp("With --user-defaults: the app group (default: as the file is named).", valueName: "name"))
+    @Option(help: .init("With --user-defaults: the app group (default: as the file is named).", valueName: "name"))
     var appGroup: String?
 
     mutating func validate() throws {
@@ -24,7 +22,7 @@ struct AppGroupOptions: ParsableArguments {
 struct UserDefaultsImportOptions: ParsableArguments {
     @Option(
         name: .customLong("user-defaults"),
-        help: ArgumentHelp(
+        help: .init(
             "Instead of JSON Lines: an app group's preferences, whose pending items are saved.", valueName: "file.plist"
         ),
         completion: .file(extensions: ["plist"]))
@@ -32,29 +30,23 @@ struct UserDefaultsImportOptions: ParsableArguments {
 
     @OptionGroup var place: AppGroupOptions
 
-    @Option(
-        name: .long,
-        help: ArgumentHelp("With --user-defaults: who saved, app or an extension's name.", valueName: "name"))
+    @Option(help: .init("With --user-defaults: who saved, app or an extension's name.", valueName: "name"))
     var process: String?
 
-    @Option(
-        name: .long, help: ArgumentHelp("With --user-defaults: whose items they are, a USER (default: the device's)."))
+    @Option(help: .init("With --user-defaults: whose items they are, a USER (default: the device's)."))
     var user: String?
 
     @Option(
-        name: .long,
-        help: ArgumentHelp(
-            "With --user-defaults: how user attributes may be coded: auto, swift or objc.", valueName: "name"))
+        help: .init("With --user-defaults: how user attributes may be coded: auto, swift or objc.", valueName: "name"))
     var language = UserAttributeCoding.Language.auto
 
-    @Flag(name: .long, help: "With --user-defaults: save nothing unless everything can be.")
+    @Flag(help: "With --user-defaults: save nothing unless everything can be.")
     var strict = false
 
     mutating func validate() throws {
         if file == nil, place.isGiven || process != nil || user != nil || strict || language != .auto {
             throw ValidationError(
-                "--device, --app-group, --process, --user, --language and --strict belong to --user-defaults FILE."
-            )
+                "--device, --app-group, --process, --user, --language and --strict need --user-defaults FILE.")
         }
     }
 }
@@ -63,19 +55,36 @@ struct UserDefaultsImportOptions: ParsableArguments {
 struct UserDefaultsExportOptions: ParsableArguments {
     @Option(
         name: .customLong("user-defaults"),
-        help: ArgumentHelp(
+        help: .init(
             "Instead of JSON Lines: what waits on a device, as an app group's preferences.", valueName: "file.plist"),
         completion: .file(extensions: ["plist"]))
     var file: String?
 
     @OptionGroup var place: AppGroupOptions
 
-    @Flag(name: .long, help: "With --user-defaults: write XML, whose dates have whole seconds; binary unless given.")
+    @Flag(help: "With --user-defaults: write XML, whose dates have whole seconds (default: binary).")
     var xml = false
 
     mutating func validate() throws {
         if file == nil, place.isGiven || xml {
-            throw ValidationError("--device, --app-group and --xml belong to --user-defaults FILE.")
+            throw ValidationError("--device, --app-group and --xml need --user-defaults FILE.")
         }
+    }
+}
+
+/// An app group's name, which begins with `group.`.
+enum AppGroup {
+    static func isValid(_ name: String) -> Bool { name.hasPrefix("group.") && name.count > "group.".count }
+
+    /// `given`, or the app group after which the preferences file at `path` is named.
+    static func name(_ given: String?, path: String) throws -> String {
+        if let given { return given }
+        if let file = path.split(separator: "/").last, file.hasSuffix(".plist") {
+            let name = String(file.dropLast(".plist".count))
+            if isValid(name) { return name }
+        }
+        throw Failure(
+            "The name of \(path) is not that of an app group, which begins with group. and ends with .plist.",
+            remedy: "Add --app-group, as in --app-group group.com.company.app.", status: .usage)
     }
 }
