@@ -25,8 +25,8 @@ struct PlantedValueTests {
 
     /// JSON that may be sent in the place of any value.
     private static let shapes = [
-        "\"\(word)\"", number, "-0.\(number)", "[\"\(word)\"]", "[[\(number)]]", #"{"a":"\#(word)"}"#,
-        #"{"$time":"\#(word)"}"#, #"{"inc":"\#(word)"}"#, #"[{"a":"\#(word)"}]"#, "\"\(word)\\ud800\"",
+        "\"\(word)\"", number, "[\"\(word)\"]", #"{"a":"\#(word)"}"#, #"{"$time":"\#(word)"}"#, #"[{"a":\#(number)}]"#,
+        "\"\(word)\\ud800\"",
     ]
 
     /// What a field holds in a request that is in order, where its kind does not tell. Objects have each of their members
@@ -141,28 +141,25 @@ struct PlantedValueTests {
         #expect(!Self.leaks(text), "\(what) \(answer.status): \(text)")
     }
 
-    /// What the service says at the most talkative level; at its end also after a crash.
-    private func withTalkativeService(_ body: (Service) async throws -> Void) async throws {
-        for signal in [SIGTERM, SIGABRT] {
-            let folder = try Service.newFolder()
-            defer { try? FileManager.default.removeItem(at: folder) }
-            let service = try await Service(in: folder, arguments: ["--log-level", "trace"])
-            try await body(service)
-            for path in ["/metrics", "/health", "/openapi.json", "/"] {
-                #expect(!Self.leaks(String(decoding: try await service.get(path).body, as: UTF8.self)), "\(path)")
-            }
-            _ = try await service.stop(signal)
-            #expect(
-                !Self.leaks(service.messages),
-                "\(service.messages.split(separator: "\n").filter { Self.leaks(String($0)) })")
-            #expect(!Self.leaks(try String(contentsOf: folder.appendingPathComponent("stdout"), encoding: .utf8)))
+    /// Runs `body` against a service that logs everything, and checks what it has said when `signal` has ended it.
+    private func withTalkativeService(endedBy signal: Int32, _ body: (Service) async throws -> Void) async throws {
+        let folder = try Service.newFolder()
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let service = try await Service(in: folder, arguments: ["--log-level", "trace"])
+        try await body(service)
+        for path in ["/metrics", "/health", "/openapi.json", "/"] {
+            #expect(!Self.leaks(String(decoding: try await service.get(path).body, as: UTF8.self)), "\(path)")
         }
+        _ = try await service.stop(signal)
+        let leaks = service.messages.split(separator: "\n").filter { Self.leaks(String($0)) }
+        #expect(leaks.isEmpty, "\(leaks)")
+        #expect(!Self.leaks(try String(contentsOf: folder.appendingPathComponent("stdout"), encoding: .utf8)))
     }
 
     @Test("In a body: every field of every endpoint", arguments: ["/v1/", "/users/track", "/"])
     func bodies(prefix: String) async throws {
         let others = ["/v1/", "/users/track"].filter { $0 != prefix }
-        try await withTalkativeService { service in
+        try await withTalkativeService(endedBy: SIGABRT) { service in
             // A user who has values, for errors that are about a profile.
             let attributes = #"{"external_id":"u","email":"a@example.com","own":"\#(Self.word)"}"#
             #expect(try await service.post("/users/track", #"{"attributes":[\#(attributes)]}"#).status == 201)
@@ -181,7 +178,7 @@ struct PlantedValueTests {
 
     @Test("In a query, a path and a header")
     func elsewhere() async throws {
-        try await withTalkativeService { service in
+        try await withTalkativeService(endedBy: SIGTERM) { service in
             for endpoint in API.endpoints {
                 let method = endpoint.method.rawValue
                 let plain = endpoint.path.replacingOccurrences(of: "{device}", with: "d")

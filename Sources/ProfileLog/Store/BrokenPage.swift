@@ -8,7 +8,7 @@ internal import Synchronization
 /// Others end in an assertion of LMDB (`mdb_env_set_assert`), in a read of unmapped memory (SIGBUS, SIGSEGV) or in a
 /// division by a page size of zero (SIGFPE). The program cannot go on then. Acknowledged events are not lost: they are
 /// on the disk.
-public enum BrokenPage {
+package enum BrokenPage {
     private struct Ending {
         let status: Int32
         let output: UnsafeMutableBufferPointer<UInt8>
@@ -22,7 +22,7 @@ public enum BrokenPage {
     /// of an abort. A later call replaces what an earlier one set; never call it on two threads at once.
     ///
     /// It is for programs, not for libraries: signals belong to the whole process.
-    public static func endProcess(withStatus status: Int32, printing output: String = "", saying text: String) {
+    package static func endProcess(withStatus status: Int32, printing output: String = "", saying text: String) {
         let pointer = UnsafeMutablePointer<Ending>.allocate(capacity: 1)
         pointer.initialize(to: Ending(status: status, output: copy(output), text: copy(text)))
         let replaced = ending.exchange(UInt(bitPattern: pointer), ordering: .acquiringAndReleasing)

@@ -9,7 +9,7 @@ struct PublishedModelTests {
     @Test("Each fault alone accounts for every difference, and for no other", arguments: Fault.allCases)
     func alone(fault: Fault) {
         var effects: Set<FaultEffect> = []
-        for seed in Thoroughness.seeds(short: 8, full: 64) {
+        for seed in Thoroughness.seeds(short: 32, full: 64) {
             var random = SeededGenerator(seed: seed << 8 | UInt64(fault.number))
             let policy = PublishedPolicy([fault], .random(using: &random))
             let comparison = PublishedComparison(policy, .randomInputs(count: 60, policy, using: &random))
