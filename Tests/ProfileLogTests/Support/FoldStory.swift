@@ -33,7 +33,7 @@ struct FoldStory<P: Projection> {
         let log = try EventLog(
             path: folder.path, create: true, options: .small(TestClock()), projections: [P.self])
         let batch = Self.batch(given + when, log.names)
-        try log.apply(batch)
+        try log.committer.apply(batch)
         try Self.expectLaws(batch, log, location)
         let before = try Self.live(log, after: given.count)
         try body(
