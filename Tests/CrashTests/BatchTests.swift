@@ -16,8 +16,8 @@ struct BatchTests {
             options.usersPerIndexSlice = 3
             let left = try EventLog(path: scratch("left"), create: true)
             let right = try EventLog(path: scratch("right"), create: true, options: options)
-            for batch in batches { try left.apply(batch) }
-            for batch in batches { try right.apply(batch) }
+            for batch in batches { try left.committer.apply(batch) }
+            for batch in batches { try right.committer.apply(batch) }
             for log in [origin, left, right] { try log.writeIndex() }
             let names = TableDump.truth + TableDump.index
             let dump = try TableDump(origin, names)
@@ -35,9 +35,9 @@ struct BatchTests {
             let origin = try EventLog(path: scratch("origin"), create: true)
             let batches = try Self.commit(20, 1, on: origin)
             let copy = try EventLog(path: scratch("copy"), create: true)
-            try copy.apply(batches[0])
+            try copy.committer.apply(batches[0])
             for wrong in [batches[0], batches[2]] {
-                #expect(throws: StorageError.self) { try copy.apply(wrong) }
+                #expect(throws: StorageError.self) { try copy.committer.apply(wrong) }
             }
             return try StoreAudit(copy, launchesInTurn: false).problems
         }.expectNone()

@@ -54,7 +54,7 @@ extension EventLog {
             let next = min(end, position + recordsPerSlice)
             try withView { view, transaction in
                 let names = names.current
-                try Self.scan(view.tables, from: position + 1, to: next, transaction) { position, header in
+                try OpenStore.scan(view.tables, from: position + 1, to: next, transaction) { position, header in
                     guard let kind = header.kind, run.plays(kind) else { return true }
                     guard let event = RecordedEvent(header, position: Position(rawValue: position), names: names) else {
                         throw StorageError.damaged(place: "the record at position \(position) is unreadable")

@@ -18,13 +18,13 @@ public struct AppendBuilder: ~Copyable {
 
     /// How many events were added.
     package var count: Int { append.items.count }
-    /// Whether there is nothing to store, not even that something was left out.
+    /// Whether there is nothing to store, not even that something was skipped.
     package var isEmpty: Bool { count == 0 && append.leftOut.isEmpty }
     /// Bytes that they take.
     package var byteCount: Int { writer.count + append.extraBytes }
 
-    /// Adds `event` of `user`, who is created if the ID is new and can make a user. Only what is saved or logged can be added: all else the log
-    /// makes itself.
+    /// Adds `event` of `user`, who is created if the ID is new and can make a user. Only what is saved or logged can be
+    /// added: all else the log makes itself.
     public mutating func add(_ event: ProfileEvent, _ context: EventContext, to user: UserID) throws(AppendError) {
         try Validation.check(user)
         try Validation.check(event, context)
@@ -116,9 +116,10 @@ public struct AppendBuilder: ~Copyable {
         append.extraBytes += user.parts.reduce(0) { $0 + $1.utf8.count }
     }
 
-    /// Adds that a request left out `items`: an event of `user`, or of the system if there is no such user when it is stored.
+    /// Adds that a request skipped `items`: an event of `user`, or of the system if there is no such user when it is
+    /// stored.
     ///
-    /// It makes no user. Its fields' names are kept only with a user, with whom they can be erased.
+    /// It makes no user. Its fields' names are kept only with a user, so that they can be erased with them.
     package mutating func leaveOut(_ items: [LeftOut], of user: UserID?) throws(AppendError) {
         if let user { try Validation.check(user) }
         let size = items.reduce(0) { $0 + 24 + $1.list.utf8.count + $1.reason.utf8.count + ($1.field ?? "").utf8.count }
@@ -135,8 +136,9 @@ public struct AppendBuilder: ~Copyable {
     /// Has the append refused unless `user` is at `version`.
     public mutating func expect(_ user: UserID, at version: ExpectedVersion) { append.expect(user, at: version) }
 
-    /// The append, to be committed under `key` if it has one. `note` is given back with every answer under that key.
-    /// It stands with the first event until that is erased, whoever else of the append is: it should hold nothing of anybody.
+    /// The append, to be committed under `key` if it has one. `note` is given back with every answer under that key. It
+    /// is kept with the first event until that is erased, even if other events of the append are: it should hold no
+    /// personal value.
     public consuming func finish(idempotencyKey key: String? = nil, note: [UInt8] = []) throws(AppendError)
         -> PreparedAppend
     {

@@ -5,8 +5,8 @@
 ///
 /// content: first position | first name | names | records | tombstones | forgotten names | rows of meta
 /// ```
-/// Numbers in the content are varints. A list is a count and its items; bytes and texts are a length and as many bytes. A tombstone is
-/// a position and the bytes of the record; a row of `meta` is its name and its value.
+/// Numbers in the content are varints. A list is a count and its items; bytes and texts are a length and as many bytes.
+/// A tombstone is a position and the bytes of the record; a row of `meta` is its name and its value.
 extension CommitBatch {
     /// Raised when the layout changes.
     static let format: UInt32 = 1

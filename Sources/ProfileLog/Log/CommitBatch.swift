@@ -1,7 +1,8 @@
 /// What one commit changes in the truth, as a value. `log`, `names` and `meta` change in no other way.
 ///
-/// Two stores that apply the same batches have the same content in these three tables: a batch needs no clock, no chance and no path.
-/// The caches are not part of it. Each store derives them from the log (`IndexWriter`, `ErasedCaches`).
+/// Two stores that apply the same batches have the same content in these three tables: a batch needs no clock, no
+/// chance and no path. The caches are not part of it. Each store derives them from the log (`IndexWriter`,
+/// `ErasedCaches`).
 struct CommitBatch: Hashable, Sendable {
     /// The position of the first record.
     var firstPosition: UInt64 = 0
@@ -14,7 +15,7 @@ struct CommitBatch: Hashable, Sendable {
     var ends: [Int] = []
     /// The records that an erasure empties, in the order of their positions.
     var tombstones: [BuriedRecord] = []
-    /// The numbers of names that an erasure empties: nobody else uses them.
+    /// The numbers of names that an erasure empties: no other user uses them.
     var forgottenNames: [UInt32] = []
     /// Rows of table `meta` that get a new value.
     var meta: [MetaRow] = []

@@ -1,4 +1,5 @@
-/// Which user was given which address, in the order of their arrival: each pair once, however many users share an address.
+/// Which user was given which address, in the order of their arrival: each pair once, however many users share an
+/// address.
 struct ContactTable {
     /// The pairs, as keys of table `contacts`.
     private(set) var keys = ByteStringTable()

@@ -11,7 +11,8 @@ extension Decider {
             intent.needsItems
             ? try view.deviceState(device, transaction)
             : DeviceState(status: try view.device(device, transaction))
-        // Whoever was on the device may have gone into another user, from another device; and so may they whose items wait there.
+        // The user of the device may have been merged into another one, from another device; and so may the users of
+        // items that wait there.
         let user = try state.status.user.map { try view.survivor(of: $0, transaction) }
         let current = try user.map { try view.person($0, transaction) }
         let machine = Device(state: state, now: now, owners: try owners(of: state.items.values, transaction))
@@ -54,7 +55,7 @@ extension Decider {
             action.event, performance.context, user, &performance.key, &performance.places, transaction)
     }
 
-    /// Whose `items` are by now, as far as that is somebody else than at the save.
+    /// Whose `items` are by now, where that is another user than at the save.
     func owners(
         of items: some Sequence<PendingItem>, _ transaction: borrowing some Reading & ~Copyable
     ) throws -> [UInt64: UInt64] {
@@ -84,7 +85,7 @@ extension Decider {
         }
     }
 
-    /// Adds to a flush what stands in the log: which storages the app sees, and what the SDK refuses.
+    /// Adds to a flush what is in the log: which storages the app sees, and what the SDK refuses.
     private func completed(
         _ flush: FlushInput, _ device: Device, _ transaction: borrowing some Reading & ~Copyable
     ) throws -> FlushInput {

@@ -24,7 +24,7 @@ extension Decider {
         return try append.bytes.withUnsafeBytes { try write(append, $0, users, plans, keyField, transaction) }
     }
 
-    /// The users of the append's targets; nil for those whom it creates.
+    /// The users of the append's targets; nil for those that it creates.
     private func resolve(
         _ append: borrowing PreparedAppend, _ transaction: borrowing some Reading & ~Copyable
     ) throws -> [UInt64?] {
@@ -45,7 +45,7 @@ extension Decider {
         return users
     }
 
-    /// The user with an ID that has no key in `identifiers`. Nobody can be made by a `braze:` ID.
+    /// The user with an ID that has no key in `identifiers`. A `braze:` ID makes no user.
     private func resolve(_ id: UserID, _ transaction: borrowing some Reading & ~Copyable) throws -> UInt64? {
         let user = try view.user(id, braze: braze, transaction)
         if user == nil, case .brazeID = id { throw AppendError.unknownUser(id) }
@@ -63,7 +63,7 @@ extension Decider {
         var places: [AppendReceipt.Place] = []
         places.reserveCapacity(append.items.count)
         var key = key
-        // The key's field stands in the first record and counts all of them, also those of users who are made on the way.
+        // The key's field is in the first record and counts all of them, also those of users who are made on the way.
         let promised = key.map { _ in
             append.items.count + append.leftOut.count + extraEvents(append, users, plans)
         }
@@ -126,7 +126,7 @@ extension Decider {
         }
     }
 
-    /// How many events the append makes beside its items: for new users, and for devices that get their first.
+    /// How many events the append makes besides its items: for new users, and for devices that get their first.
     private func extraEvents(_ append: borrowing PreparedAppend, _ users: [UInt64?], _ plans: [Int: ItemPlan]) -> Int {
         var made: Set<UserID> = []
         var occupied: Set<Name> = []
@@ -135,7 +135,7 @@ extension Decider {
             let id = append.targets[item.target].id
             if users[item.target] == nil, !made.contains(id) {
                 if case .device(let device) = id {
-                    // The ID leads to whoever an earlier item put on the device.
+                    // The ID leads to the user that an earlier item put on the device.
                     if occupied.insert(Name(device)).inserted { extra += 1 }
                 } else {
                     extra += 1
@@ -157,7 +157,8 @@ extension Decider {
         append.table === view.nameTable && append.names?.erasures == view.nameTable.erasures
     }
 
-    /// Encodes an append anew that another log prepared, or this one before names were erased: their numbers lead elsewhere, or nowhere.
+    /// Encodes an append again that another log prepared, or this one before names were erased: their numbers lead
+    /// elsewhere, or nowhere.
     private func renumbered(_ append: PreparedAppend) -> PreparedAppend {
         guard let known = append.names, !isNumbered(append) else { return append }
         var renumbered = append

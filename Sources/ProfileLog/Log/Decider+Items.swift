@@ -1,4 +1,5 @@
-/// What is saved or logged on a device: decided for a whole append before its first record, so that a refusal leaves nothing behind.
+/// What is saved or logged on a device: decided for a whole append before its first record, so that a refusal leaves
+/// nothing.
 extension Decider {
     /// What becomes of one item.
     struct ItemPlan {

@@ -1,5 +1,5 @@
-/// Turns appends into records, one after the other, inside the write transaction that will store them: resolves users, checks keys
-/// and then versions, gives positions and versions. An append that is refused leaves nothing behind.
+/// Turns appends into records, one after the other, inside the write transaction that will store them: resolves users,
+/// checks keys and then versions, gives positions and versions. An append that is refused leaves nothing.
 ///
 /// Decisions depend on the log and the append alone: the time is an argument.
 struct Decider: ~Copyable {
@@ -49,8 +49,8 @@ struct Decider: ~Copyable {
 
     // MARK: - Deciding
 
-    /// Decides one append. Throws an `AppendError` if it is refused, with nothing added; other errors end the commit. What is damaged
-    /// refuses the append that needs it, and no other.
+    /// Decides one append. Throws an `AppendError` if it is refused, with nothing added; other errors end the commit.
+    /// What is damaged refuses the append that needs it, and no other.
     mutating func decide(
         _ append: borrowing PreparedAppend, _ transaction: borrowing some Reading & ~Copyable
     ) throws -> AppendReceipt {
@@ -77,7 +77,8 @@ struct Decider: ~Copyable {
         }
     }
 
-    /// `error`, with the names of the append forgotten; or what ends the commit, if a part of the append is recorded already.
+    /// `error`, with the names of the append forgotten; or what ends the commit, if a part of the append is recorded
+    /// already.
     private mutating func refusal(_ error: AppendError, _ recordsBefore: Int, _ namesBefore: Int) -> any Error {
         if ends.count > recordsBefore { return HalfDecided(refusal: error) }
         names.truncate(to: namesBefore)
@@ -135,8 +136,8 @@ struct Decider: ~Copyable {
 
     // MARK: - What was stored before
 
-    /// The first answer to the append, if its key was used before for the same content. If something of that was erased, what is left of it
-    /// is compared.
+    /// The first answer to the append, if its key was used before for the same content. If something of that was
+    /// erased, what is left of it is compared.
     func earlierReceipt(
         _ append: borrowing PreparedAppend, _ content: [UInt8], _ transaction: borrowing some Reading & ~Copyable
     ) throws -> AppendReceipt? {
@@ -153,7 +154,7 @@ struct Decider: ~Copyable {
         guard !overflow, end <= nextPosition else {
             throw StorageError.damaged(place: "the record at position \(position)")
         }
-        guard try field.content == content || matches(append, whatRemainsAt: position..<end, transaction) else {
+        guard try field.content == content || matches(append, erasedAt: position..<end, transaction) else {
             throw AppendError.keyReused(position: Position(rawValue: position))
         }
         for next in position..<end {

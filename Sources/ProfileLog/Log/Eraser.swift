@@ -1,13 +1,93 @@
-/// Decides an erasure: who is erased, and the commit batch that takes their content out of the truth. The caches reach to the end of the log.
-struct Eraser {
-    let log: EventLog
+/// Erases persons: looks for what leads to them while others write, decides under the write lock, and commits the
+/// batch.
+struct Eraser: Sendable {
+    let store: OpenStore
+    let caches: CacheKeeper
+    let committer: Committer
+
+    func erase(
+        _ users: [ErasureTarget], _ actor: String, _ reason: String, _ source: EventSource
+    ) throws(AppendError) -> Erasure {
+        do {
+            let event = ProfileEvent.userErased(actor: actor, reason: reason)
+            for _ in 0..<Self.surveys {
+                let survey = try surveyErasure(of: users)
+                try caches.writeIndexInSlices()
+                do {
+                    return try erase(users, event, EventContext(source: source), survey)
+                } catch is ErasureSurvey.Outdated {
+                    continue
+                }
+            }
+            // Writers wait now.
+            return try erase(users, event, EventContext(source: source), nil)
+        } catch {
+            throw AppendError(error)
+        }
+    }
+
+    /// How often the log is looked at without keeping others from writing.
+    private static let surveys = 3
+    /// How many records one read transaction sees at most.
+    private static let surveySlice: UInt64 = 1 << 18
+
+    private func surveyErasure(of targets: [ErasureTarget]) throws -> ErasureSurvey {
+        var survey = try store.withView { view, transaction in
+            var scope = ErasureScope()
+            for target in targets {
+                guard let user = try target.user(view, braze: store.braze, transaction) else { continue }
+                try scope.follow(view.survivor(of: user, transaction), view, transaction)
+            }
+            return ErasureSurvey(scope, beginning: view.last)
+        }
+        while survey.position < survey.beginning {
+            let end = min(survey.position + Self.surveySlice, survey.beginning)
+            try store.environment.withReadTransaction { try survey.read(to: end, store.environment.tables, $0) }
+        }
+        return survey
+    }
+
+    private func erase(
+        _ users: [ErasureTarget], _ event: ProfileEvent, _ context: EventContext, _ survey: ErasureSurvey?
+    ) throws -> Erasure {
+        var erasure = Erasure()
+        try committer.withWholeCaches { view, transaction in
+            let decider = ErasureDecider(
+                store: store, view: view, recordedAt: store.recordedAtNow(view), survey: survey)
+            let decision = try decider.decide(users, event, context, transaction)
+            erasure = decision.erasure
+            if decision.batch.count == 0 { return }
+            try store.options.transport.deliver(decision.batch)
+            try committer.apply(decision.batch, decision.caches, transaction)
+        }
+        return erasure
+    }
+
+}
+
+/// What an erasure did.
+public struct Erasure: Hashable, Sendable {
+    /// Who was erased, by number.
+    public internal(set) var users: [UserNumber] = []
+    /// The given IDs that lead to no user.
+    public internal(set) var unknown: [UserID] = []
+    /// How many events lost their content.
+    public internal(set) var events = 0
+    /// Position of the last event of the erasure; nil if no user was erased.
+    public internal(set) var position: Position?
+}
+
+/// Decides an erasure: who is erased, and the commit batch that takes their content out of the truth. The caches reach
+/// to the end of the log.
+struct ErasureDecider {
+    let store: OpenStore
     let view: LogView
     let recordedAt: Int64
     /// What was read of the log before the write lock was taken.
     private let survey: ErasureSurvey?
 
-    init(log: EventLog, view: LogView, recordedAt: Int64, survey: ErasureSurvey?) {
-        self.log = log
+    init(store: OpenStore, view: LogView, recordedAt: Int64, survey: ErasureSurvey?) {
+        self.store = store
         self.view = view
         self.recordedAt = recordedAt
         self.survey = survey
@@ -20,37 +100,38 @@ struct Eraser {
         let caches: ErasedCaches
     }
 
-    /// Throws `ErasureSurvey.Outdated` if the log has changed too much since the survey. Without users to erase the batch appends nothing.
+    /// Throws `ErasureSurvey.Outdated` if the log has changed too much since the survey. Without users to erase the
+    /// batch appends nothing.
     func decide(
         _ targets: [ErasureTarget], _ event: ProfileEvent, _ context: EventContext,
         _ transaction: borrowing WriteTransaction
     ) throws -> Decision {
         var erasure = Erasure()
-        var traces = ErasureTraces()
+        var scope = ErasureScope()
         for target in targets {
-            guard let user = try target.user(view, braze: log.braze, transaction) else {
+            guard let user = try target.user(view, braze: store.braze, transaction) else {
                 erasure.unknown.append(target.id)
                 continue
             }
             let survivor = try view.survivor(of: user, transaction)
             if erasure.users.contains(UserNumber(rawValue: survivor)) { continue }
             erasure.users.append(UserNumber(rawValue: survivor))
-            try traces.follow(survivor, view, transaction)
+            try scope.follow(survivor, view, transaction)
         }
-        erasure.events = traces.positions.count
-        if let survey, !survey.covers(traces) { throw ErasureSurvey.Outdated() }
-        var survey = survey ?? ErasureSurvey(traces, beginning: view.last)
+        erasure.events = scope.positions.count
+        if let survey, !survey.covers(scope) { throw ErasureSurvey.Outdated() }
+        var survey = survey ?? ErasureSurvey(scope, beginning: view.last)
         try survey.read(to: view.last, view.tables, transaction)
-        let caches = ErasedCaches(view: view, traces: traces, devices: survey.devices)
+        let caches = ErasedCaches(view: view, scope: scope, devices: survey.devices)
 
         var events = try caches.vacated(transaction).map {
             (user: $0.user, event: ProfileEvent.userLoggedOut, context: context.on($0.device))
         }
         events += erasure.users.map { ($0.rawValue, event, context) }
         var batch = try appending(events, transaction)
-        batch.tombstones = try traces.positions.sorted().map { try bury($0, transaction) }
+        batch.tombstones = try scope.positions.sorted().map { try bury($0, transaction) }
         batch.forget(
-            survey.unusedNames.intersection(traces.names).sorted(),
+            survey.unusedNames.intersection(scope.names).sorted(),
             erasures: try CommitBatch.nameErasures(view.tables, transaction))
         if batch.count > 0 { erasure.position = Position(rawValue: view.last + UInt64(batch.count)) }
         return Decision(erasure: erasure, batch: batch, caches: caches)
@@ -74,7 +155,7 @@ struct Eraser {
     ) throws -> CommitBatch {
         var writer = WireWriter()
         var ends: [Int] = []
-        var names = NewNames(log.names)
+        var names = NewNames(store.names)
         var versions: [UInt64: UInt64] = [:]
         for (user, event, context) in events {
             let begin = writer.count
@@ -98,57 +179,58 @@ struct Eraser {
 struct ErasedCaches {
     /// The store before the batch; its caches reach to the end of the log.
     let view: LogView
-    let traces: ErasureTraces
+    let scope: ErasureScope
     /// The devices of the erased, as others made them.
     let devices: [Name: DeviceState]
 
-    init(view: LogView, traces: ErasureTraces, devices: [Name: DeviceState]) {
+    init(view: LogView, scope: ErasureScope, devices: [Name: DeviceState]) {
         self.view = view
-        self.traces = traces
+        self.scope = scope
         self.devices = devices
     }
 
     /// Derives it from `batch`, which is not applied yet. Throws if the batch erases other events than this store has.
     init(of batch: CommitBatch, _ view: LogView, _ transaction: borrowing WriteTransaction) throws {
-        var traces = ErasureTraces()
+        var scope = ErasureScope()
         try batch.forEachRecord { record in
             guard let header = RecordHeader(record), header.kind == .userErased else { return }
-            try traces.follow(header.user, view, transaction)
+            try scope.follow(header.user, view, transaction)
         }
-        guard traces.positions.sorted() == batch.tombstones.map(\.position) else {
+        guard scope.positions.sorted() == batch.tombstones.map(\.position) else {
             throw StorageError.damaged(place: "a batch erases other events than the log has of its users")
         }
-        var survey = ErasureSurvey(traces, beginning: view.last)
+        var survey = ErasureSurvey(scope, beginning: view.last)
         try survey.read(to: view.last, view.tables, transaction)
-        self.init(view: view, traces: traces, devices: survey.devices)
+        self.init(view: view, scope: scope, devices: survey.devices)
     }
 
-    /// Devices that seem to be another user's without what the erased said: they must be told that nobody is there.
+    /// Devices that seem to be another user's without what the erased said: they must be told that no user is there.
     func vacated(_ transaction: borrowing WriteTransaction) throws -> [(device: Name, user: UInt64)] {
-        try traces.devices.sorted().compactMap { device in
+        try scope.devices.sorted().compactMap { device in
             let user = try view.device(device, transaction).user.map { try view.survivor(of: $0, transaction) }
             let before = try devices[device]?.status.user.map { try view.survivor(of: $0, transaction) }
             return before.flatMap { $0 == user ? nil : (device, $0) }
         }
     }
 
-    /// Takes the erased out of all tables but `log`, `names` and `meta`. Comes before the batch, as it reads what that erases.
+    /// Takes the erased out of all tables but `log`, `names` and `meta`. Comes before the batch, as it reads what that
+    /// erases.
     func remove(_ transaction: borrowing WriteTransaction) throws {
         try removeIdentities(transaction)
         try removeSnapshots(transaction)
-        for device in traces.devices.sorted() { try write(device, devices[device], transaction) }
+        for device in scope.devices.sorted() { try write(device, devices[device], transaction) }
     }
 
     private func removeIdentities(_ transaction: borrowing WriteTransaction) throws {
-        for key in traces.identifiers {
+        for key in scope.identifiers {
             guard let row = try transaction.get(view.tables.identifiers, key), row.count >= 8,
-                traces.users.contains(row.bigEndian64())
+                scope.users.contains(row.bigEndian64())
             else { continue }
             try transaction.delete(view.tables.identifiers, key)
         }
         for row in try contactRows(transaction) { try transaction.delete(view.tables.contacts, row) }
         var writer = WireWriter()
-        for user in traces.users.sorted() {
+        for user in scope.users.sorted() {
             var row = UserRow()
             let before = try view.identities(of: user, transaction)
             row.created = before.created
@@ -163,13 +245,13 @@ struct ErasedCaches {
     private func contactRows(_ transaction: borrowing WriteTransaction) throws -> [[UInt8]] {
         var rows: [[UInt8]] = []
         try transaction.withCursor(view.tables.contacts) { cursor in
-            for contact in traces.contacts {
+            for contact in scope.contacts {
                 var row = try cursor.seek(contact)
                 while let found = row, found.key.starts(with: contact) {
                     guard found.key.count == contact.count + 8 else {
                         throw StorageError.damaged(place: "a row of table contacts")
                     }
-                    if traces.users.contains(found.key.bigEndian64(at: contact.count)) { rows.append(Array(found.key)) }
+                    if scope.users.contains(found.key.bigEndian64(at: contact.count)) { rows.append(Array(found.key)) }
                     row = try cursor.next()
                 }
             }
@@ -180,7 +262,7 @@ struct ErasedCaches {
     /// Removes their snapshots, of whatever projection, and all states over the whole store: they are folded again.
     private func removeSnapshots(_ transaction: borrowing WriteTransaction) throws {
         var gone: [[UInt8]] = []
-        let users = traces.users.sorted()
+        let users = scope.users.sorted()
         try transaction.withCursor(view.tables.snapshots) { cursor in
             var row = try cursor.first()
             while let found = row {

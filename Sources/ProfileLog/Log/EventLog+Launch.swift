@@ -1,11 +1,13 @@
 extension EventLog {
-    /// Starts the app on `device`, and hands to its SDK what waits there and the app can see: custom events, then custom attributes, then
-    /// user attributes, each in saved order. The SDK sends it at once if it may; until then it is queued and takes no effect.
+    /// Starts the app on `device`, and hands to its SDK what waits there and the app can see: custom events, then
+    /// custom attributes, then user attributes, each in saved order. The SDK sends it at once if it may; until then it
+    /// is queued and takes no effect.
     ///
-    /// A launch that died before its flush was done is finished first, under its own position. What is saved while this one runs
-    /// waits for the next. Each step is durable on its own, so a caller that dies leaves a launch that the next call finishes.
+    /// A launch that died before its flush was done is finished first, under its own position. What is saved while this
+    /// one runs waits for the next. Each step is durable on its own, so a caller that dies leaves a launch that the
+    /// next call finishes.
     ///
-    /// - Parameter step: the app dies behind this step, to try what the next launch makes of it.
+    /// - Parameter step: the app dies after this step, to try what the next launch makes of it.
     public func launch(
         device: String, kind: LaunchKind = .cold, flushing lists: Set<PendingKind> = PendingKind.all,
         dyingAfter step: LaunchStep? = nil, context: EventContext = EventContext(source: .app)
@@ -15,7 +17,8 @@ extension EventLog {
             limit: options.itemsPerFlush, cause: kind == .background ? .timer : .foreground,
             staysQueued: false, visible: [])
         var report = LaunchReport()
-        // One sending, however many launches, users and events it takes: its interval is not waited for behind the first.
+        // One sending, however many launches, users and events it takes: its interval is not waited for after the
+        // first.
         report.finished = try handOver(on: device, &flush, context)
         let receipt = try commit(launch)
         report.position = try position(of: .appLaunched, in: receipt)
@@ -36,10 +39,12 @@ extension EventLog {
         return receipt.places.isEmpty ? nil : receipt.last
     }
 
-    /// From now on, `device` is that of the user with this ID, who is made if unknown. What the SDK had taken of the user before is
-    /// sent first. An anonymous user becomes the new one, or is merged into a known one (spec/rest-api 9, number 4).
+    /// From now on, `device` is that of the user with this ID, who is made if unknown. What the SDK had taken of the
+    /// user before is sent first. An anonymous user becomes the new one, or is merged into a known one (spec/rest-api
+    /// 9, number 4).
     ///
-    /// Refused for an unknown `braze_id` or device, and for an anonymous user on an identified device (spec/device 4, no way back).
+    /// Refused for an unknown `braze_id` or device, and for an anonymous user on an identified device (spec/device 4,
+    /// no way back).
     package func changeUser(
         device: String, to user: UserID, context: EventContext = EventContext(source: .app)
     ) throws(AppendError) -> AppendReceipt {
@@ -60,11 +65,12 @@ extension EventLog {
                 _ = try view.arrival(user, after: current, braze, transaction)
             }
         } catch {
-            throw Self.appendError(error)
+            throw AppendError(error)
         }
     }
 
-    /// The user of `device` logs out: the SDK forgets what it has not sent, and is disabled (spec/device 4, no way back).
+    /// The user of `device` logs out: the SDK forgets what it has not sent, and is disabled (spec/device 4, no way
+    /// back).
     package func logOut(
         device: String, context: EventContext = EventContext(source: .app)
     ) throws(AppendError) -> AppendReceipt {
@@ -94,8 +100,9 @@ extension EventLog {
         return receipt
     }
 
-    /// The SDK on `device` sends what it took, if it may: `isRequested` says that the app asked for it (`requestImmediateDataFlush`), else
-    /// the request policy decides, by the time in `context`. The answer has the positions of the `dataSent` events.
+    /// The SDK on `device` sends what it took, if it may: `isRequested` says that the app asked for it
+    /// (`requestImmediateDataFlush`), else the request policy decides, by the time in `context`. The answer has the
+    /// positions of the `dataSent` events.
     package func send(
         _ device: String, isRequested: Bool, _ context: EventContext = EventContext(source: .app)
     ) throws(AppendError) -> [Position] {
@@ -117,13 +124,13 @@ extension EventLog {
         do {
             return try withView { view, transaction in
                 for position in receipt.first.rawValue...receipt.last.rawValue
-                where try Self.header(at: position, transaction, view.tables).kind == kind {
+                where try OpenStore.header(at: position, transaction, view.tables).kind == kind {
                     return Position(rawValue: position)
                 }
                 return receipt.last
             }
         } catch {
-            throw Self.appendError(error)
+            throw AppendError(error)
         }
     }
 
@@ -144,11 +151,11 @@ extension EventLog {
     private func hasSent(in position: Position) throws(AppendError) -> Bool {
         do {
             return try withView { view, transaction in
-                let header = try Self.header(at: position.rawValue, transaction, view.tables)
+                let header = try OpenStore.header(at: position.rawValue, transaction, view.tables)
                 return RecordBody(header.body).map { !$0.isQueued && !$0.flushed.isEmpty } ?? false
             }
         } catch {
-            throw Self.appendError(error)
+            throw AppendError(error)
         }
     }
 
@@ -165,9 +172,9 @@ extension EventLog {
     }
 }
 
-/// A point in a launch behind which the app can die.
+/// A point in a launch after which the app can die.
 public enum LaunchStep: String, Sendable, CaseIterable {
-    /// The launch stands in the log: what waits is retrieved with it, for an item belongs to the first launch behind it.
+    /// The launch is in the log: what waits is retrieved with it, for an item belongs to the first launch after it.
     case launched
     /// What waited was handed to the SDK, and with that removed from the storage; nothing was sent.
     case handed

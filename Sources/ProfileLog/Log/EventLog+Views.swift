@@ -50,7 +50,8 @@ extension EventLog {
             products: named(state.products))
     }
 
-    /// The type of the first value that a custom attribute ever had, by `state`, which must be of this log; nil if it had none.
+    /// The type of the first value that a custom attribute ever had, by `state`, which must be of this log; nil if it
+    /// had none.
     package func firstType(of attribute: Name, by state: CatalogueState) -> AttributeType? {
         names.number(attribute).flatMap { state.attributes[$0]?.first }
     }

@@ -1,41 +1,31 @@
-internal import Glibc
-internal import Synchronization
-
 /// The log of one store: opened once for a process, used by any thread.
 ///
-/// Reads are synchronous and short. `commit` is synchronous too, and one at a time: concurrent callers go through a `LogWriter`.
+/// Reads are synchronous and short. `commit` is synchronous too, and one at a time: concurrent callers go through a
+/// `LogWriter`.
 public final class EventLog: Sendable {
-    /// Where the store is.
-    package let path: String
-    /// How it was opened.
-    package let options: LogOptions
-    /// The store's own ID, made with it.
-    package let storeID: [UInt8]
+    let store: OpenStore
+    let states: StateStore
+    let caches: CacheKeeper
+    let committer: Committer
 
-    let environment: Environment
-    let names: NameTable
-    /// The tail that new views begin with. It is replaced, never moved on to another base: a view keeps the one it began with.
-    private let currentTail: Guarded<Guarded<Tail>>
-    var tail: Guarded<Tail> { currentTail.withReading { copy $0 } }
-    let braze: BrazeIDs
-    /// Held for the length of a commit or an index flush by this process; LMDB's own lock keeps out other processes.
-    let writing = Mutex(())
-    /// The flush of the caches that is under way, as far as this process knows it; touched only while `writing` is held.
-    let flush = Mutex<IndexFlush?>(nil)
-    /// How many rows a slice of it writes.
-    let sliceSize: Mutex<SliceSize>
-    /// Whether the caches were written, and the states over the whole store may be behind them.
-    let areStatesDue = Mutex(false)
-    /// Whether damaged caches may be made anew behind a commit. Not once the log has refused it: it would each time be read for nothing.
-    let mayRemakeCaches = Mutex(true)
-    /// The projections whose states are kept as snapshots.
-    let projections: [any Projection.Type]
+    /// Where the store is.
+    package var path: String { store.path }
+    /// How it was opened.
+    package var options: LogOptions { store.options }
+    /// The store's own ID, made with it.
+    package var storeID: [UInt8] { store.storeID }
+
+    var environment: Environment { store.environment }
+    var names: NameTable { store.names }
+    var braze: BrazeIDs { store.braze }
+    private var eraser: Eraser { Eraser(store: store, caches: caches, committer: committer) }
 
     /// Opens the store in the folder `path`, which is made if `create` is true.
     ///
-    /// Costs a scan of the log's tail: what the caches lag by. They are written when that is `options.indexLag` records, or as many as there are
-    /// users, up to 2^20; some three times as much may have gathered until they are. If they are further behind, or cannot be used, they are
-    /// written first. `projections` are those whose snapshots are written beside the profile's.
+    /// Costs a scan of the log's tail: what the caches lag by. They are written when that is `options.indexLag`
+    /// records, or as many as there are users, up to 2^20; some three times as much may have gathered until they are.
+    /// If they lag by more, or cannot be used, they are written first. `projections` are those whose snapshots are
+    /// written besides the profile's.
     public convenience init(
         path: String, create: Bool = false, options: LogOptions = LogOptions(),
         projections: [any Projection.Type] = [ProfileProjection.self]
@@ -43,68 +33,19 @@ public final class EventLog: Sendable {
         try self.init(path: path, create: create, options: options, projections: projections, creation: nil)
     }
 
-    /// As the public one; a new store is made by the batch `creation`. To have the store `alone` throws `inUse` if anybody has it open.
+    /// As the public one; a new store is made by the batch `creation`. To have the store `alone` throws `inUse` if
+    /// anybody has it open.
     init(
         path: String, create: Bool, options: LogOptions, projections: [any Projection.Type], creation: CommitBatch?,
         alone: Bool = false
     ) throws {
-        try options.check()
-        try projections.checkNames()
-        let environment = try Environment.open(
-            path: path, missing: create ? .create : .refuse, alone: alone, mode: options.fileMode)
-        let storeID = try Self.readMeta(environment, options, creation)
-        let names = NameTable()
-        self.path = path
-        self.options = options
-        self.storeID = storeID
-        self.environment = environment
-        self.names = names
-        self.braze = BrazeIDs(uuid: storeID)
-        self.projections = projections
-        self.sliceSize = Mutex(SliceSize(most: options.usersPerIndexSlice))
-        self.currentTail = Guarded(Guarded(Tail(base: 0, userCount: 0, lastRecordedAt: 0)))
-        try environment.withReadTransaction { try loadNames($0) }
-        if writeRefusal == nil { try repairCaches() }
-        try environment.withReadTransaction { try rebuildTail($0) }
-    }
-
-    /// Checks that the store is one that this program may use; marks a new one.
-    private static func readMeta(
-        _ environment: Environment, _ options: LogOptions, _ creation: CommitBatch?
-    ) throws -> [UInt8] {
-        if let known = try environment.withReadTransaction({ try knownMeta(environment, $0) }) { return known }
-        return try environment.withWriteTransaction { transaction in
-            // Another process may have been first.
-            if let known = try knownMeta(environment, transaction) { return known }
-            var random = SystemRandomNumberGenerator()
-            let batch =
-                creation
-                ?? .creation(
-                    of: (0..<16).map { _ in UInt8.random(in: .min ... .max, using: &random) }, at: options.now())
-            if creation == nil { try options.transport.deliver(batch) }
-            try batch.apply(to: transaction, environment.tables)
-            guard let id = try knownMeta(environment, transaction) else {
-                throw StorageError.damaged(place: "row uuid of table meta is missing")
-            }
-            return id
-        }
-    }
-
-    private static func knownMeta(
-        _ environment: Environment, _ transaction: borrowing some Reading & ~Copyable
-    ) throws -> [UInt8]? {
-        let meta = environment.tables.meta
-        guard let uuid = try transaction.get(meta, Array("uuid".utf8)) else { return nil }
-        func refusal(_ row: String) throws -> StorageError? {
-            guard let needed = try transaction.get(meta, Array(row.utf8)), needed.count == 4 else {
-                throw StorageError.damaged(place: "row \(row) of table meta")
-            }
-            let (format, known) = (needed.bigEndian32(), CommitBatch.storeFormat)
-            return format > known ? .newerFormat(needed: format, known: known) : nil
-        }
-        if let reason = try refusal("reader") { throw reason }
-        if let reason = try refusal("writer") { environment.refuseWrites(reason) }
-        return Array(uuid)
+        store = try OpenStore(
+            path: path, create: create, options: options, projections: projections, creation: creation, alone: alone)
+        states = StateStore(store: store)
+        caches = CacheKeeper(store, states)
+        committer = Committer(store: store, caches: caches)
+        if writeRefusal == nil { try caches.repairCaches() }
+        try environment.withReadTransaction { try store.rebuildTail($0) }
     }
 
     /// A builder for an append of some `capacity` events (a hint).
@@ -113,31 +54,13 @@ public final class EventLog: Sendable {
     /// The `braze_id` of a user.
     package func brazeID(of user: UserNumber) -> String { braze.id(user.rawValue) }
 
+    /// Position of the last event; 0 in an empty log.
+    public func lastPosition() throws -> Position { try store.lastPosition() }
+
     /// Why the log takes no writes now; nil if it does.
     ///
     /// It compares the store's files with those that were opened, so it knows before the next append does.
     public var writeRefusal: StorageError? { environment.writeRefusal }
-
-    /// Position of the last event; 0 in an empty log.
-    public func lastPosition() throws -> Position {
-        try environment.withReadTransaction { Position(rawValue: try Self.last($0, environment.tables)) }
-    }
-}
-
-// MARK: - Keeping up with the log
-
-extension EventLog {
-    static func last(_ transaction: borrowing some Reading & ~Copyable, _ tables: Tables) throws -> UInt64 {
-        try transaction.withCursor(tables.log) { cursor in
-            var row = try cursor.last()
-            // A key that is no number is damage, which hides no record before it: `check` names it.
-            while let found = row {
-                if let position = found.key.number { return position }
-                row = try cursor.previous()
-            }
-            return 0
-        }
-    }
 
     /// Runs `body` on one consistent view of everything that was committed before the call, by whatever process.
     ///
@@ -145,162 +68,136 @@ extension EventLog {
     func withView<Result>(
         whateverIsDamaged: Bool = false, _ body: (LogView, borrowing ReadTransaction) throws -> Result
     ) throws -> Result {
-        while true {
-            let result: Result? = try environment.withReadTransaction { transaction in
-                guard let view = try catchUp(transaction) else { return nil }
-                if !whateverIsDamaged, let damage = names.damage { throw damage }
-                return try body(view, transaction)
-            }
-            if let result { return result }
-            try bringBackTail()
-        }
+        try store.withView(whateverIsDamaged: whateverIsDamaged, body)
     }
 
-    /// Builds the tail anew if the caches went back behind it: another process dropped them.
-    private func bringBackTail() throws {
-        func isAhead(_ transaction: borrowing ReadTransaction) throws -> Bool {
-            let last = try Self.last(transaction, environment.tables)
-            let checkpoint = try IndexCheckpoint.position(environment.tables, transaction, last: last)
-            return tail.withReading { $0.base > checkpoint }
-        }
-        guard try environment.withReadTransaction({ try isAhead($0) }) else { return }
-        // Not while a commit of this process is under way: its events are in the tail, and it brings the tail back itself. To wait for it
-        // here could be a deadlock, as a decision under the lock reads too.
-        let isDone: Void? = try writing.withLockIfAvailable { _ in
-            try environment.withReadTransaction { if try isAhead($0) { try rebuildTail($0) } }
-        }
-        if isDone == nil { sched_yield() }
-    }
+    // MARK: - Appending
 
-    /// As `catchUp`, for the writer, who sees the newest state: a tail that is ahead of it is ahead of caches that were dropped.
+    /// Commits `appends` together: one transaction, one sync. Each is accepted or refused on its own, in this order.
     ///
-    /// Refuses if a name or a record of the tail is damaged: who has which ID and version, and which key was used, may stand in it.
-    func catchUpWriting(_ transaction: borrowing WriteTransaction) throws -> LogView {
-        let view = try catchUpOrRebuild(transaction)
-        if let damage = names.damage { throw damage }
-        try view.refuseDamage()
-        return view
+    /// What is more than one commit may hold (48 MiB) takes several, each complete in itself.
+    ///
+    /// When it returns, the accepted ones are on the disk, and every later read sees them. If the disk failed, all of
+    /// them say so (`outcomeUnknown`), and the log takes nothing more until it is opened again.
+    package func commit(_ appends: [PreparedAppend]) -> [Result<AppendReceipt, AppendError>] {
+        commit(appends, endsAtRefusal: false)
     }
 
-    private func catchUpOrRebuild(_ transaction: borrowing WriteTransaction) throws -> LogView {
-        if let view = try catchUp(transaction) { return view }
-        try rebuildTail(transaction)
-        guard let view = try catchUp(transaction) else {
-            throw StorageError.damaged(place: "the index is ahead of the log")
-        }
-        return view
+    /// As `commit(_:)`. With `endsAtRefusal` what comes after the first append that is refused is neither stored nor
+    /// answered.
+    package func commit(
+        _ appends: [PreparedAppend], endsAtRefusal: Bool
+    ) -> [Result<AppendReceipt, AppendError>] {
+        committer.commit(appends, endsAtRefusal: endsAtRefusal)
     }
 
-    /// Brings names and tail up to what `transaction` sees. Nil if the tail has moved on already: begin anew.
-    func catchUp(_ transaction: borrowing some Reading & ~Copyable) throws -> LogView? {
-        try forgetErasedNames(transaction)
-        try loadNames(transaction)
-        let last = try Self.last(transaction, environment.tables)
-        let index = try IndexCheckpoint.read(environment.tables, transaction, last: last)
-        let checkpoint = index?.position ?? 0
+    /// Commits the append that `decide` gives while the write lock is held: nothing comes between what it reads and the
+    /// commit.
+    ///
+    /// All other writers of the store wait in the meantime, so it should be short. It reads this log as usual, and must
+    /// not write. Nil if it gives nothing.
+    package func commit(decidingUnderLock decide: () throws -> PreparedAppend?) throws -> AppendReceipt? {
+        try committer.commit(decidingUnderLock: decide)
+    }
+
+    /// Commits one append.
+    public func commit(_ append: PreparedAppend) throws(AppendError) -> AppendReceipt {
+        try commit([append])[0].get()
+    }
+
+    /// Appends events of one user, and is done when they are on the disk.
+    ///
+    /// - Parameters:
+    ///   - context: the app, unless you say otherwise, whose SDK takes no name that begins with `$` and no property of
+    ///     more than 255 characters. For what a server says give `EventContext(source: .rest)`.
+    ///   - key: makes the same append, sent again, change nothing.
+    public func append(
+        _ events: [ProfileEvent], to user: UserID, expecting expected: ExpectedVersion = .any,
+        context: EventContext = EventContext(source: .app), idempotencyKey key: String? = nil
+    ) throws(AppendError) -> AppendReceipt {
+        var builder = prepare()
+        for event in events { try builder.add(event, context, to: user) }
+        builder.expect(user, at: expected)
+        return try commit(builder.finish(idempotencyKey: key))
+    }
+
+    // MARK: - Erasing
+
+    /// Erases persons: each user in `users`, with everybody who was merged into them.
+    ///
+    /// Their events become tombstones, which keep place, kind and time; values leave every table with them: IDs,
+    /// addresses, keys, snapshots, what waits on devices, devices that were theirs alone, and names that no other user
+    /// uses. Each gets one last event, `userErased`. It is one commit: durable when the call returns, or nothing is
+    /// changed. Copies of old pages stay in free space of the file until `compact(path:)`, and in backups. The note of
+    /// an append stays with its first event, if that is another user's.
+    ///
+    /// Costs a look at every record of the log if the person had a device or a name of their own, most of it while
+    /// others write, and memory for the pages of their events.
+    ///
+    /// - Parameters:
+    ///   - actor: who erases; kept in the log for ever.
+    ///   - reason: why; kept in the log for ever.
+    public func erase(
+        _ users: [UserID], actor: String, reason: String, source: EventSource = .system
+    ) throws(AppendError) -> Erasure {
+        for user in users { try Validation.check(user) }
+        return try eraser.erase(users.map { ErasureTarget(id: $0) }, actor, reason, source)
+    }
+
+    /// As ``erase(_:actor:reason:source:)``, for users who were found. Refused with `versionConflict` if one of them
+    /// was merged into another user since, or erased: no other user is erased for them.
+    package func erase(
+        found users: [UserInfo], actor: String, reason: String, source: EventSource = .system
+    ) throws(AppendError) -> Erasure {
+        let targets = users.map { ErasureTarget(id: .brazeID($0.brazeID), number: $0.number) }
+        return try eraser.erase(targets, actor, reason, source)
+    }
+
+    // MARK: - Caches
+
+    /// Writes the caches up to the log's end: rows in key order, then the checkpoint, in one transaction (in several if
+    /// there is more than they ever lag by); then the states over the whole store, which keep no writer waiting.
+    ///
+    /// Caches can lag without harm, so a failure here loses nothing: the next one catches up.
+    public func writeIndex() throws {
+        try caches.writeIndex()
+    }
+
+    /// Drops every cache and writes it again from the log. The log, the names and what they say are untouched.
+    ///
+    /// Costs some microseconds for each event of the log, in rounds of 2^20 events. Other processes commit between
+    /// their slices, and so do other threads, unless they wait for a `LogWriter` that rebuilds the caches itself. A
+    /// process that reads or commits at that time holds in memory what no round has reached. Drops nothing if the log
+    /// is damaged: the caches then know of records that cannot be indexed again.
+    package func rebuildCaches() throws {
+        try caches.rebuildCaches()
+    }
+
+    // MARK: - Checking
+
+    /// Proves that the store holds together: each record's checksum and content, gapless order and versions, each index
+    /// against the log, names, identifiers, and each snapshot and each state over the whole store against a fresh fold;
+    /// of projections that the log was opened without, the checksums.
+    ///
+    /// Goes on after what is damaged, so that one run names all of it. Reads only. Memory grows with users and pending
+    /// items.
+    public func check(progress: (LogProgress) -> Void = { _ in }) throws -> CheckReport {
         while true {
-            let tail = self.tail
-            let state = tail.withReading { tail -> TailState in
-                // Behind a checkpoint that went back (the caches were dropped), or a flush that this transaction does not see.
-                if tail.base > checkpoint { return .ahead }
-                // Another process writes the caches, and this one only reads.
-                let overlap = checkpoint - tail.base
-                if overlap > 2 * UInt64(lagLimit(tail.userCount)), tail.uncommitted == nil { return .overgrown }
-                if let erasure = tail.erasure, erasure <= last, tail.uncommitted == nil { return .overgrown }
-                if let uncommitted = tail.uncommitted, uncommitted <= last { return .inDoubt }
-                return tail.last >= last ? .ready : .behind
-            }
-            switch state {
-            case .ready:
-                return LogView(
-                    tail: tail, tables: environment.tables, nameTable: names, checkpoint: checkpoint, last: last,
-                    flush: index?.flush)
-            case .ahead: return nil
-            case .overgrown: try rebuildTail(transaction)
-            // For the moment between a commit and the word that it succeeded, which needs the tail's lock.
-            case .inDoubt: sched_yield()
-            case .behind: try extend(tail, to: last, transaction)
-            }
+            let erasures = try withView(whateverIsDamaged: true) { _, _ in names.erasures }
+            var checker = LogChecker(log: self)
+            try checker.run(progress)
+            // An erasure at the same time takes names away that the checker's transaction still has.
+            if checker.report.isSound || names.erasures == erasures { return checker.report }
         }
     }
 
-    private enum TailState { case ready, ahead, inDoubt, behind, overgrown }
-
-    private func extend(
-        _ tail: Guarded<Tail>, to last: UInt64, _ transaction: borrowing some Reading & ~Copyable
-    ) throws {
-        try tail.withWriting { tail in
-            if tail.uncommitted != nil || tail.last >= last { return }
-            try fill(&tail, to: last, transaction)
-        }
-    }
-
-    func replaceTail(_ fresh: Guarded<Tail>) { currentTail.withWriting { $0 = fresh } }
-
-    /// Builds the tail anew, from the index's checkpoint to the end.
-    func rebuildTail(_ transaction: borrowing some Reading & ~Copyable) throws {
-        replaceTail(Guarded(try freshTail(transaction)))
-    }
-
-    /// Calls `body` with the records from `from` to `to` in order, for as long as it answers true.
-    static func scan(
-        _ tables: Tables, from: UInt64, to: UInt64, _ transaction: borrowing some Reading & ~Copyable,
-        _ body: (UInt64, RecordHeader) throws -> Bool
-    ) throws {
-        guard from <= to else { return }
-        try transaction.withCursor(tables.log) { cursor in
-            var row = try cursor.seek(from)
-            var expected = from
-            while let found = row, expected <= to {
-                guard found.key.number == expected else {
-                    throw StorageError.damaged(place: "position \(expected) of the log is missing")
-                }
-                if try !body(expected, RecordHeader(found.value, at: expected)) { return }
-                expected += 1
-                row = try cursor.next()
-            }
-            if expected <= to { throw StorageError.damaged(place: "position \(expected) of the log is missing") }
-        }
-    }
-
-    static func header(
-        at position: UInt64, _ transaction: borrowing some Reading & ~Copyable, _ tables: Tables
-    ) throws -> RecordHeader {
-        try RecordHeader(transaction.get(tables.log, position), at: position)
-    }
-
-    /// Loads all names again if some were erased since the last look: their numbers must not be used any more.
-    func forgetErasedNames(_ transaction: borrowing some Reading & ~Copyable) throws {
-        let erasures = try CommitBatch.nameErasures(environment.tables, transaction)
-        // A reader that began before the last erasure knows less.
-        if erasures <= names.erasures { return }
-        var map = NameMap()
-        map.erasures = erasures
-        try transaction.withCursor(environment.tables.names) { cursor in
-            var row = try cursor.first()
-            while let found = row {
-                guard found.key.count == 4 else { throw StorageError.damaged(place: "a key of table names") }
-                while map.count + 1 < found.key.bigEndian32() { map.noteMissing() }
-                map.add(row: found.value)
-                row = try cursor.next()
-            }
-        }
-        names.replace(with: map)
-    }
-
-    /// Names that other processes added since the last look.
-    func loadNames(_ transaction: borrowing some Reading & ~Copyable) throws {
-        let table = environment.tables.names
-        guard try transaction.count(table) > names.count else { return }
-        var key: [UInt8] = []
-        key.appendBigEndian(names.count + 1)
-        try transaction.withCursor(table) { cursor in
-            var row = try cursor.seek(key)
-            while let found = row {
-                guard found.key.count == 4 else { throw StorageError.damaged(place: "a key of table names") }
-                names.add(found.value, number: found.key.bigEndian32())
-                row = try cursor.next()
-            }
-        }
+    /// Reads every row of every table of the store in the folder `path`, and LMDB's list of free pages, and tells
+    /// before each table, and every few rows, how far it came. Throws `brokenPage` if a table has more or fewer rows
+    /// than LMDB put there, or not in order.
+    ///
+    /// For a process that a broken page may end (`BrokenPage`): what was told last says where the page is. In table
+    /// `log` positions are told.
+    package static func readThrough(path: String, telling progress: (LogProgress) -> Void) throws {
+        try TableWalk.readThrough(path: path, telling: progress)
     }
 }

@@ -1,4 +1,5 @@
-/// A change of who is known by which ID (spec/rest-api 2.3, 2.4, 2.6, 2.7): decided by the commit, on what the log holds by then.
+/// A change of who is known by which ID (spec/rest-api 2.3, 2.4, 2.6, 2.7): decided by the commit, on what the log
+/// holds by then.
 package enum IdentityChange: Hashable, Sendable {
     /// `alias` leads to `user` too; to a new user who is known by it alone, if `user` is nil.
     case addAlias(alias: UserID, user: UserID?)
@@ -10,7 +11,7 @@ package enum IdentityChange: Hashable, Sendable {
     case merge(source: UserID, target: UserID)
     /// The user's external ID is `newID`; the old one still leads to them.
     case renameExternalID(current: UserID, newID: UserID)
-    /// An external ID that was renamed leads to nobody.
+    /// An external ID that was renamed leads to no user.
     case removeExternalID(UserID)
     /// An address leads no more to the user who was made by it: they have another one by now.
     case releaseAddress(UserID)
@@ -19,15 +20,15 @@ package enum IdentityChange: Hashable, Sendable {
 extension PreparedAppend {
     /// `change` of who is known by which ID.
     ///
-    /// The receipt is empty if there was nothing to change. Refused with `unknownUser` if there is no such user, and with `invalid` if the
-    /// rules of the change forbid it.
+    /// The receipt is empty if there was nothing to change. Refused with `unknownUser` if there is no such user, and
+    /// with `invalid` if the rules of the change forbid it.
     ///
     /// - Parameters:
-    ///   - found: users by whom the change was decided. Refused with `conflict` if one of them got an event since, or was merged
-    ///     into somebody else.
+    ///   - found: users by whom the change was decided. Refused with `conflict` if one of them got an event since, or
+    ///     was merged into another user.
     ///   - key: makes the change, sent again, change nothing; one that changed nothing is not remembered.
-    ///   - note: stands for what was asked, and is given back with every answer under `key`: the same key with another note is
-    ///     refused.
+    ///   - note: identifies what was asked, and is given back with every answer under `key`: the same key with another
+    ///     note is refused.
     package static func identity(
         _ change: IdentityChange, by found: [UserInfo] = [], context: EventContext, idempotencyKey key: String? = nil,
         note: [UInt8] = []
@@ -59,8 +60,8 @@ extension IdentityChange {
 extension Merge {
     /// `source`, known by `ids`, goes into a user who is known by `targetIDs` (spec/rest-api 2.6).
     ///
-    /// Aliases move, unless the target has one with the same label, and so do devices; external IDs only to a target without one. An
-    /// address leads to whom the attribute says.
+    /// Aliases move, unless the target has one with the same label, and so do devices; external IDs only to a target
+    /// without one. An address leads to the user that the attribute says.
     init(source: UserNumber, version: Version, ids: [UserID], into targetIDs: [UserID]) {
         let labels = Set(targetIDs.compactMap(\.aliasLabel))
         let isIdentified = targetIDs.contains(where: \.isExternalID)

@@ -1,5 +1,5 @@
-/// Rows of table `streams`: the positions of up to 128 consecutive versions, as varints of differences, and a checksum: a version taken
-/// from a damaged row would stand in the log for ever.
+/// Rows of table `streams`: the positions of up to 128 consecutive versions, as varints of differences, and a checksum:
+/// a version taken from a damaged row would stay in the log for ever.
 enum StreamRow {
     /// How many versions a full row holds.
     static let capacity = 128
@@ -59,15 +59,16 @@ enum StreamRow {
     }
 }
 
-/// A row of table `users`: a message, and a checksum, since events for this user go to the one whom it names.
+/// A row of table `users`: a message, and a checksum, since events for this user go to the one that it names.
 struct UserRow: Hashable {
     var created: UInt64 = 0
     var identities: [UserID] = []
-    /// The user into whom this one went.
+    /// The user that this one was merged into.
     var mergedInto: UInt64?
     /// Whether the person was erased: nothing leads here any more.
     var isErased = false
-    /// Whether they, or one whom they took in, ever had an ID that is no device's: the user is somebody, whatever is left.
+    /// Whether they, or one merged into them, ever had an ID that is no device's: the user counts as identified,
+    /// whatever is left.
     var isSomebody = false
 
     init() {}
@@ -98,7 +99,8 @@ struct UserRow: Hashable {
         if !id.isDevice { isSomebody = true }
     }
 
-    /// Takes in what an event said. What another user brings along is for the caller to look up, who knows that one's row.
+    /// Takes in what an event said. What another user brings along is for the caller to look up, who knows that one's
+    /// row.
     mutating func apply(_ news: Tail.IdentityNews) {
         if created == 0 { created = news.position }
         switch news.change {
@@ -112,7 +114,7 @@ struct UserRow: Hashable {
         }
     }
 
-    /// The user into whom the one of this row went, without a look at the rest.
+    /// The user that the one of this row was merged into, without a look at the rest.
     static func mergedInto(_ row: UnsafeRawBufferPointer) throws(StorageError) -> UInt64? {
         guard RecordHeader.hasRightChecksum(row) else { throw damage }
         var reader = WireReader(row.slice(0..<(row.count - 4)))
@@ -137,18 +139,18 @@ struct UserRow: Hashable {
         writer.littleEndian(crc32c(writer.bytes.slice(begin..<writer.count)))
     }
 
-    /// Whether the user is known by devices alone, and neither they nor anybody whom they took in ever was otherwise.
+    /// Whether the user is known by devices alone, and neither they nor anyone merged into them ever was otherwise.
     var isAnonymous: Bool { !identities.isEmpty && !isSomebody }
 
-    /// The ID by which the user is best known: external ID, alias, e-mail, phone, device, in this order. Of several external IDs the
-    /// last counts: the others were renamed.
+    /// The ID by which the user is best known: external ID, alias, e-mail, phone, device, in this order. Of several
+    /// external IDs the last counts: the others were renamed.
     var primary: UserID? {
         identities.last { if case .externalID = $0 { true } else { false } }
             ?? identities.min { $0.kindNumber < $1.kindNumber }
     }
 }
 
-/// A row of table `devices`: a message, and a checksum, since events for the device go to the user whom it names.
+/// A row of table `devices`: a message, and a checksum, since events for the device go to the user that it names.
 enum DeviceRow {
     static func write(_ status: DeviceStatus, to writer: inout WireWriter) {
         let begin = writer.count
@@ -163,8 +165,8 @@ enum DeviceRow {
     }
 }
 
-/// A row of table `pending`: a key that says whose the item is, a value, and a checksum over both, since a launch hands the item over to the
-/// user whom the key names.
+/// A row of table `pending`: a key that says whose the item is, a value, and a checksum over both, since a launch hands
+/// the item over to the user that the key names.
 enum PendingRow {
     /// The list (0: none), then the place in the SDK's queue, if the SDK has the item.
     static func value(_ item: PendingItem, key: [UInt8]) -> [UInt8] {
@@ -197,7 +199,8 @@ enum PendingRow {
 
 /// How far the caches reach: the row `index` of table `checkpoints`.
 struct IndexCheckpoint: Hashable {
-    /// Raised when the layout of a cache or of the row `flush` changes, or what a row says; caches of another revision are dropped and rebuilt.
+    /// Raised when the layout of a cache or of the row `flush` changes, or what a row says; caches of another revision
+    /// are dropped and rebuilt.
     static let currentRevision: UInt32 = 8
     static let key = Array("index".utf8)
 
@@ -207,8 +210,8 @@ struct IndexCheckpoint: Hashable {
     /// The flush that is under way from here.
     var flush: FlushProgress?
 
-    /// Nil if nothing in the caches may be used: the row is missing, damaged, of another revision, or ahead of the log, which
-    /// ends at `last`; or which rows are ahead of it cannot be told. They are then made anew.
+    /// Nil if nothing in the caches may be used: the row is missing, damaged, of another revision, or ahead of the log,
+    /// which ends at `last`; or which rows are ahead of it cannot be told. They are then rebuilt.
     static func read(
         _ tables: Tables, _ transaction: borrowing some Reading & ~Copyable, last: UInt64
     ) throws -> IndexCheckpoint? {
@@ -261,5 +264,25 @@ struct BrazeIDs: Sendable {
     private static func hex(_ value: UInt64, _ digits: Int) -> String {
         let text = String(value, radix: 16)
         return String(repeating: "0", count: max(0, digits - text.count)) + text
+    }
+}
+
+extension [UInt64: UserRow] {
+    /// Takes in what `tail` says of users at the positions for which `isNew` answers true.
+    mutating func apply(_ tail: borrowing Tail, where isNew: (UInt64) -> Bool) {
+        var merges: [(position: UInt64, source: UInt64, target: UInt64)] = []
+        for (user, changes) in tail.identities {
+            for news in changes where isNew(news.position) {
+                self[user, default: UserRow()].apply(news)
+                if let source = news.tookIn { merges.append((news.position, source, user)) }
+            }
+        }
+        // In the order of the log: who goes into another may have taken in others before.
+        for merge in merges.sorted(by: { $0.position < $1.position }) where self[merge.source]?.isSomebody == true {
+            self[merge.target]?.isSomebody = true
+        }
+        for (source, merge) in tail.merges where isNew(merge.position) {
+            self[source, default: UserRow()].mergedInto = merge.target
+        }
     }
 }

@@ -25,7 +25,7 @@ struct LogChecker {
     }
 
     mutating func run(_ progress: (LogProgress) -> Void) throws {
-        // One transaction for all: what another process writes meanwhile is not seen.
+        // One transaction for all: what another process writes at the same time is not seen.
         try log.withView(whateverIsDamaged: true) { view, transaction in
             let (last, checkpoint) = (view.last, view.checkpoint)
             // Said before a table is read: a page of it may be the last thing that is.
@@ -57,12 +57,12 @@ struct LogChecker {
             if log.names.damage != nil { return }
             begin(.snapshots)
             try checkOtherSnapshots(transaction)
-            for projection in log.projections where projection.scope == .user {
+            for projection in log.store.projections where projection.scope == .user {
                 try checkSnapshots(projection, view, transaction, progress)
             }
             begin(.checkpoints)
             try checkOtherStates(transaction)
-            for projection in log.projections where projection.scope == .store {
+            for projection in log.store.projections where projection.scope == .store {
                 try checkStoreState(projection, transaction, progress)
             }
         }
@@ -177,7 +177,7 @@ struct LogChecker {
         }
     }
 
-    /// Users are numbered without gaps. (Where a record is unreadable, nobody can tell.)
+    /// Users are numbered without gaps. (Where a record is unreadable, it cannot be told.)
     private mutating func checkUserNumbers() {
         guard report.problems.isEmpty else { return }
         for user in versions.indices.dropFirst() where versions[user] == 0 {
@@ -185,7 +185,7 @@ struct LogChecker {
         }
     }
 
-    /// Moves what the chunk's events say into `facts`, and begins another chunk behind `nextBase`.
+    /// Moves what the chunk's events say into `facts`, and begins another chunk after `nextBase`.
     private mutating func drain(_ chunk: inout Tail, nextBase: UInt64) {
         for index in 0..<chunk.identifiers.count {
             let key = chunk.identifiers.withBytes(of: index) { Array($0) }
@@ -221,4 +221,291 @@ struct LogChecker {
             }
         }
     }
+}
+
+/// What `check` found.
+public struct CheckReport: Hashable, Sendable {
+    /// Events read.
+    package internal(set) var events: UInt64 = 0
+    /// Users who have any.
+    package internal(set) var users = 0
+    /// Names read.
+    package internal(set) var names = 0
+    /// Snapshots compared with a fresh fold.
+    package internal(set) var snapshots = 0
+    /// What is wrong, the first thousand places.
+    package internal(set) var problems: [CheckProblem] = []
+
+    /// Whether nothing is wrong.
+    public var isSound: Bool { problems.isEmpty }
+
+    mutating func add(_ place: String, _ what: String) {
+        if problems.count < 1000 { problems.append(CheckProblem(place: place, what: what)) }
+    }
+}
+
+/// One thing that is wrong in a store, and where.
+package struct CheckProblem: Hashable, Sendable, CustomStringConvertible {
+    /// Table and row, or position.
+    package var place: String
+    /// What is wrong there.
+    package var what: String
+
+    /// Both in one line.
+    package var description: String { "\(place): \(what)" }
+}
+
+/// What the caches hold, against what the log says that they must.
+extension LogChecker {
+    mutating func checkStreams(_ checkpoint: UInt64, _ transaction: borrowing ReadTransaction) throws {
+        var problems: [(String, String)] = []
+        var entries: UInt64 = 0
+        let (tables, indexed) = (tables, indexed)
+        try transaction.withCursor(tables.streams) { cursor in
+            var row = try cursor.first()
+            while let found = row {
+                guard found.key.count == 16, let positions = try? StreamRow.positions(found) else {
+                    problems.append(("streams \(Hexadecimal.text(found.key))", "the row is damaged"))
+                    row = try cursor.next()
+                    continue
+                }
+                let user = found.key.bigEndian64()
+                let first = found.key.bigEndian64(at: 8)
+                var wrong: UInt64?
+                var count: UInt64 = 0
+                StreamRow.forEach(positions) { index, position in
+                    if position > checkpoint { return }
+                    entries += 1
+                    count += 1
+                    let header = (try? transaction.get(tables.log, position)).flatMap { $0 }.flatMap {
+                        RecordHeader($0)
+                    }
+                    if header?.user != user || header?.version != first + UInt64(index) { wrong = wrong ?? position }
+                }
+                if let wrong {
+                    problems.append(("streams \(user), \(first)", "position \(wrong) is not of this user and version"))
+                }
+                let version = user < indexed.count ? indexed[Int(user)] : 0
+                let expected = version < first ? 0 : min(version - first + 1, UInt64(StreamRow.capacity))
+                if wrong == nil, count != expected {
+                    problems.append(("streams \(user), \(first)", "\(count) entries stand for \(expected) events"))
+                }
+                row = try cursor.next()
+            }
+        }
+        for problem in problems { report.add(problem.0, problem.1) }
+        if entries != checkpoint { report.add("streams", "\(entries) entries stand for \(checkpoint) events") }
+    }
+
+    mutating func checkIdentifiers(
+        _ view: LogView, _ flush: FlushProgress?, _ transaction: borrowing ReadTransaction
+    ) throws {
+        let expected = facts.identifiers
+        // An ID about which the tail has news may be under its old user, its new one, the one at a flush's target, or
+        // be gone.
+        func news(_ key: UnsafeRawBufferPointer, upTo last: UInt64) -> UInt64? {
+            view.withTail { tail in
+                tail.identifiers.find(key).flatMap { tail.owner(ofIdentifier: $0, visibleTo: last) }
+                    .flatMap { $0.position > view.checkpoint ? $0.user : nil }
+            }
+        }
+        let settled = expected.keys.count { key in key.withUnsafeBytes { news($0, upTo: view.last) == nil } }
+        try compare("identifiers", tables.identifiers, settled, transaction) { row in
+            guard row.value.count >= 12, RecordHeader.hasRightChecksum(row.value) else { return .wrong }
+            let (user, known) = (row.value.bigEndian64(), expected[Array(row.key)])
+            guard let new = news(row.key, upTo: view.last) else { return known == user ? .right : .wrong }
+            if user == new || user == known { return .early }
+            return flush.flatMap { news(row.key, upTo: $0.target) } == user ? .early : .wrong
+        }
+    }
+
+    mutating func checkContacts(_ view: LogView, _ transaction: borrowing ReadTransaction) throws {
+        let expected = facts.contacts
+        try compare("contacts", tables.contacts, expected.count, transaction) { row in
+            if expected.contains(Array(row.key)) { return .right }
+            return view.withTail { $0.contacts.position(row.key) } != nil ? .early : .wrong
+        }
+    }
+
+    mutating func checkUsers(_ transaction: borrowing ReadTransaction) throws {
+        let expected = facts.users
+        try compare("users", tables.users, expected.count, transaction) { row in
+            guard let number = row.key.number, let user = UserRow(row.value) else { return .wrong }
+            return expected[number] == user ? .right : .wrong
+        }
+        let checkpoint = try IndexCheckpoint.read(tables, transaction, last: .max)
+        if checkpoint == nil, try transaction.get(tables.checkpoints, IndexCheckpoint.key) != nil {
+            report.add("checkpoints index", "it is damaged, or of another revision")
+        }
+        if let checkpoint, checkpoint.users != facts.userCount {
+            report.add("checkpoints index", "it counts \(checkpoint.users) users, the log \(facts.userCount)")
+        }
+    }
+
+    mutating func checkDevices(_ transaction: borrowing ReadTransaction) throws {
+        let expected = facts.devices
+        try compare("devices", tables.devices, expected.count, transaction) { row in
+            guard let status = DeviceRow.status(row.value) else { return .wrong }
+            return expected[Name(String(decoding: row.key, as: UTF8.self))]?.status == status ? .right : .wrong
+        }
+    }
+
+    mutating func checkPending(_ transaction: borrowing ReadTransaction) throws {
+        let expected = facts.devices
+        let count = expected.values.reduce(0) { $0 + $1.items.count }
+        try compare("pending", tables.pending, count, transaction) { row in
+            guard let length = row.key.first.map(Int.init), row.key.count == length + 21 else { return .wrong }
+            let device = Name(String(decoding: row.key.slice(1..<(1 + length)), as: UTF8.self))
+            guard let item = PendingRow.item(row, prefixBytes: 1 + length) else { return .wrong }
+            return expected[device]?.items[item.position] == item ? .right : .wrong
+        }
+    }
+
+    mutating func checkKeys(_ view: LogView, _ transaction: borrowing ReadTransaction) throws {
+        let expected = facts.keys
+        try compare("keys", tables.keys, expected.count, transaction) { row in
+            guard row.value.count == 8 else { return .wrong }
+            let (key, position) = (Array(row.key), row.value.bigEndian64())
+            if let first = expected[key] { return first == position ? .right : .wrong }
+            let recent = view.withTail { $0.keys.position(row.key) }
+            return recent == position && position <= view.last ? .early : .wrong
+        }
+    }
+
+    /// What a row of a cache is.
+    private enum RowState {
+        case right, wrong
+        /// Right, but ahead of the checkpoint: of a flush that is under way, or was cut short.
+        case early
+    }
+
+    /// No row of `table` may be wrong, and `count` must be right.
+    private mutating func compare(
+        _ name: String, _ table: WritableTable, _ count: Int, _ transaction: borrowing ReadTransaction,
+        _ state: (Cursor.Row) -> RowState
+    ) throws {
+        var wrong = 0
+        var rows = 0
+        try transaction.withCursor(table) { cursor in
+            var row = try cursor.first()
+            while let found = row {
+                switch state(found) {
+                case .right: rows += 1
+                case .wrong: (rows, wrong) = (rows + 1, wrong + 1)
+                case .early: break
+                }
+                row = try cursor.next()
+            }
+        }
+        if wrong > 0 { report.add(name, "\(wrong) rows do not hold what the log says") }
+        if rows != count { report.add(name, "\(rows) rows stand where the log says \(count)") }
+    }
+}
+
+/// What projections have kept, against fresh folds: snapshots of users, and states over the whole store.
+extension LogChecker {
+    /// Rows of table `snapshots` that are of no projection of the log: a key that is none of a snapshot hides those
+    /// after it, and of other projections' snapshots the checksum is all that can be compared.
+    mutating func checkOtherSnapshots(_ transaction: borrowing ReadTransaction) throws {
+        let known = log.store.projections.filter { $0.scope == .user }.map { KeyCoding.snapshotPrefix($0.name) }
+        var problems: [(String, String)] = []
+        try transaction.withCursor(tables.snapshots) { cursor in
+            var row = try cursor.first()
+            while let found = row {
+                if let key = SnapshotKey(found.key) {
+                    if !known.contains(key.prefix), !RecordHeader.hasRightChecksum(found.value) {
+                        problems.append((key.place, "the checksum is wrong"))
+                    }
+                } else {
+                    problems.append(("snapshots \(Hexadecimal.text(found.key))", "the key is none of a snapshot"))
+                }
+                row = try cursor.next()
+            }
+        }
+        for problem in problems { report.add(problem.0, problem.1) }
+    }
+
+    mutating func checkSnapshots<P: Projection>(
+        _: P.Type, _ view: LogView, _ transaction: borrowing ReadTransaction, _ progress: (LogProgress) -> Void
+    ) throws {
+        let log = log
+        let prefix = KeyCoding.snapshotPrefix(P.name)
+        var problems: [String] = []
+        var count = 0
+        let total = try UInt64(transaction.count(tables.snapshots.table))
+        try transaction.withCursor(tables.snapshots) { cursor in
+            var row = try cursor.seek(prefix)
+            var current: (user: UInt64, version: UInt64, state: P.State)?
+            while let found = row, found.key.starts(with: prefix) {
+                row = try cursor.next()
+                guard let key = SnapshotKey(found.key) else { continue }
+                if !RecordHeader.hasRightChecksum(found.value) {
+                    problems.append(key.place)
+                } else if let stored = SnapshotRow.state(found.value, revision: P.revision) {
+                    count += 1
+                    let earlier = current?.user == key.user ? current : nil
+                    var fresh = earlier?.state ?? P.initial
+                    do {
+                        let positions = try view.positions(
+                            of: key.user, from: (earlier?.version ?? 0) + 1, to: key.version, transaction)
+                        try log.states.fold(P.self, positions, into: &fresh, view, transaction)
+                        if !P.encode(fresh).elementsEqual(stored) { problems.append(key.place) }
+                        current = (key.user, key.version, fresh)
+                    } catch is StorageError {
+                        problems.append(key.place)
+                        current = nil
+                    }
+                }
+                if count % 4096 == 0 {
+                    progress(LogProgress(stage: "snapshots", done: UInt64(count), total: total, unit: "rows"))
+                }
+            }
+        }
+        report.snapshots += count
+        for place in problems { report.add(place, "it is not what a fresh fold gives") }
+    }
+
+    /// States of projections that the log was opened without: the checksum is all that can be compared.
+    mutating func checkOtherStates(_ transaction: borrowing ReadTransaction) throws {
+        let states = log.store.projections.filter { $0.scope == .store }.map { Array($0.name.utf8) }
+        let known = Set(states + [IndexCheckpoint.key, FlushProgress.key])
+        var damaged: [String] = []
+        try transaction.withCursor(tables.checkpoints) { cursor in
+            var row = try cursor.first()
+            while let found = row {
+                if !known.contains(Array(found.key)), !RecordHeader.hasRightChecksum(found.value) {
+                    damaged.append(String(decoding: found.key, as: UTF8.self))
+                }
+                row = try cursor.next()
+            }
+        }
+        for name in damaged { report.add("checkpoints \(name)", "it is damaged") }
+    }
+
+    /// A stored state over the whole store against a fresh fold up to its position.
+    mutating func checkStoreState<P: Projection>(
+        _: P.Type, _ transaction: borrowing ReadTransaction, _ progress: (LogProgress) -> Void
+    ) throws {
+        guard let row = try transaction.get(tables.checkpoints, Array(P.name.utf8)) else { return }
+        let place = "checkpoints \(P.name)"
+        guard RecordHeader.hasRightChecksum(row) else { return report.add(place, "it is damaged") }
+        guard let stored = StoreStateRow.read(row, revision: P.revision) else { return }
+        let (names, end) = (log.names, stored.position)
+        var fresh = P.initial
+        do {
+            try OpenStore.scan(tables, from: 1, to: end, transaction) { position, header in
+                P.apply(EventView(header: header, position: Position(rawValue: position), names: names), to: &fresh)
+                if position % 1_024 == 0 { progress(LogProgress(stage: "checkpoints", done: position, total: end)) }
+                return true
+            }
+        } catch StorageError.damaged(let damage) {
+            return report.add(place, "it cannot be compared: \(damage)")
+        }
+        if !P.encode(fresh).elementsEqual(stored.state) { report.add(place, "it is not what a fresh fold gives") }
+    }
+}
+
+extension SnapshotKey {
+    /// Where the row is, in the words of a report.
+    fileprivate var place: String { "snapshots \(projection), user \(user), version \(version)" }
 }

@@ -1,7 +1,7 @@
 /// Devices, as tables `devices` and `pending` and the tail have them.
 extension LogView {
-    /// The last position of which the tables tell what happened on `device`. To apply it once more would not do: what a launch means
-    /// depends on the settings that it met.
+    /// The last position of which the tables tell what happened on `device`. To apply it once more would not do: what a
+    /// launch means depends on the settings that it met.
     private func reach(of device: Name) -> UInt64 {
         if let flush, flush.hasWritten(device: device) { flush.target } else { checkpoint }
     }
@@ -46,8 +46,8 @@ extension LogView {
 
     /// Who comes with `id` to a device on which `current` is.
     ///
-    /// Throws an `AppendError` if nobody can: a `braze_id` makes no user, the ID of another device neither, and an identified device cannot be
-    /// anonymous again (spec/device 4, no way back).
+    /// Throws an `AppendError` if that is impossible: a `braze_id` makes no user, the ID of another device neither, and
+    /// an identified device cannot be anonymous again (spec/device 4, no way back).
     func arrival(
         _ id: UserID, after current: Device.Current?, _ braze: BrazeIDs,
         _ transaction: borrowing some Reading & ~Copyable

@@ -1,4 +1,5 @@
-/// One consistent view of log and index: the tables as a transaction sees them, and the tail for what they have not reached.
+/// One consistent view of log and index: the tables as a transaction sees them, and the tail for what they have not
+/// reached.
 struct LogView: Sendable {
     let tail: Guarded<Tail>
     let tables: Tables
@@ -9,7 +10,8 @@ struct LogView: Sendable {
     var last: UInt64
     /// The flush that is under way, by which some rows are ahead of the checkpoint.
     var flush: FlushProgress?
-    /// Whether the view is the writer's, who sees what it has not committed yet. While that is so nobody else changes the tail.
+    /// Whether the view is the writer's, who sees what it has not committed yet. While that is so no one else changes
+    /// the tail.
     var isWriter: Bool { last == .max }
 
     @inline(__always)
@@ -19,7 +21,7 @@ struct LogView: Sendable {
 
     // MARK: - Damage
 
-    /// Throws if a record of the tail is damaged: whatever is looked for in vain, or could have changed, may stand in it.
+    /// Throws if a record of the tail is damaged: whatever is looked for in vain, or could have changed, may be in it.
     func refuseDamage() throws(StorageError) {
         if let damage = withTail({ $0.damage.first }), damage.position <= last { throw damage.error }
     }
@@ -29,7 +31,7 @@ struct LogView: Sendable {
         if let damage = withTail({ $0.damage.first { $0.user == nil } }), damage.position <= last { throw damage.error }
     }
 
-    /// Throws if a broken page may be why `key` is not in `table`: around its place stand `rows` of the table, in order.
+    /// Throws if a broken page may be why `key` is not in `table`: around its place are `rows` of the table, in order.
     func refuseBrokenPage(
         _ table: Table.Name, around key: UnsafeRawBufferPointer, _ transaction: borrowing some Reading & ~Copyable,
         rows isRow: (Cursor.Row) -> Bool
@@ -67,10 +69,10 @@ struct LogView: Sendable {
         return checkpoint == 0 ? 0 : try storedVersion(of: user, among: users, &streams)
     }
 
-    /// As `version(of:_:)`, by the table alone, which has rows of every user up to number `users`. Throws if a broken page hides those
-    /// of this one: a version that is too low would be given away twice.
+    /// As `version(of:_:)`, by the table alone, which has rows of every user up to number `users`. Throws if a broken
+    /// page hides those of this one: a version that is too low would be given away twice.
     func storedVersion(of user: UInt64, among users: UInt64, _ streams: inout Cursor) throws -> UInt64 {
-        if user == .max { return 0 }  // nobody's, and there is no key behind its rows
+        if user == .max { return 0 }  // no user's, and there is no key after its rows
         var behind = ((user + 1).bigEndian, UInt64(0))
         let next = try withUnsafeBytes(of: &behind) { try streams.seek($0) }
         if user < users { try StreamRow.expect(next, of: user + 1, version: 1) }
@@ -124,7 +126,8 @@ struct LogView: Sendable {
         return row.bigEndian64()
     }
 
-    /// Whether `row` is one of table `identifiers`: records of the log have checksums too, and no user's number in front.
+    /// Whether `row` is one of table `identifiers`: records of the log have checksums too, and no user's number in
+    /// front.
     private func isIdentifier(_ row: UnsafeRawBufferPointer) -> Bool {
         row.count >= 12 && RecordHeader.hasRightChecksum(row) && row.bigEndian64() <= withTail { $0.userCount }
     }
@@ -137,7 +140,8 @@ struct LogView: Sendable {
 
     private var tailUserCount: UInt64 { withTail { $0.userCount(visibleTo: last) } }
 
-    /// A user's IDs in the order in which they were given, whether they are somebody, and the position of the user's creation.
+    /// A user's IDs in the order in which they were given, whether they have an ID of their own, and the position of
+    /// the user's creation.
     func identities(of user: UInt64, _ transaction: borrowing some Reading & ~Copyable) throws -> UserRow {
         var (row, takenIn) = try ownRow(of: user, transaction)
         var seen: Set<UInt64> = []
@@ -150,10 +154,10 @@ struct LogView: Sendable {
         return row
     }
 
-    /// The row of a user without what those bring along whom the tail tells that they took in, and these.
+    /// The row of a user, and the users that were merged into them by the tail, whose part it lacks.
     ///
-    /// Of the row of one who was taken in only `isSomebody` is of use: while a flush is written it may tell some of the tail's news already, and
-    /// has them applied once more.
+    /// Of the row of one who was taken in only `isSomebody` is of use: while a flush is written it may tell some of the
+    /// tail's news already, and has them applied once more.
     private func ownRow(
         of user: UInt64, _ transaction: borrowing some Reading & ~Copyable
     ) throws -> (row: UserRow, takenIn: [UInt64]) {
@@ -174,8 +178,8 @@ struct LogView: Sendable {
         return (row, takenIn)
     }
 
-    /// The user's row of table `users`; nil if they came behind the checkpoint. Throws if a broken page hides it: they would be somebody
-    /// else, without IDs and not merged.
+    /// The user's row of table `users`; nil if they came after the checkpoint. Throws if a broken page hides it: they
+    /// would be another user else, without IDs and not merged.
     private func storedRow(
         of user: UInt64, _ transaction: borrowing some Reading & ~Copyable
     ) throws -> UnsafeRawBufferPointer? {
@@ -185,13 +189,14 @@ struct LogView: Sendable {
         return nil
     }
 
-    /// The last position of which the user's row in table `users` tells. What it tells must not be applied once more: the order of the IDs
-    /// would be another one.
+    /// The last position of which the user's row in table `users` tells. What it tells must not be applied once more:
+    /// the order of the IDs would be another one.
     private func reach(of user: UInt64) -> UInt64 {
         if let flush, flush.hasWritten(user: user) { flush.target } else { checkpoint }
     }
 
-    /// The user into whom this one went, through all merges; the user itself if there was none. The way ends at one whom `known` answers for.
+    /// The user that this one was merged into, through all merges; the user itself if there was none. The way ends at
+    /// one that `known` answers for.
     func survivor(
         of user: UInt64, _ transaction: borrowing some Reading & ~Copyable, known: [UInt64: UInt64] = [:]
     ) throws -> UInt64 {
@@ -212,7 +217,8 @@ struct LogView: Sendable {
 
     // MARK: - Streams
 
-    /// The user's positions for versions `from` … `to`, ascending. Throws if one of them is not there: a broken page may hide it.
+    /// The user's positions for versions `from` … `to`, ascending. Throws if one of them is not there: a broken page
+    /// may hide it.
     func positions(
         of user: UInt64, from: UInt64, to: UInt64, _ transaction: borrowing some Reading & ~Copyable
     ) throws -> [UInt64] {

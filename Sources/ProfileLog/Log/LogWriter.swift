@@ -3,15 +3,15 @@ internal import Synchronization
 
 /// Commits for many concurrent callers: a thread of its own takes all appends that wait, and they share one sync.
 ///
-/// No timer and no minimum: while one commit is on its way to the disk, the next batch gathers by itself. If several callers came last
-/// time, those who are about to come are let go first.
+/// No timer and no minimum: while one commit is on its way to the disk, the next batch gathers by itself. If several
+/// callers came last time, those who are about to come are let go first.
 public final class LogWriter: Sendable {
     /// The log that it writes.
     public let log: EventLog
     private let queue: WriterQueue
 
-    /// Starts the writer's thread. At most `capacity` appends of together `capacityBytes` wait, beside those of the commit under
-    /// way; further ones are refused as `overloaded`. A single append may always wait, however large.
+    /// Starts the writer's thread. At most `capacity` appends of together `capacityBytes` wait, besides those of the
+    /// commit under way; further ones are refused as `overloaded`. A single append may always wait, however large.
     public init(_ log: EventLog, capacity: Int = 65_536, capacityBytes: Int = 256 << 20) {
         self.log = log
         let queue = WriterQueue(capacity: capacity, capacityBytes: capacityBytes)
@@ -19,7 +19,7 @@ public final class LogWriter: Sendable {
         startThread("log-writer") { Self.run(log, queue) }
     }
 
-    /// A writer that nobody holds any more ends by itself, as after `close()`, and nobody waits for it.
+    /// A writer that is not referenced any more ends by itself, as after `close()`, but no one waits for it.
     deinit { queue.close {} }
 
     /// Commits `append`; durable when it returns.
@@ -33,8 +33,8 @@ public final class LogWriter: Sendable {
 
     /// Runs `work` on the writer's thread, between two commits, for work that commits several times (a launch).
     ///
-    /// With `evenIfFull` it is never refused as `overloaded`: for what goes on with something of which a part is stored. How many such wait is
-    /// for the callers to bound.
+    /// With `evenIfFull` it is never refused as `overloaded`: for what goes on with something of which a part is
+    /// stored. How many such wait is for the callers to bound.
     public func perform<Value: Sendable>(
         evenIfFull: Bool = false, _ work: @escaping @Sendable (EventLog) throws -> Value
     ) async throws -> Value {
@@ -54,14 +54,14 @@ public final class LogWriter: Sendable {
         while let batch = queue.next() {
             var done = 0
             while done < batch.appends.count {
-                let results = log.commitOnly(batch.appends[done...])
+                let results = log.committer.commitOnly(batch.appends[done...])
                 for (caller, result) in zip(batch.callers[done...], results) { caller.resume(returning: result) }
                 done += results.count
             }
             for work in batch.work { work() }
-            log.writeIndexIfDue()
+            log.caches.writeIndexIfDue()
         }
-        try? log.writeBeforeClosing()
+        try? log.caches.writeBeforeClosing()
         queue.ended()
     }
 }

@@ -1,4 +1,5 @@
-/// Numbers by number, for keys that the log itself gave out. Open addressing: a look-up is a multiplication and a few compares.
+/// Numbers by number, for keys that the log itself gave out. Open addressing: a look-up is a multiplication and a few
+/// compares.
 struct NumberTable {
     private var keys: [UInt64]
     private var values: [UInt32]

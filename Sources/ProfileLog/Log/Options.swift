@@ -2,7 +2,8 @@
 public struct LogOptions: Sendable {
     /// Items that may wait for a launch on one device; a save beyond is refused.
     package var pendingItemsPerDevice = 10_000
-    /// Events that the caches may be behind before they are written; with more users than that, as many as there are users, up to 2^20.
+    /// Events that the caches may lag by before they are written; with more users than that, as many as there are
+    /// users, up to 2^20.
     package var indexLag = 65_536
     /// Users whose rows one transaction of such a writing touches, at most: each may be a page of its own.
     package var usersPerIndexSlice = 2_048
@@ -10,17 +11,19 @@ public struct LogOptions: Sendable {
     public var snapshotInterval = 32
     /// Items in one `pendingFlushed` event.
     package var itemsPerFlush = 500
-    /// The mode of a new store's files (whatever the umask says); its folder may be entered by those who may read them. A store holds
-    /// everything that is known of people, so the default is its owner alone.
+    /// The mode of a new store's files (whatever the umask says); its folder may be entered by those who may read them.
+    /// A store holds everything that is known of people, so the default is its owner alone.
     public var fileMode: UInt32 = 0o600
     /// What time it is: microseconds since 1970 UTC.
     public var now: @Sendable () -> Timestamp = { Timestamp.now() }
 
-    /// Called after each commit of appends that stored events, launches included, on the thread that committed, before the next one may
-    /// begin: so it is brief, and leaves the log alone. Not after an erasure, nor for the events of a copy.
+    /// Called after each commit of appends that stored events, launches included, on the thread that committed, before
+    /// the next one may begin: so it is brief, and leaves the log alone. Not after an erasure, nor for the events of a
+    /// copy.
     package var onCommit: (@Sendable (CommitReport) -> Void)?
 
-    /// Events that the caches may be behind at most before they are written, however many users there are; and that are written at once.
+    /// Events that the caches may lag by at most before they are written, however many users there are; and that are
+    /// written at once.
     var greatestLag: UInt64 = 1 << 20
 
     /// Where decided batches go before they are applied.
@@ -45,5 +48,13 @@ public struct LogOptions: Sendable {
         if range.contains(value) { return }
         let most = range.upperBound == .max ? "or more" : "to \(range.upperBound)"
         throw .invalid(place: "The option \(name)", reason: "must be \(range.lowerBound) \(most), not \(value)")
+    }
+}
+
+extension LogOptions {
+    /// Events that the caches may lag by before they are written: as many as there are users, so that a flush, which
+    /// touches nearly every page of `streams`, is paid for by as many events.
+    func lagLimit(_ users: UInt64) -> Int {
+        max(indexLag, Int(min(users, greatestLag)))
     }
 }

@@ -1,5 +1,5 @@
-/// Something to be stored whole or not at all: events, encoded and validated before the commit, or an intent (a launch, a flush) that
-/// the commit decides on what the log holds by then.
+/// Something to be stored whole or not at all: events, encoded and validated before the commit, or an intent (a launch,
+/// a flush) that the commit decides on what the log holds by then.
 public struct PreparedAppend: Sendable {
     enum Intent: Sendable {
         case events
@@ -37,7 +37,7 @@ public struct PreparedAppend: Sendable {
     var deferred: [Int: Deferred] = [:]
     /// Devices on which the items are saved or logged, by item, as far as they are.
     var devices: [Int: Name] = [:]
-    /// What the request left out, behind all items: in the stream of the user, if there is one by then.
+    /// What the request skipped, after all items: in the stream of the user, if there is one by then.
     var leftOut: [(user: UserID?, items: [LeftOut])] = []
     /// What must hold under the write lock.
     private(set) var preconditions = Preconditions()
@@ -47,7 +47,8 @@ public struct PreparedAppend: Sendable {
     /// `contentHash`, if that was known before the commit, whose thread all callers share.
     var preparedHash: [UInt8]?
     var note: [UInt8] = []
-    /// What the commit will encode beside `bytes`, at most: deferred events, and IDs of which `bytes` holds no more than a hash.
+    /// What the commit will encode besides `bytes`, at most: deferred events, and IDs of which `bytes` holds no more
+    /// than a hash.
     var extraBytes = 0
 
     /// Bytes that the append takes in a commit, at most: each event and each new user has a header and a checksum.
@@ -58,7 +59,8 @@ public struct PreparedAppend: Sendable {
 
     init(_ intent: Intent) { self.intent = intent }
 
-    /// Has the append refused unless `preconditions` hold, and takes the addresses `releases` from the users to whom they still lead.
+    /// Has the append refused unless `preconditions` hold, and takes the addresses `releases` from the users to whom
+    /// they still lead.
     ///
     /// The events that release them come before the append's own and are no part of its receipt.
     package mutating func require(_ preconditions: Preconditions, releasing releases: [UserID] = []) {
@@ -68,7 +70,8 @@ public struct PreparedAppend: Sendable {
 
     mutating func expect(_ user: UserID, at version: ExpectedVersion) { preconditions.expect(user, at: version) }
 
-    /// What makes two appends the same: who, what kind, which content, in this order. Of events that are deferred it knows nothing.
+    /// What makes two appends the same: who, what kind, which content, in this order. Of events that are deferred it
+    /// knows nothing.
     var contentHash: [UInt8] {
         var content: [UInt8] = []
         content.reserveCapacity(bytes.count + items.count * 12)
@@ -90,8 +93,8 @@ public struct PreparedAppend: Sendable {
         return KeyCoding.hash(content)
     }
 
-    /// The append in two: its first `count` events under its own key, and the others under `restKey`, in which nothing is expected of
-    /// their users. The first part is the same append as one that was prepared from those events alone.
+    /// The append in two: its first `count` events under its own key, and the others under `restKey`, in which nothing
+    /// is expected of their users. The first part is the same append as one that was prepared from those events alone.
     package func split(
         at count: Int, restKey: String
     ) throws(AppendError) -> (beginning: PreparedAppend, rest: PreparedAppend) {
@@ -138,8 +141,8 @@ public struct PreparedAppend: Sendable {
         return PreparedAppend(.device(Name(device), intent, context))
     }
 
-    /// What `selection` names on `device` will never be flushed. `actor`, who gives it up, and `reason` have 1 to 1,024 bytes each; an actor
-    /// `SDK` is refused, as the device itself gives up under that name what its SDK had taken.
+    /// What `selection` names on `device` will never be flushed. `actor`, who gives it up, and `reason` have 1 to 1,024
+    /// bytes each; an actor `SDK` is refused, as the device itself gives up under that name what its SDK had taken.
     package static func discard(
         device: String, _ selection: PendingSelection, actor: String, reason: String, context: EventContext
     ) throws(AppendError) -> PreparedAppend {
@@ -173,7 +176,8 @@ public struct AppendReceipt: Hashable, Sendable {
     public var isRepetition: Bool
     /// What the first answer added, as given to the append; empty if that was erased.
     package var note: [UInt8]
-    /// Whether the append was stored before and its first event was erased since: nothing is left of what it remembered of its request.
+    /// Whether the append was stored before and its first event was erased since: nothing is left of what it remembered
+    /// of its request.
     package var isErased = false
 
     /// A user and one of their versions.
@@ -191,7 +195,7 @@ public struct AppendReceipt: Hashable, Sendable {
         self.note = note
     }
 
-    /// The answer to the append that stands at `position` with `field`, when it is sent again.
+    /// The answer to the append that is at `position` with `field`, when it is sent again.
     init(repeating field: AppendField, at position: UInt64, _ places: [Place]) {
         self.init(first: Position(rawValue: position), places: places, isRepetition: true, note: field.note)
         isErased = field.isErased

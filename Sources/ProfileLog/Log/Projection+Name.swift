@@ -1,5 +1,6 @@
 extension Projection {
-    /// Refuses one whose states cannot be kept under its name, or that is not folded by `scope`, by which it was asked for.
+    /// Refuses one whose states cannot be kept under its name, or that is not folded by `scope`, by which it was asked
+    /// for.
     static func check(scope: ProjectionScope) throws(AppendError) {
         try checkName()
         if scope == self.scope { return }
@@ -29,7 +30,8 @@ private let builtIn: [any Projection.Type] = [
 ]
 
 extension [any Projection.Type] {
-    /// Refuses a name that no projection may have, and two with one name, which would take each other's states for their own.
+    /// Refuses a name that no projection may have, and two with one name, which would take each other's states for
+    /// their own.
     func checkNames() throws(AppendError) {
         var names: Set<Name> = []
         for projection in self {

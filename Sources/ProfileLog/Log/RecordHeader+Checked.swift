@@ -1,6 +1,6 @@
 extension RecordHeader {
-    /// The header of the record that stands at `position` of the log. Throws `StorageError.damaged` with the place if there is none, or if its
-    /// checksum is not that of its bytes.
+    /// The header of the record that is at `position` of the log. Throws `StorageError.damaged` with the place if there
+    /// is none, or if its checksum is not that of its bytes.
     @inline(__always)
     init(_ record: UnsafeRawBufferPointer?, at position: UInt64) throws {
         guard let record else { throw StorageError.damaged(place: "position \(position) of the log is missing") }

@@ -1,9 +1,10 @@
-/// What the caches on disk have not reached: the index of the log's last events, in memory, built from the records alone.
+/// What the caches on disk have not reached: the index of the log's last events, in memory, built from the records
+/// alone.
 ///
-/// Every entry keeps the position that made it, so that a reader whose transaction is older ignores what came later. It cannot be copied:
-/// whoever looks at it borrows it, and no look-up pays for the retain of a dozen tables.
+/// Every entry keeps the position that made it, so that a reader whose transaction is older ignores what came later. It
+/// cannot be copied: readers borrow it, and no look-up pays for the retain of a dozen tables.
 struct Tail: ~Copyable {
-    /// The tail holds the positions behind this one, without a gap.
+    /// The tail holds the positions after this one, without a gap.
     let base: UInt64
     /// How many users there are, and were at `base`.
     private(set) var userCount: UInt64
@@ -16,7 +17,7 @@ struct Tail: ~Copyable {
     private(set) var entries: [Entry] = []
     private var heads = NumberTable()
     private(set) var identifiers = ByteStringTable()
-    /// Who got an identifier first in the tail, by its number in `identifiers`; 0 for nobody.
+    /// Who got an identifier first in the tail, by its number in `identifiers`; 0 for no user.
     private var firstOwners: [(user: UInt64, position: UInt64)] = []
     /// Who got it after that.
     private var laterOwners: [Int: [(user: UInt64, position: UInt64)]] = [:]
@@ -28,7 +29,7 @@ struct Tail: ~Copyable {
     private(set) var identities: [UInt64: [IdentityNews]] = [:]
     /// Users who went into others.
     private(set) var merges: [UInt64: (target: UInt64, position: UInt64)] = [:]
-    /// Whom `identities` and `merges` tell of, in the order of their arrival.
+    /// The users of `identities` and `merges`, in the order of their arrival.
     private(set) var changedUsers: [UInt64] = []
 
     /// The records that fail their checksum. What they said is in none of the above.
@@ -37,7 +38,8 @@ struct Tail: ~Copyable {
     /// How many items a device holds, for devices of which the writer wanted to know it.
     var loads: [Name: DeviceLoad] = [:]
 
-    /// One event: whose, which version, and where in the tail the same user's event before it is (index + 1; 0 for none).
+    /// One event: whose, which version, and where in the tail the same user's event before it is (index + 1; 0 for
+    /// none).
     struct Entry {
         let user: UInt64
         let version: UInt64
@@ -101,8 +103,8 @@ struct Tail: ~Copyable {
         entries.append(Entry(user: record.user, version: record.version, previous: previous))
     }
 
-    /// Adds a place for the record at `last + 1`, which fails its checksum: in the stream of its user if `header` is known to fit
-    /// there, so that who reads that stream meets it.
+    /// Adds a place for the record at `last + 1`, which fails its checksum: in the stream of its user if `header` is
+    /// known to fit there, so that who reads that stream meets it.
     mutating func addDamaged(_ header: RecordHeader?) {
         let position = last + 1
         damage.append(Damage(position: position, user: header?.user))
@@ -230,7 +232,7 @@ struct Tail: ~Copyable {
 
     func position(at index: Int) -> UInt64 { base + UInt64(index) + 1 }
 
-    /// The user's visible positions behind `checkpoint`, descending, for as long as `body` answers true.
+    /// The user's visible positions after `checkpoint`, descending, for as long as `body` answers true.
     func forEachPosition(
         of user: UInt64, from last: UInt64, downTo checkpoint: UInt64, _ body: (UInt64, UInt64) -> Bool
     ) {
@@ -243,12 +245,13 @@ struct Tail: ~Copyable {
         }
     }
 
-    /// Whom the identifier with this key leads to by the tail: 0 for nobody, nil if the tail does not say.
+    /// The user that the identifier with this key leads to by the tail: 0 for none, nil if the tail does not say.
     func owner(_ key: UnsafeRawBufferPointer, visibleTo last: UInt64) -> UInt64? {
         identifiers.find(key).flatMap { owner(ofIdentifier: $0, visibleTo: last)?.user }
     }
 
-    /// Whom identifier number `index` leads to, and since when; user 0 is nobody. Nil if the tail has nothing visible about it.
+    /// The user that identifier number `index` leads to, and since when; 0 for none. Nil if the tail has nothing
+    /// visible about it.
     func owner(ofIdentifier index: Int, visibleTo last: UInt64) -> (user: UInt64, position: UInt64)? {
         if let later = laterOwners[index]?.last(where: { $0.position <= last }) { return later }
         return firstOwners[index].position <= last ? firstOwners[index] : nil
@@ -257,5 +260,133 @@ struct Tail: ~Copyable {
     /// The version of the event that made the first of these changes; nil if there are none.
     func version(ofFirst changes: [IdentityNews]) -> UInt64? {
         changes.first.map { entries[Int($0.position - base) - 1].version }
+    }
+}
+
+/// What a tail has for the stages of a flush. A row has a number: the user's own, or that of the identifier, contact,
+/// key or device in the tail.
+extension Tail {
+    /// The first `limit` rows of the stage of `progress` after the one that was written last, in the order of their
+    /// keys. Who gets a snapshot is told by `snapshotInterval` (`Options`).
+    ///
+    /// One look at all that the tail has, and memory for twice the limit.
+    func rows(of progress: FlushProgress, snapshotInterval: Int, limit: Int) -> [Int] {
+        let stage = progress.stage
+        switch stage {
+        case .streams, .users: return rows(of: progress, limit, at: { row(at: $0, of: progress) }, precedes: <)
+        case .snapshots:
+            guard snapshotInterval > 0 else { return [] }
+            let interval = UInt64(snapshotInterval)
+            return rows(of: progress, limit, at: { snapshotRow(at: $0, of: progress, interval) }, precedes: <)
+        case .identifiers, .contacts, .keys, .devices:
+            return rows(
+                of: progress, limit, at: { row(at: $0, of: progress) }, precedes: { precedes($0, $1, in: stage) })
+        }
+    }
+
+    @inline(__always)
+    private func rows(
+        of progress: FlushProgress, _ limit: Int, at row: (Int) -> Int?, precedes: (Int, Int) -> Bool
+    ) -> [Int] {
+        let stage = progress.stage
+        var rows: [Int] = []
+        // The rows from here on are not among the first.
+        var end: Int?
+        for index in 0..<candidates(for: stage) {
+            guard let row = row(index) else { continue }
+            if let last = progress.last, !stands(row, behind: last, in: stage) { continue }
+            if let end, !precedes(row, end) { continue }
+            rows.append(row)
+            if rows.count / 2 >= limit {
+                rows.sort(by: precedes)
+                rows.removeLast(rows.count - limit)
+                end = rows.last
+            }
+        }
+        rows.sort(by: precedes)
+        return Array(rows.prefix(limit))
+    }
+
+    /// Among how many the rows of a stage are to be looked for.
+    func candidates(for stage: FlushProgress.Stage) -> Int {
+        switch stage {
+        case .streams, .snapshots: entries.count
+        case .identifiers: identifiers.count
+        case .contacts: contacts.count
+        case .keys: keys.count
+        case .users: changedUsers.count
+        case .devices: deviceNames.count
+        }
+    }
+
+    /// The number of the row of candidate `index`; nil if it is none that this flush writes.
+    @inline(__always)
+    private func row(at index: Int, of progress: FlushProgress) -> Int? {
+        func isNew(_ position: UInt64) -> Bool { position > progress.checkpoint && position <= progress.target }
+        switch progress.stage {
+        case .streams, .snapshots:
+            // A user's first event here represents the user.
+            let entry = entries[index]
+            return entry.previous == 0 && position(at: index) <= progress.target ? Int(exactly: entry.user) : nil
+        case .identifiers:
+            let owner = owner(ofIdentifier: index, visibleTo: progress.target)
+            return owner.map { isNew($0.position) } == true ? index : nil
+        case .contacts: return isNew(contacts.positions[index]) ? index : nil
+        case .keys: return isNew(keys.positions[index]) ? index : nil
+        case .users:
+            let user = changedUsers[index]
+            let isChanged = identities[user]?.contains { isNew($0.position) } == true
+            return isChanged || merges[user].map { isNew($0.position) } == true ? Int(exactly: user) : nil
+        case .devices:
+            return devices[deviceNames[index]]?.contains { isNew($0.position) } == true ? index : nil
+        }
+    }
+
+    /// As `row(at:of:)`, for those alone whose number of events crosses a multiple of `interval` here.
+    @inline(__always)
+    private func snapshotRow(at index: Int, of progress: FlushProgress, _ interval: UInt64) -> Int? {
+        guard let user = row(at: index, of: progress), user > 0,
+            let head = head(UInt64(user), visibleTo: progress.target)
+        else { return nil }
+        // The tail may begin before the checkpoint.
+        let checkpointHead = self.head(UInt64(user), visibleTo: progress.checkpoint)
+        let before = checkpointHead.map { entries[$0].version } ?? entries[index].version - 1
+        return before / interval == entries[head].version / interval ? nil : user
+    }
+
+    /// The key of a row, as `FlushProgress.last` has it.
+    func key(of row: Int, in stage: FlushProgress.Stage) -> [UInt8] {
+        withKey(of: row, in: stage) { Array($0) }
+    }
+
+    /// Whether the key of `row` is greater than `key`.
+    func stands(_ row: Int, behind key: [UInt8], in stage: FlushProgress.Stage) -> Bool {
+        withKey(of: row, in: stage) { row in key.withUnsafeBytes { row.order(to: $0) > 0 } }
+    }
+
+    private func precedes(_ left: Int, _ right: Int, in stage: FlushProgress.Stage) -> Bool {
+        switch stage {
+        case .streams, .snapshots, .users: left < right
+        case .devices: deviceNames[left] < deviceNames[right]
+        case .identifiers, .contacts, .keys:
+            withKey(of: left, in: stage) { left in
+                withKey(of: right, in: stage) { right in left.order(to: right) < 0 }
+            }
+        }
+    }
+
+    @inline(__always)
+    private func withKey<Result>(
+        of row: Int, in stage: FlushProgress.Stage, _ body: (UnsafeRawBufferPointer) -> Result
+    ) -> Result {
+        switch stage {
+        case .streams, .snapshots, .users:
+            var number = UInt64(row).bigEndian
+            return withUnsafeBytes(of: &number) { body($0) }
+        case .identifiers: return identifiers.withBytes(of: row, body)
+        case .contacts: return contacts.keys.withBytes(of: row, body)
+        case .keys: return keys.hashes.withBytes(of: row, body)
+        case .devices: return deviceNames[row].text.withRawUTF8 { body($0) }
+        }
     }
 }

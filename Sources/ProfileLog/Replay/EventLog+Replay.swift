@@ -1,10 +1,11 @@
 extension EventLog {
     /// Replays the log into fresh profiles.
     ///
-    /// With `verify`, proves that what is live is what the log says: each user's profile as it is read (snapshot and tail) must have the
-    /// same bytes as the fresh fold, now and after each of their launches, and their history as many events; what waits on each device must
-    /// be what the fresh profiles hold as pending. The latter is known for the log's end alone: it is left out if `until` is before that.
-    /// `progress` may stop the work by answering false; the report then covers what was done.
+    /// With `verify`, proves that what is live is what the log says: each user's profile as it is read (snapshot and
+    /// tail) must have the same bytes as the fresh fold, now and after each of their launches, and their history as
+    /// many events; what waits on each device must be what the fresh profiles hold as pending. The latter is known for
+    /// the log's end alone: it is skipped if `until` is before that. `progress` may stop the work by answering false;
+    /// the report then covers what was done.
     package func replay(
         threads: Int = 1, until: Position? = nil, verify: Bool = false,
         progress: (LogProgress) -> Bool = { _ in true }
@@ -21,7 +22,8 @@ extension EventLog {
         for _ in 0..<Self.mostReplays {
             let beginning = try lastPosition()
             var report = try replayOnce(P.self, threads: threads, until: until, verify: verify, progress: progress)
-            // Who was erased meanwhile was folded by some slices and read by others as they were before: a state that never was.
+            // A user who was erased at the same time was folded by some slices and read by others as they were before:
+            // a state that never was.
             if try !hasErasure(behind: beginning) { return report }
             if !report.isComplete {
                 report.differences = []
@@ -53,6 +55,34 @@ extension EventLog {
         }
         return report
     }
+
+    /// Replays the log into the store in the folder `path`, which becomes identical: same records, positions, times and
+    /// names.
+    ///
+    /// The folder is made if it does not exist. A copy that was stopped goes on where it stopped; a store that holds
+    /// anything else is refused. Each step is durable before the next. `progress` may stop the work by answering false.
+    ///
+    /// With `latest`, an event with a later time gets that time in the copy: the clock was ahead when it was recorded
+    /// (docs/decisions/0007). Such a copy goes on only in one run.
+    package func replay(
+        into path: String, until: Position? = nil, latest: Timestamp? = nil,
+        progress: (LogProgress) -> Bool = { _ in true }
+    ) throws -> ReplayReport {
+        try LogCopier(source: self).copy(into: path, until: until, latest: latest, progress: progress)
+    }
+
+    /// Rewrites the file of the store in the folder `path`, so that nothing is in it but what the tables hold: free
+    /// pages, where erased values may still be, are gone, and their bytes go back to the disk.
+    ///
+    /// Needs the store alone (`StorageError.inUse` otherwise), and room for a second file. The new file takes the old
+    /// one's place when it is complete and on the disk; until then a crash leaves the store as it was. Disks may keep
+    /// what was in the old file, and so do backups.
+    package static func compact(
+        path: String, options: LogOptions = LogOptions(),
+        projections: [any Projection.Type] = [ProfileProjection.self], progress: (LogProgress) -> Bool = { _ in true }
+    ) throws -> Compaction {
+        try LogCopier.compact(path: path, options: options, projections: projections, progress: progress)
+    }
 }
 
 /// What a replay found.
@@ -67,7 +97,8 @@ public struct ReplayReport: Hashable, Sendable {
     package var digest: String
     /// Whether the replay came to its end.
     package var isComplete: Bool
-    /// Comparisons of a profile that is read live with a fresh fold: one for each user, and one for each of their launches and flushes.
+    /// Comparisons of a profile that is read live with a fresh fold: one for each user, and one for each of their
+    /// launches and flushes.
     package var compared = 0
     /// Devices of which that was compared what waits on them; nil if it was not.
     package var devices: Int?
@@ -95,7 +126,7 @@ private struct LiveProof<P: Projection> {
             if P.encode(live) != P.encode(state) {
                 report.note("user \(user.rawValue) at version \(version.rawValue)")
             }
-            // A snapshot spares the profile of now the history behind it, and no profile of another time.
+            // A snapshot spares the profile of now the history before it, and no profile of another time.
             if try log.version(of: user, at: replayer.position) != version {
                 report.note("the history of user \(user.rawValue)")
             }
@@ -116,7 +147,7 @@ private struct LiveProof<P: Projection> {
 
     /// What tables `devices` and `pending` and the tail say of each device must be what its events say.
     private func compareDevices(_ report: inout ReplayReport) throws {
-        // One view of all devices: others may write meanwhile.
+        // One view of all devices: others may write at the same time.
         let (live, end) = try log.withView { view, transaction in
             var states: [Name: [UInt8]] = [:]
             for device in try view.devices(transaction) {
@@ -136,17 +167,18 @@ private struct LiveProof<P: Projection> {
         report.devices = known.count
     }
 
-    /// Folds the user's events one by one, and after each launch and each flush compares with the state as it is read for that version.
+    /// Folds the user's events one by one, and after each launch and each flush compares with the state as it is read
+    /// for that version.
     private func compareLaunches(of user: UserNumber, to last: Version, _ report: inout ReplayReport) throws {
         var fresh = P.initial
         var version: UInt64 = 0
         try log.withView { view, transaction in
             for position in try view.positions(of: user.rawValue, from: 1, to: last.rawValue, transaction) {
-                try log.fold(P.self, [position], into: &fresh, view, transaction)
+                try log.states.fold(P.self, [position], into: &fresh, view, transaction)
                 version += 1
-                let kind = try EventLog.header(at: position, transaction, view.tables).kind
+                let kind = try OpenStore.header(at: position, transaction, view.tables).kind
                 guard kind == .appLaunched || kind == .pendingFlushed else { continue }
-                let live = try log.state(P.self, user.rawValue, version: version, view, transaction)
+                let live = try log.states.state(P.self, user.rawValue, version: version, view, transaction)
                 report.compared += 1
                 if P.encode(live) != P.encode(fresh) {
                     report.note("user \(user.rawValue) at version \(version), after a launch")

@@ -1,23 +1,24 @@
 internal import Synchronization
 
-/// The state of a projection over the whole store, kept in memory: each catching up folds in only what is new since the last one.
+/// The state of a projection over the whole store, kept in memory: each catching up folds in only what is new since the
+/// last one.
 ///
-/// Any thread may look; one at a time catches up. The first look reads the stored state and folds what follows it, and so does the first one
-/// behind an erasure: whoever must not wait for that asks ``catchUpIfNear()``.
+/// Any thread may look; one at a time catches up. The first look reads the stored state and folds what follows it, and
+/// so does the first one after an erasure: a caller who must not wait for that asks ``catchUpIfNear()``.
 package final class LiveState<P: Projection>: Sendable {
     private let log: EventLog
     private let reached = Guarded<(state: P.State, position: Position)?>(nil)
-    /// Held by whoever folds from the beginning, so that it is done once; nobody is kept from looking meanwhile.
+    /// Held while a caller folds from the beginning, so that it is done once; others can look at the same time.
     private let beginning = Mutex<Void>(())
 
-    /// Events that are folded in while nobody can look.
+    /// Events that are folded in while no one can look.
     private static var eventsAtOnce: UInt64 { 10_000 }
 
     /// A live state of `log`; nothing is read yet.
     package init(_ log: EventLog) { self.log = log }
 
-    /// Folds in what was acknowledged before the call, and tells how far the state reaches now. However many are erased meanwhile, it folds
-    /// from the beginning once.
+    /// Folds in what was acknowledged before the call, and tells how far the state reaches now. However many users are
+    /// erased in the meantime, it folds from the beginning once.
     @discardableResult
     package func catchUp() throws -> Position {
         let last = try log.lastPosition()
@@ -44,7 +45,8 @@ package final class LiveState<P: Projection>: Sendable {
         return try last.rawValue - position.rawValue <= Self.eventsAtOnce && advance() != nil
     }
 
-    /// Folds in some of what is new. Nil if the state must be begun anew: there is none, or somebody was erased whom it knows.
+    /// Folds in some of what is new. Nil if the fold must start again: there is no state, or a user that it knows was
+    /// erased.
     private func advance() throws -> Position? {
         try reached.withWriting { reached throws(any Error) in
             // Taken out, so that it is changed in place; if that fails, the next one begins with the stored state.
@@ -57,9 +59,10 @@ package final class LiveState<P: Projection>: Sendable {
         }
     }
 
-    /// Lends the state as the last catching up left it. Nobody catches up meanwhile, so `body` should be short.
+    /// Lends the state as the last catching up left it. No one catches up at the same time, so `body` should be short.
     ///
-    /// If there is none, or an erasure has taken it away, it catches up first: whoever must not wait for that asks ``withStateIfThere(_:)``.
+    /// If there is none, or an erasure has taken it away, it catches up first: a caller who must not wait for that asks
+    /// ``withStateIfThere(_:)``.
     package func withState<Result>(_ body: (P.State) throws -> Result) throws -> Result {
         if let result = try withStateIfThere(body) { return result }
         try catchUp()
@@ -75,8 +78,8 @@ package final class LiveState<P: Projection>: Sendable {
 }
 
 extension EventLog {
-    /// Folds what follows `position` into `state`, which has reached it, and tells how far it reaches now. Nil if somebody was erased
-    /// behind it: the state holds what the log does not say any more.
+    /// Folds what follows `position` into `state`, which has reached it, and tells how far it reaches now. Nil if a
+    /// user was erased after it: the state holds what the log does not say any more.
     func advance<P: Projection>(
         _: P.Type, _ state: inout P.State, from position: Position, atMost events: UInt64
     ) throws -> Position? {
@@ -84,7 +87,7 @@ extension EventLog {
             guard position.rawValue <= view.last else { return position }
             var isWhole = true
             let end = min(view.last, position.rawValue + events)
-            try Self.scan(view.tables, from: position.rawValue + 1, to: end, transaction) { place, header in
+            try OpenStore.scan(view.tables, from: position.rawValue + 1, to: end, transaction) { place, header in
                 P.apply(EventView(header: header, position: Position(rawValue: place), names: names), to: &state)
                 isWhole = header.kind != .userErased
                 return isWhole

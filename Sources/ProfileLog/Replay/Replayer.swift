@@ -1,10 +1,10 @@
 internal import Crypto
 
-/// Folds the whole log anew into the states of all users (or devices, or of the whole store: `Projection.scope`), apart from everything
-/// that is cached.
+/// Folds the whole log again into the states of all users (or devices, or of the whole store: `Projection.scope`),
+/// apart from everything that is cached.
 ///
-/// Users are folded in parallel, each on one thread; memory grows with users and not with events. A replayer can be stopped after any
-/// slice and goes on where it stopped; it is not shared between threads.
+/// Users are folded in parallel, each on one thread; memory grows with users and not with events. A replayer can be
+/// stopped after any slice and goes on where it stopped; it is not shared between threads.
 public final class Replayer<P: Projection> {
     /// The last position that is folded.
     public private(set) var position: Position = .start
@@ -27,11 +27,13 @@ public final class Replayer<P: Projection> {
         lanes = (0..<max(1, threads)).map { _ in Guarded(Lane()) }
     }
 
-    /// How many records one read transaction sees at most: long ones would keep pages from being used again, and Ctrl-C is asked for behind
-    /// each. Some tenths of a second's work: at the end of each slice the threads wait for the slowest of them.
+    /// How many records one read transaction sees at most: long ones would keep pages from being used again, and Ctrl-C
+    /// is asked for after each. Some tenths of a second's work: at the end of each slice the threads wait for the
+    /// slowest of them.
     static var sliceLength: UInt64 { 1 << 18 }
 
-    /// Folds up to `target` (or the end of the log). `progress` is asked after each slice, and stops the replay with false.
+    /// Folds up to `target` (or the end of the log). `progress` is asked after each slice, and stops the replay with
+    /// false.
     ///
     /// Returns whether `target` was reached.
     @discardableResult
@@ -104,7 +106,8 @@ public final class Replayer<P: Projection> {
         _ record: UnsafeRawBufferPointer, _ position: UInt64, _ lane: inout Lane, _ count: UInt64, _ log: EventLog
     ) throws {
         let header = try RecordHeader(record, at: position)
-        // Each user's first event took a position of its own: a greater number is damage, and would take memory for all users below it.
+        // Each user's first event took a position of its own: a greater number is damage, and would take memory for all
+        // users below it.
         guard header.user <= position else {
             throw StorageError.damaged(place: "the record at position \(position) is of a user who cannot be there yet")
         }
@@ -120,7 +123,7 @@ public final class Replayer<P: Projection> {
         lane.versions[slot] = header.version
         if header.kindNumber == EventKind.usersMerged.rawValue {
             try log.withView { view, transaction in
-                try log.merge(P.self, header, position, into: &lane.states[slot], view, transaction)
+                try log.states.merge(P.self, header, position, into: &lane.states[slot], view, transaction)
             }
         }
         P.apply(
@@ -156,7 +159,8 @@ public final class Replayer<P: Projection> {
 
     // MARK: - What came out
 
-    /// Calls `body` with each user who has events, their version and state, ascending by number; with nobody if the fold is not by user.
+    /// Calls `body` with each user who has events, their version and state, ascending by number; with none if the fold
+    /// is not by user.
     public func forEachUser(_ body: (UserNumber, Version, P.State) throws -> Void) rethrows {
         let count = lanes.count
         let slots = lanes.map { $0.withReading { $0.versions.count } }.max() ?? 0
@@ -187,8 +191,8 @@ public final class Replayer<P: Projection> {
     /// The state of a fold over the whole store.
     public var state: P.State { lanes[0].withReading { $0.states.first } ?? P.initial }
 
-    /// SHA-256 over all states, in hexadecimal: equal folds, equal digests. With each user's state stand their number and version, with a
-    /// device's its ID.
+    /// SHA-256 over all states, in hexadecimal: equal folds, equal digests. With each user's state are their number and
+    /// version, with a device's its ID.
     public func digest() -> String {
         var hash = SHA256()
         switch P.scope {

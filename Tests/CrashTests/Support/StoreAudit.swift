@@ -167,7 +167,7 @@ struct StoreAudit: Sendable {
         var fresh: [UserNumber: ProfileState] = [:]
         try log.environment.withReadTransaction { transaction in
             guard !events.isEmpty else { return }
-            try EventLog.scan(log.environment.tables, from: 1, to: UInt64(events.count), transaction) {
+            try OpenStore.scan(log.environment.tables, from: 1, to: UInt64(events.count), transaction) {
                 position, header in
                 let user = UserNumber(rawValue: header.user)
                 let view = EventView(header: header, position: Position(rawValue: position), names: log.names)

@@ -244,7 +244,9 @@ struct DeviceLogTests {
             merges.append(try .identity(merge, context: .test))
         }
         for answer in log.commit(merges) { _ = try answer.get() }
-        while try !log.writing.withLock({ _ in try log.writeIndexSlice(rows: 1) }) { try log.expectSound() }
+        while try !log.store.writing.withLock({ _ in try log.caches.writeIndexSlice(rows: 1) }) {
+            try log.expectSound()
+        }
         for number in 0..<6 {
             let user = try #require(try log.find(.device("d\(number)")))
             _ = try log.changeUser(device: "d\(number)", to: .externalID("ana"))

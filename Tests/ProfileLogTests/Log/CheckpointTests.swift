@@ -55,14 +55,14 @@ struct CheckpointTests {
         try fill(first)
         try first.writeIndex()
         try first.damage(.checkpoints, isFlush ? FlushProgress.key : IndexCheckpoint.key) { $0 = Array($0.dropLast()) }
-        let found = try second.environment.withReadTransaction { try second.checkpointRow($0) }
+        let found = try second.environment.withReadTransaction { try second.caches.checkpointRow($0) }
         #expect(!found.isUsable)
         try first.rebuildCaches()
         let indexed = try first.extent().indexed
-        try second.dropCaches(ifStill: found)
+        try second.caches.dropCaches(ifStill: found)
         #expect(try second.extent().indexed == indexed)
-        let now = try second.environment.withReadTransaction { try second.checkpointRow($0) }
-        try second.dropCaches(ifStill: now)
+        let now = try second.environment.withReadTransaction { try second.caches.checkpointRow($0) }
+        try second.caches.dropCaches(ifStill: now)
         #expect(try second.extent().indexed.rawValue == 0)
         try first.writeIndex()
         try second.expectSound()

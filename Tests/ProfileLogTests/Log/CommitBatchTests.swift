@@ -121,9 +121,9 @@ struct ReplicaTests {
         wrong.tombstones.removeLast()
         wrong.tombstones.append(.init(position: 1, tombstone: [1]))
         let before = try run.replica.rows(.log)
-        #expect(throws: StorageError.self) { try run.replica.apply(wrong) }
+        #expect(throws: StorageError.self) { try run.replica.committer.apply(wrong) }
         #expect(try run.replica.rows(.log) == before)
-        for batch in batches { try run.replica.apply(CommitBatch(decoding: batch)) }
+        for batch in batches { try run.replica.committer.apply(CommitBatch(decoding: batch)) }
         try run.expectSame()
         try run.expectProof()
     }
@@ -270,7 +270,7 @@ private struct ReplicaRun {
     }
 
     func follow() throws {
-        for batch in transport.take() { try replica.apply(CommitBatch(decoding: batch)) }
+        for batch in transport.take() { try replica.committer.apply(CommitBatch(decoding: batch)) }
         try expectSame()
     }
 

@@ -103,7 +103,7 @@ struct ContainedDamageTests {
         try log.damage(.log, withNumberKey(3) { Array($0) }) { $0[$0.count - 5] ^= 1 }
         for _ in 0..<2 {
             #expect(try greatestLag(log, 100) < 60)
-            #expect(log.tail.withReading { $0.entries.count } < 60)
+            #expect(log.store.tail.withReading { $0.entries.count } < 60)
             log = try EventLog(path: folder.path, options: .small(clock, indexLag: 10))
         }
         let ana = try #require(try log.find(.externalID("ana")))
@@ -128,7 +128,7 @@ struct ContainedDamageTests {
         for _ in 0..<20 { _ = try log.append([played], to: .externalID("ana")) }
         // If it were asked, it would not refuse any more.
         try log.damage(.log, record) { $0[$0.count - 5] ^= 1 }
-        log.writeIndexIfDue()
+        log.caches.writeIndexIfDue()
         #expect(try log.extent().indexed == indexed)
         try log.rebuildCaches()
         try log.expectSound()

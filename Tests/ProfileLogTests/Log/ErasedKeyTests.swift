@@ -50,7 +50,7 @@ struct ErasedKeyTests {
         let copied = try EventLog(path: copy.path, options: .small(clock))
         try body(copied)
         try copied.expectSound()
-        try log.dropCaches()
+        try log.caches.dropCaches()
         try body(log)
         try log.expectSound()
     }

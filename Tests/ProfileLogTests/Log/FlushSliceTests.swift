@@ -27,7 +27,7 @@ struct FlushSliceTests {
             let again = try log.append(
                 [played], to: .externalID("u\(earlier % 24)"), idempotencyKey: "k\(earlier)")
             #expect(again.isRepetition)
-            guard log.flush.withLock({ $0 != nil }) else { continue }
+            guard log.caches.flush.withLock({ $0 != nil }) else { continue }
             slices += 1
             try log.expectSound()
             // The flush is left as it is, as by a process that died.
@@ -47,7 +47,7 @@ struct FlushSliceTests {
         let played = ProfileEvent.customEventLogged(CustomEvent(name: "played"))
         for user in 0..<150 { _ = try log.append([played], to: .externalID("u\(user)")) }
         let time = SharedInstant()
-        log.sliceSize.withLock { $0 = SliceSize(most: 256, now: { time.now }) }
+        log.caches.sliceSize.withLock { $0 = SliceSize(most: 256, now: { time.now }) }
         let (held, release) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
         let done = DispatchSemaphore(value: 0)
         Thread.detachNewThread {
@@ -58,7 +58,7 @@ struct FlushSliceTests {
         }
         held.wait()
         Thread.detachNewThread {
-            _ = try? log.writing.withLock { _ in try log.writeIndexSlice() }
+            _ = try? log.store.writing.withLock { _ in try log.caches.writeIndexSlice() }
             done.signal()
         }
         // Time to come to the lock; if it does not, nothing is wrong.
@@ -66,8 +66,8 @@ struct FlushSliceTests {
         time.advance(.seconds(1))
         release.signal()
         done.wait()
-        #expect(log.flush.withLock { $0 != nil })
-        #expect(log.sliceSize.withLock { $0.rows } == 256)
+        #expect(log.caches.flush.withLock { $0 != nil })
+        #expect(log.caches.sliceSize.withLock { $0.rows } == 256)
     }
 }
 

@@ -26,7 +26,7 @@ struct IndexFlushTests {
         for user in 1...60 { _ = try log.append([played], to: .externalID("u\(user)")) }
         var here = FlushProgress(checkpoint: 0, target: try log.lastPosition().rawValue)
         here.last = key(50)
-        var flush = IndexFlush(here, log.tail, recordedAt: 0, snapshotInterval: 8)
+        var flush = IndexFlush(here, log.store.tail, recordedAt: 0, snapshotInterval: 8)
         flush.findRows(3)
         var there = here
         there.last = key(10)
@@ -50,10 +50,10 @@ struct IndexFlushTests {
     func begunAnew() throws {
         let (log, other) = try (open(), open())
         for user in 1...60 { _ = try log.append([played], to: .externalID("u\(user)")) }
-        for _ in 0..<10 { _ = try log.writing.withLock { _ in try log.writeIndexSlice() } }
-        try other.dropCaches()
-        _ = try other.writing.withLock { _ in try other.writeIndexSlice() }
-        try log.writeIndexInSlices()
+        for _ in 0..<10 { _ = try log.store.writing.withLock { _ in try log.caches.writeIndexSlice() } }
+        try other.caches.dropCaches()
+        _ = try other.store.writing.withLock { _ in try other.caches.writeIndexSlice() }
+        try log.caches.writeIndexInSlices()
         try log.expectSound()
         let progress = FlushProgress(checkpoint: 0, target: 120)
         #expect(!progress.isSameFlush(as: FlushProgress(checkpoint: 0, target: 120)))
@@ -66,8 +66,8 @@ struct IndexFlushTests {
         try log.writeIndex()
         let checkpoint = try log.lastPosition().rawValue
         for user in 1...60 { _ = try log.append([played], to: .externalID("u\(user)"), idempotencyKey: "k\(user)") }
-        for _ in 0..<40 { _ = try log.writing.withLock { _ in try log.writeIndexSlice() } }
-        let progress = try #require(log.flush.withLock { $0?.progress })
+        for _ in 0..<40 { _ = try log.store.writing.withLock { _ in try log.caches.writeIndexSlice() } }
+        let progress = try #require(log.caches.flush.withLock { $0?.progress })
         var row: [UInt8] = []
         row.appendBigEndian(UInt32(1))
         row.appendBigEndian(checkpoint)
@@ -93,9 +93,9 @@ struct IndexFlushTests {
         }
         var progress: FlushProgress?
         repeat {
-            let isFinished = try log.writing.withLock { _ in try log.writeIndexSlice(rows: 1) }
+            let isFinished = try log.store.writing.withLock { _ in try log.caches.writeIndexSlice(rows: 1) }
             try #require(!isFinished)
-            progress = log.flush.withLock { $0?.progress }
+            progress = log.caches.flush.withLock { $0?.progress }
         } while progress?.stage != .devices || progress?.last == nil
         let device = try #require(progress?.last)
         // A device as the program before wrote it: without the chunks of its last launch.

@@ -32,7 +32,7 @@ struct IndexRoundTests {
             try log.damage(.checkpoints, IndexCheckpoint.key) { $0[9] ^= 1 }
         }
         log = try open(greatestLag: 50)
-        #expect(log.tail.withReading { $0.entries.count } <= 100)
+        #expect(log.store.tail.withReading { $0.entries.count } <= 100)
         try log.expectSound()
         try log.writeIndex()
         try log.expectSound()
@@ -65,6 +65,6 @@ struct IndexRoundTests {
         #expect(try log.statistics().extent.indexed == log.lastPosition())
         try log.remove(.checkpoints, IndexCheckpoint.key)
         log = try open(greatestLag: 50)
-        #expect(try log.lastPosition().rawValue == log.tail.withReading { $0.last })
+        #expect(try log.lastPosition().rawValue == log.store.tail.withReading { $0.last })
     }
 }

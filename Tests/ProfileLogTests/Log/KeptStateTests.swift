@@ -83,10 +83,10 @@ struct KeptStateTests {
         let (log, user) = try filled(1_100)
         let seen = try log.lastPosition().rawValue
         let fold = try log.withView { view, transaction in
-            try log.foldedState(UsageProjection.self, user.rawValue, version: 1_101, view, transaction)
+            try log.states.foldedState(UsageProjection.self, user.rawValue, version: 1_101, view, transaction)
         }
         _ = try log.erase([ana], actor: "a test", reason: "asked to")
-        try log.keep(UsageProjection.self, fold, of: user, seen: seen)
+        try log.states.keep(UsageProjection.self, fold, of: user, seen: seen)
         #expect(try snapshots(log).isEmpty)
         #expect(try log.keptState(UsageProjection.self, of: user) == UsageState())
     }

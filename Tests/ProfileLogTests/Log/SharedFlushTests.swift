@@ -50,7 +50,7 @@ struct SharedFlushTests {
         let (log, other) = try (open(), open())
         for round in 0..<200 { _ = try other.append([played], to: .externalID("u\(round % 90)")) }
         let end = try log.lastPosition().rawValue
-        try log.writeBeforeClosing()
+        try log.caches.writeBeforeClosing()
         #expect(try indexed(log) == end)
         for round in 0..<200 { _ = try other.append([played], to: .externalID("u\(round % 90)")) }
         _ = try log.erase([.externalID("u3")], actor: "test", reason: "asked")
@@ -64,8 +64,8 @@ struct SharedFlushTests {
         for round in 0..<18 { _ = try other.append([played], to: .externalID("u\(round % 7)")) }
         try log.writeIndex()
         for _ in 0..<10 { _ = try other.append([played], to: .externalID("u1")) }
-        #expect(other.tail.withReading { $0.entries.count } == 10)
-        #expect(other.flush.withLock { $0 == nil })
+        #expect(other.store.tail.withReading { $0.entries.count } == 10)
+        #expect(other.caches.flush.withLock { $0 == nil })
         try other.expectSound()
     }
 
@@ -73,12 +73,12 @@ struct SharedFlushTests {
     func rebuiltTail() throws {
         let log = try open()
         var round = 0
-        while log.flush.withLock({ $0 == nil }) {
+        while log.caches.flush.withLock({ $0 == nil }) {
             _ = try log.append([played], to: .externalID("u\(round)"))
             round += 1
         }
         // As after a commit that failed.
-        try log.environment.withReadTransaction { try log.rebuildTail($0) }
+        try log.environment.withReadTransaction { try log.store.rebuildTail($0) }
         let last = try log.lastPosition().rawValue
         for _ in 0..<200 where try indexed(log) == 0 { _ = try log.append([played], to: .externalID("u0")) }
         #expect(try indexed(log) == last)
@@ -100,7 +100,7 @@ struct SharedFlushTests {
                 _ = try log.append(
                     [.customEventSaved(CustomEvent(name: "saved"))], to: user, context: .saved(on: device))
             }
-            guard log.flush.withLock({ $0?.progress.stage == .devices }) else { continue }
+            guard log.caches.flush.withLock({ $0?.progress.stage == .devices }) else { continue }
             slices += 1
             try log.expectSound()
             #expect(try log.replay(verify: true).isEqual)
@@ -116,7 +116,7 @@ struct SharedFlushTests {
         var log = try open()
         for round in 0..<300 {
             _ = try log.append([played], to: .externalID("u\(round % 60)"), idempotencyKey: "k\(round)")
-            if try indexed(log) > 0, log.flush.withLock({ $0 != nil }) { break }
+            if try indexed(log) > 0, log.caches.flush.withLock({ $0 != nil }) { break }
         }
         try log.damage(.checkpoints, FlushProgress.key) { row in
             if isMark { row = Array(1...16) } else { row[14] ^= 1 }

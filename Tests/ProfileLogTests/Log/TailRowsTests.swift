@@ -22,17 +22,17 @@ struct TailRowsTests {
         for stage in [FlushProgress.Stage.streams, .snapshots, .identifiers, .contacts, .keys, .users, .devices] {
             var progress = FlushProgress(checkpoint: begin, target: end)
             progress.stage = stage
-            let all = log.tail.withReading { $0.rows(of: progress, snapshotInterval: 2, limit: .max) }
+            let all = log.store.tail.withReading { $0.rows(of: progress, snapshotInterval: 2, limit: .max) }
             #expect(!all.isEmpty)
-            let keys = log.tail.withReading { tail in all.map { tail.key(of: $0, in: stage) } }
+            let keys = log.store.tail.withReading { tail in all.map { tail.key(of: $0, in: stage) } }
             #expect(zip(keys, keys.dropFirst()).allSatisfy { $0.lexicographicallyPrecedes($1) })
             var found: [Int] = []
             while true {
-                let next = log.tail.withReading { $0.rows(of: progress, snapshotInterval: 2, limit: limit) }
+                let next = log.store.tail.withReading { $0.rows(of: progress, snapshotInterval: 2, limit: limit) }
                 #expect(next.count <= limit)
                 found += next
                 guard let row = next.last else { break }
-                progress.last = log.tail.withReading { $0.key(of: row, in: stage) }
+                progress.last = log.store.tail.withReading { $0.key(of: row, in: stage) }
             }
             #expect(found == all)
         }
@@ -58,7 +58,7 @@ struct TailRowsTests {
         func users(upTo target: UInt64, interval: Int = 8) -> [String] {
             var progress = FlushProgress(checkpoint: begin, target: target)
             progress.stage = .snapshots
-            let rows = log.tail.withReading { $0.rows(of: progress, snapshotInterval: interval, limit: .max) }
+            let rows = log.store.tail.withReading { $0.rows(of: progress, snapshotInterval: interval, limit: .max) }
             return rows.map { ["reaches", "passes", "stays below"][$0 - 1] }
         }
         #expect(users(upTo: end) == ["reaches", "stays below"])

@@ -21,7 +21,7 @@ struct UnfinishedCommitTests {
     private func whileCommitting(_ users: [UserID], to log: EventLog, _ body: () throws -> Void) throws {
         do {
             try log.environment.withWriteTransaction { transaction in
-                let seen = try log.catchUpWriting(transaction)
+                let seen = try log.store.catchUpWriting(transaction)
                 let view = LogView(
                     tail: seen.tail, tables: seen.tables, nameTable: log.names, checkpoint: seen.checkpoint,
                     last: .max)
@@ -41,7 +41,7 @@ struct UnfinishedCommitTests {
                 throw Aborted()
             }
         } catch is Aborted {
-            try log.environment.withReadTransaction { try log.rebuildTail($0) }
+            try log.environment.withReadTransaction { try log.store.rebuildTail($0) }
         }
     }
 

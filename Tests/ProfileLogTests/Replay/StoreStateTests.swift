@@ -137,11 +137,11 @@ struct StoreStateTests {
         let before = try log.state(overStore: KindsSeen.self)
         _ = try log.erase([.externalID("user 1")], actor: "a test", reason: "asked to")
         let reached = before.position.rawValue
-        #expect(try !log.keep(KindsSeen.self, before.state, at: reached, seen: reached))
+        #expect(try !log.states.keep(KindsSeen.self, before.state, at: reached, seen: reached))
         #expect(try stored(log) == nil)
         let after = try log.state(overStore: KindsSeen.self)
         let end = after.position.rawValue
-        _ = try log.keep(KindsSeen.self, after.state, at: end, seen: end)
+        _ = try log.states.keep(KindsSeen.self, after.state, at: end, seen: end)
         #expect(try stored(log) != nil)
         try log.expectSound()
     }

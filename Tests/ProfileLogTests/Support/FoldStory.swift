@@ -33,7 +33,7 @@ struct FoldStory<P: Projection> {
         let log = try EventLog(
             path: folder.path, create: true, options: .small(TestClock()), projections: [P.self])
         let batch = Self.batch(given + when, log.names)
-        try log.apply(batch)
+        try log.committer.apply(batch)
         try Self.expectLaws(batch, log, location)
         let before = try Self.live(log, after: given.count)
         try body(
@@ -44,7 +44,7 @@ struct FoldStory<P: Projection> {
     /// The state as it is read after `count` events of the one user; where all are folded into one, it is that of the store.
     private static func live(_ log: EventLog, after count: Int) throws -> P.State {
         try log.withView { view, transaction in
-            try log.state(P.self, 1, version: UInt64(count), view, transaction)
+            try log.states.state(P.self, 1, version: UInt64(count), view, transaction)
         }
     }
 

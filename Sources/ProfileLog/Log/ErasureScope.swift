@@ -1,16 +1,34 @@
+/// A user to erase.
+struct ErasureTarget {
+    let id: UserID
+    /// The user that the ID must lead to; nil for any.
+    var number: UserNumber?
+
+    /// The user's number; nil if there is none. Throws `AppendError.versionConflict` if the ID must lead to another
+    /// user.
+    func user(_ view: LogView, braze: BrazeIDs, _ transaction: borrowing some Reading & ~Copyable) throws -> UInt64? {
+        let user = try view.user(id, braze: braze, transaction)
+        if let number, number.rawValue != user {
+            let actual = try user.map { try view.version(of: $0, transaction) } ?? 0
+            throw AppendError.versionConflict(user: id, expected: .any, actual: Version(rawValue: actual))
+        }
+        return user
+    }
+}
+
 /// Persons who are to be erased, and what their records lead to.
-struct ErasureTraces {
+struct ErasureScope {
     /// The numbers of these users and of everybody who was merged into them.
     private(set) var users: Set<UInt64> = []
-    /// Where their records stand that have a content.
+    /// The positions of their records that have a content.
     private(set) var positions: [UInt64] = []
     private(set) var identifiers: Set<[UInt8]> = []
     private(set) var contacts: Set<[UInt8]> = []
     private(set) var devices: Set<Name> = []
     private(set) var names: Set<UInt32> = []
 
-    /// Takes in a user, and everybody who was merged into them: one after the other, since a chain of merges may have as many links as
-    /// there are users.
+    /// Takes in a user, and everybody who was merged into them: one after the other, since a chain of merges may have
+    /// as many links as there are users.
     mutating func follow(
         _ user: UInt64, _ view: LogView, _ transaction: borrowing some Reading & ~Copyable
     ) throws {
@@ -19,7 +37,7 @@ struct ErasureTraces {
             guard users.insert(user).inserted else { continue }
             let version = try view.version(of: user, transaction)
             for position in try view.positions(of: user, from: 1, to: version, transaction) {
-                // What a damaged record says of IDs, names and devices is not where the person's values stand.
+                // What a damaged record says of IDs, names and devices does not lead to the person's values.
                 let header = try RecordHeader(transaction.get(view.tables.log, position), at: position)
                 guard let body = RecordBody(header.body) else {
                     throw StorageError.damaged(place: "the record at position \(position) is unreadable")
@@ -43,12 +61,12 @@ struct ErasureTraces {
     }
 }
 
-/// What the rest of the log says about the names and devices of persons who are to be erased. It is looked at while others write, up to
-/// where the log ended at the beginning; what they add is looked at under the write lock.
+/// What the rest of the log says about the names and devices of persons who are to be erased. It is looked at while
+/// others write, up to where the log ended at the beginning; what they add is looked at under the write lock.
 struct ErasureSurvey {
     /// Whose names and devices are looked for.
-    let traces: ErasureTraces
-    /// Names that nobody else used so far.
+    let scope: ErasureScope
+    /// Names that no other user used so far.
     private(set) var unusedNames: Set<UInt32>
     /// Their devices, as others made them.
     private(set) var devices: [Name: DeviceState] = [:]
@@ -57,34 +75,35 @@ struct ErasureSurvey {
     /// How far the log was looked at.
     private(set) var position: UInt64 = 0
 
-    init(_ traces: ErasureTraces, beginning: UInt64) {
-        self.traces = traces
+    init(_ scope: ErasureScope, beginning: UInt64) {
+        self.scope = scope
         self.beginning = beginning
-        unusedNames = traces.names
+        unusedNames = scope.names
     }
 
-    /// The log changed under the survey: somebody else was erased, or the persons have more names or devices than it looked for.
+    /// The log changed under the survey: another user was erased, or the persons have more names or devices than it
+    /// looked for.
     struct Outdated: Error {}
 
-    /// Looks at the records behind `position` up to `end`.
+    /// Looks at the records after `position` up to `end`.
     mutating func read(to end: UInt64, _ tables: Tables, _ transaction: borrowing some Reading & ~Copyable) throws {
         defer { position = end }
-        if traces.names.isEmpty, traces.devices.isEmpty { return }
-        try EventLog.scan(tables, from: position + 1, to: end, transaction) { position, header in
+        if scope.names.isEmpty, scope.devices.isEmpty { return }
+        try OpenStore.scan(tables, from: position + 1, to: end, transaction) { position, header in
             if header.kind == .userErased, position > beginning { throw Outdated() }
-            if traces.users.contains(header.user) { return true }
+            if scope.users.contains(header.user) { return true }
             guard let body = RecordBody(header.body), !body.erased else { return true }
             if !unusedNames.isEmpty { body.forEachName(header.kind) { unusedNames.remove($0) } }
             DeviceChange.forEach(header, body, position) { device, change in
-                if traces.devices.contains(device) { devices[device, default: DeviceState()].apply(change) }
+                if scope.devices.contains(device) { devices[device, default: DeviceState()].apply(change) }
             }
-            return position >= beginning || !(unusedNames.isEmpty && traces.devices.isEmpty)
+            return position >= beginning || !(unusedNames.isEmpty && scope.devices.isEmpty)
         }
     }
 
-    /// Whether it looks for all that `traces`, found later, lead to.
-    func covers(_ traces: ErasureTraces) -> Bool {
-        traces.users == self.traces.users && traces.names.isSubset(of: self.traces.names)
-            && traces.devices.isSubset(of: self.traces.devices)
+    /// Whether it looks for all that `scope`, found later, lead to.
+    func covers(_ scope: ErasureScope) -> Bool {
+        scope.users == self.scope.users && scope.names.isSubset(of: self.scope.names)
+            && scope.devices.isSubset(of: self.scope.devices)
     }
 }

@@ -1,27 +1,26 @@
-extension EventLog {
-    /// Replays the log into the store in the folder `path`, which becomes identical: same records, positions, times and names.
-    ///
-    /// The folder is made if it does not exist. A copy that was stopped goes on where it stopped; a store that holds anything else is
-    /// refused. Each step is durable before the next. `progress` may stop the work by answering false.
-    ///
-    /// With `latest`, an event with a later time gets that time in the copy: the clock was ahead when it was recorded
-    /// (docs/decisions/0007). Such a copy goes on only in one run.
-    package func replay(
+internal import Foundation
+
+/// Copies a log into another store, record by record: the copy has the same positions, times, names and rows of `meta`.
+struct LogCopier {
+    let source: EventLog
+
+    /// As `EventLog.replay(into:until:latest:progress:)`.
+    func copy(
         into path: String, until: Position? = nil, latest: Timestamp? = nil,
         progress: (LogProgress) -> Bool = { _ in true }
     ) throws -> ReplayReport {
         let clock = ContinuousClock()
         let begin = clock.now
-        let end = try min(lastPosition(), until ?? Position(rawValue: .max)).rawValue
+        let end = try min(source.lastPosition(), until ?? Position(rawValue: .max)).rawValue
         let target = try Self.copying(into: path) { try emptyCopy(in: path) }
-        guard target.environment !== environment else {
+        guard target.environment !== source.environment else {
             throw AppendError.invalid(place: "The target", reason: "is the store itself; name another folder")
         }
-        // What is erased from here on is found behind the copy, whatever of it the target has already.
-        let beginning = try lastPosition()
+        // What is erased from here on is found after the copy, whatever of it the target has already.
+        let beginning = try source.lastPosition()
         try refuseForeign(target, upTo: end)
         let isComplete = try Self.copying(into: path) { try copy(to: end, into: target, latest: latest, progress) }
-        if try hasErasure(behind: beginning) { throw Self.outdatedCopy }
+        if try source.hasErasure(behind: beginning) { throw Self.outdatedCopy }
         let elapsed = clock.now - begin
         var report = try target.replay(verify: isComplete)
         report.elapsed = elapsed
@@ -31,27 +30,17 @@ extension EventLog {
 
     /// Opens the store in `folder`; a new one gets this store's rows of table `meta`.
     func emptyCopy(in folder: String) throws -> EventLog {
-        let meta = try environment.withReadTransaction { try CommitBatch.meta(environment.tables, $0) }
+        let meta = try source.environment.withReadTransaction { try CommitBatch.meta(source.environment.tables, $0) }
         return try EventLog(
-            path: folder, create: true, options: options, projections: projections, creation: CommitBatch(meta: meta))
-    }
-
-    /// Whether somebody was erased behind `position`.
-    package func hasErasure(behind position: Position) throws -> Bool {
-        let filter = EventFilter(kinds: [.userErased])
-        var next = position.next
-        while true {
-            let page = try events(from: next, limit: 1, where: filter)
-            if !page.events.isEmpty { return true }
-            if page.scanned >= page.last { return false }
-            next = page.scanned.next
-        }
+            path: folder, create: true, options: source.options, projections: source.store.projections,
+            creation: CommitBatch(meta: meta))
     }
 
     private static let outdatedCopy = AppendError.invalid(
         place: "The copy", reason: "holds what was erased meanwhile; remove its folder and begin anew")
 
-    /// Runs `body`, which writes a copy into `folder`: nobody waits for the answer to an append, so its failures are those of the copy.
+    /// Runs `body`, which writes a copy into `folder`: no caller waits for the answer to an append, so its failures are
+    /// those of the copy.
     static func copying<Result>(into folder: String, _ body: () throws -> Result) throws -> Result {
         do {
             return try body()
@@ -67,7 +56,7 @@ extension EventLog {
 
     /// Copies all records into `target`. False if `progress` stopped the work.
     func copyAll(into target: EventLog, _ progress: (LogProgress) -> Bool) throws -> Bool {
-        try copy(to: lastPosition().rawValue, into: target, latest: nil, progress)
+        try copy(to: source.lastPosition().rawValue, into: target, latest: nil, progress)
     }
 
     private func copy(
@@ -85,30 +74,33 @@ extension EventLog {
     /// The target must hold a beginning of this very log.
     private func refuseForeign(_ target: EventLog, upTo end: UInt64) throws {
         let last = try target.lastPosition().rawValue
-        guard target.storeID == storeID, last <= end else {
+        guard target.storeID == source.storeID, last <= end else {
             throw AppendError.invalid(
                 place: "The target", reason: "holds another log, or more of this one; name an empty folder")
         }
         if last == 0 { return }
-        if try hasErasure(behind: Position(rawValue: last)), try !isBeginning(target, to: last) {
+        if try source.hasErasure(behind: Position(rawValue: last)), try !isBeginning(target, to: last) {
             throw Self.outdatedCopy
         }
         let theirs = try target.environment.withReadTransaction {
             try $0.get(target.environment.tables.log, last).map(Array.init)
         }
-        let ours = try environment.withReadTransaction { try $0.get(environment.tables.log, last).map(Array.init) }
+        let ours = try source.environment.withReadTransaction {
+            try $0.get(source.environment.tables.log, last).map(Array.init)
+        }
         guard theirs == ours else {
             throw AppendError.invalid(place: "The target", reason: "holds another log; name an empty folder")
         }
     }
 
-    /// Whether the records of `target`, of which the last is at `last`, and its names are what they are here by now: an erasure that came
-    /// before the copy began left nothing to be taken out of it.
+    /// Whether the records of `target`, of which the last is at `last`, and its names are what they are here by now: an
+    /// erasure that came before the copy began left nothing to be taken out of it.
     private func isBeginning(_ target: EventLog, to last: UInt64) throws -> Bool {
         let count = target.names.count
-        guard count <= names.count, (0..<count).allSatisfy({ target.names.name($0 + 1) == names.name($0 + 1) })
+        guard count <= source.names.count,
+            (0..<count).allSatisfy({ target.names.name($0 + 1) == source.names.name($0 + 1) })
         else { return false }
-        return try withView { view, transaction in
+        return try source.withView { view, transaction in
             try target.withView { copy, copied in
                 try transaction.withCursor(view.tables.log) { ours in
                     try copied.withCursor(copy.tables.log) { theirs in
@@ -126,11 +118,12 @@ extension EventLog {
         }
     }
 
-    /// Copies the records from `from` to `to`, or as many of them as one commit holds. Answers the last position that it copied.
+    /// Copies the records from `from` to `to`, or as many of them as one commit holds. Answers the last position that
+    /// it copied.
     private func copyBatch(
         from: UInt64, to: UInt64, into target: EventLog, _ latest: Timestamp?
     ) throws -> UInt64 {
-        let batch = try withView { view, transaction -> CommitBatch in
+        let batch = try source.withView { view, transaction -> CommitBatch in
             let known = target.names.count
             var most = known
             var batch = CommitBatch(firstPosition: from, firstName: known + 1)
@@ -156,16 +149,61 @@ extension EventLog {
                     row = try cursor.next()
                 }
             }
-            // Names have their numbers in the order of their first use. Those of greater numbers are used behind the copy alone, maybe by
-            // somebody who is not in it; those of smaller ones may be, if who used them first was erased.
+            // Names have their numbers in the order of their first use. Those of greater numbers are used after the
+            // copy alone, maybe by a user who is not in it; those of smaller ones may be, if who used them first was
+            // erased.
             if from + UInt64(batch.count) > view.last {
                 most = max(most, UInt32(try transaction.count(view.tables.names)))
             }
-            batch.names = known < most ? (known + 1...most).compactMap { names.name($0) } : []
+            batch.names = known < most ? (known + 1...most).compactMap { source.names.name($0) } : []
             return batch
         }
         guard batch.count > 0 else { throw StorageError.damaged(place: "position \(from) of the log is missing") }
-        try target.apply(batch)
+        try target.committer.apply(batch)
         return from + UInt64(batch.count) - 1
     }
+
+    // MARK: - Compacting
+
+    /// As `EventLog.compact(path:options:projections:progress:)`.
+    static func compact(
+        path: String, options: LogOptions = LogOptions(),
+        projections: [any Projection.Type] = [ProfileProjection.self], progress: (LogProgress) -> Bool = { _ in true }
+    ) throws -> Compaction {
+        let log = try EventLog(
+            path: path, create: false, options: options, projections: projections, creation: nil, alone: true)
+        return try log.environment.replacingFile { replace in
+            if let damage = try log.check().problems.first { throw StorageError.damaged(place: damage.description) }
+            let before = log.environment.usedBytes
+            let folder = path + "/compact"
+            try? FileManager.default.removeItem(atPath: folder)
+            defer { try? FileManager.default.removeItem(atPath: folder) }
+            guard let after = try copying(into: path, { try LogCopier(source: log).rewritten(in: folder, progress) })
+            else {
+                return Compaction(bytesBefore: before, bytesAfter: before, isComplete: false)
+            }
+            try replace(folder + "/data.mdb")
+            return Compaction(bytesBefore: before, bytesAfter: after, isComplete: true)
+        }
+    }
+
+    /// Writes the whole store into a new one in `folder`, which is closed on return. Its used bytes; nil if `progress`
+    /// stopped the work.
+    private func rewritten(in folder: String, _ progress: (LogProgress) -> Bool) throws -> UInt64? {
+        var target: EventLog? = try emptyCopy(in: folder)
+        guard let log = target, try copyAll(into: log, progress) else { return nil }
+        let bytes = log.environment.usedBytes
+        target = nil
+        return bytes
+    }
+}
+
+/// What a compaction did.
+package struct Compaction: Hashable, Sendable {
+    /// Bytes of the file that were in use, free pages included.
+    package var bytesBefore: UInt64
+    /// Bytes that the new file uses.
+    package var bytesAfter: UInt64
+    /// Whether it was done; false if the caller stopped it, and the store is as it was.
+    package var isComplete: Bool
 }

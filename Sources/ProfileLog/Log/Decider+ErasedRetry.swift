@@ -1,11 +1,12 @@
 /// Retries of an append of which something was erased.
 extension Decider {
-    /// Whether `append` can be the one whose events stand at `positions`, by what an erasure left of that.
+    /// Whether `append` can be the one whose events are at `positions`, by what an erasure left of that.
     ///
-    /// Of what is whole, all must be the same: kind, user, and content to the byte. A tombstone has a kind and a user who is gone; and a name that
-    /// was erased has another number when it comes again. An append of which nothing was erased is none of these: its hash says what it was.
+    /// Of what is whole, all must be the same: kind, user, and content to the byte. A tombstone has a kind and a user
+    /// who is gone; and a name that was erased has another number when it comes again. An append of which nothing was
+    /// erased is none of these: its hash says what it was.
     func matches(
-        _ append: borrowing PreparedAppend, whatRemainsAt positions: Range<UInt64>,
+        _ append: borrowing PreparedAppend, erasedAt positions: Range<UInt64>,
         _ transaction: borrowing some Reading & ~Copyable
     ) throws -> Bool {
         var index = 0
@@ -59,7 +60,8 @@ extension Decider {
         let isErased: Bool
     }
 
-    /// Whether the item with the body `sent` was meant for an app group, and is `stored` once it lands in the process's private storage.
+    /// Whether the item with the body `sent` was meant for an app group, and is `stored` once it lands in the process's
+    /// private storage.
     private func isRelocated(
         _ sent: UnsafeRawBufferPointer, _ kind: EventKind, to stored: UnsafeRawBufferPointer
     ) -> Bool {
@@ -76,7 +78,8 @@ extension Decider {
 
     // MARK: - Whose it was
 
-    /// Whether an event for `id` became `user`'s at `version`: the ID leads to them, or did by then, as their own events tell.
+    /// Whether an event for `id` became `user`'s at `version`: the ID leads to them, or did by then, as their own
+    /// events tell.
     private func leads(
         _ id: UserID, to user: UInt64, at version: UInt64, _ transaction: borrowing some Reading & ~Copyable
     ) throws -> Bool {
@@ -101,8 +104,8 @@ extension Decider {
         return has
     }
 
-    /// Whether `id` may have led to somebody who was erased since, in an append that ends before `end`: it leads to nobody, or to who came
-    /// later. A device may be in other hands by now.
+    /// Whether `id` may have led to a user who was erased since, in an append that ends before `end`: it leads to no
+    /// one, or to who came later. A device may be in other hands by now.
     private func couldLead(
         _ id: UserID, toErasedBefore end: UInt64, _ transaction: borrowing some Reading & ~Copyable
     ) throws -> Bool {

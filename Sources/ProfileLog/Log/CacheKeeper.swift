@@ -1,0 +1,459 @@
+internal import Synchronization
+
+/// Brings the caches to the end of the log: after commits, before the log is closed, and when it is asked to.
+final class CacheKeeper: Sendable {
+    private let store: OpenStore
+    private let states: StateStore
+    /// The flush that is under way, as far as this process knows it; touched only while `writing` is held.
+    let flush = Mutex<IndexFlush?>(nil)
+    /// How many rows a slice of it writes.
+    let sliceSize: Mutex<SliceSize>
+    /// Whether the caches were written, and the states over the whole store may lag behind them.
+    private let areStatesDue = Mutex(false)
+    /// Whether damaged caches may be made again after a commit. Not once the log has refused it: it would each time be
+    /// read in vain.
+    private let mayRemakeCaches = Mutex(true)
+
+    init(_ store: OpenStore, _ states: StateStore) {
+        self.store = store
+        self.states = states
+        sliceSize = Mutex(SliceSize(most: store.options.usersPerIndexSlice))
+    }
+
+    /// Writes a slice of the caches if they lag by more than they may: commits that come in the meantime wait for it.
+    ///
+    /// Two slices and more when the lag is three times as long as it may be and more, so that a flush reaches its end,
+    /// however much each commit brings and however short processes live.
+    func writeIndexIfDue() {
+        var found: CheckpointRow?
+        do {
+            let slices = try slicesDue()
+            if slices > 0 { found = try store.environment.withReadTransaction { try checkpointRow($0) } }
+            for _ in 0..<slices {
+                if try store.writing.withLock({ _ in try writeIndexSlice() }) { break }
+            }
+        } catch let error as StorageError where error.isDamage {
+            // A cache that cannot be continued is rebuilt; what is damaged in the log itself refuses that too, and
+            // stays named.
+            if mayRemakeCaches.withLock({ $0 }) { try? remakeCaches(ifStill: found) }
+        } catch {
+            // Tried again after the next commit.
+        }
+        // What is not kept is folded by who reads it.
+        try? keepStatesIfDue()
+    }
+
+    /// How many slices are to be written after a commit.
+    private func slicesDue() throws -> Int {
+        func lag() -> (events: Int, limit: Int) {
+            store.tail.withReading { ($0.entries.count, store.options.lagLimit($0.userCount)) }
+        }
+        let isUnderWay = flush.withLock { $0 != nil }
+        var (events, limit) = lag()
+        if events < limit, !isUnderWay { return 0 }
+        // Another process may have written what this one has gathered.
+        if try store.writing.withLock({ _ in try trimTail() }) { (events, limit) = lag() }
+        return events < limit && flush.withLock({ $0 == nil }) ? 0 : max(1, events / limit - 1)
+    }
+
+    /// As `EventLog.writeIndex()`.
+    func writeIndex() throws {
+        try store.writing.withLock { _ in try writeIndexAlone() }
+        for projection in store.projections where projection.scope == .store { try states.keepState(projection) }
+    }
+
+    /// Writes the caches up to where the log ends now, a slice at a time, so that other processes, and other threads of
+    /// this one, may commit between two slices.
+    func writeIndexInSlices() throws {
+        let end = try store.lastPosition().rawValue
+        while try checkpoint() < end { _ = try store.writing.withLock { _ in try writeIndexSlice() } }
+    }
+
+    /// Writes the caches and the states over the whole store before the log is closed, so that who opens it next finds
+    /// little to fold.
+    func writeBeforeClosing() throws {
+        try writeIndexInSlices()
+        try keepStates()
+    }
+
+    /// Writes the caches up to where the log ends now, a flush in a transaction, for a caller who holds `writing`.
+    func writeIndexAlone() throws {
+        let end = try store.lastPosition().rawValue
+        while try checkpoint() < end { _ = try writeIndexSlice(rows: .max) }
+    }
+
+    /// How far the caches reach.
+    private func checkpoint() throws -> UInt64 {
+        try store.environment.withReadTransaction { transaction in
+            let last = try OpenStore.last(transaction, store.environment.tables)
+            return try IndexCheckpoint.position(store.environment.tables, transaction, last: last)
+        }
+    }
+
+    // MARK: - States over the whole store
+
+    /// Brings the stored states up to the log's end if they are no further from it than caches are.
+    func keepStates() throws {
+        let parts = 1 + 2 * store.options.greatestLag / states.mostFoldedAtOnce
+        for projection in store.projections where projection.scope == .store {
+            for _ in 0..<parts { if try !states.keepStateInPart(projection, of: states.mostFoldedAtOnce) { break } }
+        }
+    }
+
+    /// Brings the stored states nearer to the log's end, if the caches were written and they lag.
+    func keepStatesIfDue() throws {
+        let isDue = areStatesDue.withLock { isDue in
+            defer { isDue = false }
+            return isDue
+        }
+        guard isDue else { return }
+        var isLeft = false
+        for projection in store.projections where projection.scope == .store {
+            if try states.keepStateInPart(projection, of: states.mostFoldedBehindCommit) { isLeft = true }
+        }
+        if isLeft { areStatesDue.withLock { $0 = true } }
+    }
+
+    // MARK: - A flush, slice by slice, for callers who hold `writing`
+
+    /// Begins a flush, or writes the next slice of the one that is under way, whichever process began it: `rows` rows
+    /// at most. The last slice moves the checkpoint, and the tail that has gathered since takes the place of the one
+    /// that is written.
+    ///
+    /// Answers whether that was the last one.
+    func writeIndexSlice(rows: Int? = nil) throws -> Bool {
+        // Known again only if nothing fails: the row tells where to go on.
+        var flush = self.flush.withLock { flush in
+            defer { flush = nil }
+            return flush
+        }
+        try store.environment.withReadTransaction { flush = try prepare(flush, rows, $0) }
+        var isFinished = true
+        try store.environment.withWriteTransaction { transaction in
+            let now = try store.catchUpWriting(transaction)
+            guard var current = try continued(flush, now, transaction) ?? begun(now, transaction) else {
+                return flush = nil
+            }
+            try current.successor.withWriting { try store.fill(&$0, to: now.last, transaction) }
+            isFinished = try write(&current, rows: rows, transaction)
+            flush = current
+        }
+        guard let flush else { return true }
+        if isFinished {
+            areStatesDue.withLock { $0 = true }
+            try adopt(flush.successor)
+        } else {
+            self.flush.withLock { $0 = flush }
+        }
+        return isFinished
+    }
+
+    /// Does what a slice needs and what needs no write transaction: others may commit in the meantime.
+    private func prepare(
+        _ known: IndexFlush?, _ rows: Int?, _ transaction: borrowing ReadTransaction
+    ) throws -> IndexFlush? {
+        guard let now = try store.catchUp(transaction), var flush = try continued(known, now, transaction) else {
+            return nil
+        }
+        try flush.successor.withWriting { try store.fill(&$0, to: now.last, transaction) }
+        if !flush.hasRows { flush.findRows(rows ?? 0) }
+        return flush
+    }
+
+    /// The flush that is under way, as far as it has come; nil if none is.
+    private func continued(
+        _ known: IndexFlush?, _ now: LogView, _ transaction: borrowing some Reading & ~Copyable
+    ) throws -> IndexFlush? {
+        let progress = try FlushProgress.known(now.tables, transaction, checkpoint: now.checkpoint, last: now.last)
+        guard let progress else { return nil }
+        if var flush = known, flush.tail === now.tail, flush.progress.isSameFlush(as: progress) {
+            flush.moveOn(to: progress)
+            return flush
+        }
+        return try flush(progress, now.tail, transaction)
+    }
+
+    /// A flush of what comes after the checkpoint; nil if nothing is.
+    private func begun(_ now: LogView, _ transaction: borrowing WriteTransaction) throws -> IndexFlush? {
+        if now.last == now.checkpoint { return nil }
+        return try flush(try progress(from: now.checkpoint, to: now.last, transaction), now.tail, transaction)
+    }
+
+    /// A flush of `tail` that goes on at `progress`.
+    func flush(
+        _ progress: FlushProgress, _ tail: Guarded<Tail>, _ transaction: borrowing some Reading & ~Copyable
+    ) throws -> IndexFlush {
+        IndexFlush(
+            progress, tail, recordedAt: try store.recordedAt(progress.target, transaction),
+            snapshotInterval: store.options.snapshotInterval)
+    }
+
+    /// The flush that is under way from `checkpoint` in a log that ends at `last`; if none is, one that begins.
+    func progress(
+        from checkpoint: UInt64, to last: UInt64, _ transaction: borrowing WriteTransaction
+    ) throws -> FlushProgress {
+        let tables = store.environment.tables
+        if let known = try FlushProgress.known(tables, transaction, checkpoint: checkpoint, last: last) { return known }
+        // What lies there without a checkpoint was laid out by another revision, or is damaged.
+        if checkpoint == 0 { try transaction.clearCaches(tables) }
+        let begun = FlushProgress(checkpoint: checkpoint, target: min(last, checkpoint + store.options.greatestLag))
+        try transaction.put(tables.checkpoints, FlushProgress.key, begun.bytes)
+        return begun
+    }
+
+    /// Writes the next rows of `flush`: `rows` at most, or as many as the slices before give reason for. They are
+    /// learnt from by the time that their rows took, as neither the wait for the write lock nor a slow disk is of their
+    /// making.
+    ///
+    /// Answers whether all are written, and the checkpoint with them.
+    func write(_ flush: inout IndexFlush, rows: Int? = nil, _ transaction: borrowing WriteTransaction) throws -> Bool {
+        if let rows { return try writeRows(of: &flush, rows, transaction) }
+        let (begin, rows) = sliceSize.withLock { ($0.now(), $0.rows) }
+        let isFinished = try writeRows(of: &flush, rows, transaction)
+        if !isFinished { sliceSize.withLock { $0.learn(since: begin) } }
+        return isFinished
+    }
+
+    private func writeRows(
+        of flush: inout IndexFlush, _ size: Int, _ transaction: borrowing WriteTransaction
+    ) throws -> Bool {
+        let view = LogView(
+            tail: flush.tail, tables: store.environment.tables, nameTable: store.names,
+            checkpoint: flush.progress.checkpoint,
+            last: flush.progress.target)
+        let writer = IndexWriter(view: view)
+        var room = size
+        while room > 0 {
+            let stage = flush.progress.stage
+            if !flush.hasRows {
+                // A look at much is for the time before the next slice.
+                if size < flush.candidates, flush.candidates > IndexFlush.quicklyFound { break }
+                flush.findRows(size)
+            }
+            let rowCost = flush.rowCost
+            let rows = flush.takeRows(max(1, room / rowCost))
+            if rows.isEmpty, flush.hasRows, !flush.beginNextStage() {
+                try writer.end(transaction)
+                return true
+            }
+            room -= rows.count * rowCost
+            if stage == .snapshots {
+                try states.writeSnapshots(of: rows.map { UInt64($0) }, view, transaction)
+            } else {
+                try flush.tail.withReading { try writer.write(rows, of: stage, $0, transaction) }
+            }
+        }
+        try transaction.put(store.environment.tables.checkpoints, FlushProgress.key, flush.progress.bytes)
+        return false
+    }
+
+    /// Lets the tail begin with what comes after the checkpoint.
+    private func adopt(_ successor: Guarded<Tail>) throws {
+        if successor.withReading({ $0.damage.isEmpty }) {
+            store.replaceTail(successor)
+        } else {
+            // Whose a damaged record is can be told now that all rows are there.
+            try store.environment.withReadTransaction { try store.rebuildTail($0) }
+        }
+    }
+
+    /// Takes out of the tail what another process has written into the caches, and answers whether it did.
+    func trimTail() throws -> Bool {
+        try store.environment.withReadTransaction { transaction in
+            let last = try OpenStore.last(transaction, store.environment.tables)
+            let index = try IndexCheckpoint.read(store.environment.tables, transaction, last: last)
+            guard let checkpoint = index?.position, store.tail.withReading({ $0.base < checkpoint }) else {
+                return false
+            }
+            let known = flush.withLock { flush in
+                defer { flush = nil }
+                return flush
+            }
+            if let known, known.tail === store.tail, known.progress.target == checkpoint {
+                try adopt(known.successor)
+            } else {
+                try store.rebuildTail(transaction)
+            }
+            return true
+        }
+    }
+
+    // MARK: - Rounds
+
+    // Caches that lag by more than they ever should are written in rounds. Each is a flush of a tail of its own, which
+    // holds no more than it writes.
+
+    /// Brings the caches so near to the log's end that a tail holds the rest.
+    func writeIndexInRounds() throws {
+        while let round = try nextRound() { try write(round) }
+    }
+
+    /// Gives a round its place in table `checkpoints`, or takes up the one that is there, and reads what it needs. Nil
+    /// if none is needed.
+    private func nextRound() throws -> IndexFlush? {
+        guard let progress = try store.writing.withLock({ _ in try progressOfRound() }) else { return nil }
+        return try store.environment.withReadTransaction { transaction in
+            let index = try IndexCheckpoint.read(store.environment.tables, transaction, last: progress.target)
+            let begin = progress.checkpoint
+            var tail = Tail(
+                base: begin, userCount: index?.users ?? 0, lastRecordedAt: try store.recordedAt(begin, transaction))
+            try store.fill(&tail, to: progress.target, transaction)
+            if let damage = tail.damage.first { throw damage.error }
+            return try flush(progress, Guarded(tail), transaction)
+        }
+    }
+
+    private func progressOfRound() throws -> FlushProgress? {
+        let isNeeded = try store.environment.withReadTransaction { try isRoundNeeded($0) }
+        guard isNeeded else { return nil }
+        return try store.environment.withWriteTransaction { transaction in
+            try store.forgetErasedNames(transaction)
+            try store.loadNames(transaction)
+            if let damage = store.names.damage { throw damage }
+            guard try isRoundNeeded(transaction) else { return nil }
+            let last = try OpenStore.last(transaction, store.environment.tables)
+            let checkpoint = try IndexCheckpoint.position(store.environment.tables, transaction, last: last)
+            return try progress(from: checkpoint, to: last, transaction)
+        }
+    }
+
+    private func isRoundNeeded(_ transaction: borrowing some Reading & ~Copyable) throws -> Bool {
+        let last = try OpenStore.last(transaction, store.environment.tables)
+        let checkpoint = try IndexCheckpoint.position(store.environment.tables, transaction, last: last)
+        return last - checkpoint > 2 * store.options.greatestLag
+    }
+
+    /// Writes a round to its end, unless others have brought it there, or dropped the caches.
+    private func write(_ round: IndexFlush) throws {
+        var flush = round
+        var isDone = false
+        while !isDone {
+            if !flush.hasRows { flush.findRows(0) }
+            try store.writing.withLock { _ in
+                try store.environment.withWriteTransaction { transaction in
+                    let tables = store.environment.tables
+                    let last = try OpenStore.last(transaction, tables)
+                    let checkpoint = try IndexCheckpoint.position(tables, transaction, last: last)
+                    let progress = try FlushProgress.known(tables, transaction, checkpoint: checkpoint, last: last)
+                    guard let progress, progress.isSameFlush(as: flush.progress) else { return isDone = true }
+                    flush.moveOn(to: progress)
+                    isDone = try write(&flush, transaction)
+                }
+            }
+        }
+    }
+
+    // MARK: - Making them again
+
+    /// As `EventLog.rebuildCaches()`.
+    func rebuildCaches() throws {
+        try remakeCaches()
+        try writeIndex()
+    }
+
+    /// As `rebuildCaches`, without the states over the whole store: they are folded after the commits that follow.
+    func remakeCaches(ifStill found: CheckpointRow? = nil) throws {
+        try dropCaches(ifStill: found)
+        try writeIndexInRounds()
+        try writeIndexInSlices()
+    }
+
+    /// Empties the tables that can be made from the log; with `found`, only if the row of the checkpoint is still as it
+    /// was found by who saw that the caches cannot be used: while the log is read, another process may bring them in
+    /// order.
+    func dropCaches(ifStill found: CheckpointRow? = nil) throws {
+        do {
+            try dropIfSound(ifStill: found)
+            mayRemakeCaches.withLock { $0 = true }
+        } catch let error as StorageError where error.isDamage {
+            mayRemakeCaches.withLock { $0 = false }
+            throw error
+        }
+    }
+
+    private func dropIfSound(ifStill found: CheckpointRow?) throws {
+        var sound: UInt64 = 0
+        try store.environment.withReadTransaction { sound = try refuseDamagedLog(behind: sound, $0) }
+        try store.writing.withLock { _ in
+            var isDropped = false
+            try store.environment.withWriteTransaction { transaction in
+                if let found, try checkpointRow(transaction) != found { return }
+                try store.forgetErasedNames(transaction)
+                try store.loadNames(transaction)
+                if let damage = store.names.damage { throw damage }
+                _ = try refuseDamagedLog(behind: sound, transaction)
+                try transaction.clearCaches(store.environment.tables)
+                isDropped = true
+            }
+            guard isDropped else { return }
+            // Filled by who looks next, from wherever the caches reach by then.
+            store.replaceTail(Guarded(Tail(base: 0, userCount: 0, lastRecordedAt: 0)))
+            flush.withLock { $0 = nil }
+        }
+    }
+
+    func checkpointRow(_ transaction: borrowing some Reading & ~Copyable) throws -> CheckpointRow {
+        let tables = store.environment.tables
+        let bytes = try transaction.get(tables.checkpoints, IndexCheckpoint.key).map { Array($0) }
+        let last = try OpenStore.last(transaction, tables)
+        return CheckpointRow(
+            bytes: bytes, isUsable: try IndexCheckpoint.read(tables, transaction, last: last) != nil)
+    }
+
+    /// Throws if a record after `position` fails its checksum or is missing. Answers where the log ends.
+    private func refuseDamagedLog(
+        behind position: UInt64, _ transaction: borrowing some Reading & ~Copyable
+    ) throws -> UInt64 {
+        let last = try OpenStore.last(transaction, store.environment.tables)
+        var expected = position + 1
+        try transaction.withCursor(store.environment.tables.log) { cursor in
+            var row = try cursor.seek(expected)
+            while let found = row, found.key.number == expected {
+                guard RecordHeader.hasRightChecksum(found.value), RecordHeader(found.value) != nil else {
+                    throw StorageError.damaged(place: "the record at position \(expected) fails its checksum")
+                }
+                expected += 1
+                row = try cursor.next()
+            }
+        }
+        if expected <= last { throw StorageError.damaged(place: "position \(expected) of the log is missing") }
+        return last
+    }
+
+    /// Caches with a checkpoint that cannot be used, as another revision of this program leaves it, are rebuilt; caches
+    /// that lag by much more than they ever should are brought nearer to the log's end. So no process has to hold in
+    /// memory what they lack.
+    func repairCaches() throws {
+        let found = try store.environment.withReadTransaction { try checkpointRow($0) }
+        guard found.bytes != nil, !found.isUsable else {
+            // Who cannot write holds in memory what the caches lack: reads need none.
+            try? writeIndexInRounds()
+            return
+        }
+        do {
+            try remakeCaches(ifStill: found)
+            try writeIndex()
+        } catch StorageError.damaged {
+            // Who writes is told what is damaged.
+        }
+    }
+}
+
+/// The row that says how far the caches reach, as it was found.
+struct CheckpointRow: Hashable {
+    /// Nil if there is none.
+    let bytes: [UInt8]?
+    let isUsable: Bool
+}
+
+extension WriteTransaction {
+    /// Empties the tables that follow from the others.
+    func clearCaches(_ tables: Tables) throws {
+        for table in tables.caches { try clear(table) }
+    }
+}
+
+extension Table.Name {
+    /// The tables that follow from the others.
+    static let caches = allCases.filter { !$0.isTruth }
+}

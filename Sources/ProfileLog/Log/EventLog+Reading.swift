@@ -1,0 +1,728 @@
+extension EventLog {
+    // MARK: - All profiles
+
+    /// Lends the profile of every user who is not erased or merged into another, in the order of their creation, all of
+    /// one read view. Answers the position of that view.
+    ///
+    /// The read transaction is open as long as this runs: it should not wait for anything. Erasures that come while it
+    /// runs are not seen; a profile that they make unreadable is skipped.
+    ///
+    /// - Parameters:
+    ///   - withUsage: whether `body` gets the state of ``UsageProjection`` too.
+    ///   - body: gets the user, the time at which they were created, and the states.
+    package func forEachProfile(
+        withUsage: Bool, _ body: (UserInfo, Timestamp, ProfileState, UsageState?) throws -> Void
+    ) throws -> Position {
+        try withView { view, transaction in
+            var number: UInt64 = 0
+            let count = try view.userCount(transaction)
+            while number < count {
+                number += 1
+                do {
+                    let user = try info(number, view, transaction)
+                    guard !user.isErased, try view.survivor(of: number, transaction) == number else { continue }
+                    let version = user.version.rawValue
+                    let profile = try states.state(ProfileProjection.self, number, version: version, view, transaction)
+                    let usage =
+                        withUsage
+                        ? try states.state(UsageProjection.self, number, version: version, view, transaction) : nil
+                    let created = try OpenStore.header(at: user.created.rawValue, transaction, view.tables).recordedAt
+                    try body(user, Timestamp(rawValue: created), profile, usage)
+                } catch let error as StorageError {
+                    guard try find(UserNumber(rawValue: number))?.isErased == true else { throw error }
+                }
+            }
+            return Position(rawValue: view.last)
+        }
+    }
+
+    // MARK: - Users and events
+
+    /// Which way a history is read.
+    public enum Direction: Sendable { case forward, backward }
+
+    /// The user with this ID, and how many events they have; nil if there is none.
+    public func find(_ user: UserID) throws -> UserInfo? {
+        try withView { view, transaction in
+            guard let number = try view.user(user, braze: braze, transaction) else { return nil }
+            return try info(number, view, transaction)
+        }
+    }
+
+    /// The user with this number; nil if there is none.
+    package func find(_ user: UserNumber) throws -> UserInfo? {
+        try withView { view, transaction in
+            guard try view.version(of: user.rawValue, transaction) > 0 else { return nil }
+            return try info(user.rawValue, view, transaction)
+        }
+    }
+
+    /// The erased user that the store gave this `braze_id`, which leads to no user any more; nil for all other IDs.
+    package func findErased(_ user: UserID) throws -> UserInfo? {
+        guard case .brazeID(let text) = user, let number = braze.user(text), number > 0,
+            let info = try find(UserNumber(rawValue: number)), info.isErased
+        else { return nil }
+        return info
+    }
+
+    func info(
+        _ user: UInt64, _ view: LogView, _ transaction: borrowing ReadTransaction
+    ) throws -> UserInfo {
+        let row = try view.identities(of: user, transaction)
+        var isErased = row.isErased
+        if row.mergedInto != nil {
+            isErased = try view.identities(of: view.survivor(of: user, transaction), transaction).isErased
+        }
+        return UserInfo(
+            number: UserNumber(rawValue: user), version: Version(rawValue: try view.version(of: user, transaction)),
+            ids: row.identities, brazeID: braze.id(user), created: Position(rawValue: row.created), isErased: isErased)
+    }
+
+    /// How many users there are.
+    public func userCount() throws -> UInt64 { try withView { view, transaction in try view.userCount(transaction) } }
+
+    /// Up to `limit` users with numbers above `after`, ascending.
+    public func users(after: UserNumber = .system, limit: Int) throws -> [UserInfo] {
+        try withView { view, transaction in
+            let count = try view.userCount(transaction)
+            var users: [UserInfo] = []
+            var number = after.rawValue
+            while number < count, users.count < limit {
+                number += 1
+                users.append(try info(number, view, transaction))
+            }
+            return users
+        }
+    }
+
+    /// One user's events from version `from` to version `to`, both included, at most `limit` of them, in `direction`.
+    public func history(
+        of user: UserNumber, from: Version = Version(rawValue: 1), to: Version = Version(rawValue: .max),
+        direction: Direction = .forward, limit: Int = .max, where filter: EventFilter = EventFilter()
+    ) throws -> [RecordedEvent] {
+        try withView { view, transaction in
+            let positions = try positions(of: user, from, to, direction, view, transaction)
+            let names = names.current
+            let takesAll = filter == EventFilter()
+            var events: [RecordedEvent] = []
+            events.reserveCapacity(takesAll ? min(positions.count, max(0, limit)) : 0)
+            try transaction.withCursor(environment.tables.log) { cursor in
+                for position in positions where events.count < limit {
+                    let event = try Self.recorded(position, names, &cursor)
+                    if takesAll || filter.matches(event) { events.append(event) }
+                }
+            }
+            return events
+        }
+    }
+
+    /// Lends one user's events from version `from` to version `to`, both included, in `direction`, for as long as
+    /// `body` answers true.
+    ///
+    /// Nothing of an event is decoded but what is asked of it: the cheap way through a long history.
+    public func forEachEvent(
+        of user: UserNumber, from: Version = Version(rawValue: 1), to: Version = Version(rawValue: .max),
+        direction: Direction = .forward, _ body: (borrowing EventView) throws -> Bool
+    ) throws {
+        try withView { view, transaction in
+            let positions = try positions(of: user, from, to, direction, view, transaction)
+            try transaction.withCursor(environment.tables.log) { cursor in
+                for position in positions {
+                    let header = try RecordHeader(cursor.find(position), at: position)
+                    let event = EventView(header: header, position: Position(rawValue: position), names: names)
+                    if try !body(event) { return }
+                }
+            }
+        }
+    }
+
+    private func positions(
+        of user: UserNumber, _ from: Version, _ to: Version, _ direction: Direction, _ view: LogView,
+        _ transaction: borrowing ReadTransaction
+    ) throws -> [UInt64] {
+        let version = try view.version(of: user.rawValue, transaction)
+        let positions = try view.positions(
+            of: user.rawValue, from: from.rawValue, to: min(to.rawValue, version), transaction)
+        return direction == .forward ? positions : positions.reversed()
+    }
+
+    /// Events from position `from` on, at most `limit` of them, in log order.
+    ///
+    /// - Parameter scanLimit: records to look at; with a filter, an answer may be short although more follows: go on
+    ///   after `scanned`. With a limit of 0 or less nothing is looked at.
+    public func events(
+        from: Position, limit: Int, where filter: EventFilter = EventFilter(), scanLimit: Int = 100_000
+    ) throws -> EventPage {
+        try withView { view, transaction in
+            let names = names.current
+            var events: [RecordedEvent] = []
+            var scanned = from.rawValue == 0 ? 0 : from.rawValue - 1
+            let count = limit > 0 && scanned < view.last ? min(UInt64(max(0, scanLimit)), view.last - scanned) : 0
+            try transaction.withCursor(view.tables.log) { log in
+                try OpenStore.scan(view.tables, from: scanned + 1, to: scanned + count, transaction) {
+                    position, header in
+                    scanned = position
+                    if filter.mayMatch(header.kind) {
+                        let event = try Self.recorded(position, names, &log)
+                        if filter.matches(event) { events.append(event) }
+                    }
+                    return events.count < limit
+                }
+            }
+            return EventPage(events: events, scanned: Position(rawValue: scanned), last: Position(rawValue: view.last))
+        }
+    }
+
+    @inline(__always)
+    private static func recorded(
+        _ position: UInt64, _ names: NameMap, _ log: inout Cursor
+    ) throws -> RecordedEvent {
+        let header = try RecordHeader(log.find(position), at: position)
+        guard let event = RecordedEvent(header, position: Position(rawValue: position), names: names) else {
+            throw StorageError.damaged(place: "the record at position \(position) is unreadable")
+        }
+        return event
+    }
+
+    /// The state of a projection for one user, as of `version` (or now): nearest snapshot, and a fold of what follows.
+    ///
+    /// Sees everything that was acknowledged before the call. Refuses a projection that is not folded by user.
+    public func state<P: Projection>(
+        _ projection: P.Type, of user: UserNumber, asOf version: Version = Version(rawValue: .max)
+    ) throws -> P.State {
+        try P.check(scope: .user)
+        return try withView { view, transaction in
+            let now = try view.version(of: user.rawValue, transaction)
+            return try states.state(P.self, user.rawValue, version: min(now, version.rawValue), view, transaction)
+        }
+    }
+
+    /// The user's profile, as of `version` (or now).
+    public func profile(of user: UserNumber, asOf version: Version = Version(rawValue: .max)) throws -> ProfileState {
+        try state(ProfileProjection.self, of: user, asOf: version)
+    }
+
+    /// The user's version at `position` of the log: how many of their events have that position or a smaller one.
+    package func version(of user: UserNumber, at position: Position) throws -> Version {
+        try withView { view, transaction in
+            let version = try view.version(of: user.rawValue, transaction)
+            let positions = try view.positions(of: user.rawValue, from: 1, to: version, transaction)
+            return Version(rawValue: UInt64(positions.prefix { $0 <= position.rawValue }.count))
+        }
+    }
+
+    /// The last position that was recorded at or before `time`.
+    package func position(at time: Timestamp) throws -> Position {
+        try withView { view, transaction in
+            var low: UInt64 = 0
+            var high = view.last
+            while low < high {
+                let middle = low + (high - low + 1) / 2
+                let recordedAt = try OpenStore.header(at: middle, transaction, view.tables).recordedAt
+                if recordedAt <= time.rawValue { low = middle } else { high = middle - 1 }
+            }
+            return Position(rawValue: low)
+        }
+    }
+
+    /// What waits on `device` for a launch, in the order in which it was saved.
+    package func pending(on device: String) throws -> [PendingSave] {
+        try withView { view, transaction in
+            let names = names.current
+            let items = try view.items(Name(device), transaction).values.filter { $0.queued == nil }
+            return try transaction.withCursor(view.tables.log) { log in
+                try items.sorted { $0.position < $1.position }.compactMap { item in
+                    guard let kind = item.kind else { return nil }
+                    return PendingSave(
+                        device: device, storage: item.storage.storage(names.name), kind: kind,
+                        event: try Self.recorded(item.position, names, &log))
+                }
+            }
+        }
+    }
+
+    /// What the SDK on `device` has taken and not sent, in the order in which it will.
+    package func queue(on device: String) throws -> [RecordedEvent] {
+        try withView { view, transaction in
+            let names = names.current
+            let queue = try view.deviceState(Name(device), transaction).queue
+            return try transaction.withCursor(view.tables.log) { log in
+                try queue.map { try Self.recorded($0.position, names, &log) }
+            }
+        }
+    }
+
+    /// The pending-flush state of `device`: `PendingProjection` as it is kept live.
+    package func deviceState(_ device: String) throws -> DeviceState {
+        try withView { view, transaction in try view.deviceState(Name(device), transaction) }
+    }
+
+    /// Every device that has an event, with who is on it.
+    package func devices() throws -> [DeviceInfo] {
+        try withView { view, transaction in
+            try view.devices(transaction).map { device in
+                DeviceInfo(device: device.text, try view.device(device, transaction))
+            }
+        }
+    }
+
+    // MARK: - Sizes and devices
+
+    /// How large the store is, as one consistent view. Reads a row or two, whatever there is.
+    package func extent() throws -> LogExtent { try withView { try extent($0, $1) } }
+
+    private func extent(_ view: LogView, _ transaction: borrowing ReadTransaction) throws -> LogExtent {
+        LogExtent(
+            lastPosition: Position(rawValue: view.last), users: try view.userCount(transaction),
+            usedBytes: environment.usedBytes, indexed: Position(rawValue: view.checkpoint))
+    }
+
+    /// How much the store holds, as one consistent view. Looks at every device and at everything that waits.
+    package func statistics() throws -> LogStatistics {
+        try withView { view, transaction in
+            let devices = try view.devices(transaction)
+            var pending: [PendingKind: Int] = [:]
+            var devicesWithPending = 0
+            var queued = 0
+            for device in devices {
+                let items = try view.items(device, transaction).values
+                if !items.isEmpty { devicesWithPending += 1 }
+                for item in items {
+                    if item.queued != nil {
+                        queued += 1
+                    } else if let kind = item.kind {
+                        pending[kind, default: 0] += 1
+                    }
+                }
+            }
+            return LogStatistics(
+                extent: try extent(view, transaction), devices: devices.count,
+                devicesWithPending: devicesWithPending, pending: pending, queued: queued,
+                tables: try Table.Name.allCases.map { name in
+                    .init(name: name.rawValue, rows: try transaction.count(view.tables[name]))
+                })
+        }
+    }
+
+    /// How many items wait on `device` for a launch, without reading them.
+    package func pendingCount(on device: String) throws -> Int {
+        try withView { view, transaction in
+            try view.items(Name(device), transaction).values.count { $0.queued == nil }
+        }
+    }
+
+    /// The device with this ID; nil if it has no event.
+    package func device(_ device: String) throws -> DeviceInfo? {
+        try withView { view, transaction in
+            let status = try view.device(Name(device), transaction)
+            return status == DeviceStatus() ? nil : DeviceInfo(device: device, status)
+        }
+    }
+
+    /// The event at `position`; nil if the log does not reach so far.
+    public func event(at position: Position) throws -> RecordedEvent? {
+        guard position > .start else { return nil }
+        return try events(from: position, limit: 1, scanLimit: 1).events.first
+    }
+
+    // MARK: - What became of saved items
+
+    /// What became of the item at `position`; nil if no item is there. Reads its user's history after it.
+    package func outcome(of position: Position) throws -> ItemOutcome? {
+        guard let item = try event(at: position), item.event.kind.isSaved || item.event.kind.unqueued != nil else {
+            return nil
+        }
+        if let device = item.context.device, let waiting = try deviceState(device).items[position.rawValue] {
+            return waiting.queued == nil ? .pending : .queued
+        }
+        // What was decided before a merge is in the user's own stream, what came later in that of the user they were
+        // merged into.
+        var owner = item.user
+        while true {
+            var outcome: ItemOutcome?
+            try forEachEvent(of: owner, direction: .backward) { event in
+                if event.position < position { return false }
+                outcome = event.outcome(of: position)
+                return outcome == nil
+            }
+            if let outcome { return outcome }
+            let target = try withView { try $0.mergedInto(owner.rawValue, $1) }
+            guard let target, target != owner.rawValue else { return nil }
+            owner = UserNumber(rawValue: target)
+        }
+    }
+
+    /// The user that this one was merged into, through all merges; the user itself if there was none.
+    package func survivor(of user: UserNumber) throws -> UserNumber {
+        try withView { view, transaction in
+            UserNumber(rawValue: try view.survivor(of: user.rawValue, transaction))
+        }
+    }
+
+    /// All items that the SDK refused, in the order in which it did. Looks at the kind of every event of the log.
+    ///
+    /// - Parameter isOpen: skips those that were repaired.
+    package func rejected(of user: UserNumber? = nil, isOpen: Bool = true) throws -> [RejectedItem] {
+        let filter = EventFilter(kinds: [
+            .pendingFlushed, .customEventSaved, .customAttributesSaved, .userAttributeSaved,
+        ])
+        var refusals: [(item: Position, flush: Position, reason: String)] = []
+        var repairs: [Position: Position] = [:]
+        var next = Position.start.next
+        while true {
+            let page = try events(from: next, limit: 10_000, where: filter)
+            for event in page.events {
+                if let replaced = event.context.replaces { repairs[replaced] = event.position }
+                guard case .pendingFlushed(let flush) = event.event else { continue }
+                for refusal in flush.rejected {
+                    refusals.append((refusal.position, event.position, refusal.reason))
+                }
+            }
+            if page.scanned >= page.last { break }
+            next = page.scanned.next
+        }
+        let wanted = try user.map { try survivor(of: $0) }
+        return try refusals.compactMap { refusal in
+            let repair = repairs[refusal.item]
+            if isOpen, repair != nil { return nil }
+            guard let item = try event(at: refusal.item) else { return nil }
+            if let wanted, try survivor(of: item.user) != wanted { return nil }
+            return RejectedItem(item: item, flush: refusal.flush, reason: refusal.reason, repairedBy: repair)
+        }
+    }
+
+    /// Saves a rejected item once more, as it is or corrected; it waits for the next launch of its device, with the
+    /// time of the first save.
+    ///
+    /// The same repair, sent again, changes nothing.
+    package func retry(
+        _ position: Position, with correction: ProfileEvent? = nil, source: EventSource = .cli
+    ) throws -> AppendReceipt {
+        guard let item = try event(at: position), item.event.kind.isSaved else {
+            throw AppendError.invalid(place: "Position \(position.rawValue)", reason: "is no saved item")
+        }
+        guard case .rejected = try outcome(of: position) else {
+            throw AppendError.invalid(place: "The item at position \(position.rawValue)", reason: "is not rejected")
+        }
+        if let correction, correction.kind != item.event.kind {
+            throw AppendError.invalid(
+                place: "The correction", reason: "must be of the same kind as the item, \(item.event.kind.name)")
+        }
+        // The ID that the store gave leads to the same user after a merge, so that the same repair stays the same
+        // append.
+        guard let owner = try find(item.user) else { throw StorageError.damaged(place: "user \(item.user.rawValue)") }
+        var context = item.context
+        context.replaces = position
+        if context.occurredAt == nil { context.occurredAt = item.occurredAt }
+        // What the person corrected must be right; what is tried again as it was may still not be.
+        if correction != nil { context.source = source }
+        return try append(
+            [correction ?? item.event], to: .brazeID(owner.brazeID), context: context,
+            idempotencyKey: "retry \(position.rawValue)")
+    }
+
+    // MARK: - Users by address
+
+    /// The users who have this e-mail address or phone number now, as an attribute or, without one, as the ID that they
+    /// were made by.
+    ///
+    /// The first is the one that an update by the address means (spec/rest-api 1.3): users with an external ID come
+    /// before others, and then those who were updated last. Spelling with capital letters, or of a number with blanks,
+    /// makes no difference. Other kinds of IDs have the user who is known by them. Costs a profile for each user who
+    /// ever had the address, and if several have it now, what each was given by the system since their last update.
+    package func users(sharing contact: UserID) throws -> [UserInfo] {
+        try holders(of: contact)?.users ?? []
+    }
+
+    /// Who has an address.
+    package struct AddressHolders: Sendable {
+        /// As ``users(sharing:)``.
+        package var users: [UserInfo]
+        /// The numbers of all who were ever given it.
+        package var everGiven: Set<UInt64>
+    }
+
+    /// As ``users(sharing:)``, with all who were ever given the address; nil if they are more than `most`, of whom none
+    /// is looked at.
+    package func holders(of contact: UserID, atMost most: Int = .max) throws -> AddressHolders? {
+        guard let prefix = ContactKey.prefix(contact) else {
+            return AddressHolders(users: try find(contact).map { [$0] } ?? [], everGiven: [])
+        }
+        return try withView { view, transaction in
+            let holders = try view.users(contact: prefix, beyond: most, transaction)
+            guard holders.count <= most else { return nil }
+            var users: Set<UInt64> = []
+            for user in holders { users.insert(try view.survivor(of: user, transaction)) }
+            var identified: [UserInfo] = []
+            var others: [UserInfo] = []
+            for user in users {
+                let info = try info(user, view, transaction)
+                guard try has(contact, info, view, transaction) else { continue }
+                if info.ids.contains(where: \.isExternalID) { identified.append(info) } else { others.append(info) }
+            }
+            return AddressHolders(
+                users: try byLastUpdate(identified, view, transaction) + byLastUpdate(others, view, transaction),
+                everGiven: Set(holders))
+        }
+    }
+
+    /// Who was updated last comes first.
+    private func byLastUpdate(
+        _ users: [UserInfo], _ view: LogView, _ transaction: borrowing ReadTransaction
+    ) throws -> [UserInfo] {
+        if users.count < 2 { return users }
+        var updated: [(user: UserInfo, last: UInt64)] = []
+        for user in users {
+            updated.append(
+                (user, try view.lastUpdate(of: user.number.rawValue, user.version.rawValue, transaction)))
+        }
+        return updated.sorted { $0.last > $1.last }.map(\.user)
+    }
+
+    /// The position of the user's latest event that updates them: what a request skipped does not, nor an attribute
+    /// that the system gave them.
+    package func lastUpdate(of user: UserInfo) throws -> Position {
+        try withView { view, transaction in
+            let position = try view.lastUpdate(of: user.number.rawValue, user.version.rawValue, transaction)
+            return Position(rawValue: position)
+        }
+    }
+
+    private func has(
+        _ contact: UserID, _ user: UserInfo, _ view: LogView, _ transaction: borrowing ReadTransaction
+    ) throws -> Bool {
+        let state = try states.state(
+            ProfileProjection.self, user.number.rawValue, version: user.version.rawValue, view, transaction)
+        let attribute: StandardAttribute = if case .email = contact { .email } else { .phone }
+        if case .string(let text)? = state.value(attribute) { return ContactKey.isSame(contact, text) }
+        return user.ids.contains { $0.kindNumber == contact.kindNumber && ContactKey.isSame(contact, $0.parts[0]) }
+    }
+
+    // MARK: - What requests said in vain
+
+    /// All that requests said and that was not stored, in the order of their positions. Looks at the kind of every
+    /// event of the log.
+    package func leftOut(of user: UserNumber? = nil) throws -> [LeftOutObject] {
+        let wanted = try user.map { try survivor(of: $0) }
+        var found: [LeftOutObject] = []
+        var next = Position.start.next
+        while true {
+            let page = try events(from: next, limit: 10_000, where: EventFilter(kinds: [.objectsLeftOut]))
+            for event in page.events {
+                guard case .objectsLeftOut(let items) = event.event else { continue }
+                if let wanted, try survivor(of: event.user) != wanted { continue }
+                found += items.map {
+                    LeftOutObject(
+                        position: event.position, user: event.user, recordedAt: event.recordedAt, what: $0)
+                }
+            }
+            if page.scanned >= page.last { return found }
+            next = page.scanned.next
+        }
+    }
+
+    // MARK: - Idempotency keys
+
+    /// The append that was stored under `key`, whatever it holds; nil if there is none.
+    ///
+    /// For callers who know by other means than the events whether a request is the same: its bytes may mean other
+    /// events by now. Of an append whose first event was erased the receipt says so, and has no note.
+    package func append(underKey key: String) throws -> AppendReceipt? {
+        let key = Array(key.utf8)
+        return try withView { view, transaction in
+            let hash = KeyCoding.hash(key)
+            guard let position = try view.append(keyHash: hash, transaction), position <= view.last
+            else {
+                return nil
+            }
+            return try transaction.withCursor(view.tables.log) { log in
+                guard let field = AppendField.first(in: try RecordHeader(log.find(position), at: position).body) else {
+                    throw StorageError.damaged(place: "the record at position \(position)")
+                }
+                guard field.isUnder(key, hash: hash) else { return nil }
+                let (end, overflow) = position.addingReportingOverflow(field.count)
+                guard !overflow, end <= view.last + 1 else {
+                    throw StorageError.damaged(place: "the record at position \(position)")
+                }
+                let places = try (position..<end).map { position in
+                    let header = try RecordHeader(log.find(position), at: position)
+                    return AppendReceipt.Place(
+                        user: UserNumber(rawValue: header.user), version: Version(rawValue: header.version))
+                }
+                return AppendReceipt(repeating: field, at: position, places)
+            }
+        }
+    }
+
+    // MARK: - States
+
+    /// The state of a projection over the whole store, and the position that it has reached: the stored state, and a
+    /// fold of what follows. Sees everything that was acknowledged before the call.
+    ///
+    /// Its cost is that of the events after the stored state: if the log was opened with the projection, about as many
+    /// as the caches may lag by (`LogOptions.indexLag`).
+    public func state<P: Projection>(overStore _: P.Type) throws -> (state: P.State, position: Position) {
+        try states.state(overStore: P.self)
+    }
+
+    /// As `state(_:of:asOf:)`; where much was to fold, the state is kept as a snapshot, so that the next reader is
+    /// spared it.
+    ///
+    /// For projections that other programs write the store without: a long history may have no snapshots of them. Who
+    /// folds more than 1,024 events that the index holds waits for the writer and a sync.
+    package func keptState<P: Projection>(
+        _: P.Type, of user: UserNumber, asOf version: Version = Version(rawValue: .max)
+    ) throws -> P.State {
+        try states.keptState(P.self, of: user, asOf: version)
+    }
+
+    /// Whether a user was erased after `position`.
+    package func hasErasure(behind position: Position) throws -> Bool {
+        let filter = EventFilter(kinds: [.userErased])
+        var next = position.next
+        while true {
+            let page = try events(from: next, limit: 1, where: filter)
+            if !page.events.isEmpty { return true }
+            if page.scanned >= page.last { return false }
+            next = page.scanned.next
+        }
+    }
+}
+
+/// How large a store is: the part of its statistics that costs nothing to know.
+package struct LogExtent: Hashable, Sendable {
+    /// The last event's position, which is the number of events.
+    package var lastPosition: Position
+    /// How many users there are.
+    package var users: UInt64
+    /// Bytes of the store's file that hold something.
+    package var usedBytes: UInt64
+    /// How far the tables that lag behind the log reach.
+    package var indexed: Position
+}
+
+/// How much a store holds.
+package struct LogStatistics: Hashable, Sendable {
+    /// How large it is.
+    package var extent: LogExtent
+    /// How many devices have an event.
+    package var devices: Int
+    /// How many of them have something that waits.
+    package var devicesWithPending: Int
+    /// What waits for launches on all devices, by list.
+    package var pending: [PendingKind: Int]
+    /// What SDKs have taken and not sent, on all devices.
+    package var queued: Int
+    /// Rows by table, in the order of docs/decisions/0001.
+    package var tables: [Table]
+
+    /// One table's size.
+    package struct Table: Hashable, Sendable {
+        /// The table's name.
+        package var name: String
+        /// How many rows it has.
+        package var rows: Int
+    }
+}
+
+/// What became of a saved item, or of something logged that the SDK had to queue.
+package enum ItemOutcome: Hashable, Sendable {
+    /// It waits for a launch.
+    case pending
+    /// The SDK has taken it and not sent it.
+    case queued
+    /// It took effect with the `pendingFlushed` or `dataSent` event at this position.
+    case flushed(Position)
+    /// The SDK refused it, at this position.
+    case rejected(Position, reason: String)
+    /// It was given up, at this position.
+    case discarded(Position, actor: String, reason: String)
+}
+
+/// An item that the SDK refused.
+package struct RejectedItem: Hashable, Sendable {
+    /// The item as it was saved.
+    package var item: RecordedEvent
+    /// Position of the `pendingFlushed` event that refused it.
+    package var flush: Position
+    /// Why.
+    package var reason: String
+    /// The item that replaces it, if it was repaired.
+    package var repairedBy: Position?
+}
+
+extension EventView {
+    /// What this event decides about the item at `position`; nil if nothing.
+    fileprivate func outcome(of item: Position) -> ItemOutcome? {
+        switch recorded()?.event {
+        case .pendingFlushed(let flush):
+            if let refusal = flush.rejected.first(where: { $0.position == item }) {
+                return .rejected(position, reason: refusal.reason)
+            }
+            return !flush.isQueued && flush.flushed.contains(item) ? .flushed(position) : nil
+        case .dataSent(let positions): return positions.contains(item) ? .flushed(position) : nil
+        case .pendingDiscarded(let discard):
+            guard discard.positions.contains(item) else { return nil }
+            return .discarded(position, actor: discard.actor, reason: discard.reason)
+        default: return nil
+        }
+    }
+}
+
+extension LogView {
+    /// The position of the latest of the user's events up to `version` that updates them; 0 if there is none.
+    func lastUpdate(
+        of user: UInt64, _ version: UInt64, _ transaction: borrowing some Reading & ~Copyable
+    ) throws -> UInt64 {
+        // In slices: a user who is set by address alone may have thousands of events after their last update.
+        for last in stride(from: version, to: 0, by: -128) {
+            let positions = try positions(of: user, from: last > 128 ? last - 127 : 1, to: last, transaction)
+            for position in positions.reversed() {
+                let header = try transaction.get(tables.log, position).flatMap { RecordHeader($0) }
+                if header?.isUpdate ?? true { return position }
+            }
+        }
+        return 0
+    }
+
+    /// Who was ever given the address with this key in table `contacts`; if they are more than `most`, some of them,
+    /// but more than that.
+    func users(
+        contact prefix: [UInt8], beyond most: Int, _ transaction: borrowing some Reading & ~Copyable
+    ) throws -> [UInt64] {
+        try refuseDamage()
+        var users = withTail { $0.contacts.users(prefix, visibleTo: last, beyond: most) }
+        if checkpoint == 0 { return users }
+        // Who is hidden would lose the address to a second user.
+        let isRow = { (row: Cursor.Row) in row.value.isEmpty && ContactKey.isKey(row.key) }
+        try prefix.withUnsafeBytes { try refuseBrokenPage(.contacts, around: $0, transaction, rows: isRow) }
+        try transaction.withCursor(tables.contacts) { cursor in
+            var row = try cursor.seek(prefix)
+            while users.count <= most, let found = row {
+                guard isRow(found) else { throw StorageError.damaged(place: "a row of table contacts") }
+                guard found.key.starts(with: prefix) else { break }
+                users.append(found.key.bigEndian64(at: prefix.count))
+                row = try cursor.next()
+            }
+        }
+        return users
+    }
+}
+
+/// Something that a request said and that was not stored.
+package struct LeftOutObject: Hashable, Sendable {
+    /// Position of the `objectsLeftOut` event that tells of it.
+    package var position: Position
+    /// The user it was about; the system if there was none.
+    package var user: UserNumber
+    /// When the request came.
+    package var recordedAt: Timestamp
+    /// Which part of the request, and why.
+    package var what: LeftOut
+}
+
+/// A hash of some content where only sameness matters.
+package enum ContentHash {
+    /// The first 16 bytes of the SHA-256 of `bytes`.
+    package static func of(_ bytes: [UInt8]) -> [UInt8] { KeyCoding.hash(bytes) }
+}

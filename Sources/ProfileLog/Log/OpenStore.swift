@@ -1,0 +1,344 @@
+internal import Glibc
+internal import Synchronization
+
+/// An open store: its file, and what this process keeps of it in memory. The parts of `EventLog` share it.
+///
+/// Names and tail follow the log. Each transaction begins by catching up with what other processes wrote.
+final class OpenStore: Sendable {
+    let path: String
+    let options: LogOptions
+    let storeID: [UInt8]
+    /// The projections whose states are kept.
+    let projections: [any Projection.Type]
+    let environment: Environment
+    let names = NameTable()
+    let braze: BrazeIDs
+    /// The tail that new views begin with. It is replaced, never moved on to another base: a view keeps the one it
+    /// began with.
+    private let currentTail = Guarded(Guarded(Tail(base: 0, userCount: 0, lastRecordedAt: 0)))
+    var tail: Guarded<Tail> { currentTail.withReading { copy $0 } }
+    /// Held for the length of a commit or an index flush by this process; LMDB's own lock keeps out other processes.
+    let writing = Mutex(())
+
+    /// Opens the store, without its tail. A new store is made by the batch `creation`. To have it `alone` throws
+    /// `inUse` if anybody has it open.
+    init(
+        path: String, create: Bool, options: LogOptions, projections: [any Projection.Type], creation: CommitBatch?,
+        alone: Bool
+    ) throws {
+        try options.check()
+        try projections.checkNames()
+        environment = try Environment.open(
+            path: path, missing: create ? .create : .refuse, alone: alone, mode: options.fileMode)
+        storeID = try Self.readMeta(environment, options, creation)
+        braze = BrazeIDs(uuid: storeID)
+        self.path = path
+        self.options = options
+        self.projections = projections
+        try environment.withReadTransaction { try loadNames($0) }
+    }
+
+    /// Checks that the store is one that this program may use; marks a new one.
+    private static func readMeta(
+        _ environment: Environment, _ options: LogOptions, _ creation: CommitBatch?
+    ) throws -> [UInt8] {
+        if let known = try environment.withReadTransaction({ try knownMeta(environment, $0) }) { return known }
+        return try environment.withWriteTransaction { transaction in
+            // Another process may have been first.
+            if let known = try knownMeta(environment, transaction) { return known }
+            var random = SystemRandomNumberGenerator()
+            let batch =
+                creation
+                ?? .creation(
+                    of: (0..<16).map { _ in UInt8.random(in: .min ... .max, using: &random) }, at: options.now())
+            if creation == nil { try options.transport.deliver(batch) }
+            try batch.apply(to: transaction, environment.tables)
+            guard let id = try knownMeta(environment, transaction) else {
+                throw StorageError.damaged(place: "row uuid of table meta is missing")
+            }
+            return id
+        }
+    }
+
+    private static func knownMeta(
+        _ environment: Environment, _ transaction: borrowing some Reading & ~Copyable
+    ) throws -> [UInt8]? {
+        let meta = environment.tables.meta
+        guard let uuid = try transaction.get(meta, Array("uuid".utf8)) else { return nil }
+        func refusal(_ row: String) throws -> StorageError? {
+            guard let needed = try transaction.get(meta, Array(row.utf8)), needed.count == 4 else {
+                throw StorageError.damaged(place: "row \(row) of table meta")
+            }
+            let (format, known) = (needed.bigEndian32(), CommitBatch.storeFormat)
+            return format > known ? .newerFormat(needed: format, known: known) : nil
+        }
+        if let reason = try refusal("reader") { throw reason }
+        if let reason = try refusal("writer") { environment.refuseWrites(reason) }
+        return Array(uuid)
+    }
+
+    /// Position of the last event; 0 in an empty log.
+    func lastPosition() throws -> Position {
+        try environment.withReadTransaction { Position(rawValue: try Self.last($0, environment.tables)) }
+    }
+
+    // MARK: - Keeping up with the log
+
+    static func last(_ transaction: borrowing some Reading & ~Copyable, _ tables: Tables) throws -> UInt64 {
+        try transaction.withCursor(tables.log) { cursor in
+            var row = try cursor.last()
+            // A key that is no number is damage, which hides no record before it: `check` names it.
+            while let found = row {
+                if let position = found.key.number { return position }
+                row = try cursor.previous()
+            }
+            return 0
+        }
+    }
+
+    /// Runs `body` on one consistent view of everything that was committed before the call, by whatever process.
+    ///
+    /// Refuses if a name is damaged, unless `whateverIsDamaged`.
+    func withView<Result>(
+        whateverIsDamaged: Bool = false, _ body: (LogView, borrowing ReadTransaction) throws -> Result
+    ) throws -> Result {
+        while true {
+            let result: Result? = try environment.withReadTransaction { transaction in
+                guard let view = try catchUp(transaction) else { return nil }
+                if !whateverIsDamaged, let damage = names.damage { throw damage }
+                return try body(view, transaction)
+            }
+            if let result { return result }
+            try bringBackTail()
+        }
+    }
+
+    /// Builds the tail again if the caches went back to before it: another process dropped them.
+    private func bringBackTail() throws {
+        func isAhead(_ transaction: borrowing ReadTransaction) throws -> Bool {
+            let last = try Self.last(transaction, environment.tables)
+            let checkpoint = try IndexCheckpoint.position(environment.tables, transaction, last: last)
+            return tail.withReading { $0.base > checkpoint }
+        }
+        guard try environment.withReadTransaction({ try isAhead($0) }) else { return }
+        // Not while a commit of this process is under way: its events are in the tail, and it brings the tail back
+        // itself. To wait for it here could be a deadlock, as a decision under the lock reads too.
+        let isDone: Void? = try writing.withLockIfAvailable { _ in
+            try environment.withReadTransaction { if try isAhead($0) { try rebuildTail($0) } }
+        }
+        if isDone == nil { sched_yield() }
+    }
+
+    /// As `catchUp`, for the writer, who sees the newest state: a tail that is ahead of it is ahead of caches that were
+    /// dropped.
+    ///
+    /// Refuses if a name or a record of the tail is damaged: who has which ID and version, and which key was used, may
+    /// be in it.
+    func catchUpWriting(_ transaction: borrowing WriteTransaction) throws -> LogView {
+        let view = try catchUpOrRebuild(transaction)
+        if let damage = names.damage { throw damage }
+        try view.refuseDamage()
+        return view
+    }
+
+    private func catchUpOrRebuild(_ transaction: borrowing WriteTransaction) throws -> LogView {
+        if let view = try catchUp(transaction) { return view }
+        try rebuildTail(transaction)
+        guard let view = try catchUp(transaction) else {
+            throw StorageError.damaged(place: "the index is ahead of the log")
+        }
+        return view
+    }
+
+    /// Brings names and tail up to what `transaction` sees. Nil if the tail has moved on already: start again.
+    func catchUp(_ transaction: borrowing some Reading & ~Copyable) throws -> LogView? {
+        try forgetErasedNames(transaction)
+        try loadNames(transaction)
+        let last = try Self.last(transaction, environment.tables)
+        let index = try IndexCheckpoint.read(environment.tables, transaction, last: last)
+        let checkpoint = index?.position ?? 0
+        while true {
+            let tail = self.tail
+            let state = tail.withReading { tail -> TailState in
+                // After a checkpoint that went back (the caches were dropped), or a flush that this transaction does
+                // not see.
+                if tail.base > checkpoint { return .ahead }
+                // Another process writes the caches, and this one only reads.
+                let overlap = checkpoint - tail.base
+                if overlap > 2 * UInt64(options.lagLimit(tail.userCount)), tail.uncommitted == nil { return .overgrown }
+                if let erasure = tail.erasure, erasure <= last, tail.uncommitted == nil { return .overgrown }
+                if let uncommitted = tail.uncommitted, uncommitted <= last { return .inDoubt }
+                return tail.last >= last ? .ready : .behind
+            }
+            switch state {
+            case .ready:
+                return LogView(
+                    tail: tail, tables: environment.tables, nameTable: names, checkpoint: checkpoint, last: last,
+                    flush: index?.flush)
+            case .ahead: return nil
+            case .overgrown: try rebuildTail(transaction)
+            // For the moment between a commit and the word that it succeeded, which needs the tail's lock.
+            case .inDoubt: sched_yield()
+            case .behind: try extend(tail, to: last, transaction)
+            }
+        }
+    }
+
+    private enum TailState { case ready, ahead, inDoubt, behind, overgrown }
+
+    private func extend(
+        _ tail: Guarded<Tail>, to last: UInt64, _ transaction: borrowing some Reading & ~Copyable
+    ) throws {
+        try tail.withWriting { tail in
+            if tail.uncommitted != nil || tail.last >= last { return }
+            try fill(&tail, to: last, transaction)
+        }
+    }
+
+    func replaceTail(_ fresh: Guarded<Tail>) { currentTail.withWriting { $0 = fresh } }
+
+    /// Builds the tail again, from the index's checkpoint to the end.
+    func rebuildTail(_ transaction: borrowing some Reading & ~Copyable) throws {
+        replaceTail(Guarded(try freshTail(transaction)))
+    }
+
+    /// Calls `body` with the records from `from` to `to` in order, for as long as it answers true.
+    static func scan(
+        _ tables: Tables, from: UInt64, to: UInt64, _ transaction: borrowing some Reading & ~Copyable,
+        _ body: (UInt64, RecordHeader) throws -> Bool
+    ) throws {
+        guard from <= to else { return }
+        try transaction.withCursor(tables.log) { cursor in
+            var row = try cursor.seek(from)
+            var expected = from
+            while let found = row, expected <= to {
+                guard found.key.number == expected else {
+                    throw StorageError.damaged(place: "position \(expected) of the log is missing")
+                }
+                if try !body(expected, RecordHeader(found.value, at: expected)) { return }
+                expected += 1
+                row = try cursor.next()
+            }
+            if expected <= to { throw StorageError.damaged(place: "position \(expected) of the log is missing") }
+        }
+    }
+
+    static func header(
+        at position: UInt64, _ transaction: borrowing some Reading & ~Copyable, _ tables: Tables
+    ) throws -> RecordHeader {
+        try RecordHeader(transaction.get(tables.log, position), at: position)
+    }
+
+    /// Loads all names again if some were erased since the last look: their numbers must not be used any more.
+    func forgetErasedNames(_ transaction: borrowing some Reading & ~Copyable) throws {
+        let erasures = try CommitBatch.nameErasures(environment.tables, transaction)
+        // A reader that began before the last erasure knows less.
+        if erasures <= names.erasures { return }
+        var map = NameMap()
+        map.erasures = erasures
+        try transaction.withCursor(environment.tables.names) { cursor in
+            var row = try cursor.first()
+            while let found = row {
+                guard found.key.count == 4 else { throw StorageError.damaged(place: "a key of table names") }
+                while map.count + 1 < found.key.bigEndian32() { map.noteMissing() }
+                map.add(row: found.value)
+                row = try cursor.next()
+            }
+        }
+        names.replace(with: map)
+    }
+
+    /// Names that other processes added since the last look.
+    func loadNames(_ transaction: borrowing some Reading & ~Copyable) throws {
+        let table = environment.tables.names
+        guard try transaction.count(table) > names.count else { return }
+        var key: [UInt8] = []
+        key.appendBigEndian(names.count + 1)
+        try transaction.withCursor(table) { cursor in
+            var row = try cursor.seek(key)
+            while let found = row {
+                guard found.key.count == 4 else { throw StorageError.damaged(place: "a key of table names") }
+                names.add(found.value, number: found.key.bigEndian32())
+                row = try cursor.next()
+            }
+        }
+    }
+
+    // MARK: - Building the tail
+
+    /// The tail as the log says it: from the index's checkpoint to the end.
+    func freshTail(_ transaction: borrowing some Reading & ~Copyable) throws -> Tail {
+        let tables = environment.tables
+        let last = try Self.last(transaction, tables)
+        let checkpoint = try IndexCheckpoint.read(tables, transaction, last: last)
+        let base = checkpoint?.position ?? 0
+        var tail = Tail(
+            base: base, userCount: checkpoint?.users ?? 0, lastRecordedAt: try recordedAt(base, transaction))
+        try fill(&tail, to: last, transaction)
+        tail.acceptErasures()
+        return tail
+    }
+
+    /// When the record at `position` was recorded; if it is damaged, the one before it, which is no later.
+    func recordedAt(_ position: UInt64, _ transaction: borrowing some Reading & ~Copyable) throws -> Int64 {
+        var position = position
+        while position > 0 {
+            if let record = try transaction.get(environment.tables.log, position),
+                RecordHeader.hasRightChecksum(record), let header = RecordHeader(record)
+            {
+                return header.recordedAt
+            }
+            position -= 1
+        }
+        return 0
+    }
+
+    /// Adds the log's records up to `last` to `tail`. No one has looked at them in this process: each checksum is
+    /// compared.
+    func fill(_ tail: inout Tail, to last: UInt64, _ transaction: borrowing some Reading & ~Copyable) throws {
+        if tail.last >= last { return }
+        try transaction.withCursor(environment.tables.log) { cursor in
+            var row = try cursor.seek(tail.last + 1)
+            while tail.last < last {
+                guard let found = row, found.key.number == tail.last + 1 else {
+                    throw StorageError.damaged(place: "position \(tail.last + 1) of the log is missing")
+                }
+                let header = RecordHeader(found.value)
+                if let header, RecordHeader.hasRightChecksum(found.value) {
+                    tail.add(header)
+                } else {
+                    tail.addDamaged(try header.flatMap { try fits($0, tail, transaction) ? $0 : nil })
+                }
+                row = try cursor.next()
+            }
+        }
+    }
+
+    /// Whether a damaged record's header is that of the next event of a user who exists, or of the next new user.
+    private func fits(
+        _ header: RecordHeader, _ tail: borrowing Tail, _ transaction: borrowing some Reading & ~Copyable
+    ) throws -> Bool {
+        guard header.user <= tail.userCount + 1, header.version > 0 else { return false }
+        if let version = tail.lastVersion(of: header.user) { return header.version - 1 == version }
+        if tail.base == 0 { return header.version == 1 }
+        let indexed = LogView(
+            tail: self.tail, tables: environment.tables, nameTable: names, checkpoint: tail.base, last: tail.base)
+        var streams = try Cursor(transaction.handle, environment.tables.streams)
+        return try indexed.storedVersion(of: header.user, among: tail.usersAtBase, &streams) == header.version - 1
+    }
+
+    /// When what is committed now is recorded: never before what was recorded last.
+    func recordedAtNow(_ view: LogView) -> Int64 {
+        max(options.now().rawValue, view.tail.withReading { $0.lastRecordedAt })
+    }
+}
+
+extension Tail {
+    /// The record at `position` fails its checksum. It is `user`'s; nil if it cannot be told whose.
+    struct Damage {
+        let position: UInt64
+        let user: UInt64?
+
+        var error: StorageError { .damaged(place: "the record at position \(position) fails its checksum") }
+    }
+}

@@ -1,0 +1,376 @@
+internal import Synchronization
+
+/// The states of projections: what is stored of them, and folds of what follows.
+///
+/// The state of one user is kept as snapshots, every so many events. A state over the whole store is kept in table
+/// `checkpoints` with the position that it reaches; it follows the caches, some events after each commit, without the
+/// write lock.
+struct StateStore: Sendable {
+    let store: OpenStore
+
+    // MARK: - Of one user
+
+    /// Versions between two snapshots of a user that are both kept, for reads of the past.
+    static let keptSnapshotInterval: UInt64 = 1024
+
+    /// Writes a snapshot of each projection for `users`, at the view's end.
+    ///
+    /// Who has a damaged record gets none: that is for those to meet who read them, and no reason to keep the caches of
+    /// all others back.
+    func writeSnapshots(
+        of users: [UInt64], _ view: LogView, _ transaction: borrowing WriteTransaction
+    ) throws {
+        // The streams are written, up to the view's end.
+        let written = LogView(
+            tail: view.tail, tables: view.tables, nameTable: store.names, checkpoint: view.last, last: view.last)
+        for user in users {
+            let version = try view.version(of: user, transaction)
+            for projection in store.projections where projection.scope == .user {
+                try writeSnapshot(projection, user, version, written, transaction)
+            }
+        }
+    }
+
+    private func writeSnapshot<P: Projection>(
+        _: P.Type, _ user: UInt64, _ version: UInt64, _ view: LogView, _ transaction: borrowing WriteTransaction
+    ) throws {
+        let earlier = try snapshot(P.self, user, upTo: version, view.tables, transaction)
+        if earlier?.version == version { return }
+        var state = earlier?.state ?? P.initial
+        let from = (earlier?.version ?? 0) + 1
+        // Damage here is in a cache, which is rebuilt.
+        let positions = try view.positions(of: user, from: from, to: version, transaction)
+        do {
+            try fold(P.self, positions, into: &state, view, transaction)
+        } catch StorageError.damaged {
+            return
+        }
+        try transaction.put(
+            view.tables.snapshots, KeyCoding.snapshot(P.name, user: user, version: version),
+            SnapshotRow.bytes(revision: P.revision, state: P.encode(state)))
+        // What lies between the two was passed over: it is of another revision, or damaged.
+        for key in try snapshotKeys(P.name, user, from: from, below: version, view.tables, transaction) {
+            try transaction.delete(view.tables.snapshots, key)
+        }
+        if let earlier, earlier.version / Self.keptSnapshotInterval == version / Self.keptSnapshotInterval {
+            try transaction.delete(
+                view.tables.snapshots, KeyCoding.snapshot(P.name, user: user, version: earlier.version))
+        }
+    }
+
+    /// The keys of a user's snapshots from version `from` to below `end`: a handful, as one is kept of every 1024
+    /// versions.
+    private func snapshotKeys(
+        _ projection: String, _ user: UInt64, from: UInt64, below end: UInt64, _ tables: Tables,
+        _ transaction: borrowing WriteTransaction
+    ) throws -> [[UInt8]] {
+        let endKey = KeyCoding.snapshot(projection, user: user, version: end)
+        var keys: [[UInt8]] = []
+        try transaction.withCursor(tables.snapshots) { cursor in
+            var row = try cursor.seek(KeyCoding.snapshot(projection, user: user, version: from))
+            while let found = row, Array(found.key).lexicographicallyPrecedes(endKey) {
+                keys.append(Array(found.key))
+                row = try cursor.next()
+            }
+        }
+        return keys
+    }
+
+    /// The newest usable snapshot at or before `version`.
+    func snapshot<P: Projection>(
+        _: P.Type, _ user: UInt64, upTo version: UInt64, _ tables: Tables,
+        _ transaction: borrowing some Reading & ~Copyable
+    ) throws -> (version: UInt64, state: P.State)? {
+        let prefix = KeyCoding.snapshotPrefix(P.name, user: user)
+        return try transaction.withCursor(tables.snapshots) { cursor in
+            var row = try cursor.last(before: KeyCoding.snapshot(P.name, user: user, version: version + 1))
+            while let found = row, found.key.count == prefix.count + 8, found.key.starts(with: prefix) {
+                if let bytes = SnapshotRow.state(found.value, revision: P.revision), let state = P.decode(bytes) {
+                    return (found.key.bigEndian64(at: prefix.count), state)
+                }
+                row = try cursor.previous()
+            }
+            return nil
+        }
+    }
+
+    /// Folds the events at `positions` into `state`, at each merge after those of the user who was merged.
+    ///
+    /// A chain of merges may be as long as there are users, so the folds that wait for another user's are not on the
+    /// thread's stack. It takes memory for the positions of all of these users, and a state for each link of the chain.
+    func fold<P: Projection>(
+        _: P.Type, _ positions: [UInt64], into state: inout P.State, _ view: LogView,
+        _ transaction: borrowing some Reading & ~Copyable
+    ) throws {
+        var waiting: [(positions: [UInt64], next: Int, state: P.State)] = []
+        var positions = positions
+        var next = 0
+        // Whether the user that the event at `next` names was merged into `state`.
+        var isMerged = false
+        while true {
+            guard next < positions.count else {
+                guard var resumed = waiting.popLast() else { return }
+                P.merge(state, into: &resumed.state)
+                (positions, next, state) = (resumed.positions, resumed.next, resumed.state)
+                isMerged = true
+                continue
+            }
+            let position = positions[next]
+            let header = try RecordHeader(transaction.get(view.tables.log, position), at: position)
+            if header.kindNumber == EventKind.usersMerged.rawValue, !isMerged,
+                let merged = try mergedPositions(header, position, view, transaction)
+            {
+                waiting.append((positions, next, state))
+                (positions, next, state) = (merged, 0, P.initial)
+                continue
+            }
+            P.apply(EventView(header: header, position: Position(rawValue: position), names: store.names), to: &state)
+            next += 1
+            isMerged = false
+        }
+    }
+
+    /// Merges into `state` the state of the user that the `usersMerged` event at `position` names: their stream, folded
+    /// from its start.
+    func merge<P: Projection>(
+        _: P.Type, _ header: RecordHeader, _ position: UInt64, into state: inout P.State, _ view: LogView,
+        _ transaction: borrowing some Reading & ~Copyable
+    ) throws {
+        guard let positions = try mergedPositions(header, position, view, transaction) else { return }
+        var merged = P.initial
+        try fold(P.self, positions, into: &merged, view, transaction)
+        P.merge(merged, into: &state)
+    }
+
+    /// The events that the `usersMerged` event at `position` takes over; nil if it was erased.
+    private func mergedPositions(
+        _ header: RecordHeader, _ position: UInt64, _ view: LogView, _ transaction: borrowing some Reading & ~Copyable
+    ) throws -> [UInt64]? {
+        guard let body = RecordBody(header.body), !body.erased, let source = body.otherUser else { return nil }
+        let positions = try view.positions(of: source, from: 1, to: body.otherVersion, transaction)
+        // Everything that is merged came before; so merges of merges end.
+        guard positions.last ?? 0 < position else {
+            throw StorageError.damaged(place: "the merge at position \(position) names events that came later")
+        }
+        return positions
+    }
+
+    /// The state of `user` after `version` of their events: nearest snapshot, and a fold of what follows.
+    func state<P: Projection>(
+        _: P.Type, _ user: UInt64, version: UInt64, _ view: LogView, _ transaction: borrowing ReadTransaction
+    ) throws -> P.State {
+        try foldedState(P.self, user, version: version, view, transaction).state
+    }
+
+    /// As `state`, with how much there was to fold.
+    func foldedState<P: Projection>(
+        _: P.Type, _ user: UInt64, version: UInt64, _ view: LogView, _ transaction: borrowing ReadTransaction
+    ) throws -> UserFold<P> {
+        let earlier = try snapshot(P.self, user, upTo: version, view.tables, transaction)
+        var state = earlier?.state ?? P.initial
+        let from = (earlier?.version ?? 0) + 1
+        let positions = try view.positions(of: user, from: from, to: version, transaction)
+        try fold(P.self, positions, into: &state, view, transaction)
+        return UserFold(state: state, version: version, indexed: positions.count { $0 <= view.checkpoint })
+    }
+
+    /// As `EventLog.keptState(_:of:asOf:)`.
+    func keptState<P: Projection>(
+        _: P.Type, of user: UserNumber, asOf version: Version = Version(rawValue: .max)
+    ) throws -> P.State {
+        try P.check(scope: .user)
+        let (fold, seen) = try store.withView { view, transaction in
+            let now = try view.version(of: user.rawValue, transaction)
+            let version = min(now, version.rawValue)
+            return (try foldedState(P.self, user.rawValue, version: version, view, transaction), view.last)
+        }
+        if store.options.snapshotInterval > 0, fold.indexed > Self.keptSnapshotInterval {
+            // A read is right whether or not the next one is cheaper.
+            try? keep(P.self, fold, of: user, seen: seen)
+        }
+        return fold.state
+    }
+
+    /// Stores a state that was folded from what a view saw that ended at `seen`; not if a user was erased since, for it
+    /// may hold what the log does not say any more.
+    func keep<P: Projection>(_: P.Type, _ fold: UserFold<P>, of user: UserNumber, seen: UInt64) throws {
+        try store.writing.withLock { _ in
+            try store.environment.withWriteTransaction { transaction in
+                guard try isNobodyErased(since: seen, transaction) else { return }
+                let key = KeyCoding.snapshot(P.name, user: user.rawValue, version: fold.version)
+                let row = SnapshotRow.bytes(revision: P.revision, state: P.encode(fold.state))
+                try transaction.put(store.environment.tables.snapshots, key, row)
+            }
+        }
+    }
+
+    // MARK: - Over the whole store
+
+    /// As `EventLog.state(overStore:)`.
+    func state<P: Projection>(overStore _: P.Type) throws -> (state: P.State, position: Position) {
+        try P.check(scope: .store)
+        let fold = try store.withView { view, transaction in try storeState(P.self, view, transaction) }
+        // A read is right whether or not the next one is cheaper.
+        if fold.count > mostFoldedAtOnce { _ = try? keep(P.self, fold.state, at: fold.position, seen: fold.seen) }
+        return (fold.state, Position(rawValue: fold.position))
+    }
+
+    /// How many events are folded into a stored state at once.
+    var mostFoldedAtOnce: UInt64 { 2 * UInt64(store.options.indexLag) }
+
+    /// How many are folded after one commit, so that the next one hardly waits. Commits that bring more for long are
+    /// caught up with after smaller ones, or when the log is closed.
+    var mostFoldedBehindCommit: UInt64 { max(1, UInt64(store.options.indexLag) / 4) }
+
+    /// Brings the stored state of a projection up to the log's end.
+    func keepState<P: Projection>(_: P.Type) throws {
+        let fold = try store.withView { view, transaction in try storeState(P.self, view, transaction) }
+        if fold.count > 0 { _ = try keep(P.self, fold.state, at: fold.position, seen: fold.seen) }
+    }
+
+    /// Folds the next events, `limit` at most, into the stored state, and answers whether more are left.
+    func keepStateInPart<P: Projection>(_: P.Type, of limit: UInt64) throws -> Bool {
+        let fold = try store.withView { view, transaction in try storeState(P.self, view, transaction, limit: limit) }
+        if fold.count == 0 { return false }
+        return try keep(P.self, fold.state, at: fold.position, seen: fold.seen) && fold.position < fold.seen
+    }
+
+    /// Stores `state`, which has reached `position` and was folded from what a view saw that ended at `seen`, and
+    /// answers whether it did: not if a user was erased since, for it holds what the log does not say any more.
+    func keep<P: Projection>(_: P.Type, _ state: P.State, at position: UInt64, seen: UInt64) throws -> Bool {
+        let key = Array(P.name.utf8)
+        let row = StoreStateRow.bytes(revision: P.revision, position: position, state: P.encode(state))
+        let tables = store.environment.tables
+        return try store.writing.withLock { _ in
+            try store.environment.withWriteTransaction { transaction in
+                if let stored = try transaction.get(tables.checkpoints, key).flatMap({
+                    StoreStateRow.read($0, revision: P.revision)
+                }), stored.position >= position {
+                    return false
+                }
+                guard try isNobodyErased(since: seen, transaction) else { return false }
+                try transaction.put(tables.checkpoints, key, row)
+                return true
+            }
+        }
+    }
+
+    /// Whether no user was erased after position `seen`. False as well if more follows there than is worth a look.
+    func isNobodyErased(since seen: UInt64, _ transaction: borrowing WriteTransaction) throws -> Bool {
+        let last = try OpenStore.last(transaction, store.environment.tables)
+        guard last >= seen, last - seen <= mostFoldedAtOnce else { return false }
+        var isNobody = true
+        try OpenStore.scan(store.environment.tables, from: seen + 1, to: last, transaction) { _, header in
+            isNobody = header.kind != .userErased
+            return isNobody
+        }
+        return isNobody
+    }
+
+    /// The stored state with the position that it has reached; nil if there is none that the view can use.
+    private func storedState<P: Projection>(
+        _: P.Type, _ view: LogView, _ transaction: borrowing some Reading & ~Copyable
+    ) throws -> (position: UInt64, state: P.State)? {
+        guard let row = try transaction.get(view.tables.checkpoints, Array(P.name.utf8)),
+            let stored = StoreStateRow.read(row, revision: P.revision), stored.position <= view.last,
+            let state = P.decode(stored.state)
+        else { return nil }
+        return (stored.position, state)
+    }
+
+    /// The stored state and what follows it in the view, of which at most `limit` events are folded.
+    private func storeState<P: Projection>(
+        _: P.Type, _ view: LogView, _ transaction: borrowing some Reading & ~Copyable, limit: UInt64 = .max
+    ) throws -> StoreFold<P> {
+        let stored = try storedState(P.self, view, transaction)
+        let reached = stored?.position ?? 0
+        let count = min(limit, view.last - reached)
+        var fold = StoreFold<P>(
+            state: stored?.state ?? P.initial, position: reached + count, seen: view.last, count: count)
+        try OpenStore.scan(view.tables, from: reached + 1, to: fold.position, transaction) { position, header in
+            P.apply(
+                EventView(header: header, position: Position(rawValue: position), names: store.names), to: &fold.state)
+            return true
+        }
+        return fold
+    }
+}
+
+/// The state of one user after `version` of their events.
+struct UserFold<P: Projection> {
+    let state: P.State
+    let version: UInt64
+    /// How many events were folded after the nearest snapshot that the index holds: of the others its next flush makes
+    /// one.
+    let indexed: Int
+}
+
+/// A row of table `snapshots`.
+enum SnapshotRow {
+    static func bytes(revision: UInt32, state: [UInt8]) -> [UInt8] {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(state.count + 8)
+        bytes.appendBigEndian(revision)
+        bytes += state
+        let checksum = bytes.withUnsafeBytes { crc32c($0) }
+        withUnsafeBytes(of: checksum.littleEndian) { bytes.append(contentsOf: $0) }
+        return bytes
+    }
+
+    /// The state in a row; nil if the row is of another revision or fails its checksum.
+    static func state(_ row: UnsafeRawBufferPointer, revision: UInt32) -> UnsafeRawBufferPointer? {
+        guard row.count >= 8, RecordHeader.hasRightChecksum(row), row.bigEndian32() == revision else { return nil }
+        return row.slice(4..<(row.count - 4))
+    }
+}
+
+/// A state over the whole store, folded from one view.
+private struct StoreFold<P: Projection> {
+    var state: P.State
+    /// How far it reaches.
+    let position: UInt64
+    /// Where the view ended.
+    let seen: UInt64
+    /// How many events were folded into the stored state.
+    let count: UInt64
+}
+
+/// A row of table `checkpoints` with a state: revision uint32 BE, position uint64 BE, the state, CRC-32C uint32 LE.
+enum StoreStateRow {
+    static func bytes(revision: UInt32, position: UInt64, state: [UInt8]) -> [UInt8] {
+        var bytes: [UInt8] = []
+        bytes.appendBigEndian(revision)
+        bytes.appendBigEndian(position)
+        bytes += state
+        let checksum = bytes.withUnsafeBytes { crc32c($0) }
+        withUnsafeBytes(of: checksum.littleEndian) { bytes.append(contentsOf: $0) }
+        return bytes
+    }
+
+    /// Nil if the row is of another revision, or damaged.
+    static func read(
+        _ row: UnsafeRawBufferPointer, revision: UInt32
+    ) -> (position: UInt64, state: UnsafeRawBufferPointer)? {
+        guard row.count >= 16, RecordHeader.hasRightChecksum(row), row.bigEndian32() == revision else { return nil }
+        return (row.bigEndian64(at: 4), row.slice(12..<(row.count - 4)))
+    }
+}
+
+/// A key of table `snapshots`, taken apart.
+struct SnapshotKey {
+    /// The projection's name with its length in front: so begin the keys of all its snapshots, and no others.
+    let prefix: [UInt8]
+    let user: UInt64
+    let version: UInt64
+
+    /// Nil for a key that no snapshot has.
+    init?(_ key: UnsafeRawBufferPointer) {
+        guard let length = key.first.map(Int.init), length > 0, key.count == length + 17 else { return nil }
+        prefix = Array(key.slice(0..<(length + 1)))
+        user = key.bigEndian64(at: length + 1)
+        version = key.bigEndian64(at: length + 9)
+    }
+
+    /// The projection's name.
+    var projection: String { String(decoding: prefix.dropFirst(), as: UTF8.self) }
+}

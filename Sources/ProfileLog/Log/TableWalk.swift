@@ -1,0 +1,47 @@
+/// A walk through every row of a store's tables, which meets every broken page.
+enum TableWalk {
+    /// As `EventLog.readThrough(path:telling:)`.
+    static func readThrough(path: String, telling progress: (LogProgress) -> Void) throws {
+        let environment = try Environment.open(path: path, missing: .refuse)
+        try environment.withReadTransaction { transaction in
+            for name in Table.Name.allCases {
+                try readThrough(environment.tables[name], name.rawValue, transaction, progress) { $0.order(to: $1) < 0 }
+            }
+            // Each commit takes from it.
+            try readThrough(.freePages, "free pages", transaction, progress) { $0.native64 < $1.native64 }
+        }
+    }
+
+    /// A broken page seldom ends a walk: LMDB takes whatever its bytes say for rows, and goes on after it.
+    private static func readThrough(
+        _ table: Table, _ stage: String, _ transaction: borrowing ReadTransaction, _ progress: (LogProgress) -> Void,
+        isAscending: (UnsafeRawBufferPointer, UnsafeRawBufferPointer) -> Bool
+    ) throws {
+        func tell(_ done: UInt64) { progress(LogProgress(stage: stage, done: done, total: 0, unit: "rows")) }
+        var rows: UInt64 = 0
+        var isInOrder = true
+        var previous: UnsafeRawBufferPointer?
+        /// In table `log`, the position after which another one follows than the next.
+        var gap: UInt64?
+        tell(0)
+        try transaction.withCursor(table) { cursor in
+            var row = try cursor.first()
+            while isInOrder, let found = row {
+                if let previous { isInOrder = isAscending(previous, found.key) }
+                previous = found.key
+                rows += 1
+                if gap == nil, stage == Table.Name.log.rawValue, found.key.number != rows { gap = rows - 1 }
+                if gap == nil, rows % 128 == 0 { tell(rows) }
+                row = try cursor.next()
+            }
+        }
+        if isInOrder, rows == (try UInt64(transaction.count(table))) { return }
+        if let gap { tell(gap) }
+        throw StorageError.brokenPage(operation: "scan")
+    }
+}
+
+extension UnsafeRawBufferPointer {
+    /// The number of a key of LMDB's own list, in the machine's order; 0 if it is none.
+    fileprivate var native64: UInt64 { count == 8 ? loadUnaligned(as: UInt64.self) : 0 }
+}
