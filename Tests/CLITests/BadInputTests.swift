@@ -197,6 +197,9 @@ struct BadInputTests {
         let cli = try CLI()
         let setpriv = URL(filePath: "/usr/bin/setpriv")
         try cli.succeed("log", "event", "jane", "a")
+        // A new store is its owner's alone.
+        let shared = try cli.run(["-R", "a+rX", "store"], command: URL(filePath: "/bin/chmod"))
+        #expect(shared.status == 0, "\(shared.errors)")
         let program = cli.folder.appending(path: "program")
         // By a child: a descriptor of ours, open for writing while another test starts a process, would make the copy "busy".
         let copy = try cli.run([CLI.program.path, program.path], command: URL(filePath: "/bin/cp"))

@@ -23,8 +23,10 @@ struct PlantedValueTests {
         return text.contains(word.lowercased()) || text.contains(number)
     }
 
-    /// JSON that may be sent in the place of any value.
-    private static let shapes = [
+    /// JSON that may be sent in the place of any value; the short form plants a string and a number.
+    private static let shapes = allShapes.prefix(Thoroughness.count(short: 2, full: allShapes.count)).map(\.self)
+
+    private static let allShapes = [
         "\"\(word)\"", number, "[\"\(word)\"]", #"{"a":"\#(word)"}"#, #"{"$time":"\#(word)"}"#, #"[{"a":\#(number)}]"#,
         "\"\(word)\\ud800\"",
     ]

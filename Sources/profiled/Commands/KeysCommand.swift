@@ -8,7 +8,7 @@ struct KeysCommand: ParsableCommand {
         abstract: "Make, list and revoke the keys that requests need.",
         discussion: """
             As soon as there is a file of keys, every request needs a key with a permission for it. The file keeps \
-            only hashes. A running service sees a change after 20 ms.
+            only hashes. A running service sees a change with the next request.
             """,
         subcommands: [KeysAdd.self, KeysList.self, KeysRevoke.self])
 

@@ -6,7 +6,7 @@ struct KeysRevoke: ParsableCommand {
         commandName: "revoke",
         abstract: "Make a key invalid, for ever.",
         discussion: """
-            A running service sees this after 20 ms. After the last key is revoked, every request is refused, until \
+            A running service sees this with the next request. After the last key is revoked, every request is refused, until \
             there is another key or the file is removed.
             """)
 

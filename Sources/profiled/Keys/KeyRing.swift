@@ -1,7 +1,7 @@
 internal import Foundation
 internal import Synchronization
 
-/// The keys that are valid now. Every 20 ms a request checks whether the file has changed.
+/// The keys that are valid now. Each request checks whether the file has changed, for about a microsecond.
 final class KeyRing: Sendable {
     /// Identifies a version of the file: every change gives another stamp.
     private struct Stamp: Equatable {
@@ -22,13 +22,10 @@ final class KeyRing: Sendable {
 
     private struct State {
         var stamp: Stamp?
-        var nextCheck = ContinuousClock.now
         var keys: [String: StoredKey] = [:]
         /// Whether requests need a key. Never becomes false again: if the file is removed, requests are refused.
         var isClosed: Bool
     }
-
-    private static let checkInterval = Duration.milliseconds(20)
 
     private let file: KeyFile?
     private let state: Mutex<State>
@@ -50,9 +47,7 @@ final class KeyRing: Sendable {
 
     private func current<Result: Sendable>(_ read: (State) -> Result) -> Result {
         state.withLock { state in
-            let now = ContinuousClock.now
-            guard let file, now >= state.nextCheck else { return read(state) }
-            state.nextCheck = now + Self.checkInterval
+            guard let file else { return read(state) }
             let stamp = Stamp(file.path)
             // An unreachable file may exist.
             if stamp != nil || (try? file.exists()) != false { state.isClosed = true }
