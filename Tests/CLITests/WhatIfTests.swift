@@ -213,7 +213,7 @@ struct WhatIfTests {
         let outcome = try cli.run("whatif", "--fail-on-difference")
         #expect(outcome.status == 0)
         #expect(outcome.output.contains("0 items wait, 1 stranded"), "\(outcome.output)")
-        #expect(outcome.errors.contains("Warning: 1 item lies where the app never looks"), "\(outcome.errors)")
+        #expect(outcome.errors.contains("Warning: 1 item is where the app never looks"), "\(outcome.errors)")
         #expect(try cli.succeed("whatif", "--format", "json").output.contains(#""stranded":1"#))
     }
 
