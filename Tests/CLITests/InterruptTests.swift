@@ -81,7 +81,7 @@ struct InterruptTests {
 
     @Test("A stopped simulation keeps what it made so far")
     func simulate() throws {
-        let stopped = try interrupt(["simulate", "--devices", "3000", "--days", "60"], when: "store/data.mdb")
+        let stopped = try interrupt(["simulate", "--devices", "300", "--days", "60"], when: "store/data.mdb")
         #expect(stopped.status == 130, "\(stopped.errors)")
         #expect(stopped.errors.contains("stopped by Ctrl-C"))
         #expect(try cli.succeed("check").output.hasPrefix("Sound"))

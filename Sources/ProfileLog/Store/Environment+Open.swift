@@ -154,7 +154,7 @@ extension Environment {
         if !isOld || stat.ms_psize < 256 { return true }
         // Two commits later another process may have written over the meta page.
         for _ in 0..<10 {
-            // The transaction ends with its scope: the number must be read before.
+            // As a part of an expression the transaction would end before its handle is used.
             let transaction = try ReadTransaction(handle)
             let commit = withExtendedLifetime(transaction) { mdb_txn_id($0.handle) }
             if MetaPages.page(ofCommit: UInt64(commit), descriptor, pageBytes: UInt64(stat.ms_psize)) != nil {

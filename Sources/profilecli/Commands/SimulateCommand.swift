@@ -33,6 +33,7 @@ struct SimulateCommand: ParsableCommand {
     }
 
     func run() throws {
+        Interrupt.watch()
         let log = try store.place.open(create: true)
         guard try log.lastPosition() == .start else {
             throw Failure(
