@@ -56,8 +56,8 @@ public final class API: Sendable {
     /// Decides requests by what the log holds.
     var decider: RequestDecider { RequestDecider(store: store) }
 
-    /// Removes the files that exports made, at the end of a program. The files of a program that is killed are removed by
-    /// the next one.
+    /// Removes the files that exports made, at the end of a program. The files of a program that is killed are removed
+    /// by the next one.
     public func removeExports() { exports.clear() }
 
     /// Does what `request` asks. Every failure is an answer too: an object with `error`, `remedy` and `code`.

@@ -71,7 +71,8 @@ struct ProfileCLI: AsyncParsableCommand {
         }
     }
 
-    /// Runs the command that was typed, or prints what was asked of the argument parser: help, the version, completions.
+    /// Runs the command that was typed, or prints what was asked of the argument parser: help, the version,
+    /// completions.
     private static func work() async throws {
         do {
             let arguments = Array(CommandLine.arguments.dropFirst())

@@ -27,8 +27,8 @@ enum Suggestion {
     }
 }
 
-/// The store or service as it was named on the command line, for the commands in hints and remedies: without it they would work on
-/// another store.
+/// The store or service as it was named on the command line, for the commands in hints and remedies: without it they
+/// would work on another store.
 enum TypedPlace {
     enum Place: Sendable {
         case store(String)

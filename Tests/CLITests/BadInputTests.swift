@@ -201,7 +201,8 @@ struct BadInputTests {
         let shared = try cli.run(["-R", "a+rX", "store"], command: URL(filePath: "/bin/chmod"))
         #expect(shared.status == 0, "\(shared.errors)")
         let program = cli.folder.appending(path: "program")
-        // By a child: a descriptor of ours, open for writing while another test starts a process, would make the copy "busy".
+        // By a child: a descriptor of ours, open for writing while another test starts a process, would make the copy
+        // "busy".
         let copy = try cli.run([CLI.program.path, program.path], command: URL(filePath: "/bin/cp"))
         #expect(copy.status == 0, "\(copy.errors)")
         let nobody = ["--reuid=65534", "--regid=65534", "--clear-groups", program.path]

@@ -20,7 +20,8 @@ struct CopyDiskFullTests {
     func copy(command: [String]) throws {
         let events = try cli.succeed("export").output
         var refused = 0
-        // The copy meets the full disk at its making, in the middle, or not at all. The first call syncs the store itself.
+        // The copy meets the full disk at its making, in the middle, or not at all. The first call syncs the store
+        // itself.
         for call in stride(from: 2, through: 25, by: 4) {
             let outcome = try cli.run(command, environment: faults.environment(["FAULT": "enospc-from:\(call)"]))
             if outcome.status == 0 { continue }

@@ -4,7 +4,8 @@ import Testing
 
 @Suite("The name of a new file is on the disk")
 struct FolderSyncTests {
-    /// What becomes of the syncs of the store's folder, from number `FROM` on: the error `SYNC`, or, with `kill`, the end of the process.
+    /// What becomes of the syncs of the store's folder, from number `FROM` on: the error `SYNC`, or, with `kill`, the
+    /// end of the process.
     private static let source = """
         #define _GNU_SOURCE
         #include <dlfcn.h>

@@ -1,6 +1,7 @@
 import Foundation
 
-/// To which table each page of a store's file belongs, by the trees that LMDB keeps in it. What is free belongs to none.
+/// To which table each page of a store's file belongs, by the trees that LMDB keeps in it. What is free belongs to
+/// none.
 struct PageOwners {
     static let pageBytes = 4_096
     /// The tree of tables, and LMDB's list of free pages.
@@ -11,8 +12,8 @@ struct PageOwners {
 
     init(_ file: Data) {
         self.file = Data(file)
-        // Two pages take turns to say where everything is: behind 16 bytes of header and 24 of constants, each has the roots of two trees,
-        // the last page, and the number of the commit.
+        // Two pages take turns to say where everything is: behind 16 bytes of header and 24 of constants, each has the
+        // roots of two trees, the last page, and the number of the commit.
         let newest = number(144, as: UInt64.self) > number(Self.pageBytes + 144, as: UInt64.self) ? 0 : Self.pageBytes
         walk(root(at: newest + 40), Self.freePages)
         walk(root(at: newest + 88), Self.tables)

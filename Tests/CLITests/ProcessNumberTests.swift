@@ -4,7 +4,8 @@ import Testing
 
 @Suite("Two containers whose processes have one number")
 struct ProcessNumberTests {
-    /// LMDB's readers hold a lock on the byte of `lock.mdb` that their process's number names: here another process has it.
+    /// LMDB's readers hold a lock on the byte of `lock.mdb` that their process's number names: here another process has
+    /// it.
     private static let source = """
         #define _GNU_SOURCE
         #include <dlfcn.h>

@@ -4,8 +4,8 @@ import Testing
 
 @testable import ProfileLog
 
-/// Drives the log and a naive model with the same random operations, and compares everything. Two instances in one process share the store;
-/// real processes do so in `SharedStoreTests`.
+/// Drives the log and a naive model with the same random operations, and compares everything. Two instances in one
+/// process share the store; real processes do so in `SharedStoreTests`.
 @Suite("The log answers as a naive model does")
 struct ModelTests {
     @Test("Two hundred random operations", arguments: Thoroughness.seeds(short: 40, full: 500))

@@ -9,8 +9,8 @@ import Testing
 struct MeantUserTests {
     private static let p = UserID.alias(label: "l", name: "p")
 
-    /// Sends `body` to `path`, and has `change` come between what it is decided by and its commit: the writer does that first, and only when
-    /// the write stands in line behind it.
+    /// Sends `body` to `path`, and has `change` come between what it is decided by and its commit: the writer does that
+    /// first, and only when the write stands in line behind it.
     private func answer(
         _ api: API, _ writer: LogWriter, _ path: String, _ body: String,
         behind change: @escaping @Sendable (EventLog) throws -> Void

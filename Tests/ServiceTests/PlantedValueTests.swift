@@ -31,8 +31,8 @@ struct PlantedValueTests {
         "\"\(word)\\ud800\"",
     ]
 
-    /// What a field holds in a request that is in order, where its kind does not tell. Objects have each of their members
-    /// replaced in turn.
+    /// What a field holds in a request that is in order, where its kind does not tell. Objects have each of their
+    /// members replaced in turn.
     private static let samples: [String: String] = [
         "attribute": #""first_name""#, "currency": #""EUR""#, "user": #""u""#, "app_group": #""group.app""#,
         "kind": #""cold""#, "time": #""2026-01-01T00:00:00Z""#, "source": #""rest""#, "request_policy": #""manual""#,
@@ -133,7 +133,8 @@ struct PlantedValueTests {
     /// Fields whose content an error may repeat: a user, the name of an attribute, a version or a position of the log.
     private static let named: Set = ["user", "attribute", "expect", "positions"]
 
-    /// Checks an error, and an answer of Braze's format that may hold errors. Other answers have values, as they should.
+    /// Checks an error, and an answer of Braze's format that may hold errors. Other answers have values, as they
+    /// should.
     private func check(_ answer: Service.Reply, _ what: String) {
         let mayHoldErrors = ["POST /users/", "POST /subscription/", "POST /v2/"].contains { what.hasPrefix($0) }
         // Profiles, and the IDs that were renamed or removed.

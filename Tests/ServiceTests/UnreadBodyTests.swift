@@ -47,7 +47,8 @@ struct UnreadBodyTests {
 
     @Test("A client that takes a long answer slowly gets all of it")
     func slowReader() async throws {
-        // The answer takes longer than the service waits for each part of it, and that is longer than a busy machine holds up a reader.
+        // The answer takes longer than the service waits for each part of it, and that is longer than a busy machine
+        // holds up a reader.
         try await withService(arguments: ["--body-timeout", "8"]) { service in
             let list =
                 "[" + Array(repeating: "\"\(String(repeating: "v", count: 200))\"", count: 400).joined(separator: ",")

@@ -4,8 +4,9 @@ internal import Synchronization
 
 /// A process that a test started (`posix_spawn`).
 ///
-/// Foundation's `Process` fails with many children: with a thousand open descriptors it reads past the end of a list of them, which sometimes
-/// crashes the tests, and it learns that a child ended through a socket that another child may have inherited.
+/// Foundation's `Process` fails with many children: with a thousand open descriptors it reads past the end of a list of
+/// them, which sometimes crashes the tests, and it learns that a child ended through a socket that another child may
+/// have inherited.
 public final class ChildProcess: Sendable {
     /// The process's number.
     private let id: pid_t
@@ -32,7 +33,8 @@ public final class ChildProcess: Sendable {
         public init(code: Int32) { self.code = code }
     }
 
-    /// Starts `program` with `arguments`. The default folder and environment are those of the tests. It inherits its streams only.
+    /// Starts `program` with `arguments`. The default folder and environment are those of the tests. It inherits its
+    /// streams only.
     public init(
         _ program: URL, _ arguments: [String] = [], in folder: URL? = nil, environment: [String: String]? = nil,
         input: Stream = .nothing, output: Stream = .inherited, errors: Stream = .inherited

@@ -2,7 +2,8 @@ internal import Foundation
 
 /// A C library that replaces system functions of a program that a test starts (`LD_PRELOAD`).
 ///
-/// Each source is compiled once. The library lies next to the tests' program: a folder in memory may be mounted without the right to run code.
+/// Each source is compiled once. The library lies next to the tests' program: a folder in memory may be mounted without
+/// the right to run code.
 public struct Shim: Sendable {
     /// The compiled library.
     public let library: String

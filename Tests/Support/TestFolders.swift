@@ -7,8 +7,8 @@ public enum TestFolders {
 
     /// The folder of this process. It lies in memory where there is enough, unless `TMPDIR` names a place.
     ///
-    /// No test cuts the power, and a killed process loses nothing that the system has taken from it. A disk would add only the time of its syncs,
-    /// which is nine tenths of the time of all tests.
+    /// No test cuts the power, and a killed process loses nothing that the system has taken from it. A disk would add
+    /// only the time of its syncs, which is nine tenths of the time of all tests.
     public static let parent: URL = {
         let memory = "/dev/shm"
         var status = statvfs()

@@ -2,7 +2,8 @@ internal import Foundation
 
 /// How many seeds, rounds and steps the random tests run: few in `make test`, all in `make test-long`.
 ///
-/// Both forms check the same. `PROFILELOG_TESTS=long` asks for the full form; `PROFILELOG_SEED=17` runs that seed alone.
+/// Both forms check the same. `PROFILELOG_TESTS=long` asks for the full form; `PROFILELOG_SEED=17` runs that seed
+/// alone.
 public enum Thoroughness {
     private static let variables = ProcessInfo.processInfo.environment
 

@@ -2,7 +2,8 @@
 public enum AppendError: Error, Hashable, Sendable {
     /// Nothing was written: the user is at `actual`. Read the user again, decide again, and append at `actual`.
     case versionConflict(user: UserID, expected: ExpectedVersion, actual: Version)
-    /// Nothing was written: what the append was decided by has changed, as in "who has an address". Decide again by what the log holds now.
+    /// Nothing was written: what the append was decided by has changed, as in "who has an address". Decide again by
+    /// what the log holds now.
     case conflict(over: String)
     /// Nothing was written: this idempotency key was used for an append with other content, at `position`.
     case keyReused(position: Position)

@@ -1,4 +1,5 @@
-/// How a simulated device is set up: what its owner, its network and the app's code decide. Changed by `deviceChanged` events.
+/// How a simulated device is set up: what its owner, its network and the app's code decide. Changed by `deviceChanged`
+/// events.
 public struct DeviceSettings: Hashable, Sendable {
     /// Whether the SDK runs. A disabled one takes nothing: what waits goes on waiting (spec/device 4).
     package var isSDKEnabled = true

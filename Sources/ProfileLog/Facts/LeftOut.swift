@@ -1,4 +1,5 @@
-/// Something of a request that was not stored, and why (`ProfileEvent.objectsLeftOut`). It names fields and holds no value.
+/// Something of a request that was not stored, and why (`ProfileEvent.objectsLeftOut`). It names fields and holds no
+/// value.
 public struct LeftOut: Hashable, Sendable {
     /// The request's array.
     package var list: String

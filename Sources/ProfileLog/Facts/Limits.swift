@@ -6,7 +6,8 @@ package enum Limits {
     package static let bytesPerAppend = 32 << 20
     /// Bytes of one encoded event.
     package static let bytesPerEvent = 1 << 20
-    /// Characters of an event, attribute or property name (spec/rest-api 1.2), of a process or an app group, each a Unicode scalar.
+    /// Characters of an event, attribute or property name (spec/rest-api 1.2), of a process or an app group, each a
+    /// Unicode scalar.
     package static let charactersPerName = 255
     /// Bytes of an external ID, an alias, an e-mail address, a phone number.
     package static let bytesPerIdentifier = 997

@@ -1,7 +1,7 @@
 /// A piece of UTF-8 text that names something, compared byte for byte.
 ///
-/// Swift's `String` holds the composed and the decomposed form of "é" for equal; a store must not, or one user would silently
-/// become another. Order is that of the bytes.
+/// Swift's `String` holds the composed and the decomposed form of "é" for equal; a store must not, or one user would
+/// silently become another. Order is that of the bytes.
 public struct Name: Hashable, Comparable, Sendable, ExpressibleByStringLiteral, CustomStringConvertible {
     /// The text.
     public let text: String

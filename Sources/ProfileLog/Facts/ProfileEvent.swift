@@ -19,7 +19,8 @@ public enum ProfileEvent: Hashable, Sendable {
     /// This user took over what another user's events add up to; the other's IDs lead here from now on.
     case usersMerged(Merge)
 
-    /// The person was erased: the events before this one, and those of users who were merged into this one, have lost their content.
+    /// The person was erased: the events before this one, and those of users who were merged into this one, have lost
+    /// their content.
     case userErased(actor: String, reason: String)
 
     case customEventSaved(CustomEvent)

@@ -9,7 +9,8 @@ package enum SDKRules {
     /// Microseconds that a device's clock may be ahead of the log's.
     static let furthestAhead: Int64 = 366 * 86_400 * 1_000_000
 
-    /// Why no device's clock may say `time`: a clause; nil if one may. Both in microseconds since 1970, `now` by the log's clock.
+    /// Why no device's clock may say `time`: a clause; nil if one may. Both in microseconds since 1970, `now` by the
+    /// log's clock.
     package static func reasonAgainstClock(_ time: Int64, now: Int64) -> String? {
         if time < 0 { return "must not be before 1970" }
         return time - furthestAhead > now ? "is more than a year ahead of the log's clock" : nil

@@ -1,4 +1,5 @@
-/// The user attributes that every profile has by name (spec/rest-api 1.4). The numbers are stored and never change their meaning.
+/// The user attributes that every profile has by name (spec/rest-api 1.4). The numbers are stored and never change
+/// their meaning.
 public enum StandardAttribute: UInt8, Sendable, CaseIterable, Comparable {
     case email = 1
     case firstName = 2

@@ -25,7 +25,8 @@ public struct OccurredAt: Hashable, Sendable {
         self.utcOffsetMinutes = utcOffsetMinutes
     }
 
-    /// Whether RFC 3339 can express it: it was within the years 0 to 9999 where it was, and that is less than a day from UTC.
+    /// Whether RFC 3339 can express it: it was within the years 0 to 9999 where it was, and that is less than a day
+    /// from UTC.
     package var isExpressible: Bool {
         guard -1439...1439 ~= utcOffsetMinutes else { return false }
         // The offset is taken from the bounds, as the sum with a time may be too large.

@@ -14,7 +14,8 @@ public enum UserID: Hashable, Sendable {
     case device(String)
 
     /// Reads `alias:LABEL:NAME`, `braze:ID`, `email:ADDRESS`, `phone:NUMBER`, `device:ID`; all else is an external ID.
-    /// An external ID that begins like one of these is written `id:…`, and a colon or a backslash in a label with a backslash before it.
+    /// An external ID that begins like one of these is written `id:…`, and a colon or a backslash in a label with a
+    /// backslash before it.
     public init(_ text: String) {
         // By bytes: together with a combining mark behind it, a colon is another character.
         guard let colon = text.utf8.firstIndex(of: UInt8(ascii: ":")) else {

@@ -151,8 +151,8 @@ package enum Validation {
         if case .device(let device) = id { try check(device: device) }
     }
 
-    /// What an SDK would refuse is refused at once where a person or an app gives it. What a device had saved already (an import) is
-    /// stored, and becomes a rejected outcome of its launch.
+    /// What an SDK would refuse is refused at once where a person or an app gives it. What a device had saved already
+    /// (an import) is stored, and becomes a rejected outcome of its launch.
     private static func checkForSDK(_ event: ProfileEvent, _ context: EventContext) throws(AppendError) {
         if let refusal = SDKRules.refusal(of: event) { throw .invalid(place: refusal.place, reason: refusal.reason) }
         if let at = context.occurredAt?.timestamp, at < Timestamp(rawValue: 0) {
@@ -160,7 +160,8 @@ package enum Validation {
         }
     }
 
-    /// `group.`, and letters, digits, dots, hyphens and underscores behind it, as in `group.com.example.app` (spec/device 7).
+    /// `group.`, and letters, digits, dots, hyphens and underscores behind it, as in `group.com.example.app`
+    /// (spec/device 7).
     package static func check(appGroup group: Name) throws(AppendError) {
         try check(name: group, "The app group's name")
         let allowed = group.text.utf8.allSatisfy { byte in

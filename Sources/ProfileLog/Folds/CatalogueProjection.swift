@@ -1,7 +1,8 @@
 /// Folds all events of a store into its catalogue: which custom events, custom attributes and products there are.
 ///
-/// An item counts when it takes effect, with the time at which it was saved: what is rejected or discarded never does, and what is saved
-/// and flushed does once. A merge changes nothing, for the source's events were counted when they happened.
+/// An item counts when it takes effect, with the time at which it was saved: what is rejected or discarded never does,
+/// and what is saved and flushed does once. A merge changes nothing, for the source's events were counted when they
+/// happened.
 package enum CatalogueProjection: Projection {
     /// The name of its state in the store.
     package static let name = "catalogue"

@@ -29,7 +29,8 @@ package struct FlushInput: Hashable, Sendable {
 }
 
 extension Device {
-    /// Saved items that the last launch must flush: before it, visible to the app, of its lists; one owner's, in the published order.
+    /// Saved items that the last launch must flush: before it, visible to the app, of its lists; one owner's, in the
+    /// published order.
     ///
     /// An item saved after the launch waits for the next, whenever this one is finished. A disabled SDK takes nothing.
     package func due(_ visible: Set<StorageCode>, limit: Int) -> [PendingItem] {

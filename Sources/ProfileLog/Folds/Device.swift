@@ -1,8 +1,8 @@
 /// A simulated device: an input comes in, and what the device does about it goes out, as events for the log to append.
 ///
-/// Pure: the state, the time and the input decide alone, so that every interleaving can be tried without a thread, a disk or a sleep.
-/// What it decides becomes true when the events are folded into the state again (`DeviceState.apply`). Rules: spec/device 4 and 6,
-/// docs/device-simulation.md.
+/// Pure: the state, the time and the input decide alone, so that every interleaving can be tried without a thread, a
+/// disk or a sleep. What it decides becomes true when the events are folded into the state again (`DeviceState.apply`).
+/// Rules: spec/device 4 and 6, docs/device-simulation.md.
 package struct Device {
     package let state: DeviceState
     /// The time by the caller's clock, in microseconds since 1970.

@@ -1,4 +1,5 @@
-/// What a device holds: who is on it, how it is set up, what waits there for a launch, and what its SDK has not sent yet.
+/// What a device holds: who is on it, how it is set up, what waits there for a launch, and what its SDK has not sent
+/// yet.
 package struct DeviceState: Hashable, Sendable {
     package var status = DeviceStatus()
     /// What has not taken effect, by position.

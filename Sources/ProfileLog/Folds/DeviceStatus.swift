@@ -10,8 +10,8 @@ package struct DeviceStatus: Hashable, Sendable {
     var chunks: [UInt64: UInt32] = [:]
     /// Position of the `sessionStarted` of the session that is open; 0 if none is.
     package var session: UInt64 = 0
-    /// When the app left the foreground; nil while it is there, or was never launched. A launch in the background leaves it where it was: away,
-    /// if it is the first.
+    /// When the app left the foreground; nil while it is there, or was never launched. A launch in the background
+    /// leaves it where it was: away, if it is the first.
     var leftAt: Int64?
     /// When the SDK last sent something, in microseconds since 1970; nil if it never did.
     var sentAt: Int64?

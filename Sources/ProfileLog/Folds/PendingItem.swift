@@ -1,4 +1,5 @@
-/// Something on a device that has not taken effect yet: a saved item that waits for a launch, or what the SDK has taken and not sent.
+/// Something on a device that has not taken effect yet: a saved item that waits for a launch, or what the SDK has taken
+/// and not sent.
 package struct PendingItem: Hashable, Sendable {
     /// Where it was saved; 0 for what the app logged.
     package let storage: StorageCode
@@ -33,7 +34,8 @@ package struct PendingItem: Hashable, Sendable {
     }
 }
 
-/// A device storage as a number: an app group's name number, or 0x80000000 + that of the process to which it is private.
+/// A device storage as a number: an app group's name number, or 0x80000000 + that of the process to which it is
+/// private.
 package struct StorageCode: Hashable, RawRepresentable, Sendable {
     package let rawValue: UInt32
 

@@ -1,4 +1,5 @@
-/// Folds the events of each device into its pending-flush state: what waits in which storage and list, since when, and who is on it.
+/// Folds the events of each device into its pending-flush state: what waits in which storage and list, since when, and
+/// who is on it.
 ///
 /// The same state is kept live in tables `devices` and `pending`; `replay --verify` compares the two.
 package enum PendingProjection: Projection {

@@ -77,8 +77,8 @@ public enum ProfileProjection: Projection {
         }
     }
 
-    /// Who was made by an e-mail address or a phone number has it as an attribute (spec/rest-api 1.3), and so keeps it in a merge,
-    /// behind which the ID leads to nobody.
+    /// Who was made by an e-mail address or a phone number has it as an attribute (spec/rest-api 1.3), and so keeps it
+    /// in a merge, behind which the ID leads to nobody.
     private static func setAddress(_ id: UserID, _ position: Position, _ at: Int64, _ state: inout ProfileState) {
         let (attribute, text): (StandardAttribute, String)
         switch id {
@@ -206,7 +206,8 @@ extension ProfileState {
         events[low].occurrences.add(at: time, position)
     }
 
-    /// Makes a saved item effective, with the time at which it was saved. An item that is not there, as it was erased, changes nothing.
+    /// Makes a saved item effective, with the time at which it was saved. An item that is not there, as it was erased,
+    /// changes nothing.
     mutating func flush(_ position: UInt64) {
         guard let entry = removePending(position) else { return }
         entry.body.withUnsafeBytes { body in

@@ -1,7 +1,8 @@
 extension ProfileState {
-    /// Takes `source` over by the rules of a merge (spec/rest-api 2.6): the target's attributes win and the source's fill the gaps, of push
-    /// tokens and subscription groups entry by entry; of the dates of sessions and of spam the earlier first and the later last one stand, as of
-    /// all times; an opt-out comes along with its address; counts and revenue add up; what waits goes on waiting.
+    /// Takes `source` over by the rules of a merge (spec/rest-api 2.6): the target's attributes win and the source's
+    /// fill the gaps, of push tokens and subscription groups entry by entry; of the dates of sessions and of spam the
+    /// earlier first and the later last one stand, as of all times; an opt-out comes along with its address; counts and
+    /// revenue add up; what waits goes on waiting.
     mutating func merge(_ source: ProfileState) {
         if let first = source.firstSeen { see(first.rawValue) }
         if let last = source.lastSeen { see(last.rawValue) }
@@ -30,7 +31,8 @@ extension ProfileState {
         pending = (pending + source.pending).sorted { $0.position < $1.position }
     }
 
-    /// Whether a field of `source` is the date of something first, and earlier than the target's, or of something last, and later.
+    /// Whether a field of `source` is the date of something first, and earlier than the target's, or of something last,
+    /// and later.
     private func wins(_ field: FieldStore.Field, of source: ProfileState) -> Bool {
         guard let attribute = field.key.standard, let isFirst = Self.datesOfFirst[attribute],
             let theirs = source.fields.value(field.key)?.moment, let own = fields.value(field.key)?.moment

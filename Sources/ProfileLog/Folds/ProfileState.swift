@@ -1,5 +1,5 @@
-/// What the events of one user add up to. Values stay in their stored form until somebody asks: a fold over millions of events
-/// builds no strings.
+/// What the events of one user add up to. Values stay in their stored form until somebody asks: a fold over millions of
+/// events builds no strings.
 public struct ProfileState: Sendable {
     /// Events folded so far.
     package var version: Version = .none
@@ -60,7 +60,8 @@ public struct ProfileState: Sendable {
         }
     }
 
-    /// A saved item that waits for a launch, or something that the SDK has not sent: where it lies, and its record's body.
+    /// A saved item that waits for a launch, or something that the SDK has not sent: where it lies, and its record's
+    /// body.
     package struct PendingEntry: Hashable, Sendable {
         package let position: UInt64
         let kind: EventKind

@@ -1,4 +1,5 @@
-/// A profile with its names: a `ProfileState` for people and programs to read. Lists are in ascending order of the names' bytes.
+/// A profile with its names: a `ProfileState` for people and programs to read. Lists are in ascending order of the
+/// names' bytes.
 public struct ProfileView: Hashable, Sendable {
     /// Standard attributes by their names on the wire.
     public var attributes: [Field]

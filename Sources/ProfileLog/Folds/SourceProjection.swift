@@ -1,7 +1,9 @@
-/// Counts a user's events by the door through which they came: an example of a projection, whole in one file and of nothing but public parts.
+/// Counts a user's events by the door through which they came: an example of a projection, whole in one file and of
+/// nothing but public parts.
 ///
-/// Hand it to the log (`EventLog(path:projections: [ProfileProjection.self, SourceProjection.self])`) and it is kept as snapshots, read
-/// with `log.state(SourceProjection.self, of: user)` as of any version, replayed by `Replayer` and compared by `check`.
+/// Hand it to the log (`EventLog(path:projections: [ProfileProjection.self, SourceProjection.self])`) and it is kept as
+/// snapshots, read with `log.state(SourceProjection.self, of: user)` as of any version, replayed by `Replayer` and
+/// compared by `check`.
 package enum SourceProjection: Projection {
     /// How many events came from each source.
     package struct State: Hashable, Sendable {

@@ -1,7 +1,8 @@
 /// Folds a user's events into where they were: in which apps, and on which devices.
 ///
-/// What is saved or queued counts when it takes effect, with the time at which it was saved. On a simulated device the app's launches and
-/// sessions are its uses; the `app_id` of an event, a purchase or a change is one of the app that it names.
+/// What is saved or queued counts when it takes effect, with the time at which it was saved. On a simulated device the
+/// app's launches and sessions are its uses; the `app_id` of an event, a purchase or a change is one of the app that it
+/// names.
 package enum UsageProjection: Projection {
     /// The name of its snapshots.
     package static let name = "usage"

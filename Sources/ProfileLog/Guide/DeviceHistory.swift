@@ -1,8 +1,8 @@
-/// A made-up history of an app's devices over some weeks, the same for the same seed: in pushes people play, follow a course or register, and
-/// they open the app now and then (the use cases of spec/device.md 7).
+/// A made-up history of an app's devices over some weeks, the same for the same seed: in pushes people play, follow a
+/// course or register, and they open the app now and then (the use cases of spec/device.md 7).
 ///
-/// One device of ten is a tablet that two people share; four of five people log in after the first start; most starts are cold, some return,
-/// few happen in the background; now and then a device has no network.
+/// One device of ten is a tablet that two people share; four of five people log in after the first start; most starts
+/// are cold, some return, few happen in the background; now and then a device has no network.
 package struct DeviceHistory: Sendable {
     /// What happens.
     package enum Action: Hashable, Sendable {
@@ -39,7 +39,8 @@ package struct DeviceHistory: Sendable {
 }
 
 extension EventLog {
-    /// Lets `history` happen to the devices of this log; each step is durable before the next. `progress` may stop it by answering false.
+    /// Lets `history` happen to the devices of this log; each step is durable before the next. `progress` may stop it
+    /// by answering false.
     ///
     /// Returns whether the end was reached.
     @discardableResult

@@ -21,17 +21,18 @@ package struct WhatIfScope: Hashable, Sendable {
 }
 
 extension EventLog {
-    /// Plays the saves, launches, user changes, settings and discards of the log under `policy`, and counts what would have become of the
-    /// items. Writes nothing.
+    /// Plays the saves, launches, user changes, settings and discards of the log under `policy`, and counts what would
+    /// have become of the items. Writes nothing.
     ///
     ///     let report = try log.whatIf(.faithful())
     ///     print(report.byFault[.noUserStored]?.items ?? 0, "items went to another user")
     ///
-    /// What the SDK is given counts as delivered. Repairs of rejected items are skipped, and so are kinds of events that this version does
-    /// not know. A merged user is the canonical user from the start; merges that come while it runs are not seen. Of an erased user only the
-    /// launches that flushed something of others are played, as cold ones of all lists.
-    /// Memory grows with users, with devices and with what lies on them, and with erased users' launches that flushed nothing of others.
-    /// `progress` may stop the work by answering false; the report then covers what was played.
+    /// What the SDK is given counts as delivered. Repairs of rejected items are skipped, and so are kinds of events
+    /// that this version does not know. A merged user is the canonical user from the start; merges that come while it
+    /// runs are not seen. Of an erased user only the launches that flushed something of others are played, as cold ones
+    /// of all lists. Memory grows with users, with devices and with what lies on them, and with erased users' launches
+    /// that flushed nothing of others. `progress` may stop the work by answering false; the report then covers what was
+    /// played.
     package func whatIf(
         _ policy: PublishedPolicy, in scope: WhatIfScope = WhatIfScope(), mostItems: Int = 100,
         progress: (LogProgress) -> Bool = { _ in true }
@@ -39,7 +40,8 @@ extension EventLog {
         try whatIf(policy, in: scope, mostItems: mostItems, recordsPerSlice: 1 << 16, progress: progress)
     }
 
-    /// - Parameter recordsPerSlice: how many one read transaction sees at most: long ones would keep pages from being used again.
+    /// - Parameter recordsPerSlice: how many one read transaction sees at most: long ones would keep pages from being
+    ///   used again.
     func whatIf(
         _ policy: PublishedPolicy, in scope: WhatIfScope, mostItems: Int, recordsPerSlice: UInt64,
         progress: (LogProgress) -> Bool
@@ -155,8 +157,8 @@ private struct WhatIfRun {
         return user
     }
 
-    /// What an erased user saved and gave up went with them, and the next launch says who is on the device. All else did something to
-    /// others' items, and so did a reset that took more than was given up.
+    /// What an erased user saved and gave up went with them, and the next launch says who is on the device. All else
+    /// did something to others' items, and so did a reset that took more than was given up.
     private mutating func noteErased(_ event: RecordedEvent, of user: UserNumber) {
         switch event.event.kind {
         case .appLaunched: erasedLaunches[event.position] = user

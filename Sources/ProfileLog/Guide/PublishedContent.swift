@@ -1,4 +1,5 @@
-/// What the published code makes of an item's content on its way: a save stores it, a flush reads it, and the SDK takes it.
+/// What the published code makes of an item's content on its way: a save stores it, a flush reads it, and the SDK takes
+/// it.
 ///
 /// Each step may change it, and then notes a deviation, or lose it.
 struct PublishedContent {
@@ -98,7 +99,8 @@ struct PublishedContent {
         keep(set, of: changes.count, else: isSwift ? .collectionsVanish : .arraySetterUnused)
     }
 
-    /// Swift has setters for dates, booleans, texts, numbers and arrays of texts; of Objective-C it is only said that arrays have none.
+    /// Swift has setters for dates, booleans, texts, numbers and arrays of texts; of Objective-C it is only said that
+    /// arrays have none.
     private func hasSetter(_ value: AttributeValue, _ isSwift: Bool) -> Bool {
         switch value {
         case .array(let values):
@@ -148,7 +150,8 @@ struct PublishedContent {
 
     // MARK: - SDK (spec/device.md 4)
 
-    /// Calls the SDK, whose answer no one looks at (27): what its rules, the blocklist and its version refuse is lost, or cut.
+    /// Calls the SDK, whose answer no one looks at (27): what its rules, the blocklist and its version refuse is lost,
+    /// or cut.
     mutating func callSDK(isEnabled: Bool) {
         guard isEnabled, !policy.conditions.isSDKDisabled else {
             lostBy = .refusalIgnored

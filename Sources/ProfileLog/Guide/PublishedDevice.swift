@@ -1,4 +1,5 @@
-/// What people and processes do on one device, whatever becomes of it. Times are those of the device's clock, which may jump.
+/// What people and processes do on one device, whatever becomes of it. Times are those of the device's clock, which may
+/// jump.
 package enum PublishedInput: Hashable, Sendable {
     /// A process saves an item.
     case saved(SavedItem)
@@ -29,11 +30,13 @@ package enum PublishedOutput: Hashable, Sendable {
     case ended(PublishedOutcome)
 }
 
-/// One device on which the published snippets save and flush (spec/device.md 6), as a machine without clock, disk or chance.
+/// One device on which the published snippets save and flush (spec/device.md 6), as a machine without clock, disk or
+/// chance.
 ///
-/// Inputs come in the order of the history. What takes time (a save between its reading and its writing, a flush between its reading and its
-/// removal) stays under way until the time of an input has passed its end. A clock that goes back does not tell how much time passed: then,
-/// and at the end, all work under way counts as done. One process does one thing after the other.
+/// Inputs come in the order of the history. What takes time (a save between its reading and its writing, a flush
+/// between its reading and its removal) stays under way until the time of an input has passed its end. A clock that
+/// goes back does not tell how much time passed: then, and at the end, all work under way counts as done. One process
+/// does one thing after the other.
 ///
 /// Memory grows with what is on the device, and not with the history.
 package struct PublishedDevice: Sendable {
@@ -105,7 +108,8 @@ private struct ListKey: Hashable, Comparable {
     var suite: Suite
     var kind: PendingKind
 
-    /// What the app group shares (no process), what a process without the group gets under its name, or a process's `standard` (no group).
+    /// What the app group shares (no process), what a process without the group gets under its name, or a process's
+    /// `standard` (no group).
     struct Suite: Hashable {
         var group: Name?
         var process: Name?
@@ -266,7 +270,8 @@ extension PublishedDevice {
         leave(before.filter { !after.contains($0) }, losingBy: fault)
     }
 
-    /// `entries` are in their list no more. An item that lies nowhere any more was lost by `fault` if the SDK does not have it.
+    /// `entries` are in their list no more. An item that lies nowhere any more was lost by `fault` if the SDK does not
+    /// have it.
     private mutating func leave(_ entries: [Position], losingBy fault: Fault) {
         if entries.isEmpty { return }
         // More than one list can hold what a save under way will write back, and with fault 1 any item.
@@ -336,7 +341,8 @@ extension PublishedDevice {
 
     private mutating func perform(_ write: Write) {
         if write.overwrites == nil, lists[write.key]?.entries ?? [] == write.entries {
-            // The usual case: the list is as it was read. Two copies of one array are equal without a look at their entries.
+            // The usual case: the list is as it was read. Two copies of one array are equal without a look at their
+            // entries.
             if items[write.new] != nil { lists[write.key, default: List()].entries.append(write.new) }
             lists[write.key]?.updates = write.updates
             return
@@ -375,7 +381,8 @@ extension PublishedDevice {
 // MARK: - Launch and flush
 
 extension PublishedDevice {
-    /// Starts the app, which flushes of these lists: the custom events, then the custom attributes, then the user attributes.
+    /// Starts the app, which flushes of these lists: the custom events, then the custom attributes, then the user
+    /// attributes.
     private mutating func launch(
         _ kind: LaunchKind, _ kinds: Set<PendingKind>, _ user: UserNumber, _ time: Timestamp
     ) {

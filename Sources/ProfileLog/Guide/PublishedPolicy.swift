@@ -1,7 +1,7 @@
 /// Which faults of the published snippets are switched on, and under what conditions they run.
 ///
-/// Without a fault it is `.standard`: every item that the app can see is delivered once, exact, to the user of its save and with its
-/// time.
+/// Without a fault it is `.standard`: every item that the app can see is delivered once, exact, to the user of its save
+/// and with its time.
 package struct PublishedPolicy: Hashable, Sendable {
     /// The faults that are switched on.
     package var faults: Set<Fault>
@@ -36,7 +36,8 @@ package struct PublishedPolicy: Hashable, Sendable {
         return has(.arraySetterUnused) || has(.languagesEncodeDifferently) && !savesShow ? .objectiveC : .swift
     }
 
-    /// Why `fault` cannot show in what these processes save: a clause about their languages and the app's; nil if it can.
+    /// Why `fault` cannot show in what these processes save: a clause about their languages and the app's; nil if it
+    /// can.
     package func whyHidden(_ fault: Fault, of processes: Set<Name>) -> String? {
         let (savers, app) = (Set(processes.map(language)), language(of: DeviceStorage.app))
         func missing(_ language: SnippetLanguage) -> String? {
@@ -68,7 +69,8 @@ package struct PublishedPolicy: Hashable, Sendable {
     }
 }
 
-/// What decides how the published snippets fare and no history says. The number in brackets is that of the fault that reads it.
+/// What decides how the published snippets fare and no history says. The number in brackets is that of the fault that
+/// reads it.
 package struct PublishedConditions: Hashable, Sendable {
     /// The language of every process that `languages` does not name; nil: that in which the faults show, else Swift.
     package var language: SnippetLanguage?
@@ -81,7 +83,8 @@ package struct PublishedConditions: Hashable, Sendable {
     package var saveLasts = Duration.milliseconds(10)
     /// From a flush's reading of a list to its removal (22, 23).
     package var flushLasts = Duration.milliseconds(100)
-    /// Of n flushes that find something one crashes: before its removal the 1st, (n+1)th … (24); after it the nth, 2nth … (25).
+    /// Of n flushes that find something one crashes: before its removal the 1st, (n+1)th … (24); after it the nth, 2nth
+    /// … (25).
     package var flushesPerCrash = 2
     /// After how many items it crashes; nil: right before the first removal (24).
     package var itemsBeforeCrash: Int?
@@ -102,7 +105,8 @@ package struct PublishedConditions: Hashable, Sendable {
     package var isSDKDisabled = false
     /// Names of events and attributes that the SDK refuses (27).
     package var blocklist: Set<Name> = []
-    /// Processes that forget the storage argument (34), or whose target lacks the app group (36); empty: every extension.
+    /// Processes that forget the storage argument (34), or whose target lacks the app group (36); empty: every
+    /// extension.
     package var strayProcesses: Set<Name> = []
 
     /// Makes the conditions in which everything has its default.

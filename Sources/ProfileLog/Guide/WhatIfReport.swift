@@ -16,7 +16,8 @@ package struct WhatIfReport: Hashable, Sendable {
     package private(set) var rejected = 0
     /// Items that wait for a launch when the history ends.
     package private(set) var waiting = 0
-    /// Items that wait where the app does not look: in the storage of another process, or of an app group that the app lacks.
+    /// Items that wait where the app does not look: in the storage of another process, or of an app group that the app
+    /// lacks.
     package private(set) var stranded = 0
     /// Items that a user or a program gave up.
     package private(set) var discarded = 0
@@ -34,10 +35,11 @@ package struct WhatIfReport: Hashable, Sendable {
     package internal(set) var position = Position.start
     /// Whether the history was played to its end; false if the caller stopped it.
     package internal(set) var isComplete = true
-    /// Launches and settings of erased users, and their discards where a reset takes more than was given up. They are not played, as
-    /// their devices are not known any more.
+    /// Launches and settings of erased users, and their discards where a reset takes more than was given up. They are
+    /// not played, as their devices are not known any more.
     package internal(set) var unplayed = 0
-    /// Launches of erased users that are played as cold ones of all lists: only what they flushed of others is known of them.
+    /// Launches of erased users that are played as cold ones of all lists: only what they flushed of others is known of
+    /// them.
     package internal(set) var guessed = 0
     /// The processes that saved something in what was played.
     package internal(set) var processes: Set<Name> = []

@@ -1,5 +1,5 @@
-/// Byte strings with the numbers 0, 1, 2 … in the order of their arrival, and the way back from the bytes to the number.
-/// Open addressing over one arena: a look-up allocates nothing.
+/// Byte strings with the numbers 0, 1, 2 … in the order of their arrival, and the way back from the bytes to the
+/// number. Open addressing over one arena: a look-up allocates nothing.
 package struct ByteStringTable {
     private var arena: [UInt8] = []
     private var ends: [Int] = []

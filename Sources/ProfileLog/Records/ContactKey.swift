@@ -1,11 +1,13 @@
-/// Addresses by which users can be found: the keys of table `contacts`, from every e-mail address and phone number that a record gives.
+/// Addresses by which users can be found: the keys of table `contacts`, from every e-mail address and phone number that
+/// a record gives.
 ///
 /// A key leads to each user who was ever given the address. Who has it now is told by the profiles.
 package enum ContactKey {
     /// An address without what two spellings of it may differ in: e-mail in lower case, of a phone number the digits.
     ///
-    /// Profiles are folded by it too. Lower case is the one thing here that comes from a toolchain's tables: Unicode never changes the case
-    /// pair of a character that it has (its stability policy), so no later toolchain takes two known addresses for others.
+    /// Profiles are folded by it too. Lower case is the one thing here that comes from a toolchain's tables: Unicode
+    /// never changes the case pair of a character that it has (its stability policy), so no later toolchain takes two
+    /// known addresses for others.
     package static func prefix(_ id: UserID) -> [UInt8]? {
         switch id {
         case .email(let address): prefix(id.kindNumber, address)

@@ -143,8 +143,8 @@ package enum EventEncoder {
     /// So many items are soonest in order if each is put in its place as it comes.
     private static let fewItems = 32
 
-    /// Writes `items` as entries, ascending by the numbers of their names. They are borrowed from the array: with a copy of each, an
-    /// event took twice as many instructions.
+    /// Writes `items` as entries, ascending by the numbers of their names. They are borrowed from the array: with a
+    /// copy of each, an event took twice as many instructions.
     @inline(__always)
     private static func writeSorted<Item, Names: NameNumbering>(
         _ items: borrowing [Item], _ names: inout Names, _ writer: inout WireWriter,

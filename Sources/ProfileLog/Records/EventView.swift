@@ -46,7 +46,8 @@ public struct EventView: ~Copyable {
     /// Through which door it came. Reads at most three fields.
     public var source: EventSource { header.source }
 
-    /// The devices that it is about: the one on which it happened, and those whose anonymous user it creates, identifies or merges.
+    /// The devices that it is about: the one on which it happened, and those whose anonymous user it creates,
+    /// identifies or merges.
     public var devices: [Name] {
         var devices: [Name] = []
         var reader = WireReader(header.body)

@@ -1,6 +1,7 @@
 /// The numbers of event, attribute, property, process and app-group names: table `names` in memory.
 ///
-/// It only grows, and every process that has the store open holds its own copy, brought up to date at the start of a transaction.
+/// It only grows, and every process that has the store open holds its own copy, brought up to date at the start of a
+/// transaction.
 @usableFromInline
 package final class NameTable: Sendable {
     private let map = Guarded(NameMap())
@@ -10,7 +11,8 @@ package final class NameTable: Sendable {
     /// How many names are known; they are numbered from 1.
     package var count: UInt32 { map.withReading { $0.count } }
 
-    /// The first row that was damaged or missing. Without it nobody can tell what events mean, nor which number a new name gets.
+    /// The first row that was damaged or missing. Without it nobody can tell what events mean, nor which number a new
+    /// name gets.
     package var damage: StorageError? { map.withReading { $0.damage } }
 
     /// Adds a row of the store. One that is damaged or missing leaves a placeholder, so that `check` can go on.
@@ -25,8 +27,9 @@ package final class NameTable: Sendable {
         }
     }
 
-    /// Takes the place of what was known from before an erasure of names. Between a reader's look at the store and this, others may have come
-    /// further: what has seen as many erasures has all names that `names` has, and newer ones.
+    /// Takes the place of what was known from before an erasure of names. Between a reader's look at the store and
+    /// this, others may have come further: what has seen as many erasures has all names that `names` has, and newer
+    /// ones.
     package func replace(with names: NameMap) {
         map.withWriting { known in
             if names.erasures > known.erasures { known = names }
@@ -46,7 +49,8 @@ package final class NameTable: Sendable {
     package var current: NameMap { map.withReading { copy $0 } }
 }
 
-/// Names by number and numbers by name. Copies share what they hold until one of them changes: every append takes one along.
+/// Names by number and numbers by name. Copies share what they hold until one of them changes: every append takes one
+/// along.
 package struct NameMap: Sendable {
     private struct Content: Sendable {
         var table = ByteStringTable()

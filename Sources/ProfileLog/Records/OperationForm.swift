@@ -1,4 +1,5 @@
-/// Updates and matches of array elements as plain objects, with the member names of the REST format (spec/rest-api 1.5).
+/// Updates and matches of array elements as plain objects, with the member names of the REST format (spec/rest-api
+/// 1.5).
 enum OperationForm {
     static let identifierKey: Name = "$identifier_key"
     static let identifierValue: Name = "$identifier_value"

@@ -24,7 +24,8 @@ package struct RecordBody {
     private(set) var entries: RecordEntries
     private var rarities: Rarities?
 
-    /// What few records have. They stand apart because whoever decodes a history copies and frees a body for each event.
+    /// What few records have. They stand apart because whoever decodes a history copies and frees a body for each
+    /// event.
     private final class Rarities {
         var append: AppendField?
         var currency = ""
@@ -163,7 +164,8 @@ package struct RecordBody {
     }
 }
 
-/// The entries of a record, lent from its bytes: a second look at these costs less than an array of the first one's finds.
+/// The entries of a record, lent from its bytes: a second look at these costs less than an array of the first one's
+/// finds.
 struct RecordEntries: Sequence {
     private let bytes: UnsafeRawBufferPointer
     fileprivate(set) var count = 0

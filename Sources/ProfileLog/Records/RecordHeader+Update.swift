@@ -11,8 +11,8 @@ extension RecordHeader {
         return .unknown
     }
 
-    /// Whether the event updates its user. What a request left out does not, nor does an attribute that the system gave them: it was set for
-    /// somebody else, or for an address.
+    /// Whether the event updates its user. What a request left out does not, nor does an attribute that the system gave
+    /// them: it was set for somebody else, or for an address.
     package var isUpdate: Bool {
         switch kind {
         case .objectsLeftOut: false

@@ -55,7 +55,8 @@ package struct RecordHeader {
         self.init(kindNumber: kind.rawValue, user: 0, version: 0, recordedAt: 0, body: body)
     }
 
-    /// The user alone: for a reader who shares the log with others and skips what is not its own. 0 for what is no record.
+    /// The user alone: for a reader who shares the log with others and skips what is not its own. 0 for what is no
+    /// record.
     @inlinable
     @inline(__always)
     package static func user(of record: UnsafeRawBufferPointer) -> UInt64 {

@@ -18,9 +18,9 @@ extension OccurredAt {
     /// Other abbreviations of zones are refused, for several of them have more than one meaning.
     ///
     /// Letters are read in either case. Years are those of four digits, 0000 to 9999; whether a year is plausible is
-    /// for the caller to say. 24:00 is midnight of the next day, and a second 60 the first of the next minute, unless that is
-    /// of the year 10000. There are no week dates and no ordinal dates, no days alone without hyphens, which look like
-    /// plain numbers, and no white space around.
+    /// for the caller to say. 24:00 is midnight of the next day, and a second 60 the first of the next minute, unless
+    /// that is of the year 10000. There are no week dates and no ordinal dates, no days alone without hyphens, which
+    /// look like plain numbers, and no white space around.
     public init?(iso8601 text: String) {
         guard let value = text.utf8.span.withUnsafeBufferPointer({ OccurredAt(iso8601: $0) }) else { return nil }
         self = value
@@ -97,7 +97,8 @@ struct TimestampScanner {
 }
 
 extension TimestampScanner {
-    /// Hours, minutes and perhaps seconds with a fraction, in microseconds; those of the next midnight for 24:00 and a leap second.
+    /// Hours, minutes and perhaps seconds with a fraction, in microseconds; those of the next midnight for 24:00 and a
+    /// leap second.
     private mutating func timeOfDay(isBasic: Bool = false) -> Int? {
         guard let hour = number(digits: 2), hour <= 24, isBasic || skip(":"), let minute = number(digits: 2),
             minute < 60

@@ -1,7 +1,8 @@
-/// A string in the form `00112233-4455-6677-8899-aabbccddeeff` (RFC 9562), lower case, and the 16 bytes that it stands for.
+/// A string in the form `00112233-4455-6677-8899-aabbccddeeff` (RFC 9562), lower case, and the 16 bytes that it stands
+/// for.
 ///
-/// Such strings are common among properties, and are stored as their bytes: 16 instead of 36. Any other spelling stays a string, so that
-/// what is read is what was written.
+/// Such strings are common among properties, and are stored as their bytes: 16 instead of 36. Any other spelling stays
+/// a string, so that what is read is what was written.
 enum UUIDText {
     static let characters = 36
     static let bytes = 16
@@ -25,8 +26,8 @@ enum UUIDText {
         return true
     }
 
-    /// The bytes for which the four digits at each of two places stand, the first one lowest; nil if others are there. All eight at once:
-    /// digit by digit, the UUIDs took a tenth of the encoding.
+    /// The bytes for which the four digits at each of two places stand, the first one lowest; nil if others are there.
+    /// All eight at once: digit by digit, the UUIDs took a tenth of the encoding.
     @inline(__always)
     private static func fourBytes(_ text: UnsafeRawBufferPointer, _ places: (Int, Int)) -> UInt32? {
         let low = UInt32(littleEndian: text.loadUnaligned(fromByteOffset: places.0, as: UInt32.self))

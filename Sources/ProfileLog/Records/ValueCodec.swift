@@ -1,7 +1,7 @@
 /// Values to wire bytes and back (message `Value` of record.proto).
 package enum ValueCodec {
-    /// Writes the field that holds `value`, without name or key. The common values are written in line: a call would need a copy of what
-    /// stands in an array.
+    /// Writes the field that holds `value`, without name or key. The common values are written in line: a call would
+    /// need a copy of what stands in an array.
     @inline(__always)
     package static func write(_ value: borrowing AttributeValue, to writer: inout WireWriter) {
         switch value {

@@ -1,4 +1,5 @@
-/// Reads Protocol-buffers wire encoding. Whatever is wrong with the bytes ends the reading: `isBad` is set, and nothing more comes.
+/// Reads Protocol-buffers wire encoding. Whatever is wrong with the bytes ends the reading: `isBad` is set, and nothing
+/// more comes.
 @usableFromInline
 package struct WireReader {
     @usableFromInline package var next: UnsafeRawPointer
@@ -160,7 +161,8 @@ package struct WireReader {
 }
 
 extension String {
-    /// The text whose UTF-8 is `bytes`; nil if they are not UTF-8. Decoding repairs what is wrong, so what came out is compared.
+    /// The text whose UTF-8 is `bytes`; nil if they are not UTF-8. Decoding repairs what is wrong, so what came out is
+    /// compared.
     @inlinable
     @inline(__always)
     package init?(exactly bytes: UnsafeRawBufferPointer) {

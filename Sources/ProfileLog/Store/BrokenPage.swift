@@ -18,8 +18,9 @@ package enum BrokenPage {
     /// The address of an `Ending`: a signal's handler may neither lock nor allocate.
     private static let ending = Atomic<UInt>(0)
 
-    /// From now on such an end is one of exit status `status`, with `output` on standard output and `text` on standard error, in place
-    /// of an abort. A later call replaces what an earlier one set; never call it on two threads at once.
+    /// From now on such an end is one of exit status `status`, with `output` on standard output and `text` on standard
+    /// error, in place of an abort. A later call replaces what an earlier one set; never call it on two threads at
+    /// once.
     ///
     /// It is for programs, not for libraries: signals belong to the whole process.
     package static func endProcess(withStatus status: Int32, printing output: String = "", saying text: String) {
@@ -45,8 +46,8 @@ package enum BrokenPage {
         return bytes
     }
 
-    /// A fault in the map of a store, or of LMDB's own code, which follows a page wherever that leads, is a broken page; any other is the
-    /// program's own, and ends it as without this handler.
+    /// A fault in the map of a store, or of LMDB's own code, which follows a page wherever that leads, is a broken
+    /// page; any other is the program's own, and ends it as without this handler.
     private static func handle(
         _ number: Int32, _ info: UnsafeMutablePointer<siginfo_t>?, _ context: UnsafeMutableRawPointer?
     ) {

@@ -50,7 +50,8 @@ package struct Cursor: ~Copyable {
         try withNumberKey(number) { (key) throws(StorageError) in try seek(key) }
     }
 
-    /// The value of the row of a number (`MDB_SET`), or nil. Cheaper than a look-up of its own where the next one is often close by.
+    /// The value of the row of a number (`MDB_SET`), or nil. Cheaper than a look-up of its own where the next one is
+    /// often close by.
     @inline(__always)
     package mutating func find(_ number: UInt64) throws(StorageError) -> UnsafeRawBufferPointer? {
         try withNumberKey(number) { (key) throws(StorageError) in
@@ -107,7 +108,8 @@ package struct WritingCursor: ~Copyable {
         try cursor.seek(key)
     }
 
-    /// Puts the row of a number (`withNumberKey`) after all others (`MDB_APPEND`). The key must be greater than the last.
+    /// Puts the row of a number (`withNumberKey`) after all others (`MDB_APPEND`). The key must be greater than the
+    /// last.
     @inline(__always)
     package mutating func append(_ number: UInt64, _ value: UnsafeRawBufferPointer) throws(StorageError) {
         try withNumberKey(number) { (key) throws(StorageError) in

@@ -19,7 +19,8 @@ package struct Table: Equatable, Sendable {
 
 /// A table that a write transaction may change.
 ///
-/// `Tables` has one for each cache. Only `CommitBatch.apply` makes them for `log`, `names` and `meta` (`TruthWriterTests`).
+/// `Tables` has one for each cache. Only `CommitBatch.apply` makes them for `log`, `names` and `meta`
+/// (`TruthWriterTests`).
 package struct WritableTable: Equatable, Sendable {
     package let table: Table
 

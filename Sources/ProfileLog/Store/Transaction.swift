@@ -1,7 +1,7 @@
 internal import CLMDB
 
-/// What a read and a write transaction have in common: both see one frozen state of the store (a write transaction, with its
-/// own changes).
+/// What a read and a write transaction have in common: both see one frozen state of the store (a write transaction,
+/// with its own changes).
 package protocol Reading: ~Copyable {
     var handle: OpaquePointer { get }
 }
@@ -72,7 +72,8 @@ extension Reading where Self: ~Copyable {
     }
 }
 
-/// A frozen view of the store, for one thread at a time (`MDB_NOTLS`). Keep it short: pages that it sees cannot be used again.
+/// A frozen view of the store, for one thread at a time (`MDB_NOTLS`). Keep it short: pages that it sees cannot be used
+/// again.
 package struct ReadTransaction: ~Copyable, Reading {
     package let handle: OpaquePointer
 

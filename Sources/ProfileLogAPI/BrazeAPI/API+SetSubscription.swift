@@ -1,6 +1,7 @@
 internal import ProfileLog
 
-/// `POST /subscription/status/set` and `/v2/subscription/status/set`: one request is one append, and changes no group that it does not name.
+/// `POST /subscription/status/set` and `/v2/subscription/status/set`: one request is one append, and changes no group
+/// that it does not name.
 extension API {
     func setSubscription(_ request: APIRequest) async -> APIAnswer {
         await set(request) { try SubscriptionRequest(request.body, workspace) }

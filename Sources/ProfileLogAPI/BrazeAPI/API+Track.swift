@@ -20,7 +20,8 @@ extension API {
     ///   - isBulk: whether the limits are those of bulk requests.
     ///   - check: refuses a body that this endpoint does not take.
     ///   - known: the answer to a request that was answered before.
-    ///   - stored: what is answered the first time, if that is more than what was decided; nothing may have been stored.
+    ///   - stored: what is answered the first time, if that is more than what was decided; nothing may have been
+    ///     stored.
     func track(
         _ request: APIRequest, isBulk: Bool = false, check: (TrackBody) throws -> Void = { _ in },
         known: (AppendReceipt, TrackAnswer) throws -> APIAnswer,

@@ -1,6 +1,7 @@
 internal import ProfileLog
 
-/// What the properties of an `ecommerce.*` event must be, and the words in which Braze refuses others (spec/rest-api 1.6, 1.9).
+/// What the properties of an `ecommerce.*` event must be, and the words in which Braze refuses others (spec/rest-api
+/// 1.6, 1.9).
 struct EcommerceSchema: Sendable {
     /// In the order in which they are missed.
     private let required: [(name: Name, kind: Kind)]

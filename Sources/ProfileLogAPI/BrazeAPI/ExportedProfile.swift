@@ -35,7 +35,8 @@ struct ExportedProfile {
         }
     }
 
-    /// Writes an object with `fields`, or with all fields. Empty fields are skipped. Apps and devices are read if they are among them.
+    /// Writes an object with `fields`, or with all fields. Empty fields are skipped. Apps and devices are read if they
+    /// are among them.
     ///
     /// - Parameter customAttributes: those that are written even if `fields` does not have all of them.
     func write(_ fields: Set<ExportField>?, customAttributes: Set<Name>? = nil, to json: inout JSONWriter) throws {
@@ -152,7 +153,8 @@ struct ExportedProfile {
         return Int(hash % 10_000)
     }
 
-    /// The sum of all purchases in their one currency. For several currencies null and one sum for each: nothing here converts them.
+    /// The sum of all purchases in their one currency. For several currencies null and one sum for each: nothing here
+    /// converts them.
     private func writeRevenue(to json: inout JSONWriter) {
         var sums: [String: Double] = [:]
         for revenue in view.purchases.flatMap(\.revenue) { sums[revenue.currency, default: 0] += revenue.amount }

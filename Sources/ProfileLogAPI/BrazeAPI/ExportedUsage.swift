@@ -7,7 +7,8 @@ struct ExportedUsage {
     /// The entries of `push_tokens`.
     let tokens: [AttributeValue]
 
-    /// `[{name, platform, sessions, first_used, last_used}]`: the app on simulated devices, then those that events name.
+    /// `[{name, platform, sessions, first_used, last_used}]`: the app on simulated devices, then those that events
+    /// name.
     func writeApps(to json: inout JSONWriter) {
         let named = state.apps.sorted { $0.key < $1.key }
         guard state.appOnDevices != nil || !named.isEmpty else { return }

@@ -34,7 +34,8 @@ struct IdentityRun {
         return reasons
     }
 
-    /// Does several items that resolve no address in one commit, up to the first that is refused. Gives how many were done.
+    /// Does several items that resolve no address in one commit, up to the first that is refused. Gives how many were
+    /// done.
     private mutating func carryOutTogether(_ places: Range<Int>) async throws -> Int {
         guard places.count > 1 else { return 0 }
         let view = DecisionView(decider.store.log, .fast)

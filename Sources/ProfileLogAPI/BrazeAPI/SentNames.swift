@@ -1,7 +1,7 @@
 internal import ProfileLog
 
-/// The names in a track request that its sender chose. The same request, sent again, brings them along: what is remembered of its answer
-/// needs none of them.
+/// The names in a track request that its sender chose. The same request, sent again, brings them along: what is
+/// remembered of its answer needs none of them.
 struct SentNames {
     private let reader: TrackReader
     private let body: TrackBody?

@@ -91,8 +91,8 @@ extension SubscriptionStates {
         return merged.count == old.count || merged.fits(workspace.limits)
     }
 
-    /// The change that gives `user` these states and leaves their other groups as they are. It holds only for the user as
-    /// they were read.
+    /// The change that gives `user` these states and leaves their other groups as they are. It holds only for the user
+    /// as they were read.
     func change(of user: UserID, _ profiles: inout TrackProfiles) throws -> UserAttributeChange {
         try profiles.view.requireUnchanged(user)
         let old = SubscriptionStates(try profiles.attribute(.subscriptionGroups, of: user))

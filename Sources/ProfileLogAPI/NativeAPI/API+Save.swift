@@ -74,8 +74,8 @@ extension API {
         }
     }
 
-    /// The changes that `attributes` asks for, as lists that become events one after the other: each attribute is in a list
-    /// once.
+    /// The changes that `attributes` asks for, as lists that become events one after the other: each attribute is in a
+    /// list once.
     static func attributeChanges(_ fields: Fields) throws -> [[AttributeChange]] {
         guard let attributes = try fields.object("attributes") else {
             throw APIProblem.invalid("attributes", "is missing")

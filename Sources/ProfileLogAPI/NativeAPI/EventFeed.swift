@@ -10,8 +10,8 @@ public struct EventFeed: Sendable {
     private static let maxEvents = 64
     private static let maxBytes = 256 << 10
 
-    /// The feed that `request` asks for: after `lastEventID`, the header `Last-Event-ID`, or else after `after`. Neither
-    /// may be beyond the log's end: such a reader knows another store, and would wait in silence.
+    /// The feed that `request` asks for: after `lastEventID`, the header `Last-Event-ID`, or else after `after`.
+    /// Neither may be beyond the log's end: such a reader knows another store, and would wait in silence.
     public init(_ api: API, _ request: APIRequest, lastEventID: String?) throws(APIRefusal) {
         do {
             var query = Query(request)

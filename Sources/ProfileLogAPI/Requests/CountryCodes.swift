@@ -2,7 +2,8 @@ internal import Foundation
 
 /// Countries for `country`, which may be a name where a code belongs (spec/rest-api 1.4).
 enum CountryCodes {
-    /// The code of ISO 3166-1 alpha-2 for a code in either case or for an English name, as Foundation has it; nil if it is neither.
+    /// The code of ISO 3166-1 alpha-2 for a code in either case or for an English name, as Foundation has it; nil if it
+    /// is neither.
     static func code(_ text: String) -> String? {
         let upper = text.uppercased()
         let name = text.lowercased().replacing("’", with: "'")
@@ -35,8 +36,8 @@ enum CountryCodes {
         "aland islands": "AX", "saint barthelemy": "BL", "falkland islands": "FK",
     ]
 
-    /// The 249 codes that are officially assigned. Foundation has more: of groups of countries, of parts, and of those that no standard
-    /// knows.
+    /// The 249 codes that are officially assigned. Foundation has more: of groups of countries, of parts, and of those
+    /// that no standard knows.
     private static let all: Set<String> = Set(
         """
         AD AE AF AG AI AL AM AO AQ AR AS AT AU AW AX AZ BA BB BD BE BF BG BH BI BJ BL BM BN BO BQ BR BS BT BV BW BY \

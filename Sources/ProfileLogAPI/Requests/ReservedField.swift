@@ -82,7 +82,8 @@ enum ReservedField {
         return .object([.init("latitude", .double(latitude)), .init("longitude", .double(longitude))])
     }
 
-    /// What is known of the user elsewhere: members that mean something must be what they are called, others may be anything.
+    /// What is known of the user elsewhere: members that mean something must be what they are called, others may be
+    /// anything.
     private static func account(_ value: AttributeValue, counts: [Name]) throws(TrackFault) -> AttributeValue {
         guard case .object = value else { throw .field("is no object") }
         for key in counts {

@@ -1,6 +1,7 @@
 internal import Foundation
 
-/// The names of time zones, for `time_zone`: those of the tz database, and those that Ruby on Rails has (spec/rest-api 1.4).
+/// The names of time zones, for `time_zone`: those of the tz database, and those that Ruby on Rails has (spec/rest-api
+/// 1.4).
 enum TimeZoneNames {
     static func contains(_ name: String) -> Bool { rails.contains(name) || isInDatabase(name) }
 

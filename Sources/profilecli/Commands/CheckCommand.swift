@@ -92,7 +92,8 @@ struct CheckCommand: ParsableCommand {
         }
     }
 
-    /// One object for each problem, and one at the end, with the counts of `report`; nil if the check did not get that far.
+    /// One object for each problem, and one at the end, with the counts of `report`; nil if the check did not get that
+    /// far.
     private static func json(_ problems: [(place: String, what: String)], _ report: CheckReport? = nil) -> [String] {
         let lines = problems.map { problem in
             JSONWriter.object { json in

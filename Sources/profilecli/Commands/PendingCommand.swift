@@ -51,7 +51,8 @@ struct PendingList: AsyncParsableCommand {
         if total > items.count { Output.message("\(total - items.count) more wait; ask for one device with --device.") }
     }
 
-    /// Device by device the waiting items, each with its device, storage and list, followed by what its SDK has not sent.
+    /// Device by device the waiting items, each with its device, storage and list, followed by what its SDK has not
+    /// sent.
     private static func items(_ answer: JSONObject) -> [JSONObject] {
         answer.objects("devices").flatMap { device in
             let waiting = device.objects("storages").flatMap { storage in
@@ -90,7 +91,8 @@ struct PendingList: AsyncParsableCommand {
             + ["\(summary). \(Suggestion.next(Self.next(items, answer)))"]
     }
 
-    /// What moves the first item that a launch flushes, or else the first queued one; or what discards one that no launch flushes.
+    /// What moves the first item that a launch flushes, or else the first queued one; or what discards one that no
+    /// launch flushes.
     private static func next(_ items: [JSONObject], _ answer: JSONObject) -> String {
         if let visible = items.first(where: { $0["visible_to_app"].flag == true }) {
             let name = visible["device"].cell
@@ -230,7 +232,8 @@ struct PendingRetry: AsyncParsableCommand {
         }
     }
 
-    /// What kind of item it is, which gives the form of its correction; nil if there is no item, which the API then refuses.
+    /// What kind of item it is, which gives the form of its correction; nil if there is no item, which the API then
+    /// refuses.
     private func kind(_ connection: any Connection) async throws -> EventKind? {
         guard position > 0 else { return nil }
         let answer = try await connection.get("/v1/events", [("after", "\(position - 1)"), ("limit", "1")])

@@ -124,7 +124,8 @@ struct ImportRun {
             remedy: "\(remedy): what is stored is skipped.")
     }
 
-    /// What to do with a line that only the log can make. The lines before it keep their numbers, which a rerun compares.
+    /// What to do with a line that only the log can make. The lines before it keep their numbers, which a rerun
+    /// compares.
     private static func takeOut(_ line: Int) -> String {
         "Copy a whole store with replay --into FOLDER, or export it with \(ExportedLine.kindOptions), which has no such lines, "
             + "and import that into an empty store. Or remove line \(line) and all later lines of such kinds,"
@@ -178,8 +179,8 @@ struct ImportRun {
     }
 }
 
-/// The store that an import appends to. A new one is made when there is something to append: an input whose first lines are refused
-/// makes none.
+/// The store that an import appends to. A new one is made when there is something to append: an input whose first lines
+/// are refused makes none.
 final class ImportTarget: Sendable {
     private let make: @Sendable () throws -> EventLog
     private let opened: Mutex<EventLog?>

@@ -1,6 +1,7 @@
 internal import Foundation
 
-/// An open file, or standard input. It is opened once: the writer of a pipe takes the close of a first reader for the end.
+/// An open file, or standard input. It is opened once: the writer of a pipe takes the close of a first reader for the
+/// end.
 struct InputFile: Sendable {
     /// What it is called in messages.
     let name: String

@@ -3,8 +3,8 @@ internal import ProfileLog
 
 /// A store, as a command line names it.
 ///
-/// It is not a group of options: a debug build of ArgumentParser checks all declarations at each start, and each level of groups
-/// multiplies that work.
+/// It is not a group of options: a debug build of ArgumentParser checks all declarations at each start, and each level
+/// of groups multiplies that work.
 struct StoreOption {
     static let help = ArgumentHelp("The store's folder (or PROFILELOG_STORE; else ./profilelog).", valueName: "folder")
 
@@ -19,7 +19,8 @@ struct StoreOption {
     /// The folder, by option, environment or default.
     var path: String { store ?? Terminal.environment("PROFILELOG_STORE") ?? "profilelog" }
 
-    /// Opens the store; a missing one is made if `create` is true, and a message says so. `projections` are as for `EventLog`.
+    /// Opens the store; a missing one is made if `create` is true, and a message says so. `projections` are as for
+    /// `EventLog`.
     func open(
         create: Bool = false, projections: [any Projection.Type] = [ProfileProjection.self]
     ) throws -> EventLog {
@@ -56,7 +57,8 @@ struct Place {
         TypedPlace.note(.service(url: url))
     }
 
-    /// Connects to the service or opens the store; a missing store is made if `create` is true, by the first request that it accepts.
+    /// Connects to the service or opens the store; a missing store is made if `create` is true, by the first request
+    /// that it accepts.
     func connect(create: Bool = false) throws -> any Connection {
         if let url = url ?? (store.store == nil ? Terminal.environment("PROFILELOG_URL") : nil) {
             return try RemoteAPI(url: url, key: Terminal.environment("PROFILELOG_KEY"))

@@ -10,7 +10,8 @@ enum ValueArguments {
         var withArticle: String { self == .attribute ? "An attribute" : "A property" }
     }
 
-    /// Reads `pairs` whose values may be JSON, and `texts` whose values are text, into members in ascending order of keys.
+    /// Reads `pairs` whose values may be JSON, and `texts` whose values are text, into members in ascending order of
+    /// keys.
     static func members(
         _ pairs: [String], texts: [String], _ kind: Kind
     ) throws(ValidationError) -> [AttributeValue.Member] {

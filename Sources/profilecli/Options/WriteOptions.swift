@@ -191,7 +191,8 @@ extension ArgumentHelp {
         "USER: an external ID, id:EXTERNAL_ID, alias:LABEL:NAME, email:ADDRESS, phone:NUMBER, braze:ID or device:ID."
 }
 
-/// Refuses names that are not visible: they are slips of a script, such as a variable that is not set between quotation marks.
+/// Refuses names that are not visible: they are slips of a script, such as a variable that is not set between quotation
+/// marks.
 enum Blank {
     /// Refuses `text` if it is made of white space alone. The API refuses empty text by its length.
     static func refuse(_ text: String, _ place: String) throws(ValidationError) {

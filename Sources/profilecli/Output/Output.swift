@@ -21,8 +21,9 @@ enum Output {
         }
     }
 
-    /// Opens those of the three standard descriptors that a parent closed, so that no file of ours gets their number: a store's file in
-    /// the place of standard output would be written to. What was closed refuses reading and writing as before.
+    /// Opens those of the three standard descriptors that a parent closed, so that no file of ours gets their number: a
+    /// store's file in the place of standard output would be written to. What was closed refuses reading and writing as
+    /// before.
     static func holdStandardDescriptors() {
         for (descriptor, mode) in [(STDIN_FILENO, O_WRONLY), (STDOUT_FILENO, O_RDONLY), (STDERR_FILENO, O_RDONLY)]
         where fcntl(descriptor, F_GETFD) < 0 {
@@ -38,8 +39,8 @@ enum Output {
         if !lines.isEmpty { try print(lines.joined(separator: "\n")) }
     }
 
-    /// Prints `lines`, the answer to a write. If they cannot be written, the failure says that the write was done all the
-    /// same: run again, the command would store a second time.
+    /// Prints `lines`, the answer to a write. If they cannot be written, the failure says that the write was done all
+    /// the same: run again, the command would store a second time.
     ///
     /// - Parameter done: what was done, as in `Stored at position 7`; nil if nothing was.
     static func print(_ lines: [String], after done: String?) throws {

@@ -34,8 +34,8 @@ struct OutputFile {
         }
         guard descriptor >= 0 else { throw Self.unwritable(path) }
         guard isThere, names != nil else { return }
-        // Root keeps the owner, others the group if they belong to it; the mode comes last, as a change of owner clears parts of it.
-        // Another group gets none of the old group's rights.
+        // Root keeps the owner, others the group if they belong to it; the mode comes last, as a change of owner clears
+        // parts of it. Another group gets none of the old group's rights.
         let hasGroup =
             fchown(descriptor, status.st_uid, status.st_gid) == 0 || fchown(descriptor, uid_t.max, status.st_gid) == 0
         fchmod(descriptor, status.st_mode & (hasGroup ? 0o777 : 0o707))

@@ -54,8 +54,8 @@ struct Pages {
     }
 }
 
-/// The times of a column, as short as the terminal needs: first without their common zone, then without seconds, and last without
-/// the year.
+/// The times of a column, as short as the terminal needs: first without their common zone, then without seconds, and
+/// last without the year.
 private struct ShortTimes {
     private let dropsZone: Bool
     private let dropsSeconds: Bool

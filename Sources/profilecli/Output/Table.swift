@@ -50,11 +50,11 @@ struct Table {
     /// Adds a row with a cell for each column.
     mutating func add(_ cells: String...) { rows.append(cells.map(DisplayWidth.oneLine)) }
 
-    /// The lines of the table, without empty columns: none is wider than `width`, and where that is nil, no cell is wider than
-    /// `widestCell`.
+    /// The lines of the table, without empty columns: none is wider than `width`, and where that is nil, no cell is
+    /// wider than `widestCell`.
     ///
-    /// - Parameter form: how earlier rows of the same table were printed: these follow it, with a second heading only if a column
-    ///   appears or becomes wider. On return, how these were printed.
+    /// - Parameter form: how earlier rows of the same table were printed: these follow it, with a second heading only
+    ///   if a column appears or becomes wider. On return, how these were printed.
     func lines(
         width: Int? = Terminal.outputWidth, isStyled: Bool = Terminal.hasColours, continuing form: inout Form?
     ) -> [String] {
@@ -103,8 +103,8 @@ struct Table {
 
     // MARK: - Widths
 
-    /// The layout `above`, if these rows fit into it; else one with the room that they and later rows need. Nil if columns would be
-    /// too narrow to read.
+    /// The layout `above`, if these rows fit into it; else one with the room that they and later rows need. Nil if
+    /// columns would be too narrow to read.
     private func arrange(_ rows: [[String]], _ width: Int?, below above: Layout?) -> Layout? {
         var shown = columns.indices.filter { column in column == 0 || self.rows.contains { !$0[column].isEmpty } }
         var widths = columns.map { DisplayWidth.of($0.title) }
@@ -128,12 +128,13 @@ struct Table {
         return layout
     }
 
-    /// `layout` with the widest flexible columns cut until all that are shown fit. Nil if they would be too narrow to read; two columns
-    /// never are.
+    /// `layout` with the widest flexible columns cut until all that are shown fit. Nil if they would be too narrow to
+    /// read; two columns never are.
     private func fit(_ layout: Layout, _ rows: [[String]], _ width: Int?) -> Layout? {
         guard let width else { return layout }
         var layout = layout
-        // Flexible columns give first, then the titles of numbers; of two columns, at last, all but the numbers themselves.
+        // Flexible columns give first, then the titles of numbers; of two columns, at last, all but the numbers
+        // themselves.
         let numbers = columns.indices.map { column in rows.map { DisplayWidth.of($0[column]) }.max() ?? 0 }
         var mayGive: [(Int, Int) -> Bool] = [
             { columns[$0].isFlexible && $1 > Self.narrowestText },

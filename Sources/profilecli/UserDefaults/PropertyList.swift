@@ -130,8 +130,8 @@ extension PropertyList {
 
     /// The keyed archive with its references as dictionaries of one key.
     ///
-    /// The objects that Foundation makes of references are opaque. Their XML is not, but Foundation makes such objects of its key
-    /// again, so this renames the key. Text cannot be mistaken for it, since XML escapes a `<` in text.
+    /// The objects that Foundation makes of references are opaque. Their XML is not, but Foundation makes such objects
+    /// of its key again, so this renames the key. Text cannot be mistaken for it, since XML escapes a `<` in text.
     private static func readable(_ archive: Any) -> Any? {
         guard let xml = try? PropertyListSerialization.data(fromPropertyList: archive, format: .xml, options: 0) else {
             return nil

@@ -126,7 +126,8 @@ struct KeyedArchive {
         (self.objects, self.root) = (objects, root)
     }
 
-    /// The member `key` of the archived object, its reference followed; nil if it is missing or `$null`, or refers to nothing.
+    /// The member `key` of the archived object, its reference followed; nil if it is missing or `$null`, or refers to
+    /// nothing.
     subscript(key: Name) -> PropertyList? {
         guard let object = root[key].flatMap({ Self.object($0, objects) }), object != .string(Self.none) else {
             return nil

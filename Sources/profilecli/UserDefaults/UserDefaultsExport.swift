@@ -94,8 +94,8 @@ struct UserDefaultsExport {
         }
     }
 
-    /// Nothing waits in the app group; if something does in another one, says so. The lists of an existing file are emptied all the
-    /// same, and a new file is not made.
+    /// Nothing waits in the app group; if something does in another one, says so. The lists of an existing file are
+    /// emptied all the same, and a new file is not made.
     private func tellElsewhere(_ connection: any Connection) async throws {
         let answer = try await connection.get("/v1/pending", [("device", device), ("limit", "\(Self.mostItems)")])
         let groups = answer.objects("devices").flatMap { $0.objects("storages") }.compactMap { $0["storage"].text }

@@ -4,8 +4,8 @@ internal import ProfileLogAPI
 
 /// One import of an app group's preferences: each waiting item is saved on a device, as `profilecli save` would.
 ///
-/// An item's idempotency key is made of the file's content, the device and the item's place, so that a rerun saves what is missing
-/// and nothing twice.
+/// An item's idempotency key is made of the file's content, the device and the item's place, so that a rerun saves what
+/// is missing and nothing twice.
 struct UserDefaultsImport {
     private let file: PreferencesFile
     private let options: UserDefaultsImportOptions

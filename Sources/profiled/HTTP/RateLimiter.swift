@@ -25,8 +25,8 @@ struct RateLimit: ExpressibleByArgument, Sendable {
     }
 }
 
-/// Counts requests by limit, of all clients together, in windows. A window begins with the first request after the end of
-/// the one before.
+/// Counts requests by limit, of all clients together, in windows. A window begins with the first request after the end
+/// of the one before.
 final class RateLimiter: Sendable {
     private static let headers = ["X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset"].map {
         HTTPField.Name(known: $0)

@@ -4,7 +4,8 @@ import Testing
 
 @testable import ProfileLog
 
-/// Random lives of several devices on one store: whatever happens, each item is in one state, and delivered at most once.
+/// Random lives of several devices on one store: whatever happens, each item is in one state, and delivered at most
+/// once.
 @Suite("Devices on a log, at random")
 struct DeviceModelTests {
     @Test(

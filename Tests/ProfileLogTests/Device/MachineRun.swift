@@ -3,7 +3,8 @@ import Testing
 @testable import ProfileLog
 @testable import ProfileLogFolds
 
-/// Devices without a log: what the machine decides is folded back into their states at once, as the log does with records.
+/// Devices without a log: what the machine decides is folded back into their states at once, as the log does with
+/// records.
 struct MachineRun {
     /// Where each saved item is.
     enum Place: Hashable { case waiting, queued, delivered, rejected, discarded }

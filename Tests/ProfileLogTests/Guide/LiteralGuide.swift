@@ -1,10 +1,12 @@
 @testable import ProfileLog
 
-/// The published snippets as literally as spec/device.md 6 tells them: an array of dictionaries under each key of a suite, loops and
-/// removals. It looks up bugs by their numbers, and shares with `PublishedDevice` the inputs, the choice of languages
-/// (`PublishedPolicy.language`) and what the SDK refuses (`PublishedContent.callSDK`), which have tests of their own.
+/// The published snippets as literally as spec/device.md 6 tells them: an array of dictionaries under each key of a
+/// suite, loops and removals. It looks up bugs by their numbers, and shares with `PublishedDevice` the inputs, the
+/// choice of languages (`PublishedPolicy.language`) and what the SDK refuses (`PublishedContent.callSDK`), which have
+/// tests of their own.
 ///
-/// What runs at the same time is a list of blocks with times. An entry's `id` is the one thing that the guide does not have.
+/// What runs at the same time is a list of blocks with times. An entry's `id` is the one thing that the guide does not
+/// have.
 final class LiteralGuide {
     typealias Plist = [String: AttributeValue]
 

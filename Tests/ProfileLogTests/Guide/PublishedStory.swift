@@ -2,7 +2,8 @@ import Testing
 
 @testable import ProfileLog
 
-/// What happens on one device, told in order: each save is item 1, 2, 3 …, and each happening is a second after the last.
+/// What happens on one device, told in order: each save is item 1, 2, 3 …, and each happening is a second after the
+/// last.
 ///
 /// `story(.noUserStored).saves(.event("a")).launches(user: 2).then { #expect($0.effects(of: 1) == [.wrongUser]) }`
 struct PublishedStory {

@@ -8,8 +8,8 @@ struct BrokenCachePageTests {
     private let folder = TemporaryFolder()
     private let pageBytes = 4_096
 
-    /// The line of the store's file in the list of this process's maps. The system tells that in parts, and passes over some while others come
-    /// and go.
+    /// The line of the store's file in the list of this process's maps. The system tells that in parts, and passes over
+    /// some while others come and go.
     private func mapOfFile() throws -> Substring? {
         for _ in 0..<100 {
             let maps = try String(contentsOfFile: "/proc/self/maps", encoding: .utf8).split(separator: "\n")

@@ -19,7 +19,8 @@ struct EraseTests {
 
     private func canary(_ text: String) -> AttributeValue { .string("canary-\(text)") }
 
-    /// A person with a canary in every field, in two users who become one; half of it saved on a device and not flushed.
+    /// A person with a canary in every field, in two users who become one; half of it saved on a device and not
+    /// flushed.
     private func live(_ log: EventLog, again: Bool = false) throws {
         let anonymous = UserID.alias(label: "canary-label", name: "canary-alias")
         let properties: [AttributeValue.Member] = [

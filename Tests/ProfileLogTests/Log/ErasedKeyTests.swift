@@ -36,7 +36,8 @@ struct ErasedKeyTests {
         }
     }
 
-    /// Runs `body` on the log, on another one of the same store, with caches made anew, after compacting, and on a copy.
+    /// Runs `body` on the log, on another one of the same store, with caches made anew, after compacting, and on a
+    /// copy.
     private func everywhere(_ log: consuming EventLog, _ body: (EventLog) throws -> Void) throws {
         try body(log)
         try body(open())

@@ -7,7 +7,8 @@ struct EventFilterTests {
     private let folder = TemporaryFolder()
     private let clock = TestClock(1_000)
 
-    /// Events at the times 1000, 1001, 1002, … µs, the first of which is the user's creation, at the time of the second.
+    /// Events at the times 1000, 1001, 1002, … µs, the first of which is the user's creation, at the time of the
+    /// second.
     private func filled() throws -> EventLog {
         let log = try EventLog(path: folder.path, create: true, options: .small(clock))
         for name in ["a", "b", "c", "d"] as [Name] {

@@ -2,7 +2,8 @@ import Testing
 
 @testable import ProfileLog
 
-/// Each store numbers names in the order in which they came, and an append is encoded by the numbers of the log that prepared it.
+/// Each store numbers names in the order in which they came, and an append is encoded by the numbers of the log that
+/// prepared it.
 @Suite("An append that another log prepared")
 struct ForeignAppendTests {
     let folder = TemporaryFolder()
@@ -17,7 +18,8 @@ struct ForeignAppendTests {
 
     private func append(_ names: [Name], to log: EventLog) throws {
         for name in names { _ = try log.append([.customEventLogged(CustomEvent(name: name))], to: .externalID("bo")) }
-        // Who reads learns the numbers that the last commit gave; an event with a name that has none yet is encoded by the commit.
+        // Who reads learns the numbers that the last commit gave; an event with a name that has none yet is encoded by
+        // the commit.
         _ = try log.find(.externalID("bo"))
     }
 

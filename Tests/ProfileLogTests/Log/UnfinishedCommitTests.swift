@@ -17,7 +17,8 @@ struct UnfinishedCommitTests {
         try EventLog(path: folder.path, create: true, options: .small(clock))
     }
 
-    /// Decides appends for `users` as a commit does, runs `body` before anything is on the disk, and gives the commit up.
+    /// Decides appends for `users` as a commit does, runs `body` before anything is on the disk, and gives the commit
+    /// up.
     private func whileCommitting(_ users: [UserID], to log: EventLog, _ body: () throws -> Void) throws {
         do {
             try log.environment.withWriteTransaction { transaction in

@@ -2,8 +2,8 @@ import Testing
 
 @testable import ProfileLog
 
-/// The fold of a profile asks these, so that another answer changes profiles of events that are stored: `ProfileProjection.revision` must
-/// be raised then, and never for what a toolchain thinks of a character.
+/// The fold of a profile asks these, so that another answer changes profiles of events that are stored:
+/// `ProfileProjection.revision` must be raised then, and never for what a toolchain thinks of a character.
 @Suite("What an address looks like")
 struct ContactFormTests {
     @Test(

@@ -5,13 +5,14 @@ import Testing
 
 /// Begins the story of one user: what has happened before the story's point.
 ///
-/// `try given(ProfileProjection.self, .set("level", 1)).when(.changed("level", .increment(2))).then { #expect($0["level"] == 3) }`
+/// `try given(ProfileProjection.self, .set("level", 1)).when(.changed("level", .increment(2))).then {
+/// #expect($0["level"] == 3) }`
 func given<P: Projection>(_: P.Type, _ happenings: Happening...) -> FoldStory<P> {
     FoldStory(given: happenings)
 }
 
-/// A fold's test as a sentence. The events are stored in a log of their own and read back from it, so `then` sees what a caller
-/// of the log would; and whatever the story is about, the laws of a projection must hold for it.
+/// A fold's test as a sentence. The events are stored in a log of their own and read back from it, so `then` sees what
+/// a caller of the log would; and whatever the story is about, the laws of a projection must hold for it.
 struct FoldStory<P: Projection> {
     private let given: [Happening]
     private var when: [Happening] = []
@@ -24,8 +25,8 @@ struct FoldStory<P: Projection> {
         return story
     }
 
-    /// Folds given and when, and lends the state and the log that holds it. States come as a snapshot keeps them, through their
-    /// bytes: what those leave out is missed.
+    /// Folds given and when, and lends the state and the log that holds it. States come as a snapshot keeps them,
+    /// through their bytes: what those leave out is missed.
     func tell(_ location: SourceLocation, _ body: (EventLog, _ before: P.State, P.State) throws -> Void)
         throws
     {
@@ -41,7 +42,8 @@ struct FoldStory<P: Projection> {
         try log.expectSound(location)
     }
 
-    /// The state as it is read after `count` events of the one user; where all are folded into one, it is that of the store.
+    /// The state as it is read after `count` events of the one user; where all are folded into one, it is that of the
+    /// store.
     private static func live(_ log: EventLog, after count: Int) throws -> P.State {
         try log.withView { view, transaction in
             try log.states.state(P.self, 1, version: UInt64(count), view, transaction)
@@ -70,7 +72,8 @@ struct FoldStory<P: Projection> {
             firstPosition: 1, firstName: names.firstNumber, names: names.added, bytes: Array(writer.bytes), ends: ends)
     }
 
-    /// Stopping anywhere, storing the state and going on from its bytes changes no byte of the end; and the log says the same.
+    /// Stopping anywhere, storing the state and going on from its bytes changes no byte of the end; and the log says
+    /// the same.
     private static func expectLaws(_ batch: CommitBatch, _ log: EventLog, _ location: SourceLocation) throws {
         let whole = fold(batch, batch.ends.indices, into: P.initial, log.names)
         for cut in 0...batch.count {

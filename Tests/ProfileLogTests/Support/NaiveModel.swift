@@ -1,6 +1,7 @@
 @testable import ProfileLog
 
-/// What a log must answer, computed in the most obvious way from plain dictionaries; it shares no fold code with the library.
+/// What a log must answer, computed in the most obvious way from plain dictionaries; it shares no fold code with the
+/// library.
 struct NaiveModel {
     struct Profile: Equatable {
         var version = 0
@@ -177,7 +178,8 @@ struct NaiveModel {
 
     private func survivor(_ user: Name) -> Name { merged[user].map(survivor) ?? user }
 
-    /// The target's attributes win, the source's fill the gaps; of dates the earlier first and the later last one stand; what is counted adds up.
+    /// The target's attributes win, the source's fill the gaps; of dates the earlier first and the later last one
+    /// stand; what is counted adds up.
     private mutating func merge(_ source: Name, into target: Name) {
         merged[source] = target
         guard let old = profiles[source], var new = profiles[target] else { return }

@@ -5,7 +5,8 @@ import Testing
 
 @Suite("Attributes over the REST API")
 struct BrazeAttributeTests {
-    /// What is sent for attribute `x`, one object after the other, and what the export shows then; nil if there is nothing.
+    /// What is sent for attribute `x`, one object after the other, and what the export shows then; nil if there is
+    /// nothing.
     static let operations: [([String], String?)] = [
         ([#""text""#], #""text""#), (["1"], "1"), (["1.0"], "1.0"), (["true"], "true"), (["1", "null"], nil),
         ([#""2026-01-31""#], #""2026-01-31T00:00:00.000Z""#),

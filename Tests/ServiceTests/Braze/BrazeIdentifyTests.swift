@@ -4,8 +4,8 @@ import Testing
 
 @Suite("POST /users/identify")
 struct BrazeIdentifyTests {
-    /// A body and the whole answer; `a` is a user with the alias crm/1, crm/2 and web/w are known by their alias alone, `a`, web/w and
-    /// another one share the address s@x.example, and one user alone has the number +49301234567.
+    /// A body and the whole answer; `a` is a user with the alias crm/1, crm/2 and web/w are known by their alias alone,
+    /// `a`, web/w and another one share the address s@x.example, and one user alone has the number +49301234567.
     static let pairs: [(String, String)] = [
         (
             #"{"aliases_to_identify":[{"external_id":"new","user_alias":\#(Wire.alias("web", "w"))}]}"#,
@@ -105,8 +105,8 @@ struct BrazeIdentifyTests {
         }
     }
 
-    /// Filters, and whom they leave of those who share an address: identified and early, identified and late, unidentified and early,
-    /// unidentified and late; nil if nothing is done.
+    /// Filters, and whom they leave of those who share an address: identified and early, identified and late,
+    /// unidentified and early, unidentified and late; nil if nothing is done.
     static let priorities: [(String, Int?)] = [
         (#""identified""#, nil),
         (#""unidentified""#, nil),

@@ -80,7 +80,8 @@ struct DeleteUsersTests {
         try await withAPI { (plain) async throws in
             let writer = LogWriter(plain.log)
             let api = API(writer: writer)
-            // Whether a name is one person's alone takes a look at the whole log: there is time between look-up and erasure.
+            // Whether a name is one person's alone takes a look at the whole log: there is time between look-up and
+            // erasure.
             let event = ProfileEvent.customEventLogged(CustomEvent(name: "e"))
             for _ in 0..<40 { _ = try api.log.append(Array(repeating: event, count: 1_000), to: .externalID("other")) }
             let merge = #"{"aliases_to_identify":[{"external_id":"jane","user_alias":\#(Wire.alias("l", "n"))}]}"#

@@ -4,7 +4,8 @@ import Testing
 
 @testable import ProfileLogAPI
 
-/// Requests under a key about several people, of whom one is erased. What is remembered of the first answer stands with somebody else.
+/// Requests under a key about several people, of whom one is erased. What is remembered of the first answer stands with
+/// somebody else.
 @Suite("What is remembered of a request names nobody who was erased")
 struct ErasedNoteTests {
     private static let cancelled =

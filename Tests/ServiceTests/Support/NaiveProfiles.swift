@@ -1,4 +1,5 @@
-/// Who is who, by the rules of the REST API, in plain arrays and dictionaries: the slow truth that the log is compared with.
+/// Who is who, by the rules of the REST API, in plain arrays and dictionaries: the slow truth that the log is compared
+/// with.
 struct NaiveProfiles {
     struct Profile {
         /// The last is the one that counts; the others were renamed.
@@ -77,7 +78,8 @@ struct NaiveProfiles {
         clock += 100
     }
 
-    /// Who was made by an address and has another one is led to by it no more; that happens before the request's own changes.
+    /// Who was made by an address and has another one is led to by it no more; that happens before the request's own
+    /// changes.
     private mutating func release(_ address: String) {
         for index in all({ $0.madeBy.contains(address) }) {
             request.releases += 1

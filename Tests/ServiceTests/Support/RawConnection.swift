@@ -5,7 +5,8 @@ import Testing
 final class RawConnection: Sendable {
     private let socket: Int32
 
-    /// Connects to `service`, from another address of this machine if one is named. A read gives up after half a minute.
+    /// Connects to `service`, from another address of this machine if one is named. A read gives up after half a
+    /// minute.
     init(_ service: Service, from source: String? = nil) throws {
         socket = Foundation.socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         try #require(socket >= 0)
@@ -75,7 +76,8 @@ final class RawConnection: Sendable {
         return taken
     }
 
-    /// Sends `text` again and again, and reads nothing, until the service has closed the connection; false if it takes nothing for 20 seconds.
+    /// Sends `text` again and again, and reads nothing, until the service has closed the connection; false if it takes
+    /// nothing for 20 seconds.
     func sendsUntilClosed(_ text: String) -> Bool {
         var limit = timeval(tv_sec: 20, tv_usec: 0)
         setsockopt(socket, SOL_SOCKET, SO_SNDTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
@@ -103,7 +105,8 @@ final class RawConnection: Sendable {
         return String(decoding: received, as: UTF8.self)
     }
 
-    /// All that comes, if the service then closes the connection; nil if it still has it open after 20 seconds of silence.
+    /// All that comes, if the service then closes the connection; nil if it still has it open after 20 seconds of
+    /// silence.
     func readToEnd() -> String? {
         var limit = timeval(tv_sec: 20, tv_usec: 0)
         setsockopt(socket, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))

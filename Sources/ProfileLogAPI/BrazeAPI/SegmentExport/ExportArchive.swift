@@ -70,7 +70,8 @@ struct ZipArchive: ExportArchive {
         try write(end)
     }
 
-    /// Version, flags, method, time, checksum, both sizes, the name's length and that of extra fields: alike in both kinds of header.
+    /// Version, flags, method, time, checksum, both sizes, the name's length and that of extra fields: alike in both
+    /// kinds of header.
     private static func describe(_ entry: Entry, to bytes: inout [UInt8]) {
         bytes.append(little: UInt16(20))  // needs version 2.0
         bytes.append(little: UInt16(0x0800))  // the name is UTF-8

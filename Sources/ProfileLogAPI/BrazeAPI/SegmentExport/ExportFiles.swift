@@ -4,8 +4,8 @@ internal import Synchronization
 
 /// The files that segment exports wrote: the newest 16, each for four hours, and none that is older than an erasure.
 ///
-/// They hold persons' data: they lie in a folder of this process alone, and are removed when they are too old, when this process erases a
-/// user, and with the process; after a kill, by the next export of any process.
+/// They hold persons' data: they lie in a folder of this process alone, and are removed when they are too old, when
+/// this process erases a user, and with the process; after a kill, by the next export of any process.
 final class ExportFiles: Sendable {
     /// The file of one export.
     struct File: Sendable {
@@ -86,7 +86,8 @@ final class ExportFiles: Sendable {
 
     // MARK: - Writing
 
-    /// Runs `body`, which exports `segment` into the folder that it is given: one export of a segment at a time, and a few in all.
+    /// Runs `body`, which exports `segment` into the folder that it is given: one export of a segment at a time, and a
+    /// few in all.
     func withFolder<Result>(for segment: String, _ body: (String) async throws -> Result) async throws -> Result {
         do {
             let folder = try begin(segment)
@@ -144,7 +145,8 @@ final class ExportFiles: Sendable {
         }
     }
 
-    /// Keeps the file `name` of `folder`, in which no user is who was erased up to `position`. Throws if it is not there any more.
+    /// Keeps the file `name` of `folder`, in which no user is who was erased up to `position`. Throws if it is not
+    /// there any more.
     func keep(_ name: String, in folder: String, mediaType: String, _ position: Position) throws {
         let file = File(
             name: name, path: "\(folder)/\(name)", mediaType: mediaType, finished: now(), position: position)
@@ -156,8 +158,8 @@ final class ExportFiles: Sendable {
 
     // MARK: - Cleaning
 
-    /// Seconds until the oldest file is too old; nil if there is no file. Then the cleaning is over, and the folder gone unless an export
-    /// runs.
+    /// Seconds until the oldest file is too old; nil if there is no file. Then the cleaning is over, and the folder
+    /// gone unless an export runs.
     private func timeUntilOld() -> TimeInterval? {
         let now = now()
         let (span, folder) = state.withLock { state -> (TimeInterval?, ScratchFolder?) in

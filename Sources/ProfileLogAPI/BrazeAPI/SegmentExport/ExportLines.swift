@@ -1,7 +1,8 @@
 internal import Foundation
 internal import ProfileLog
 
-/// The lines of an export with their users, in a file of their own: the archive is packed from them, without those who were erased since.
+/// The lines of an export with their users, in a file of their own: the archive is packed from them, without those who
+/// were erased since.
 struct ExportLines {
     private let file: FileHandle
     /// What is not in the file yet.

@@ -1,9 +1,10 @@
 internal import ProfileLog
 
-/// What a Braze workspace is set up with and no request says: apps, subscription groups, segments, blocklists, types, limits.
+/// What a Braze workspace is set up with and no request says: apps, subscription groups, segments, blocklists, types,
+/// limits.
 ///
-/// docs/workspace.md describes the file. Without one there are no groups and no segments, nothing is blocked, and the limits are those of
-/// the documentation.
+/// docs/workspace.md describes the file. Without one there are no groups and no segments, nothing is blocked, and the
+/// limits are those of the documentation.
 public struct Workspace: Sendable {
     /// The apps that an `app_id` may name; empty if any may be named.
     var apps: [App] = []
