@@ -29,7 +29,7 @@ let package = Package(
     targets: [
         .systemLibrary(
             name: "CLMDB", pkgConfig: "lmdb", providers: [.apt(["liblmdb-dev"]), .brew(["lmdb"])]),
-        .systemLibrary(name: "CMalloc"),
+        .systemLibrary(name: "CMalloc", path: "Sources/profiled/CMalloc"),
         .target(name: "CCRC32C", path: "Sources/ProfileLog/Records/CCRC32C"),
         .target(name: "ProfileLogFacts", path: "Sources/ProfileLog/Facts", swiftSettings: settings),
         .target(
@@ -72,13 +72,13 @@ let package = Package(
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
             ],
-            swiftSettings: settings),
-        .executableTarget(
-            name: "profilelog-crashchild", dependencies: ["ProfileLog"], path: "Sources/crashchild",
-            swiftSettings: settings),
+            exclude: ["CMalloc"], swiftSettings: settings),
         .systemLibrary(name: "CSpawn", path: "Tests/CSpawn"),
         .target(name: "TestSupport", dependencies: ["CSpawn"], path: "Tests/Support", swiftSettings: settings),
         .testTarget(name: "CLITests", dependencies: ["ProfileLog", "TestSupport"], swiftSettings: settings),
+        .executableTarget(
+            name: "profilelog-crashchild", dependencies: ["ProfileLog"], path: "Tests/CrashChild",
+            swiftSettings: settings),
         .testTarget(name: "CrashTests", dependencies: ["ProfileLog", "TestSupport"], swiftSettings: settings),
         .testTarget(
             name: "ServiceTests", dependencies: ["ProfileLogAPI", "ProfileLog", "TestSupport"], swiftSettings: settings),
