@@ -2,26 +2,26 @@
 public enum AppendError: Error, Hashable, Sendable {
     /// Nothing was written: the user is at `actual`. Read the user again, decide again, and append at `actual`.
     case versionConflict(user: UserID, expected: ExpectedVersion, actual: Version)
-    /// Nothing was written: what the append was decided by has changed, as in "who has an address". Decide again by
-    /// what the log holds now.
+    /// Nothing was written: a precondition of the append no longer holds, for example which user has an address. Decide
+    /// again with what the log holds now.
     case conflict(over: String)
     /// Nothing was written: this idempotency key was used for an append with other content, at `position`.
     case keyReused(position: Position)
-    /// Nothing was written: `place` does not hold what it must.
+    /// Nothing was written: `place` has an invalid value.
     case invalid(place: String, reason: String)
-    /// Nothing was written: nobody is known by this ID, and such an ID cannot make a user.
+    /// Nothing was written: no user has this ID, and an ID of this type cannot create one.
     case unknownUser(UserID)
-    /// Nothing was written: nothing is known of this device.
+    /// Nothing was written: no event mentions this device.
     case unknownDevice
-    /// Nothing was written: so many items wait on the device already.
+    /// Nothing was written: the device already has `limit` pending items.
     case pendingFull(limit: Int)
-    /// Nothing was written: the append has more than a commit may hold.
+    /// Nothing was written: the append is larger than a commit may be.
     case tooLarge(limit: String)
-    /// Nothing was written: more appends wait for the writer than it may hold.
+    /// Nothing was written: the writer's queue is full.
     case overloaded(waiting: Int)
     /// Nothing was written: the log is closing.
     case closed
-    /// Nothing was written: the store refused.
+    /// Nothing was written: the store refused the write.
     case refused(StorageError)
     /// The disk failed during the commit: the events may or may not be there. Reopen the log, and send the same append
     /// again with the same idempotency key.
@@ -38,7 +38,7 @@ extension AppendError: CustomStringConvertible {
         }
     }
 
-    /// The same without a word of what was stored, for who has stored something besides.
+    /// As `description`, without "nothing was stored": for a request that stored something else.
     package var fact: String {
         switch self {
         case .versionConflict(_, let expected, let actual):

@@ -1,6 +1,6 @@
 /// The value of an attribute, of a property, or of something inside one.
 ///
-/// Integers and doubles are distinct for ever: `1` and `1.0` survive a round trip. Text is compared by its bytes.
+/// Integers and doubles stay distinct: `1` and `1.0` survive a round trip. Text is compared by its bytes.
 public enum AttributeValue: Sendable {
     case null
     case bool(Bool)
@@ -10,7 +10,7 @@ public enum AttributeValue: Sendable {
     case string(String)
     case date(OccurredAt)
     case array([AttributeValue])
-    /// Members, each key once: in ascending order of the bytes of their keys, in which they are stored and read.
+    /// Members, each key once, in ascending order of the keys' bytes. They are stored and read in this order.
     case object([Member])
 
     /// One key of an object, and what it holds.
@@ -27,14 +27,14 @@ public enum AttributeValue: Sendable {
         }
     }
 
-    /// An object of `members` in any order, or nil if a key stands twice.
+    /// An object of `members` in any order, or nil if a key appears twice.
     public static func object(sorting members: [Member]) -> AttributeValue? {
         let sorted = members.sorted { $0.key < $1.key }
         for (left, right) in zip(sorted, sorted.dropFirst()) where left.key == right.key { return nil }
         return .object(sorted)
     }
 
-    /// The member `key` of an object; nil if there is none, or if this is no object.
+    /// The member `key` of an object; nil if there is no such member, or if the value is not an object.
     public subscript(key: Name) -> AttributeValue? {
         guard case .object(let members) = self else { return nil }
         return members.first { $0.key == key }?.value

@@ -1,6 +1,7 @@
 public import Glibc
 
-/// Runs `body` on the key of `number`: how many bytes follow, then these, big-endian and without leading zeros.
+/// Runs `body` on the key of `number`: one byte that counts the bytes after it, then the number, big-endian without
+/// leading zeros.
 ///
 /// Such keys sort as the numbers do, and take four bytes up to 16 million where a fixed width takes eight.
 @inlinable
@@ -27,7 +28,7 @@ package func withTypedBytes<Result, Failure: Error>(
 }
 
 extension UnsafeRawBufferPointer {
-    /// The number of this key of `withNumberKey`; nil if it is no such key.
+    /// The number in a key of `withNumberKey`; nil if the bytes are not such a key.
     @inlinable
     @inline(__always)
     package var number: UInt64? {

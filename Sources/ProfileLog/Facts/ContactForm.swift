@@ -1,10 +1,9 @@
 /// What e-mail addresses and phone numbers look like.
 ///
-/// A profile's fold asks it too (`ProfileProjection`): another answer here changes old profiles, and raises that
-/// projection's `revision`. So it goes by code points alone, and no table of a toolchain has a say.
+/// `ProfileProjection` uses it too: a change here changes old profiles and needs a new `revision` there. So it looks at
+/// code points alone and uses no Unicode tables, which differ between toolchains.
 package enum ContactForm {
-    /// Whether `text` may be an e-mail address: something before the one @, and a domain of at least two labels behind
-    /// it; no white space.
+    /// Whether `text` may be an e-mail address: some text, one @, and a domain of at least two labels; no white space.
     package static func isEmail(_ text: String) -> Bool {
         let parts = text.unicodeScalars.split(separator: "@", omittingEmptySubsequences: false)
         guard parts.count == 2, !parts[0].isEmpty, !text.unicodeScalars.contains(where: isSpace) else { return false }
@@ -12,7 +11,7 @@ package enum ContactForm {
         return labels.count >= 2 && labels.allSatisfy { !$0.isEmpty }
     }
 
-    /// Whether `text` may be a phone number: 3 to 25 digits (E.164 has up to 15), with + in front, and with spaces,
+    /// Whether `text` may be a phone number: 3 to 25 digits (E.164 has up to 15), after an optional +, with spaces,
     /// dots, hyphens and brackets between them.
     package static func isPhone(_ text: String) -> Bool {
         let rest = text.utf8.first == UInt8(ascii: "+") ? text.utf8.dropFirst() : text.utf8[...]

@@ -1,9 +1,8 @@
-/// How a simulated device is set up: what its owner, its network and the app's code decide. Changed by `deviceChanged`
-/// events.
+/// The settings of a simulated device: its owner's, its network's and the app's. Changed by `deviceChanged` events.
 public struct DeviceSettings: Hashable, Sendable {
-    /// Whether the SDK runs. A disabled one takes nothing: what waits goes on waiting (spec/device 4).
+    /// Whether the SDK runs. A disabled SDK takes nothing, so pending items stay pending (spec/device 4).
     package var isSDKEnabled = true
-    /// Whether the device has a network. Without one, what the SDK took is kept and sent later.
+    /// Whether the device has a network. Without one, the SDK keeps what it took and sends it later.
     package var isOnline = true
     /// When the SDK sends what it took.
     package var requestPolicy = RequestPolicy.automatic
@@ -11,7 +10,7 @@ public struct DeviceSettings: Hashable, Sendable {
     package var flushInterval: UInt32 = 0
     /// Seconds for which the app may be away without its session ending (spec/device 4: 10 by default, 1 at least).
     package var sessionTimeout: UInt32 = 10
-    /// Targets of the app that lack an app group: what they save there stays private to them. Ascending.
+    /// Targets of the app that lack an app group: what they save there stays private to them. In ascending order.
     package private(set) var missingAppGroups: [MissingAppGroup] = []
 
     /// When the SDK sends what it took.
@@ -52,7 +51,7 @@ public struct DeviceSettings: Hashable, Sendable {
         missingAppGroups.sort()
     }
 
-    /// Where an item really lies that `process` saves into `storage`.
+    /// Where an item that `process` saves into `storage` is really stored.
     package func storage(_ storage: DeviceStorage, of process: Name) -> DeviceStorage {
         guard case .appGroup(let group) = storage,
             missingAppGroups.contains(MissingAppGroup(process: process, group: group))

@@ -1,14 +1,14 @@
-/// What is known about an event beside the fact itself: when, from where, on what.
+/// What is known about an event besides the fact itself: when it happened, its source, its device.
 public struct EventContext: Hashable, Sendable {
-    /// When it happened by the sender's clock; nil if the sender gave no time, which then is that of the recording.
+    /// When it happened by the sender's clock; nil if the sender gave no time.
     public var occurredAt: OccurredAt?
-    /// Through which door it came.
+    /// Its source.
     public var source: EventSource
     /// The process on the device: the app, or an extension by its name.
     public var process: Name?
     /// The device.
     public var device: String?
-    /// Where on the device a saved item lies.
+    /// Where on the device a saved item is stored.
     public var storage: DeviceStorage?
     /// The ID that the device gave to a saved item.
     public var item: String?
@@ -17,7 +17,7 @@ public struct EventContext: Hashable, Sendable {
     /// Position of the rejected item that this saved one replaces.
     public var replaces: Position?
 
-    /// Makes a context; what is left out is unknown.
+    /// Makes a context; arguments that are not given are unknown.
     public init(
         source: EventSource, occurredAt: OccurredAt? = nil, process: Name? = nil, device: String? = nil,
         storage: DeviceStorage? = nil, item: String? = nil, app: String? = nil
@@ -40,7 +40,7 @@ public struct EventContext: Hashable, Sendable {
     private var ids: [Name?] { [device, item, app].map { text in text.map { Name($0) } } }
 }
 
-/// Through which door an event came. The numbers are stored and never change their meaning.
+/// Where an event came from. The numbers are stored and never change their meaning.
 public enum EventSource: UInt8, Sendable, CaseIterable {
     case unknown = 0
     case rest = 1
@@ -53,7 +53,7 @@ public enum EventSource: UInt8, Sendable, CaseIterable {
     /// The source's name, as in the JSON forms.
     package var name: String { "\(self)" }
 
-    /// Whether it stands for the SDK in an app, so that the SDK's rules hold.
+    /// Whether it is the SDK in an app, so that the SDK's rules apply.
     package var isSDK: Bool { self == .app || self == .extension || self == .cli }
 
     /// The source with this name.
@@ -63,7 +63,7 @@ public enum EventSource: UInt8, Sendable, CaseIterable {
     }
 }
 
-/// Where on a device saved items lie.
+/// Where on a device saved items are stored.
 public enum DeviceStorage: Hashable, Sendable {
     /// The suite that every target in an app group sees.
     case appGroup(Name)
@@ -81,7 +81,7 @@ public enum DeviceStorage: Hashable, Sendable {
     /// The process name of the app itself.
     package static let app: Name = "app"
 
-    /// The storage in words.
+    /// The storage as text.
     package var name: String {
         switch self {
         case .appGroup(let group): group.text

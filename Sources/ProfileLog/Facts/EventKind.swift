@@ -18,7 +18,7 @@ public enum EventKind: UInt8, Sendable, CaseIterable {
     case customAttributesChanged = 21
     case userAttributesChanged = 22
     case purchaseLogged = 23
-    /// As the four before: taken by an SDK that has not sent them yet.
+    /// As the four kinds before: the SDK has taken the event and not sent it yet.
     case customEventQueued = 24
     case customAttributesQueued = 25
     case userAttributesQueued = 26
@@ -37,7 +37,7 @@ public enum EventKind: UInt8, Sendable, CaseIterable {
 
     case externalIDRemoved = 60
 
-    /// Never stored: stands for every kind that this program does not know, as a newer one may have written.
+    /// Never stored: any kind that this program does not know because a newer program wrote it.
     case unknown = 0
 
     /// The kind's name, as in the JSON forms.
@@ -49,7 +49,7 @@ public enum EventKind: UInt8, Sendable, CaseIterable {
         self = kind
     }
 
-    /// Of a logged event: the same, taken by an SDK that has not sent it yet.
+    /// Of a logged kind: the same while the SDK has not sent it yet.
     package var queued: EventKind? {
         switch self {
         case .customEventLogged: .customEventQueued
@@ -60,7 +60,7 @@ public enum EventKind: UInt8, Sendable, CaseIterable {
         }
     }
 
-    /// Of a queued event: what it is once it is sent.
+    /// Of a queued kind: what it is after it was sent.
     package var unqueued: EventKind? {
         switch self {
         case .customEventQueued: .customEventLogged
@@ -80,13 +80,13 @@ public enum EventKind: UInt8, Sendable, CaseIterable {
     }
 }
 
-/// The three lists in which the published guide keeps what waits, in the order in which a launch flushes them.
+/// The three lists in which the published guide keeps pending items, in the order in which a launch flushes them.
 public enum PendingKind: UInt8, Sendable, CaseIterable, Comparable {
     case customEvents = 1
     case customAttributes = 2
     case userAttributes = 3
 
-    /// The list for a saved event, or nil if `kind` is none.
+    /// The list of a saved kind; nil for other kinds.
     package init?(_ kind: EventKind) {
         switch kind {
         case .customEventSaved: self = .customEvents

@@ -1,6 +1,6 @@
 /// The version a user must be at for an append to be accepted.
 public enum ExpectedVersion: Hashable, Sendable {
-    /// Whatever it is.
+    /// Any version.
     case any
     /// The user must be unknown.
     case noUser

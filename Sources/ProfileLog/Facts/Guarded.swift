@@ -34,7 +34,7 @@ package final class Guarded<Value: ~Copyable>: @unchecked Sendable {
         return try body(value.pointee)
     }
 
-    /// Reads without the lock: for the one thread that may change the value.
+    /// Reads without the lock: only for the thread that may change the value.
     @inlinable
     @inline(__always)
     package func withoutLock<Result, Failure: Error>(

@@ -5,12 +5,12 @@ public struct LeftOut: Hashable, Sendable {
     package var list: String
     /// The object's place in it, from 0.
     package var index: Int
-    /// What was left out of the object; nil if all of it was.
+    /// The field that was skipped; nil if the whole object was.
     package var field: String?
-    /// Why.
+    /// The reason.
     package var reason: String
 
-    /// The object at `index` of `list`, or a field of it, was left out for `reason`.
+    /// The object at `index` of `list`, or a field of it, was skipped for `reason`.
     package init(list: String, index: Int, field: String? = nil, reason: String) {
         self.list = list
         self.index = index
@@ -18,6 +18,6 @@ public struct LeftOut: Hashable, Sendable {
         self.reason = reason
     }
 
-    /// Without the name of the field: a person may have chosen it, and what is about nobody known cannot be erased.
+    /// Without the field's name, which may be personal: without a user it could not be erased.
     package var anonymous: LeftOut { LeftOut(list: list, index: index, reason: reason) }
 }

@@ -1,7 +1,7 @@
 /// A piece of UTF-8 text that names something, compared byte for byte.
 ///
-/// Swift's `String` holds the composed and the decomposed form of "é" for equal; a store must not, or one user would
-/// silently become another. Order is that of the bytes.
+/// Swift's `String` compares the composed and the decomposed form of "é" as equal. A store must not: two users would
+/// silently become one. The order is that of the bytes.
 public struct Name: Hashable, Comparable, Sendable, ExpressibleByStringLiteral, CustomStringConvertible {
     /// The text.
     public let text: String
@@ -42,7 +42,7 @@ extension String {
         utf8.count == other.utf8.count && order(to: other) == 0
     }
 
-    /// Below zero, zero or above it, by the bytes of the UTF-8.
+    /// Negative, zero or positive, by the bytes of the UTF-8.
     @inlinable
     @inline(__always)
     package func order(to other: String) -> Int {

@@ -1,6 +1,6 @@
 /// An event's place in the whole log, from 1, in commit order and without gaps.
 public struct Position: RawRepresentable, Hashable, Comparable, Sendable {
-    /// The place; 0 stands before the first event.
+    /// The place; 0 is before the first event.
     public var rawValue: UInt64
 
     /// Before the first event.
@@ -10,7 +10,7 @@ public struct Position: RawRepresentable, Hashable, Comparable, Sendable {
     @inlinable
     public init(rawValue: UInt64) { self.rawValue = rawValue }
 
-    /// The place right behind this one.
+    /// The next place.
     @inlinable public var next: Position { Position(rawValue: rawValue + 1) }
 
     /// By the number.

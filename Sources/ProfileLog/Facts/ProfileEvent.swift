@@ -4,23 +4,22 @@ public enum ProfileEvent: Hashable, Sendable {
     case userCreated([UserID])
     /// An anonymous user became known under further IDs.
     case userIdentified([UserID])
-    /// The device is this user's from now on; before, it was that of `previous`.
+    /// This user is on the device from now on; before, it was `previous`.
     case userChanged(previous: UserNumber?)
-    /// Nobody is on the device from now on; its next user is a new anonymous one.
+    /// No user is on the device from now on. The next one is a new anonymous user.
     case userLoggedOut
     /// The user has a further alias.
     case aliasAdded(UserID)
-    /// An alias has another name from now on; the old one leads to nobody.
+    /// An alias has another name from now on; the old one resolves to no user.
     case aliasRenamed(from: UserID, to: UserID)
-    /// The user is known under another external ID from now on; the old one still leads to them.
+    /// The user has another external ID from now on; the old one still resolves to the user.
     case externalIDRenamed(from: UserID, to: UserID)
-    /// An external ID that was renamed leads to nobody from now on.
+    /// A renamed external ID resolves to no user from now on.
     case externalIDRemoved(UserID)
-    /// This user took over what another user's events add up to; the other's IDs lead here from now on.
+    /// Another user was merged into this one: its state is added, and its IDs resolve to this user from now on.
     case usersMerged(Merge)
 
-    /// The person was erased: the events before this one, and those of users who were merged into this one, have lost
-    /// their content.
+    /// The user was erased: earlier events, and those of users merged into this one, have lost their content.
     case userErased(actor: String, reason: String)
 
     case customEventSaved(CustomEvent)
@@ -45,10 +44,10 @@ public enum ProfileEvent: Hashable, Sendable {
     case dataSent([Position])
     case deviceChanged(DeviceSettings)
 
-    /// What a request left out; about nothing that the user has.
+    /// Parts of a request that were skipped; it changes nothing of the user.
     case objectsLeftOut([LeftOut])
 
-    /// A kind whose content this program does not read, or an event whose content was erased.
+    /// A kind that this program does not know, or an event whose content was erased.
     case other(EventKind)
 
     /// What kind of fact it is.
@@ -86,15 +85,15 @@ public enum ProfileEvent: Hashable, Sendable {
     }
 }
 
-/// Which user's events went into another's.
+/// Which user was merged into another.
 public struct Merge: Hashable, Sendable {
-    /// The user who is no more.
+    /// The user that was merged away.
     package var source: UserNumber
     /// How many events the source had.
     package var version: Version
-    /// The source's IDs that lead to the target from now on.
+    /// The source's IDs that resolve to the target from now on.
     package var identities: [UserID]
-    /// The source's other IDs, which lead to nobody from now on.
+    /// The source's other IDs, which resolve to no user from now on.
     package var released: [UserID]
 
     /// Takes over the first `version` events of `source`.
@@ -110,7 +109,7 @@ public struct Merge: Hashable, Sendable {
 public struct CustomEvent: Hashable, Sendable {
     /// The event's name.
     public var name: Name
-    /// What was said about it, in ascending order of keys. No properties and empty properties are two things.
+    /// Its properties in ascending order of keys. No properties (nil) and empty properties are different.
     public var properties: [AttributeValue.Member]?
 
     /// Makes the event `name` with `properties`.
@@ -120,7 +119,7 @@ public struct CustomEvent: Hashable, Sendable {
     }
 }
 
-/// What becomes of one custom attribute.
+/// A change of one custom attribute.
 public struct AttributeChange: Hashable, Sendable {
     /// The attribute's name.
     public var name: Name
@@ -134,7 +133,7 @@ public struct AttributeChange: Hashable, Sendable {
     }
 }
 
-/// What becomes of one standard user attribute: a new value, or `.null`, which unsets it.
+/// A change of one standard user attribute: a new value, or `.null`, which unsets it.
 public struct UserAttributeChange: Hashable, Sendable {
     /// The attribute.
     public var attribute: StandardAttribute
@@ -152,9 +151,9 @@ public struct UserAttributeChange: Hashable, Sendable {
 public enum AttributeOperation: Hashable, Sendable {
     case set(AttributeValue)
     case unset
-    /// Adds to an integer; a missing attribute starts at 0, one that is no integer stays as it is.
+    /// Adds to an integer; a missing attribute starts at 0, a value of another type does not change.
     case increment(Int64)
-    /// Appends to an array without doubling: a value that is there already moves to the end.
+    /// Appends to an array without duplicates: a value that is there already moves to the end.
     case arrayAdd([AttributeValue])
     case arrayRemove([AttributeValue])
     /// Merges an object into an object, at every level.
@@ -166,11 +165,11 @@ public enum AttributeOperation: Hashable, Sendable {
     /// Removes every object whose `key` equals `value`.
     case objectsRemove([ObjectMatch])
 
-    /// Which objects of an array are meant.
+    /// Selects objects of an array.
     public struct ObjectMatch: Hashable, Sendable {
-        /// The member to compare.
+        /// The key to compare.
         package var key: Name
-        /// What it must be.
+        /// The value that it must have.
         package var value: AttributeValue
 
         /// Matches objects whose `key` is `value`.
@@ -180,14 +179,14 @@ public enum AttributeOperation: Hashable, Sendable {
         }
     }
 
-    /// What such objects become.
+    /// New members for the selected objects.
     public struct ObjectUpdate: Hashable, Sendable {
         /// Which objects.
         package var match: ObjectMatch
         /// Their new members.
         package var object: [AttributeValue.Member]
 
-        /// Gives the objects that `match` meets the members of `object`.
+        /// Gives the objects that `match` selects the members of `object`.
         package init(match: ObjectMatch, object: [AttributeValue.Member]) {
             self.match = match
             self.object = object
@@ -230,7 +229,7 @@ public enum LaunchKind: UInt8, Sendable, CaseIterable {
     package var name: String { "\(self)" }
 }
 
-/// What a launch did with items that waited, of one user.
+/// What a launch did with the pending items of one user.
 public struct Flush: Hashable, Sendable {
     /// The position of the `appLaunched` to which it belongs.
     package var launch: Position
@@ -247,7 +246,7 @@ public struct Flush: Hashable, Sendable {
     package struct Rejection: Hashable, Sendable {
         /// The item's position.
         package var position: Position
-        /// Why.
+        /// The reason.
         package var reason: String
 
         /// The item at `position` was refused for `reason`.
@@ -269,13 +268,13 @@ public struct Flush: Hashable, Sendable {
     }
 }
 
-/// Items that will never be flushed, because somebody said so.
+/// Items that were discarded by hand and will never be flushed.
 public struct Discard: Hashable, Sendable {
     /// The items.
     package var positions: [Position]
     /// Who discarded them.
     package var actor: String
-    /// Why.
+    /// The reason.
     package var reason: String
 
     /// `actor` discards the items at `positions` for `reason`.

@@ -1,8 +1,8 @@
 extension Purchase {
-    /// The largest revenue of one purchase, in whichever currency: no sum of them is too large for a double.
+    /// The largest revenue of one purchase, in any currency, so that sums fit into a double.
     private static let largestRevenue = 1e15
 
-    /// Whether `price` for each of `quantity` pieces is a revenue that can be added up.
+    /// Whether `price` times `quantity` is small enough to be added up.
     package static func holdsRevenue(_ price: Double, times quantity: UInt32) -> Bool {
         abs(price * Double(quantity)) <= largestRevenue
     }

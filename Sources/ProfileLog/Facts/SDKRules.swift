@@ -9,14 +9,14 @@ package enum SDKRules {
     /// Microseconds that a device's clock may be ahead of the log's.
     static let furthestAhead: Int64 = 366 * 86_400 * 1_000_000
 
-    /// Why no device's clock may say `time`: a clause; nil if one may. Both in microseconds since 1970, `now` by the
-    /// log's clock.
+    /// Why a device's clock may not show `time`, as a clause; nil if it may. Both in microseconds since 1970, `now` by
+    /// the log's clock.
     package static func reasonAgainstClock(_ time: Int64, now: Int64) -> String? {
         if time < 0 { return "must not be before 1970" }
         return time - furthestAhead > now ? "is more than a year ahead of the log's clock" : nil
     }
 
-    /// What the SDK has against `event`: where, and why; nil if it takes it.
+    /// Why the SDK refuses `event`: the place and the reason; nil if it accepts it.
     package static func refusal(of event: ProfileEvent) -> (place: String, reason: String)? {
         switch event {
         case .customEventSaved(let event), .customEventLogged(let event):
@@ -88,7 +88,7 @@ package enum SDKRules {
 }
 
 extension AttributeValue {
-    /// Whether every text in it passes, at whatever depth. Keys are none.
+    /// Whether every text in it passes, at any depth. Keys are not checked.
     package func texts(fit isShort: (String) -> Bool) -> Bool {
         switch self {
         case .string(let text): isShort(text)

@@ -1,8 +1,8 @@
-/// Random numbers that anyone can have again: the same seed gives the same numbers on every machine, for ever.
+/// Reproducible random numbers: the same seed always gives the same numbers, on every machine.
 ///
-/// This is xoshiro256** by Blackman and Vigna, its state filled by splitmix64. Not for secrets. Beware that the
-/// library's own `Int.random(in:using:)` and `shuffle(using:)` may draw in another way in another version of Swift;
-/// where output must stay the same for ever, use `next(below:)`.
+/// This is xoshiro256** by Blackman and Vigna, its state filled by splitmix64. Not for secrets. `Int.random(in:using:)`
+/// and `shuffle(using:)` of the standard library may differ between versions of Swift. Where output must never change,
+/// use `next(below:)`.
 public struct SeededGenerator: RandomNumberGenerator, Hashable, Sendable {
     private var a: UInt64
     private var b: UInt64
@@ -44,7 +44,7 @@ public struct SeededGenerator: RandomNumberGenerator, Hashable, Sendable {
     private static func rotated(_ value: UInt64, by bits: UInt64) -> UInt64 { value << bits | value >> (64 - bits) }
 }
 
-/// A counter whose steps are stirred: turns one seed into several that look unrelated.
+/// A mixed counter (splitmix64): turns one seed into several that look unrelated.
 private struct SplitMix64 {
     var state: UInt64
 

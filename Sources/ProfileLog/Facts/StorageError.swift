@@ -1,7 +1,6 @@
 internal import Glibc
 
-/// What the store's files or the disk beneath them refused, in facts; `description` says it, `remedy` tells the next
-/// step.
+/// Why the store's files or the disk refused. `description` says what is true, `remedy` the next step.
 public enum StorageError: Error, Hashable, Sendable {
     /// There is no store in this folder.
     case noStore(path: String)
@@ -27,16 +26,16 @@ public enum StorageError: Error, Hashable, Sendable {
     case inUse(path: String)
     /// A file of the store was removed or replaced while a program has the store open.
     case filesChanged(path: String)
-    /// Another process that has the store open has this one's number, as happens in containers: LMDB tells its readers
-    /// apart by it.
+    /// Another process with the same process number has the store open, as happens in containers. LMDB distinguishes
+    /// its readers by it.
     case processNumberTaken(number: Int32)
     /// Every reader slot is taken.
     case readersFull
     /// The store is read-only until it is opened again, since an earlier write failed on the disk.
     case closedAfterFailure
-    /// Something stored does not hold what it must.
+    /// Something stored is not what it must be.
     case damaged(place: String)
-    /// A page of the store's file does not hold what LMDB put there; it was met during `operation`.
+    /// A page of the store's file does not hold what LMDB wrote; found during `operation`.
     case brokenPage(operation: String)
     /// LMDB or the system answered `code`.
     case system(operation: String, code: Int32)
@@ -108,7 +107,7 @@ extension StorageError: CustomStringConvertible {
         }
     }
 
-    /// Whether it says that what is stored is not what was stored.
+    /// Whether it reports damage of what is stored.
     public var isDamage: Bool {
         switch self {
         case .damaged, .brokenPage, .truncated: true

@@ -7,12 +7,12 @@ public struct Timestamp: RawRepresentable, Hashable, Comparable, Sendable {
     @inlinable
     public init(rawValue: Int64) { self.rawValue = rawValue }
 
-    /// Earlier before later.
+    /// By time.
     @inlinable
     public static func < (left: Timestamp, right: Timestamp) -> Bool { left.rawValue < right.rawValue }
 }
 
-/// A moment as a sender gave it: the instant, and the offset from UTC that stood beside it.
+/// A time as the sender gave it: the moment, and the offset from UTC.
 public struct OccurredAt: Hashable, Sendable {
     /// The instant.
     public var timestamp: Timestamp
@@ -25,17 +25,16 @@ public struct OccurredAt: Hashable, Sendable {
         self.utcOffsetMinutes = utcOffsetMinutes
     }
 
-    /// Whether RFC 3339 can express it: it was within the years 0 to 9999 where it was, and that is less than a day
-    /// from UTC.
+    /// Whether RFC 3339 can express it: its local year is 0 to 9999, and its offset less than a day.
     package var isExpressible: Bool {
         guard -1439...1439 ~= utcOffsetMinutes else { return false }
-        // The offset is taken from the bounds, as the sum with a time may be too large.
+        // The offset is subtracted from the bounds: added to the time it may overflow.
         let offset = Int64(utcOffsetMinutes) * 60_000_000
         return Self.firstMicrosecond - offset...Self.lastMicrosecond - offset ~= timestamp.rawValue
     }
 
-    /// Of the year 0.
+    /// The start of the year 0.
     private static let firstMicrosecond: Int64 = -62_167_219_200_000_000
-    /// Of the year 9999.
+    /// The end of the year 9999.
     private static let lastMicrosecond: Int64 = 253_402_300_799_999_999
 }

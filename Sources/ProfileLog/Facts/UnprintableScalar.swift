@@ -1,6 +1,6 @@
 extension Unicode.Scalar {
-    /// Whether it must not reach a line that people read: it breaks the line, commands a terminal, or turns the
-    /// direction of the text around it. Marks that words are written with, as joiners, are none of these.
+    /// Whether it must not be printed in a line of text: it breaks the line, controls a terminal, or changes the
+    /// direction of text. Joiners, which words are written with, may be printed.
     package var isUnprintable: Bool {
         switch properties.generalCategory {
         case .control, .lineSeparator, .paragraphSeparator: true

@@ -6,18 +6,18 @@ public enum UserID: Hashable, Sendable {
     case alias(label: String, name: String)
     /// 24 hexadecimal digits that the store assigned.
     case brazeID(String)
-    /// An e-mail address: the user made by it. Who has it as an attribute, `EventLog.users(sharing:)` tells.
+    /// An e-mail address: the user that was created with it. `EventLog.users(sharing:)` finds users by the attribute.
     case email(String)
     /// A phone number, likewise.
     case phone(String)
-    /// Whoever is on this device now.
+    /// The user who is on this device now.
     case device(String)
 
-    /// Reads `alias:LABEL:NAME`, `braze:ID`, `email:ADDRESS`, `phone:NUMBER`, `device:ID`; all else is an external ID.
-    /// An external ID that begins like one of these is written `id:…`, and a colon or a backslash in a label with a
-    /// backslash before it.
+    /// Reads `alias:LABEL:NAME`, `braze:ID`, `email:ADDRESS`, `phone:NUMBER`, `device:ID`; anything else is an external
+    /// ID. An external ID that begins like one of these is written `id:…`. A colon or a backslash in a label is escaped
+    /// with a backslash.
     public init(_ text: String) {
-        // By bytes: together with a combining mark behind it, a colon is another character.
+        // By bytes: with a combining mark after it, a colon is another character.
         guard let colon = text.utf8.firstIndex(of: UInt8(ascii: ":")) else {
             self = .externalID(text)
             return
@@ -49,7 +49,7 @@ public enum UserID: Hashable, Sendable {
         return nil
     }
 
-    /// Whether a backslash stands before this byte of a label.
+    /// Whether this byte of a label is escaped with a backslash.
     private static func isEscaped(_ byte: UInt8) -> Bool { byte == UInt8(ascii: ":") || byte == UInt8(ascii: "\\") }
 
     private static func escaped(_ label: String) -> String {
@@ -71,7 +71,7 @@ public enum UserID: Hashable, Sendable {
         }
     }
 
-    /// As `==`, without a copy of the ID that most are.
+    /// As `==`, without a copy of an external ID, the usual type.
     @inline(__always)
     package borrowing func isSame(as other: borrowing UserID) -> Bool {
         switch self {
@@ -90,7 +90,7 @@ public enum UserID: Hashable, Sendable {
         for part in parts { hasher.combine(Name(part)) }
     }
 
-    /// Whether a device is all that the ID tells of its user.
+    /// Whether it is a device.
     package var isDevice: Bool { if case .device = self { true } else { false } }
 
     package var kindNumber: UInt8 {

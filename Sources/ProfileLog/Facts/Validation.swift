@@ -1,4 +1,4 @@
-/// Refuses what must never be in a log: the rules for every source. Those of one source (REST, SDK) are its own.
+/// Refuses events that must never be in a log: the rules for every source. REST and the SDK have further rules.
 package enum Validation {
     static func check(_ event: ProfileEvent) throws(AppendError) {
         switch event {
@@ -103,7 +103,7 @@ package enum Validation {
         }
     }
 
-    /// As `check(_:_:)`, with the place put together only when something is wrong.
+    /// As `check(_:_:)`, but builds the text of the place only when something is wrong.
     @inline(__always)
     private static func check(
         _ value: borrowing AttributeValue, _ what: StaticString, of name: borrowing Name
@@ -151,8 +151,8 @@ package enum Validation {
         if case .device(let device) = id { try check(device: device) }
     }
 
-    /// What an SDK would refuse is refused at once where a person or an app gives it. What a device had saved already
-    /// (an import) is stored, and becomes a rejected outcome of its launch.
+    /// Refuses what an SDK would refuse, if a person or an app gives it. What a device had saved already (an import) is
+    /// stored and rejected by its launch.
     private static func checkForSDK(_ event: ProfileEvent, _ context: EventContext) throws(AppendError) {
         if let refusal = SDKRules.refusal(of: event) { throw .invalid(place: refusal.place, reason: refusal.reason) }
         if let at = context.occurredAt?.timestamp, at < Timestamp(rawValue: 0) {
@@ -160,8 +160,7 @@ package enum Validation {
         }
     }
 
-    /// `group.`, and letters, digits, dots, hyphens and underscores behind it, as in `group.com.example.app`
-    /// (spec/device 7).
+    /// `group.` and then letters, digits, dots, hyphens and underscores, as in `group.com.example.app` (spec/device 7).
     package static func check(appGroup group: Name) throws(AppendError) {
         try check(name: group, "The app group's name")
         let allowed = group.text.utf8.allSatisfy { byte in
@@ -205,7 +204,7 @@ package enum Validation {
         }
     }
 
-    /// Where it happened: nothing of most events that come from servers.
+    /// The device, process and storage, which most events from servers do not have.
     private static func checkPlace(_ event: ProfileEvent, _ context: EventContext) throws(AppendError) {
         if let device = context.device { try check(device: device) }
         if let process = context.process { try check(name: process, "The process's name") }
@@ -213,7 +212,7 @@ package enum Validation {
         if event.kind.isSaved, context.device == nil || context.storage == nil {
             throw .invalid(place: "A saved item", reason: "needs a device and a storage")
         }
-        // A record names one process: the one that saves, whose own storage it then is.
+        // A record names one process: the one that saves, which must own the private storage.
         if case .privateTo(let owner) = context.storage {
             let process = context.process ?? DeviceStorage.app
             if owner == process { return }

@@ -51,7 +51,7 @@ enum AttributeFold {
         }
     }
 
-    /// The elements of an array; none where there is no value yet, nil for a value of another type.
+    /// The elements of an array; empty without a value, nil for a value of another type.
     private static func elements(_ value: AttributeValue?) -> [AttributeValue]? {
         switch value {
         case nil: []
@@ -74,7 +74,7 @@ enum AttributeFold {
         return element
     }
 
-    /// Members of `new` over those of `old`, at every level of objects.
+    /// Merges the members of `new` into those of `old`, at every level of objects.
     static func merge(_ new: [AttributeValue.Member], into old: [AttributeValue.Member]) -> [AttributeValue.Member] {
         var merged = old
         for member in new {

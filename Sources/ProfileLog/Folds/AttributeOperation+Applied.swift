@@ -1,6 +1,6 @@
 extension AttributeOperation {
-    /// What a custom attribute with the value `old` (nil if it has none) has after the operation: the rule by which
-    /// profiles are folded.
+    /// The value of a custom attribute after the operation, if it was `old` (nil: no value): the rule of the profile's
+    /// fold.
     package func applied(to old: AttributeValue?) -> AttributeValue? {
         if self == .unset || self == .set(.null) { return nil }
         return AttributeFold.value(of: self, on: old) ?? old

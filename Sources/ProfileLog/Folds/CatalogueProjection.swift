@@ -1,8 +1,7 @@
 /// Folds all events of a store into its catalogue: which custom events, custom attributes and products there are.
 ///
-/// An item counts when it takes effect, with the time at which it was saved: what is rejected or discarded never does,
-/// and what is saved and flushed does once. A merge changes nothing, for the source's events were counted when they
-/// happened.
+/// An item counts when it takes effect, with the time at which it was saved: rejected and discarded items never count,
+/// saved and flushed ones once. A merge changes nothing: the source's events were counted when they happened.
 package enum CatalogueProjection: Projection {
     /// The name of its state in the store.
     package static let name = "catalogue"
@@ -36,7 +35,7 @@ package enum CatalogueProjection: Projection {
         for position in body.flushed { state.flush(position) }
     }
 
-    /// Calls `body` with what the event says about each name. Values are looked at, not decoded.
+    /// Calls `body` with what the event says about each name. Values are not decoded.
     @inline(__always)
     private static func forEachMention(_ header: RecordHeader, _ body: (CatalogueState.Mention) -> Void) {
         var at = header.recordedAt
@@ -59,11 +58,11 @@ package enum CatalogueProjection: Projection {
             default: reader.skip(field.type)
             }
         }
-        // An erased purchase has no name any more.
+        // An erased purchase has no name.
         if header.isPurchase, name > 0, !reader.isBad { body(.product(name, at: at, quantity: quantity)) }
     }
 
-    /// What an entry says about its attribute; nil for what gives it no value.
+    /// What an entry says about its attribute; nil if it sets no value.
     private static func attribute(_ entry: UnsafeRawBufferPointer) -> CatalogueState.Mention? {
         var reader = WireReader(entry)
         var name: UInt32 = 0
@@ -105,7 +104,7 @@ package enum CatalogueProjection: Projection {
         }
     }
 
-    /// The type of an array by its first element (none, if it is empty), and how many elements it has.
+    /// The type of an array by its first element (nil if it is empty), and how many elements it has.
     private static func array(_ bytes: UnsafeRawBufferPointer) -> (AttributeType?, UInt64) {
         var type: AttributeType?
         var elements: UInt64 = 0

@@ -1,4 +1,4 @@
-/// A catalogue as a message: equal states, equal bytes, for everything stands in ascending order.
+/// The state as a message: equal states, equal bytes, as everything is in ascending order.
 extension CatalogueProjection {
     private enum Field {
         static let event: UInt32 = 1
@@ -33,7 +33,7 @@ extension CatalogueProjection {
         return Array(writer.bytes)
     }
 
-    /// The state that `encode` wrote; nil if the bytes are none.
+    /// The state that `encode` wrote; nil if the bytes are invalid.
     package static func decode(_ bytes: UnsafeRawBufferPointer) -> CatalogueState? {
         var state = CatalogueState()
         var reader = WireReader(bytes)
@@ -103,7 +103,7 @@ extension CatalogueProjection {
         return true
     }
 
-    /// Kind, name, and what the kind has beside it.
+    /// Kind, name, and the kind's further fields.
     private static func write(_ mention: CatalogueState.Mention, to writer: inout WireWriter) {
         let begin = writer.beginMessage(2)
         switch mention {

@@ -3,7 +3,7 @@ package struct CatalogueState: Hashable, Sendable {
     package var events: [UInt32: ProfileState.Occurrences] = [:]
     package var attributes: [UInt32: AttributeUse] = [:]
     package var products: [UInt32: ProfileState.Occurrences] = [:]
-    /// What saved and queued items will add once they take effect, by the items' positions.
+    /// What saved and queued items will add when they take effect, by the items' positions.
     var waiting: [UInt64: [Mention]] = [:]
 
     /// How an attribute was used.
@@ -34,7 +34,7 @@ package struct CatalogueState: Hashable, Sendable {
         }
     }
 
-    /// An item takes effect. One that is not there, because it was erased, changes nothing.
+    /// Makes an item effective. An erased item is not there and changes nothing.
     mutating func flush(_ position: Position) {
         for mention in waiting.removeValue(forKey: position.rawValue) ?? [] { add(mention, position) }
     }

@@ -1,4 +1,4 @@
-/// A catalogue with its names, for people and programs to read. Lists are in ascending order of the names' bytes.
+/// A catalogue with its names. Lists are in ascending order of the names' bytes.
 package struct CatalogueView: Hashable, Sendable {
     /// Custom events that took effect.
     package var events: [ProfileView.Counted]
@@ -19,7 +19,7 @@ package struct CatalogueView: Hashable, Sendable {
         package var name: Name
         /// The type of its first value ever.
         package var firstType: AttributeType
-        /// How many values of each type it was given; a type without values has none.
+        /// How many values of each type it was given; a type without values has no entry.
         package var counts: [AttributeType: UInt64]
         /// Elements of the longest array that was sent, as a whole or to be added.
         package var longestArray: UInt64

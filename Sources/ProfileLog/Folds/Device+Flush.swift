@@ -2,9 +2,9 @@
 package struct FlushInput: Hashable, Sendable {
     /// Items in one event.
     package var limit: Int
-    /// Why what is handed to the SDK is sent at once, if it may be.
+    /// Why the SDK sends at once what it gets, if it may.
     package var cause: SendCause
-    /// Whether what is handed stays in the SDK's queue whatever may be: the app dies before it is sent.
+    /// Whether what the SDK gets stays in its queue in any case: the app dies before it is sent.
     package var staysQueued: Bool
     /// The storages on the device that the app sees.
     package var visible: Set<StorageCode>
@@ -21,7 +21,7 @@ package struct FlushInput: Hashable, Sendable {
         self.refused = refused
     }
 
-    /// What is handed is sent at once, if that may be.
+    /// The SDK sends at once what it gets, if it may.
     static func sending(limit: Int) -> FlushInput {
         FlushInput(
             limit: limit, cause: .foreground, staysQueued: false, visible: [])
@@ -29,10 +29,10 @@ package struct FlushInput: Hashable, Sendable {
 }
 
 extension Device {
-    /// Saved items that the last launch must flush: before it, visible to the app, of its lists; one owner's, in the
-    /// published order.
+    /// Saved items that the last launch must flush: saved before it, visible to the app, of its lists; of one owner, in
+    /// the published order.
     ///
-    /// An item saved after the launch waits for the next, whenever this one is finished. A disabled SDK takes nothing.
+    /// An item saved after the launch waits for the next launch. A disabled SDK takes nothing.
     package func due(_ visible: Set<StorageCode>, limit: Int) -> [PendingItem] {
         guard state.status.settings.isSDKEnabled else { return [] }
         let due = state.items.values.filter { item in
@@ -60,7 +60,7 @@ extension Device {
                 flush.flushed.append(position)
             }
         }
-        // What was taken earlier is sent earlier: behind a queue, everything is queued.
+        // The SDK sends in order: while its queue is not empty, everything is queued.
         let isSent = !input.staysQueued && state.queue.isEmpty && maySend(input.cause)
         flush.isQueued = !isSent && !flush.flushed.isEmpty
         return [Action(.pendingFlushed(flush), .user(user))]

@@ -1,13 +1,13 @@
-/// A simulated device: an input comes in, and what the device does about it goes out, as events for the log to append.
+/// A simulated device: turns an input into the events that the log appends.
 ///
-/// Pure: the state, the time and the input decide alone, so that every interleaving can be tried without a thread, a
-/// disk or a sleep. What it decides becomes true when the events are folded into the state again (`DeviceState.apply`).
-/// Rules: spec/device 4 and 6, docs/device-simulation.md.
+/// Pure: state, time and input decide alone, so that every interleaving can be tested without a thread, a disk or a
+/// sleep. The state changes when the events are folded (`DeviceState.apply`). Rules: spec/device 4 and 6,
+/// docs/device-simulation.md.
 package struct Device {
     package let state: DeviceState
     /// The time by the caller's clock, in microseconds since 1970.
     package let now: Int64
-    /// Whose items are by now that were saved for users who went into others since.
+    /// The canonical users of items whose users were merged away since.
     package var owners: [UInt64: UInt64] = [:]
 
     package init(state: DeviceState, now: Int64, owners: [UInt64: UInt64] = [:]) {
@@ -27,12 +27,12 @@ package struct Device {
         case send(SendCause, limit: Int)
         case changeUser(to: Person)
         case logOut
-        /// The SDK forgets what it has not sent, and who was there.
+        /// The SDK forgets what it has not sent, and the user.
         case wipe
         case change(DeviceSettings)
     }
 
-    /// Who comes to the device.
+    /// A user comes to the device.
     package enum Person: Hashable, Sendable {
         case known(UInt64)
         case new(UserID)
@@ -51,7 +51,7 @@ package struct Device {
 
     /// Whose event it is.
     package enum Owner: Hashable, Sendable {
-        /// Whoever is on the device; a new anonymous user if nobody is.
+        /// The user on the device; a new anonymous one if there is none.
         case current
         case user(UInt64)
         case new(UserID)
@@ -62,7 +62,7 @@ package struct Device {
         package let user: UInt64
         package let version: UInt64
         package let identities: [UserID]
-        /// Whether the user is known by devices alone, and never was otherwise.
+        /// Whether devices are the only IDs that the user ever had.
         package let isAnonymous: Bool
 
         package init(user: UInt64, version: UInt64, identities: [UserID], isAnonymous: Bool) {
@@ -75,10 +75,10 @@ package struct Device {
 
     private var status: DeviceStatus { state.status }
 
-    /// To whom `item` belongs.
+    /// The user that `item` belongs to.
     func owner(of item: PendingItem) -> UInt64 { owners[item.user] ?? item.user }
 
-    /// What the device does about `input`. `current` tells about the user who is on it, if anybody is.
+    /// The device's reaction to `input`. `current` is the user who is on it, if any.
     package func handle(_ input: Input, current: Current?) -> [Action] {
         switch input {
         case .launch(let kind, let lists): launch(kind, lists)
@@ -102,7 +102,7 @@ package struct Device {
         {
             return [launched]
         }
-        // That the last session is over is noticed now (spec/device 4, end detection).
+        // The end of the last session is noticed now (spec/device 4, end detection).
         return endSession() + [launched, Action(.sessionStarted, .current)]
     }
 
@@ -119,7 +119,7 @@ package struct Device {
         if cause == .request { return true }
         guard settings.requestPolicy == .automatic else { return false }
         guard cause == .timer, let sentAt = status.sentAt else { return true }
-        // A clock that was set back has no say in how long ago that was.
+        // A clock that was set back does not count.
         return !(0..<Int64(settings.flushInterval) * 1_000_000).contains(now - sentAt)
     }
 
@@ -150,18 +150,18 @@ package struct Device {
             return endSession() + [arrival(of: user, current)] + newSession(of: .user(user))
         case .new(let id):
             guard let current else { return [Action(.userChanged(previous: nil), .new(id))] }
-            // The anonymous user becomes this one, with all history.
+            // The anonymous user becomes this one and keeps its history.
             if current.isAnonymous { return [Action(.userIdentified([id]), .user(current.user))] }
             let previous = UserNumber(rawValue: current.user)
             return endSession() + [Action(.userChanged(previous: previous), .new(id))] + newSession(of: .new(id))
         }
     }
 
-    /// A known user comes: an anonymous one before them is merged into them (spec/rest-api 9, number 4).
+    /// A known user comes: an anonymous user on the device is merged into it (spec/rest-api 9, number 4).
     private func arrival(of user: UInt64, _ current: Current) -> Action {
         let number = UserNumber(rawValue: current.user)
         guard current.isAnonymous else { return Action(.userChanged(previous: number), .user(user)) }
-        // The end of the session is the last event of the user who goes.
+        // The end of the session is the last event of the user who leaves.
         let version = current.version + UInt64(endSession().count)
         let merge = Merge(source: number, version: Version(rawValue: version), identities: current.identities)
         return Action(.usersMerged(merge), .user(user))
@@ -183,13 +183,13 @@ package struct Device {
 }
 
 extension Discard {
-    /// Who gives up what the SDK had taken: the SDK itself, and nobody else under this name.
+    /// The actor of what the SDK itself discards; reserved for it.
     package static let sdk = "SDK"
 }
 
 /// Why the SDK sends what it took.
 package enum SendCause: Hashable, Sendable {
-    /// The app asks for it (`requestImmediateDataFlush`), whatever the policy.
+    /// The app asks for it (`requestImmediateDataFlush`), under any policy.
     case request
     /// A session starts, or the user changes: the automatic policy does not wait for its interval.
     case foreground

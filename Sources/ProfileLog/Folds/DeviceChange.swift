@@ -1,10 +1,10 @@
 /// What one event means for a device.
 package enum DeviceChange: Hashable, Sendable {
-    /// This user is on it from now on, or nobody.
+    /// This user is on it from now on; nil for no user.
     case user(UInt64?)
     /// If `source` is on it, `target` is from now on.
     case merged(source: UInt64, target: UInt64)
-    /// The app started, and was to flush these lists; in the background nobody sees it.
+    /// The app started, and was to flush these lists; in the background it is not seen.
     case launched(position: UInt64, lists: Set<PendingKind>, isInBackground: Bool, at: Int64)
     case left(at: Int64)
     case sessionStarted(position: UInt64)
@@ -16,9 +16,9 @@ package enum DeviceChange: Hashable, Sendable {
     case flushed(user: UInt64, launch: UInt64)
     /// The SDK has taken these items, in this order.
     case handed([UInt64], position: UInt64)
-    /// These items were sent at this time, and wait no more.
+    /// These items were sent at this time and are no longer pending.
     case sent([UInt64], at: Int64)
-    /// These items wait no more.
+    /// These items are no longer pending.
     case gone([UInt64])
 
     /// Calls `body` with what the event with `header` and `body` at `position` means, device by device.

@@ -1,4 +1,4 @@
-/// What is asked of a device, before the log is looked at.
+/// What a device is asked to do, before the log is read.
 package enum DeviceIntent: Hashable, Sendable {
     case launch(LaunchKind, lists: Set<PendingKind> = PendingKind.all)
     case leave
@@ -18,7 +18,7 @@ package enum DeviceIntent: Hashable, Sendable {
     }
 }
 
-/// Some of a device's settings, to be changed; what is nil stays.
+/// A change of some of a device's settings; nil keeps a setting.
 package struct SettingsChange: Hashable, Sendable {
     /// Whether the SDK runs.
     package var isSDKEnabled: Bool?

@@ -1,5 +1,4 @@
-/// What a device holds: who is on it, how it is set up, what waits there for a launch, and what its SDK has not sent
-/// yet.
+/// The state of a device: its user, its settings, what waits for a launch, and what its SDK has not sent yet.
 package struct DeviceState: Hashable, Sendable {
     package var status = DeviceStatus()
     /// What has not taken effect, by position.
@@ -10,7 +9,7 @@ package struct DeviceState: Hashable, Sendable {
         self.items = items
     }
 
-    /// Who is on it; nil if nobody is.
+    /// The user on it; nil if there is none.
     package var user: UserNumber? { status.user.map(UserNumber.init(rawValue:)) }
     /// The position of its last launch; nil if there was none.
     package var lastLaunch: Position? { status.launch == 0 ? nil : Position(rawValue: status.launch) }

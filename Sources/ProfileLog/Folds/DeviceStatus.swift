@@ -1,6 +1,6 @@
-/// A device as its events left it, without what waits on it.
+/// The state of a device without its pending items.
 package struct DeviceStatus: Hashable, Sendable {
-    /// Who is on it; nil if nobody is.
+    /// The user on it; nil if there is none.
     package var user: UInt64?
     /// Position of the last `appLaunched`; 0 if there was none.
     package var launch: UInt64 = 0
@@ -10,8 +10,8 @@ package struct DeviceStatus: Hashable, Sendable {
     var chunks: [UInt64: UInt32] = [:]
     /// Position of the `sessionStarted` of the session that is open; 0 if none is.
     package var session: UInt64 = 0
-    /// When the app left the foreground; nil while it is there, or was never launched. A launch in the background
-    /// leaves it where it was: away, if it is the first.
+    /// When the app left the foreground; nil while it is there, or was never launched. A launch in the background does
+    /// not change it; the first one counts as away.
     var leftAt: Int64?
     /// When the SDK last sent something, in microseconds since 1970; nil if it never did.
     var sentAt: Int64?
@@ -28,7 +28,7 @@ package struct DeviceStatus: Hashable, Sendable {
             launch = position
             self.lists = settings.isSDKEnabled ? lists : []
             chunks = [:]
-        // Of a launch of somebody who was erased since, nothing is left but what it flushed of others.
+        // If the launch's user was erased since, only what it flushed of others is left.
         case .flushed(let user, let launch): if launch == self.launch { chunks[user, default: 0] &+= 1 }
         case .left(let at): leftAt = at
         case .sessionStarted(let position): session = position
@@ -60,7 +60,7 @@ extension DeviceStatus {
         if settings != DeviceSettings() { SettingsCodec.write(settings, to: &writer) }
     }
 
-    /// Nil if the bytes are no such message.
+    /// Nil if the bytes are not such a message.
     package init?(_ bytes: UnsafeRawBufferPointer) {
         var reader = WireReader(bytes)
         while let field = reader.field() {

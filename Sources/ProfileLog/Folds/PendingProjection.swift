@@ -1,5 +1,5 @@
 /// Folds the events of each device into its pending-flush state: what waits in which storage and list, since when, and
-/// who is on it.
+/// its user.
 ///
 /// The same state is kept live in tables `devices` and `pending`; `replay --verify` compares the two.
 package enum PendingProjection: Projection {
@@ -12,7 +12,7 @@ package enum PendingProjection: Projection {
     /// A device of which nothing is known.
     package static var initial: DeviceState { DeviceState() }
 
-    /// Folds one event in, as far as it is about a device.
+    /// Folds one event in, if it is about a device.
     package static func apply(_ event: borrowing EventView, to state: inout DeviceState) {
         guard let device = event.device, let body = RecordBody(event.header.body) else { return }
         DeviceChange.forEach(event.header, body, event.position.rawValue) { name, change in
@@ -41,7 +41,7 @@ package enum PendingProjection: Projection {
         return Array(writer.bytes)
     }
 
-    /// The state that `encode` wrote; nil if the bytes are none.
+    /// The state that `encode` wrote; nil if the bytes are invalid.
     package static func decode(_ bytes: UnsafeRawBufferPointer) -> DeviceState? {
         var state = DeviceState()
         var reader = WireReader(bytes)

@@ -7,7 +7,7 @@ public enum ProfileProjection: Projection {
     /// Nothing folded yet.
     public static var initial: ProfileState { ProfileState() }
 
-    /// Takes over what only the source has, adds up what both counted (spec/rest-api 2.6).
+    /// Takes over what only the source has, and adds the counts (spec/rest-api 2.6).
     public static func merge(_ source: ProfileState, into target: inout ProfileState) { target.merge(source) }
 
     /// Folds one event in.
@@ -77,8 +77,8 @@ public enum ProfileProjection: Projection {
         }
     }
 
-    /// Who was made by an e-mail address or a phone number has it as an attribute (spec/rest-api 1.3), and so keeps it
-    /// in a merge, behind which the ID leads to nobody.
+    /// A user who was created with an e-mail address or a phone number has it as an attribute (spec/rest-api 1.3), and
+    /// so keeps it in a merge, after which the ID resolves to no user.
     private static func setAddress(_ id: UserID, _ position: Position, _ at: Int64, _ state: inout ProfileState) {
         let (attribute, text): (StandardAttribute, String)
         switch id {
@@ -98,7 +98,7 @@ public enum ProfileProjection: Projection {
 
     // MARK: - Events
 
-    /// A body begins with `occurred_at`, `source` and `name`; what follows, a profile does not keep.
+    /// A body begins with `occurred_at`, `source` and `name`; a profile does not keep the rest.
     @inline(__always)
     static func applyCustomEvent(
         _ body: UnsafeRawBufferPointer, _ position: UInt64, fallback: Int64, _ state: inout ProfileState
@@ -206,8 +206,8 @@ extension ProfileState {
         events[low].occurrences.add(at: time, position)
     }
 
-    /// Makes a saved item effective, with the time at which it was saved. An item that is not there, as it was erased,
-    /// changes nothing.
+    /// Makes a saved item effective, with the time at which it was saved. An erased item is not there and changes
+    /// nothing.
     mutating func flush(_ position: UInt64) {
         guard let entry = removePending(position) else { return }
         entry.body.withUnsafeBytes { body in

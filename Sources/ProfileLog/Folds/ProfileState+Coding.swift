@@ -31,7 +31,7 @@ extension ProfileProjection {
             writer.varint(UInt64(purchase.revenue.count))
             for revenue in purchase.revenue {
                 write(Array(revenue.currency.utf8), &writer)
-                // Earlier programs let in what adds up to no number; of the patterns of those, one is written.
+                // Earlier programs accepted prices that add up to NaN; one pattern of it is written.
                 writer.littleEndian((revenue.amount.isNaN ? .nan : revenue.amount).bitPattern)
             }
         }
@@ -61,7 +61,7 @@ extension ProfileProjection {
         bytes.withUnsafeBytes { writer.raw($0) }
     }
 
-    /// The state that `encode` wrote; nil if the bytes are none.
+    /// The state that `encode` wrote; nil if the bytes are invalid.
     public static func decode(_ bytes: UnsafeRawBufferPointer) -> ProfileState? {
         var reader = WireReader(bytes)
         var state = ProfileState()

@@ -1,12 +1,12 @@
-/// What becomes of `email_subscribe` when an e-mail address is set or comes along with a merge.
+/// Changes `email_subscribe` when an e-mail address is set or comes with a merge.
 extension ProfileState {
     /// The key of `email`.
     static let email = FieldKey(standard: UInt32(StandardAttribute.email.rawValue))
     /// The key of `email_subscribe`.
     static let emailState = FieldKey(standard: UInt32(StandardAttribute.emailSubscribe.rawValue))
 
-    /// Sets the address that came by REST. With another one than before its owner is `subscribed` (spec/rest-api 1.4),
-    /// unless the same event says otherwise; whoever keeps theirs keeps the opt-in or opt-out too.
+    /// Sets an address from REST. A new address makes the user `subscribed` (spec/rest-api 1.4), unless the same event
+    /// says otherwise; the same address keeps the opt-in or opt-out.
     mutating func setEmail(_ value: UnsafeRawBufferPointer, position: UInt64, at: Int64) {
         let before = fields.value(Self.email)
         fields.set(Self.email, value, position: position, at: at)
@@ -20,8 +20,8 @@ extension ProfileState {
         AttributeFold.apply(.set(Self.subscribed), to: Self.emailState, position: position, at: at, &fields)
     }
 
-    /// Whether `source` has an opt-in or opt-out for its e-mail address, and the target no address, or the same one and
-    /// nothing said of its state since it was set last.
+    /// Whether `source` has an opt-in or opt-out for its e-mail address, and the target has no address, or the same
+    /// address and no state given since it was set.
     func takesEmailState(of source: ProfileState) -> Bool {
         guard let state = source.fields.value(Self.emailState), state != Self.subscribed,
             fields.value(Self.emailState) == Self.subscribed,

@@ -1,8 +1,7 @@
 extension ProfileState {
-    /// Takes `source` over by the rules of a merge (spec/rest-api 2.6): the target's attributes win and the source's
-    /// fill the gaps, of push tokens and subscription groups entry by entry; of the dates of sessions and of spam the
-    /// earlier first and the later last one stand, as of all times; an opt-out comes along with its address; counts and
-    /// revenue add up; what waits goes on waiting.
+    /// Merges `source` into it (spec/rest-api 2.6). The target's attributes win, the source's fill the gaps; push
+    /// tokens and subscription groups are merged entry by entry. Of times and dates, the earlier first and the later
+    /// last one win. An opt-out comes with its address. Counts and revenue add up. Pending items stay pending.
     mutating func merge(_ source: ProfileState) {
         if let first = source.firstSeen { see(first.rawValue) }
         if let last = source.lastSeen { see(last.rawValue) }
@@ -31,8 +30,7 @@ extension ProfileState {
         pending = (pending + source.pending).sorted { $0.position < $1.position }
     }
 
-    /// Whether a field of `source` is the date of something first, and earlier than the target's, or of something last,
-    /// and later.
+    /// Whether a field of `source` is a first date earlier than the target's, or a last date later than it.
     private func wins(_ field: FieldStore.Field, of source: ProfileState) -> Bool {
         guard let attribute = field.key.standard, let isFirst = Self.datesOfFirst[attribute],
             let theirs = source.fields.value(field.key)?.moment, let own = fields.value(field.key)?.moment
@@ -40,17 +38,17 @@ extension ProfileState {
         return isFirst ? theirs < own : theirs > own
     }
 
-    /// The attributes that are dates of something that happened first, or last.
+    /// The attributes that are first dates, or last dates.
     private static let datesOfFirst: [StandardAttribute: Bool] = [
         .dateOfFirstSession: true, .dateOfLastSession: false, .markedEmailAsSpamAt: false,
     ]
 
-    /// What tells one entry from another in the attributes that are lists of things a user has.
+    /// The member that identifies an entry, for attributes that are lists.
     private static let entryKeys: [StandardAttribute: [Name]] = [
         .pushTokens: ["app_id", "token"], .subscriptionGroups: ["subscription_group_id"],
     ]
 
-    /// Adds the entries of a list that only `source` has. The event that set the target's list stays the one that did.
+    /// Adds the entries of a list that only `source` has. The list keeps the event that set it.
     private mutating func addEntries(of source: ProfileState, _ key: FieldKey, whoseKeysAre keys: [Name]) {
         let (index, _) = fields.index(of: key)
         guard case .array(let own)? = fields.value(key), case .array(let others)? = source.fields.value(key) else {
@@ -76,7 +74,7 @@ extension ProfileState {
 }
 
 extension AttributeValue {
-    /// The moment that a date names, as one or as text; nil if it names none.
+    /// The moment of a date or of a text that is one; nil for other values.
     fileprivate var moment: Timestamp? {
         switch self {
         case .date(let date): date.timestamp

@@ -1,6 +1,6 @@
 extension ProfileState {
-    /// The state as it would be if everything that waits were flushed: custom events, then custom attributes, then user
-    /// attributes, each in saved order, and also what the app cannot see. No launch and no flush is counted.
+    /// The state after a flush of everything that waits: custom events, then custom attributes, then user attributes,
+    /// each in saved order, and also what the app cannot see. No launch and no flush is counted.
     package func flushingAllPending() -> ProfileState {
         var state = self
         // What the SDK took comes first; it has no list.

@@ -1,5 +1,5 @@
-/// What the events of one user add up to. Values stay in their stored form until somebody asks: a fold over millions of
-/// events builds no strings.
+/// The state of one user. Values stay in their stored form until they are read: a fold over millions of events builds
+/// no strings.
 public struct ProfileState: Sendable {
     /// Events folded so far.
     package var version: Version = .none
@@ -60,7 +60,7 @@ public struct ProfileState: Sendable {
         }
     }
 
-    /// A saved item that waits for a launch, or something that the SDK has not sent: where it lies, and its record's
+    /// A saved item that waits for a launch, or something that the SDK has not sent: its storage, and its record's
     /// body.
     package struct PendingEntry: Hashable, Sendable {
         package let position: UInt64
@@ -162,7 +162,7 @@ package struct FieldStore: Sendable {
     }
 }
 
-/// A standard attribute or a custom one, as one number: custom attributes come behind the standard ones.
+/// A standard or a custom attribute as one number: custom attributes come after the standard ones.
 package struct FieldKey: RawRepresentable, Hashable, Sendable {
     package let rawValue: UInt32
 

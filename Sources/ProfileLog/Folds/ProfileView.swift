@@ -1,5 +1,4 @@
-/// A profile with its names: a `ProfileState` for people and programs to read. Lists are in ascending order of the
-/// names' bytes.
+/// A `ProfileState` with its names. Lists are in ascending order of the names' bytes.
 public struct ProfileView: Hashable, Sendable {
     /// Standard attributes by their names on the wire.
     public var attributes: [Field]

@@ -5,33 +5,32 @@
 public protocol Projection: Sendable {
     /// What has been folded so far: of one user, of one device, of the whole store.
     associatedtype State: Sendable
-    /// Names the cached state on disk, and outlives a rename of the type. 1 to 64 bytes, neither `index` nor `flush`,
-    /// nor the name of a projection of the library.
+    /// Names the cached state on disk, and survives a rename of the type. 1 to 64 bytes, not `index`, `flush` or the
+    /// name of a projection of the library.
     static var name: String { get }
     /// Raised when `apply` changes meaning: a state cached under another revision is dropped and replayed.
     static var revision: UInt32 { get }
-    /// What the events of one state have in common. By default the user.
+    /// What the events of one state have in common. The default is the user.
     static var scope: ProjectionScope { get }
     /// The state before the first event.
     static var initial: State { get }
     /// Folds one event into `state`: no clock, no I/O, no randomness, no failure. `event` decodes only what is asked of
     /// it.
     static func apply(_ event: borrowing EventView, to state: inout State)
-    /// Takes what `source`, another user's state, adds up to into `target`: the two were merged (spec/rest-api 2.6).
-    /// Pure like `apply`, and called before the `usersMerged` event itself is applied. By default nothing is taken
-    /// over.
+    /// Adds `source`, the state of a user who was merged into the target's (spec/rest-api 2.6). Pure like `apply`, and
+    /// called before the `usersMerged` event itself is applied. By default nothing is added.
     static func merge(_ source: State, into target: inout State)
     /// The state's bytes: equal for equal states.
     static func encode(_ state: State) -> [UInt8]
-    /// The state that `encode` wrote; nil if the bytes are none. They are not aligned, and stand for the length of the
-    /// call alone: what the state keeps of them, it copies.
+    /// The state that `encode` wrote; nil if the bytes are invalid. They are not aligned, and valid during the call
+    /// only: the state must copy what it keeps.
     static func decode(_ bytes: UnsafeRawBufferPointer) -> State?
 }
 
 extension Projection {
     /// By user.
     public static var scope: ProjectionScope { .user }
-    /// Takes over nothing.
+    /// Adds nothing.
     public static func merge(_ source: State, into target: inout State) {}
 }
 

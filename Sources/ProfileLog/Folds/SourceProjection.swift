@@ -1,13 +1,12 @@
-/// Counts a user's events by the door through which they came: an example of a projection, whole in one file and of
-/// nothing but public parts.
+/// Counts a user's events by source: an example of a projection in one file, with public API only.
 ///
-/// Hand it to the log (`EventLog(path:projections: [ProfileProjection.self, SourceProjection.self])`) and it is kept as
-/// snapshots, read with `log.state(SourceProjection.self, of: user)` as of any version, replayed by `Replayer` and
-/// compared by `check`.
+/// Pass it to the log (`EventLog(path:projections: [ProfileProjection.self, SourceProjection.self])`): the log keeps
+/// snapshots of it, reads it with `log.state(SourceProjection.self, of: user)` as of any version, `Replayer` replays
+/// it, and `check` compares it.
 package enum SourceProjection: Projection {
     /// How many events came from each source.
     package struct State: Hashable, Sendable {
-        /// The counts; a source without events has none.
+        /// The counts; a source without events has no entry.
         package var counts: [EventSource: UInt64] = [:]
     }
 
@@ -38,7 +37,7 @@ package enum SourceProjection: Projection {
         return bytes
     }
 
-    /// The state that `encode` wrote; nil if the bytes are none.
+    /// The state that `encode` wrote; nil if the bytes are invalid.
     package static func decode(_ bytes: UnsafeRawBufferPointer) -> State? {
         guard bytes.count % 9 == 0 else { return nil }
         var state = State()

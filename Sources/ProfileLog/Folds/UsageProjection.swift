@@ -1,17 +1,17 @@
-/// Folds a user's events into where they were: in which apps, and on which devices.
+/// Folds a user's events into the apps and devices that they used.
 ///
-/// What is saved or queued counts when it takes effect, with the time at which it was saved. On a simulated device the
-/// app's launches and sessions are its uses; the `app_id` of an event, a purchase or a change is one of the app that it
-/// names.
+/// What is saved or queued counts when it takes effect, with the time at which it was saved. On a simulated device
+/// launches and sessions are uses of the app; the `app_id` of an event, a purchase or a change is a use of the app that
+/// it names.
 package enum UsageProjection: Projection {
     /// The name of its snapshots.
     package static let name = "usage"
     /// Raised with the meaning of `apply`.
     package static let revision: UInt32 = 1
-    /// Nobody was anywhere.
+    /// No apps and no devices.
     package static var initial: UsageState { UsageState() }
 
-    /// Sessions add up; the earlier first use and the later last one stand; the devices are those of both.
+    /// Adds the sessions and devices, and keeps the earlier first use and the later last use.
     package static func merge(_ source: UsageState, into target: inout UsageState) { target.merge(source) }
 
     /// Folds one event in.

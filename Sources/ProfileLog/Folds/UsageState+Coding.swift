@@ -1,4 +1,4 @@
-/// Where a user was, as a message: equal states, equal bytes, for everything stands in ascending order.
+/// The state as a message: equal states, equal bytes, as everything is in ascending order.
 extension UsageProjection {
     private enum Field {
         static let app: UInt32 = 1
@@ -34,7 +34,7 @@ extension UsageProjection {
         writer.endMessage(begin)
     }
 
-    /// The state that `encode` wrote; nil if the bytes are none.
+    /// The state that `encode` wrote; nil if the bytes are invalid.
     package static func decode(_ bytes: UnsafeRawBufferPointer) -> UsageState? {
         var state = UsageState()
         var reader = WireReader(bytes)

@@ -1,10 +1,10 @@
-/// Where one user was: in which apps, and on which devices.
+/// The apps and devices that one user used.
 package struct UsageState: Hashable, Sendable {
     /// The apps that events name, by the REST format's `app_id`.
     package var apps: [Name: AppUse] = [:]
     /// The app on simulated devices; nil if it was never launched for the user.
     package var appOnDevices: AppUse?
-    /// The simulated devices on which the user was, or from which something of theirs took effect.
+    /// The simulated devices on which the user was, or from which something of the user took effect.
     package var devices: Set<Name> = []
     /// Uses of apps that have not taken effect, by position.
     var waiting: [UInt64: Waiting] = [:]

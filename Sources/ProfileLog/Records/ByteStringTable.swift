@@ -1,5 +1,5 @@
-/// Byte strings with the numbers 0, 1, 2 … in the order of their arrival, and the way back from the bytes to the
-/// number. Open addressing over one arena: a look-up allocates nothing.
+/// Byte strings with the numbers 0, 1, 2 … in the order of their arrival, and the number of given bytes. Open
+/// addressing over one arena: a look-up allocates nothing.
 package struct ByteStringTable {
     private var arena: [UInt8] = []
     private var ends: [Int] = []
@@ -12,7 +12,7 @@ package struct ByteStringTable {
     /// How many strings there are.
     package var count: Int { ends.count }
 
-    /// Multiply and fold, eight bytes at a time, from a seed that nobody can know: SipHash took a tenth of an append.
+    /// Multiply and fold, eight bytes at a time, from a random seed: SipHash took a tenth of an append.
     @inline(__always)
     private func hash(_ bytes: UnsafeRawBufferPointer) -> UInt32 {
         var hash = seed ^ UInt64(bytes.count)

@@ -1,10 +1,10 @@
-/// A day of the Gregorian calendar, carried on unchanged before its introduction; the year before 1 is 0.
+/// A day of the proleptic Gregorian calendar; the year before 1 is 0.
 struct CivilDate: Hashable {
     var year: Int
     var month: Int
     var day: Int
 
-    /// The day with these numbers, or nil if the calendar has none.
+    /// The day with these numbers; nil if the calendar has no such day.
     init?(year: Int, month: Int, day: Int) {
         guard 1...12 ~= month, day >= 1, day <= Self.days(inMonth: month, ofYear: year) else { return nil }
         (self.year, self.month, self.day) = (year, month, day)
@@ -16,7 +16,7 @@ struct CivilDate: Hashable {
         let sinceMarch0 = days + Self.daysFromMarch0To1970
         let cycle = (sinceMarch0 - (sinceMarch0 < 0 ? Self.daysPerCycle - 1 : 0)) / Self.daysPerCycle
         let dayOfCycle = sinceMarch0 - cycle * Self.daysPerCycle
-        // Takes out the leap days before this day: one each 1461 days, but for centuries, but for the whole cycle.
+        // Subtracts the leap days before this day: one every 1461 days, none in three of four centuries.
         let yearOfCycle = (dayOfCycle - dayOfCycle / 1460 + dayOfCycle / 36_524 - dayOfCycle / 146_096) / 365
         let dayOfYear = dayOfCycle - Self.daysBeforeYear(yearOfCycle)
         let monthFromMarch = (5 * dayOfYear + 2) / 153
@@ -59,6 +59,6 @@ struct CivilDate: Hashable {
     /// Days before year 0...399 of a cycle.
     private static func daysBeforeYear(_ year: Int) -> Int { year * 365 + year / 4 - year / 100 }
 
-    /// Days before a month counted from March: 31 30 31 30 31, twice and a bit.
+    /// Days before a month counted from March: 31 30 31 30 31, twice, and the rest.
     private static func daysBeforeMonth(_ monthFromMarch: Int) -> Int { (153 * monthFromMarch + 2) / 5 }
 }

@@ -1,13 +1,12 @@
 /// Addresses by which users can be found: the keys of table `contacts`, from every e-mail address and phone number that
 /// a record gives.
 ///
-/// A key leads to each user who was ever given the address. Who has it now is told by the profiles.
+/// There is a key for each user who was ever given the address. The profiles tell which user has it now.
 package enum ContactKey {
-    /// An address without what two spellings of it may differ in: e-mail in lower case, of a phone number the digits.
+    /// An address in its normal form: e-mail in lower case, of a phone number the digits.
     ///
-    /// Profiles are folded by it too. Lower case is the one thing here that comes from a toolchain's tables: Unicode
-    /// never changes the case pair of a character that it has (its stability policy), so no later toolchain takes two
-    /// known addresses for others.
+    /// Folds of profiles use it too. Lower case comes from a toolchain's Unicode tables. Unicode never changes the case
+    /// pair of a known character (its stability policy), so a later toolchain gives the same key.
     package static func prefix(_ id: UserID) -> [UInt8]? {
         switch id {
         case .email(let address): prefix(id.kindNumber, address)
@@ -16,7 +15,7 @@ package enum ContactKey {
         }
     }
 
-    /// Whether both are one address.
+    /// Whether both are the same address.
     package static func isSame(_ id: UserID, _ text: String) -> Bool { prefix(id) == prefix(id.kindNumber, text) }
 
     private static func prefix(_ type: UInt8, _ text: String) -> [UInt8] {
@@ -38,7 +37,7 @@ package enum ContactKey {
         return prefix(type, bytes: bytes)
     }
 
-    /// The length comes first, so that no address is the beginning of another one's key.
+    /// The length comes first, so that no key is a prefix of another.
     private static func prefix(_ type: UInt8, bytes: [UInt8]) -> [UInt8] {
         bytes.count <= KeyCoding.longestPlainIdentifier
             ? [type, UInt8(bytes.count)] + bytes : [type | 0x80] + KeyCoding.hash(bytes)

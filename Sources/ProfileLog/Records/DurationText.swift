@@ -1,6 +1,6 @@
-/// Spans of time as people type and read them.
+/// Durations as people type and read them.
 package enum DurationText {
-    /// Reads a whole number and a unit, `s`, `m`, `h` or `d`, as in `90s`; nil for all else.
+    /// Reads a whole number and a unit, `s`, `m`, `h` or `d`, as in `90s`; nil for anything else.
     ///
     /// There is no sign, no space and no second unit. A day has 24 hours.
     package static func parse(_ text: String) -> Duration? {
@@ -20,8 +20,7 @@ package enum DurationText {
 
     /// How long something took or how old it is, at a glance: `350 ms`, `42 s`, `3 min`, `2 h 5 min`, `4 d`.
     ///
-    /// What does not fit is dropped, never rounded up: just under four days are `3 d`. A negative span, which clocks
-    /// that disagree produce, has a minus sign.
+    /// Rounded down: just under four days are `3 d`. A negative duration (two clocks disagree) has a minus sign.
     package static func compact(_ duration: Duration) -> String {
         guard duration >= .zero else { return "-" + compact(.zero - duration) }
         let seconds = duration.components.seconds

@@ -1,4 +1,4 @@
-/// Events to the body of a record: its fields from `occurred_at` on, in ascending order.
+/// Encodes events as the body of a record: its fields from `occurred_at` on, in ascending order.
 package enum EventEncoder {
     @inline(__always)
     private static func writeAny<Names: NameNumbering>(
@@ -21,7 +21,7 @@ package enum EventEncoder {
         writeAny(event, context, names: &names, to: &writer)
     }
 
-    /// The same for the names of a store: the generic function is not specialised in other rooms.
+    /// The same for the names of a store: other targets cannot specialise the generic function.
     package static func write(
         _ event: borrowing ProfileEvent, _ context: borrowing EventContext, names: inout NameMap,
         to writer: inout WireWriter
@@ -140,11 +140,11 @@ package enum EventEncoder {
         }
     }
 
-    /// So many items are soonest in order if each is put in its place as it comes.
+    /// Up to this many items an insertion sort is fastest.
     private static let fewItems = 32
 
-    /// Writes `items` as entries, ascending by the numbers of their names. They are borrowed from the array: with a
-    /// copy of each, an event took twice as many instructions.
+    /// Writes `items` as entries, ascending by the numbers of their names. They are borrowed from the array: copies
+    /// took twice as many instructions.
     @inline(__always)
     private static func writeSorted<Item, Names: NameNumbering>(
         _ items: borrowing [Item], _ names: inout Names, _ writer: inout WireWriter,
@@ -206,7 +206,7 @@ package enum EventEncoder {
         }
     }
 
-    /// Fields 15 to 30, which belong to single kinds.
+    /// Fields 15 to 30, of single kinds.
     private static func writeDetails(_ event: borrowing ProfileEvent, _ writer: inout WireWriter) {
         switch event {
         case .customEventSaved(let event), .customEventLogged(let event):
@@ -263,7 +263,7 @@ package enum EventEncoder {
 }
 
 extension ProfileEvent {
-    /// IDs that lead to nobody behind the event.
+    /// IDs that resolve to no user after the event.
     fileprivate var released: [UserID] {
         switch self {
         case .usersMerged(let merge): merge.released

@@ -43,11 +43,10 @@ public struct EventView: ~Copyable {
         return recordedAt
     }
 
-    /// Through which door it came. Reads at most three fields.
+    /// Its source. Reads at most three fields.
     public var source: EventSource { header.source }
 
-    /// The devices that it is about: the one on which it happened, and those whose anonymous user it creates,
-    /// identifies or merges.
+    /// Its devices: the one on which it happened, and those whose anonymous user it creates, identifies or merges.
     public var devices: [Name] {
         var devices: [Name] = []
         var reader = WireReader(header.body)
@@ -65,7 +64,7 @@ public struct EventView: ~Copyable {
         return devices
     }
 
-    /// The name of a custom event or the ID of a product; nil for events that have none.
+    /// The name of a custom event or the ID of a product; nil for other events.
     public var name: Name? { nameNumber == 0 ? nil : names.name(nameNumber) }
 
     /// As `name`, as the number that the store gave it.
@@ -78,7 +77,7 @@ public struct EventView: ~Copyable {
         return 0
     }
 
-    /// The whole event, copied out; nil if the record is damaged behind its header.
+    /// The whole event, copied out; nil if the record is damaged after its header.
     public func recorded() -> RecordedEvent? { RecordedEvent(header, position: position, names: names.current) }
 
     var nameTable: NameTable { names }

@@ -6,7 +6,7 @@ package enum Hexadecimal {
         return String(decoding: bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
     }
 
-    /// The bytes; nil for what is no such text.
+    /// The bytes; nil if the text is not hexadecimal.
     package static func bytes(_ text: String) -> [UInt8]? {
         let digits = text.utf8.compactMap { byte in Character(Unicode.Scalar(byte)).hexDigitValue.map(UInt8.init) }
         guard digits.count == text.utf8.count, digits.count.isMultiple(of: 2) else { return nil }

@@ -1,6 +1,6 @@
 internal import Crypto
 
-/// The keys of the tables (docs/decisions/0001), and the hashes that stand for what is too long for one.
+/// The keys of the tables (docs/decisions/0001), and the hashes that replace what is too long for a key.
 package enum KeyCoding {
     /// Identifiers up to this many bytes are keys as they are.
     package static let longestPlainIdentifier = 255
@@ -10,7 +10,7 @@ package enum KeyCoding {
     /// The first 16 bytes of SHA-256.
     package static func hash(_ bytes: [UInt8]) -> [UInt8] { Array(SHA256.hash(data: bytes).prefix(hashBytes)) }
 
-    /// The key in `identifiers` for one of a user's IDs; nil for kinds that need no row.
+    /// The key in `identifiers` for one of a user's IDs; nil for types without a row.
     package static func identifier(_ id: UserID) -> [UInt8]? {
         switch id {
         case .externalID(let text), .email(let text), .phone(let text):
@@ -27,7 +27,7 @@ package enum KeyCoding {
         bytes.count <= longestPlainIdentifier ? [type] + bytes : [type | 0x80] + hash(bytes)
     }
 
-    /// The whole identifier behind a hashed key, as it stands in the row's value; empty for a plain key.
+    /// The whole identifier of a hashed key, as the row's value holds it; empty for a plain key.
     package static func identifierRemainder(_ id: UserID) -> [UInt8] {
         let text: [UInt8]
         switch id {

@@ -1,7 +1,6 @@
 /// The numbers of event, attribute, property, process and app-group names: table `names` in memory.
 ///
-/// It only grows, and every process that has the store open holds its own copy, brought up to date at the start of a
-/// transaction.
+/// It only grows. Every process that has the store open has its own copy, and updates it at the start of a transaction.
 @usableFromInline
 package final class NameTable: Sendable {
     private let map = Guarded(NameMap())
@@ -11,32 +10,30 @@ package final class NameTable: Sendable {
     /// How many names are known; they are numbered from 1.
     package var count: UInt32 { map.withReading { $0.count } }
 
-    /// The first row that was damaged or missing. Without it nobody can tell what events mean, nor which number a new
-    /// name gets.
+    /// The first row that was damaged or missing. Without it events cannot be decoded, and new names get no number.
     package var damage: StorageError? { map.withReading { $0.damage } }
 
     /// Adds a row of the store. One that is damaged or missing leaves a placeholder, so that `check` can go on.
     package func add(_ row: UnsafeRawBufferPointer, number: UInt32) {
         map.withWriting { map in
             if number > map.count + 1 { map.note("row \(map.count + 1) of table names is missing") }
-            // For a number that is far off, as a damaged one may be, it would be too many placeholders.
+            // A damaged number may be far off: that would be too many placeholders.
             while map.count + 1 < number, number - map.count < 1 << 16 { map.addPlaceholder() }
-            // Two transactions may bring the same news.
+            // Two transactions may bring the same row.
             guard number == map.count + 1 else { return }
             map.add(row: row)
         }
     }
 
-    /// Takes the place of what was known from before an erasure of names. Between a reader's look at the store and
-    /// this, others may have come further: what has seen as many erasures has all names that `names` has, and newer
-    /// ones.
+    /// Replaces what was known before an erasure of names. Meanwhile another thread may have read newer names: a table
+    /// that has seen as many erasures has all names of `names`, and newer ones.
     package func replace(with names: NameMap) {
         map.withWriting { known in
             if names.erasures > known.erasures { known = names }
         }
     }
 
-    /// How many erasures of names the map has seen: numbers from before one may have lost their names.
+    /// How many erasures of names the map has seen. Each may have removed names of older numbers.
     package var erasures: UInt32 { map.withReading { $0.erasures } }
 
     /// The name with this number, or nil.
@@ -49,8 +46,7 @@ package final class NameTable: Sendable {
     package var current: NameMap { map.withReading { copy $0 } }
 }
 
-/// Names by number and numbers by name. Copies share what they hold until one of them changes: every append takes one
-/// along.
+/// Names by number and numbers by name. Copy-on-write: every append takes a copy.
 package struct NameMap: Sendable {
     private struct Content: Sendable {
         var table = ByteStringTable()
@@ -93,7 +89,7 @@ package struct NameMap: Sendable {
         }
     }
 
-    /// A number whose name was erased: its bytes are no text, so nobody asks for it.
+    /// A number whose name was erased: its bytes are not text, so no look-up finds it.
     private mutating func addErased() {
         var bytes: [UInt8] = [0xFF]
         bytes.appendBigEndian(count + 1)
@@ -108,7 +104,7 @@ package struct NameMap: Sendable {
 
     mutating func addPlaceholder() { Array("?\(count + 1)".utf8).withUnsafeBytes { add($0) } }
 
-    /// Takes down a damaged place, if it is the first.
+    /// Keeps a damaged place, if it is the first.
     mutating func note(_ place: String) { if damage == nil { content.value.damage = .damaged(place: place) } }
 
     package func name(_ number: UInt32) -> Name? {
@@ -129,7 +125,7 @@ package protocol NameNumbering {
 
 extension NameMap: NameNumbering {}
 
-/// Numbers for a commit in the making: those of the table, and new ones behind them.
+/// Numbers for an unfinished commit: those of the table, then new ones.
 package struct NewNames: NameNumbering {
     private let table: NameTable
     private let known: UInt32

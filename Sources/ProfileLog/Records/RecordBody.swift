@@ -1,4 +1,4 @@
-/// Everything behind a record's header, read in one pass. Names stay numbers, values stay bytes.
+/// All fields after a record's header, read in one pass. Names stay numbers, values stay bytes.
 package struct RecordBody {
     package private(set) var occurredAt: Int64?
     private(set) var source: UInt64 = 0
@@ -24,8 +24,7 @@ package struct RecordBody {
     private(set) var entries: RecordEntries
     private var rarities: Rarities?
 
-    /// What few records have. They stand apart because whoever decodes a history copies and frees a body for each
-    /// event.
+    /// Fields of few records, in a class of their own: reading a history copies and frees a body for each event.
     private final class Rarities {
         var append: AppendField?
         var currency = ""
@@ -52,7 +51,7 @@ package struct RecordBody {
     package var discarded: [Position] { rarities?.discarded ?? [] }
     var leftOut: [LeftOut] { rarities?.leftOut ?? [] }
 
-    /// Reads `bytes`, which must outlive the body; nil if they are no message.
+    /// Reads `bytes`, which must outlive the body; nil if they are not a message.
     package init?(_ bytes: UnsafeRawBufferPointer) {
         entries = RecordEntries(bytes)
         var reader = WireReader(bytes)
@@ -164,8 +163,7 @@ package struct RecordBody {
     }
 }
 
-/// The entries of a record, lent from its bytes: a second look at these costs less than an array of the first one's
-/// finds.
+/// The entries of a record, borrowed from its bytes: reading these twice costs less than an array.
 struct RecordEntries: Sequence {
     private let bytes: UnsafeRawBufferPointer
     fileprivate(set) var count = 0
@@ -191,13 +189,13 @@ struct RecordEntries: Sequence {
     }
 }
 
-/// What the first record of an append under an idempotency key says about the whole (message `Append` of record.proto).
+/// What the first record of an append with an idempotency key says about the append (message `Append` of record.proto).
 package struct AppendField: Hashable, Sendable {
     var key: [UInt8] = []
     package var content: [UInt8] = []
     package var count: UInt64 = 0
     package var note: [UInt8] = []
-    /// What stands for the key in a tombstone; empty in others.
+    /// The key's hash in a tombstone; empty in other records.
     var keyHash: [UInt8] = []
 
     package init(key: [UInt8], content: [UInt8], count: UInt64, note: [UInt8]) {
@@ -207,7 +205,7 @@ package struct AppendField: Hashable, Sendable {
         self.note = note
     }
 
-    /// What a tombstone keeps: that there was an append under this key, and how many events it had.
+    /// What a tombstone keeps: the hash of the key, and the number of events.
     init(erasing field: AppendField) {
         keyHash = field.hash ?? []
         count = field.count
@@ -245,13 +243,14 @@ package struct AppendField: Hashable, Sendable {
         return reader.rest
     }
 
-    /// The hash of the key, under which table `keys` has the append; nil if the key was erased before hashes were kept.
+    /// The hash of the key, which is the append's key in table `keys`; nil if an older program erased the key without
+    /// its hash.
     package var hash: [UInt8]? { key.isEmpty ? (keyHash.isEmpty ? nil : keyHash) : KeyCoding.hash(key) }
 
-    /// Whether the append was stored under the key with this hash, of which `key` is the text.
+    /// Whether the append was stored under `key`, whose hash is `hash`.
     package func isUnder(_ key: [UInt8], hash: [UInt8]) -> Bool { self.key.isEmpty ? keyHash == hash : self.key == key }
 
-    /// Whether the record is a tombstone: what the append remembered of its request is gone.
+    /// Whether the record is a tombstone: key, content hash and note are gone.
     package var isErased: Bool { key.isEmpty }
 
     package func write(to writer: inout WireWriter) {

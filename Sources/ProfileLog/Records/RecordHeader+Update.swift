@@ -1,5 +1,5 @@
 extension RecordHeader {
-    /// Through which door the event came. Reads at most three fields behind the header.
+    /// The event's source. Reads at most three fields after the header.
     var source: EventSource {
         var reader = WireReader(body)
         while let field = reader.field(), field.number <= RecordField.source {
@@ -11,8 +11,8 @@ extension RecordHeader {
         return .unknown
     }
 
-    /// Whether the event updates its user. What a request left out does not, nor does an attribute that the system gave
-    /// them: it was set for somebody else, or for an address.
+    /// Whether the event updates its user. Skipped parts of a request do not, nor does an attribute that the system set
+    /// because of another user or an address.
     package var isUpdate: Bool {
         switch kind {
         case .objectsLeftOut: false

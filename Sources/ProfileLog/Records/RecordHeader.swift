@@ -1,4 +1,4 @@
-/// The front of a record: who, what, when; read without a look at the rest.
+/// The front of a record, with kind, user, version and time; read without the rest.
 ///
 /// ```
 /// 0x01 | 08 kind | 10 user | 18 version | 20 recorded_at | body ... | CRC-32C, 4 bytes
@@ -9,17 +9,17 @@ package struct RecordHeader {
     @usableFromInline package let user: UInt64
     @usableFromInline package let version: UInt64
     @usableFromInline package let recordedAt: Int64
-    /// The fields behind the header, without the checksum.
+    /// The fields after the header, without the checksum.
     @usableFromInline package let body: UnsafeRawBufferPointer
 
     /// The only format so far.
     @inlinable package static var format: UInt8 { 1 }
-    /// Bytes of a record besides its message: format and checksum.
+    /// Bytes of a record outside of its message: format and checksum.
     static let overheadBytes = 5
 
     @inlinable package var kind: EventKind? { EventKind(rawValue: kindNumber) }
 
-    /// Reads the header of a stored record; nil if it is none.
+    /// Reads the header of a stored record; nil if the bytes are not a record.
     @inlinable
     @inline(__always)
     package init?(_ record: UnsafeRawBufferPointer) {
@@ -39,7 +39,7 @@ package struct RecordHeader {
         body = reader.rest
     }
 
-    /// The header of a record that is known by its parts.
+    /// Makes the header from its parts.
     @inlinable
     @inline(__always)
     package init(kindNumber: UInt8, user: UInt64, version: UInt64, recordedAt: Int64, body: UnsafeRawBufferPointer) {
@@ -55,7 +55,7 @@ package struct RecordHeader {
         self.init(kindNumber: kind.rawValue, user: 0, version: 0, recordedAt: 0, body: body)
     }
 
-    /// The user alone: for a reader who shares the log with others and skips what is not its own. 0 for what is no
+    /// The user alone: for one of several readers of the log that skips records of others. 0 if the bytes are not a
     /// record.
     @inlinable
     @inline(__always)

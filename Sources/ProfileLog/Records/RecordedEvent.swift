@@ -12,12 +12,12 @@ public struct RecordedEvent: Hashable, Sendable {
     public var context: EventContext
     /// The fact.
     public var event: ProfileEvent
-    /// Whether the content was erased; the place stands.
+    /// Whether the content was erased; the place stays.
     public var isErased: Bool
     /// The idempotency key, on the first event of an append that had one.
     public var idempotencyKey: String?
 
-    /// When it happened: the sender's time, or else that of the recording.
+    /// When it happened: the sender's time, or else the time of the recording.
     public var occurredAt: OccurredAt { context.occurredAt ?? OccurredAt(recordedAt) }
 }
 
@@ -144,7 +144,7 @@ extension RecordedEvent {
 }
 
 extension AttributeOperation {
-    /// The operation stored as `code` with `value`; nil if these do not fit.
+    /// The operation stored as `code` with `value`; nil if they do not fit.
     package init?(_ code: RecordField.Operation, _ value: AttributeValue) {
         switch (code, value) {
         case (.set, _): self = .set(value)
@@ -163,12 +163,12 @@ extension AttributeOperation {
 }
 
 extension PendingKind {
-    /// The lists that are not among `lists`, as record.proto adds them up.
+    /// The lists that are not in `lists`, as the sum in record.proto.
     package static func skippedMask(_ lists: Set<PendingKind>) -> UInt64 {
         all.subtracting(lists).reduce(0) { $0 | 1 << UInt64($1.rawValue - 1) }
     }
 
-    /// The lists that such a sum leaves.
+    /// The lists that are not in such a sum.
     package static func lists(skipping mask: UInt64) -> Set<PendingKind> {
         all.filter { mask & 1 << UInt64($0.rawValue - 1) == 0 }
     }

@@ -20,7 +20,7 @@ package enum SettingsCodec {
         }
     }
 
-    /// Nil if the bytes are no such message.
+    /// Nil if the bytes are not such a message.
     package static func read(_ bytes: UnsafeRawBufferPointer) -> DeviceSettings? {
         var settings = DeviceSettings()
         var reader = WireReader(bytes)

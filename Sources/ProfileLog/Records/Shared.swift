@@ -1,9 +1,8 @@
-/// A copy-on-write value: passing a large value on costs one retain.
+/// A copy-on-write value: a copy costs one retain.
 struct Shared<Value: Sendable>: Sendable {
     /// `@unchecked Sendable`: the value is changed only while there is one copy.
     private final class Box: @unchecked Sendable {
-        // Without the check of exclusive access, which would cost something at each read: `Shared` is a value, and is
-        // checked.
+        // Without the check of exclusive access, which costs time at each read: `Shared` is a value and is checked.
         @exclusivity(unchecked) var value: Value
 
         init(_ value: Value) { self.value = value }

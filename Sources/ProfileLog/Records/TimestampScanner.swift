@@ -1,26 +1,31 @@
 extension OccurredAt {
-    /// Reads a date, with or without a time and a zone; nil for all that is none.
+    /// Reads a date, with or without a time and a zone; nil for anything else.
     ///
-    /// | form | for example | |
-    /// |---|---|---|
-    /// | ISO 8601, extended | `2026-01-31T23:59:59.123456Z` | `T`, `t` or a space before the time; seconds optional |
-    /// | ISO 8601, basic | `20260131T235959Z` | with a time alone, seconds optional |
-    /// | fraction | `.5`, `,123456789`, `:123` | any number of digits, cut to microseconds; behind a colon 3 |
-    /// | zone | `Z`, `+05:30`, `+0530`, `+05`, `+5:30`, ` -0500` | up to 23:59; one space may stand before it; none means UTC |
-    /// | zone by name | `UTC`, `PST` | `UT`, `UTC`, `GMT`, the American ones of RFC 822 (`EST`, `EDT`, to `PST`, `PDT`), `CET`, `CEST` |
-    /// | day | `2026-01-31` | midnight UTC |
-    /// | American day | `01/31/2026`, `1/31/2026`, `1-31-2026` | month first; midnight UTC |
-    /// | words | `Sat 01 31 23:59:59.-0500 2026` | see below |
+    /// | form | for example |
+    /// |---|---|
+    /// | ISO 8601, extended | `2026-01-31T23:59:59.123456Z` |
+    /// | ISO 8601, basic | `20260131T235959Z` |
+    /// | fraction | `.5`, `,123456789`, `:123` |
+    /// | zone | `Z`, `+05:30`, `+0530`, `+05`, `+5:30`, ` -0500` |
+    /// | zone by name | `UTC`, `PST` |
+    /// | day | `2026-01-31` |
+    /// | American day | `01/31/2026`, `1/31/2026`, `1-31-2026` |
+    /// | words | `Sat 01 31 23:59:59.-0500 2026` |
     ///
-    /// The last is Braze's `ddd MM dd HH:mm:ss.TZD YYYY`, whose meaning no document settles. Here `ddd` is the English
+    /// A time follows `T`, `t` or a space (basic: `T` or `t`); its seconds are optional. A fraction has any number of
+    /// digits, cut to microseconds; after a colon it has 3. A zone is at most 23:59, with an optional space before it;
+    /// without one the time is UTC. Names of zones are `UT`, `UTC`, `GMT`, the American ones of RFC 822 (`EST`, `EDT`
+    /// to `PST`, `PDT`), `CET` and `CEST`. A day alone is its midnight in UTC; an American day begins with the month.
+    ///
+    /// `words` is Braze's `ddd MM dd HH:mm:ss.TZD YYYY`, whose meaning no document defines. Here `ddd` is the English
     /// weekday in three letters and must be that of the date; `MM` is the month, in two digits or three English
-    /// letters; the time may have a fraction; `.TZD` is a zone as above, behind a point or a space, and may be missing.
-    /// Other abbreviations of zones are refused, for several of them have more than one meaning.
+    /// letters; the time may have a fraction; `.TZD` is a zone as above after a point or a space, and may be missing.
+    /// Other abbreviations of zones are refused: several have more than one meaning.
     ///
-    /// Letters are read in either case. Years are those of four digits, 0000 to 9999; whether a year is plausible is
-    /// for the caller to say. 24:00 is midnight of the next day, and a second 60 the first of the next minute, unless
-    /// that is of the year 10000. There are no week dates and no ordinal dates, no days alone without hyphens, which
-    /// look like plain numbers, and no white space around.
+    /// Letters are read in either case. Years are those of four digits, 0000 to 9999; the caller decides whether a year
+    /// is plausible. 24:00 is midnight of the next day, and a second 60 the first of the next minute, unless that is of
+    /// the year 10000. Week dates, ordinal dates, days without hyphens (they look like plain numbers) and white space
+    /// around the text are refused.
     public init?(iso8601 text: String) {
         guard let value = text.utf8.span.withUnsafeBufferPointer({ OccurredAt(iso8601: $0) }) else { return nil }
         self = value
@@ -36,15 +41,15 @@ extension OccurredAt {
 
 /// Reads the forms that `OccurredAt(iso8601:)` lists.
 ///
-/// Each part gives nil if it is not what stands at `next`. No form is tried after another: how many digits come first
-/// tells them apart.
+/// Each part gives nil if the text at `next` is something else. No form is tried twice: the number of leading digits
+/// decides the form.
 struct TimestampScanner {
     private let bytes: UnsafeBufferPointer<UInt8>
     private var next = 0
 
     init(_ bytes: UnsafeBufferPointer<UInt8>) { self.bytes = bytes }
 
-    /// The moment that is all of the text.
+    /// The moment that the whole text is.
     mutating func moment() -> OccurredAt? {
         guard bytes.count >= 8, let first = peek() else { return nil }
         guard Self.isDigit(first) else { return momentInWords() }
@@ -91,7 +96,7 @@ struct TimestampScanner {
     private static func moment(_ date: CivilDate, microsOfDay: Int, offset: Int) -> OccurredAt? {
         let micros = date.daysSince1970 * 86_400_000_000 + microsOfDay - offset * 60_000_000
         let moment = OccurredAt(Timestamp(rawValue: Int64(micros)), utcOffsetMinutes: Int32(offset))
-        // The midnight at the end of the year 9999 is that of a year that has no text.
+        // The midnight at the end of the year 9999 belongs to a year without text.
         return moment.isExpressible ? moment : nil
     }
 }
@@ -111,7 +116,7 @@ extension TimestampScanner {
         return hour < 24 || micros == 86_400_000_000 ? micros : nil
     }
 
-    /// A fraction of a second in microseconds, 0 if there is none; digits behind the sixth are read and dropped.
+    /// A fraction of a second in microseconds, 0 if there is none; digits after the sixth are read and dropped.
     private mutating func fraction() -> Int? {
         guard let mark = peek() else { return 0 }
         switch mark {
@@ -143,7 +148,7 @@ extension TimestampScanner {
         return zone()
     }
 
-    /// The zone between time and year, behind a point or a space; without one, the space before the year stays.
+    /// The zone between time and year, after a point or a space; without a zone, the space before the year is not read.
     private mutating func zoneBeforeYear() -> Int? {
         guard let separator = peek() else { return nil }
         if separator == UInt8(ascii: " "), next + 1 < bytes.count, Self.isDigit(bytes[next + 1]) { return 0 }
@@ -193,7 +198,7 @@ extension TimestampScanner {
         return word(of: "janfebmaraprmayjunjulaugsepoctnovdec").map { $0 + 1 }
     }
 
-    /// The index of the three letters at `next` among `words`, small letters without gaps.
+    /// The index of the three letters at `next` in `words`, lower case without gaps.
     private mutating func word(of words: StaticString) -> Int? {
         guard bytes.count - next >= 3 else { return nil }
         for start in stride(from: 0, to: words.utf8CodeUnitCount, by: 3) {

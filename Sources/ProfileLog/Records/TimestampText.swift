@@ -1,9 +1,9 @@
 extension Timestamp {
     /// The moment in the form of RFC 3339, as in `2026-01-01T00:00:00.123Z`.
     ///
-    /// There are three digits behind the point, or six if the moment is no whole number of milliseconds. At an offset
+    /// There are three digits after the point, or six if the moment is not a whole number of milliseconds. At an offset
     /// of 0 the zone is `Z`, else it is `±hh:mm`; an offset that RFC 3339 cannot express, a day or more, counts as 0. A
-    /// year outside 0...9999 has a sign and six digits, as ISO 8601 wants, which is no RFC 3339 and is not read back.
+    /// year outside 0...9999 has a sign and six digits (ISO 8601), which is not RFC 3339 and is not read back.
     public func rfc3339(utcOffsetMinutes: Int32 = 0) -> String {
         String(unsafeUninitializedCapacity: Self.longestTextBytes) { write(to: $0, utcOffsetMinutes: utcOffsetMinutes) }
     }
@@ -62,7 +62,7 @@ extension Timestamp {
     }
 }
 
-/// Puts bytes and numbers of fixed width one behind the other into borrowed memory.
+/// Appends bytes and numbers of fixed width to borrowed memory.
 private struct DigitWriter {
     private let buffer: UnsafeMutableBufferPointer<UInt8>
     private(set) var count = 0

@@ -1,7 +1,7 @@
-/// What stays of an erased record: its place, and what other records count on.
+/// What stays of an erased record: its place, and what other records depend on.
 ///
-/// Kind, user, version and time stand; an append under a key keeps its number of events and a hash of the key, so that
-/// a retry stays one, and a merge the number of the user who went.
+/// Kind, user, version and time stay. An append with a key keeps its number of events and a hash of the key, so that a
+/// retry is recognised. A merge keeps the number of its source.
 package enum Tombstone {
     package static func record(of header: RecordHeader) -> [UInt8]? {
         guard let body = RecordBody(header.body) else { return nil }

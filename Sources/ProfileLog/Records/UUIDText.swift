@@ -1,13 +1,12 @@
-/// A string in the form `00112233-4455-6677-8899-aabbccddeeff` (RFC 9562), lower case, and the 16 bytes that it stands
-/// for.
+/// A string in the form `00112233-4455-6677-8899-aabbccddeeff` (RFC 9562), lower case, and its 16 bytes.
 ///
 /// Such strings are common among properties, and are stored as their bytes: 16 instead of 36. Any other spelling stays
-/// a string, so that what is read is what was written.
+/// a string, so that it is read back unchanged.
 enum UUIDText {
     static let characters = 36
     static let bytes = 16
 
-    /// Writes the bytes that `text` stands for to `target`, which has room for them; false if it is no such string.
+    /// Writes the bytes of `text` to `target`, which has room for them; false if it is not such a string.
     @inline(__always)
     static func read(_ text: UnsafeRawBufferPointer, to target: UnsafeMutablePointer<UInt8>) -> Bool {
         let dash = UInt8(ascii: "-")
@@ -26,8 +25,8 @@ enum UUIDText {
         return true
     }
 
-    /// The bytes for which the four digits at each of two places stand, the first one lowest; nil if others are there.
-    /// All eight at once: digit by digit, the UUIDs took a tenth of the encoding.
+    /// The bytes of the four digits at each of two offsets, the first byte lowest; nil if there are other characters.
+    /// All eight digits at once: digit by digit, UUIDs took a tenth of the encoding.
     @inline(__always)
     private static func fourBytes(_ text: UnsafeRawBufferPointer, _ places: (Int, Int)) -> UInt32? {
         let low = UInt32(littleEndian: text.loadUnaligned(fromByteOffset: places.0, as: UInt32.self))
@@ -36,7 +35,7 @@ enum UUIDText {
         let ones: UInt64 = 0x0101_0101_0101_0101
         let letters = digits >> 6 & ones  // bit 6 is set in a … f, and not in 0 … 9
         let values = (digits & (ones &* 0x0F)) &+ letters &* 9
-        // What the values would be written as is what stands there, and those of 10 to 15 are the letters'.
+        // Compares with how the values would be written; the values 10 to 15 must be letters.
         let isWritten = digits == values &+ ones &* 0x30 &+ letters &* 0x27
         let areLetters = (values &+ ones &* 6) >> 4 & ones
         guard isWritten, areLetters == letters, values & (ones &* 0x10) == 0 else { return nil }

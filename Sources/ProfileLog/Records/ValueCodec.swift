@@ -1,7 +1,7 @@
 /// Values to wire bytes and back (message `Value` of record.proto).
 package enum ValueCodec {
     /// Writes the field that holds `value`, without name or key. The common values are written in line: a call would
-    /// need a copy of what stands in an array.
+    /// copy the element of an array.
     @inline(__always)
     package static func write(_ value: borrowing AttributeValue, to writer: inout WireWriter) {
         switch value {
@@ -45,7 +45,7 @@ package enum ValueCodec {
         }
     }
 
-    /// Writes the members in ascending order, in whichever they are.
+    /// Writes the members in ascending order, whatever their order is.
     static func writeObject(_ members: [AttributeValue.Member], to writer: inout WireWriter) {
         let members = members.ascending
         let begin = writer.beginMessage(RecordField.Value.object)
@@ -59,7 +59,7 @@ package enum ValueCodec {
         writer.endMessage(begin)
     }
 
-    /// A value as it stands in a message, with what names it there.
+    /// A value in a message, with its name or key.
     package struct Named {
         var name: UInt32 = 0
         var key: Name?
@@ -67,7 +67,7 @@ package enum ValueCodec {
         package var operation: RecordField.Operation = .set
     }
 
-    /// Reads one `Value` message; nil if the bytes are none.
+    /// Reads one `Value` message; nil if the bytes are invalid.
     package static func read(_ bytes: UnsafeRawBufferPointer, depth: Int = 0) -> Named? {
         guard depth <= maxDepth else { return nil }
         var named = Named()
@@ -92,7 +92,7 @@ package enum ValueCodec {
         return reader.isBad ? nil : named
     }
 
-    /// Deeper than any value that `Validation` lets in.
+    /// Deeper than any value that `Validation` accepts.
     static let maxDepth = 128
 
     private static func readPayload(
@@ -120,7 +120,7 @@ package enum ValueCodec {
                 guard let key = item.key else { return nil }
                 members.append(AttributeValue.Member(key, item.value))
             }
-            // Earlier programs stored some as they were given.
+            // Earlier programs stored some unsorted.
             return .object(members.ascending)
         default: return nil
         }
@@ -155,7 +155,7 @@ package enum ValueCodec {
 }
 
 extension [AttributeValue.Member] {
-    /// The members in ascending order of their keys' bytes; as a rule these are they.
+    /// The members in ascending order of their keys' bytes; usually they are sorted already.
     fileprivate var ascending: [AttributeValue.Member] {
         let members = span
         var index = 1

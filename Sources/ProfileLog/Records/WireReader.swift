@@ -1,10 +1,9 @@
-/// Reads Protocol-buffers wire encoding. Whatever is wrong with the bytes ends the reading: `isBad` is set, and nothing
-/// more comes.
+/// Reads Protocol-buffers wire encoding. Invalid bytes end the reading: `isBad` is set, and there are no more fields.
 @usableFromInline
 package struct WireReader {
     @usableFromInline package var next: UnsafeRawPointer
     @usableFromInline package let end: UnsafeRawPointer
-    /// Whether the bytes were not what a message may hold.
+    /// Whether the bytes are not a valid message.
     @usableFromInline package private(set) var isBad = false
 
     /// Reads `bytes`, which must outlive the reader.
@@ -25,7 +24,7 @@ package struct WireReader {
     @inlinable @inline(__always) package var isAtEnd: Bool { next >= end }
     @inline(__always) var place: UnsafeRawPointer { next }
 
-    /// What is left to read.
+    /// The bytes that were not read yet.
     @inlinable @inline(__always) package var rest: UnsafeRawBufferPointer {
         UnsafeRawBufferPointer(start: next, count: end - next)
     }
@@ -84,7 +83,7 @@ package struct WireReader {
         return 0
     }
 
-    /// How many items follow, each of a byte at least: bad bytes if there are not as many.
+    /// A count of items that follow, each of at least one byte; fails if the bytes are too short for it.
     package mutating func count() -> Int {
         let count = varint()
         if count <= UInt64(end - next) { return Int(count) }
@@ -131,7 +130,7 @@ package struct WireReader {
         return UnsafeRawBufferPointer(start: next, count: Int(count))
     }
 
-    /// Text, or bad bytes if it is not UTF-8.
+    /// Text; fails if it is not UTF-8.
     package mutating func text() -> String {
         guard let text = String(exactly: bytes()) else {
             fail()
@@ -161,7 +160,7 @@ package struct WireReader {
 }
 
 extension String {
-    /// The text whose UTF-8 is `bytes`; nil if they are not UTF-8. Decoding repairs what is wrong, so what came out is
+    /// The text whose UTF-8 is `bytes`; nil if they are not UTF-8. Decoding repairs invalid bytes, so the result is
     /// compared.
     @inlinable
     @inline(__always)

@@ -12,12 +12,12 @@ package struct WireWriter: ~Copyable {
 
     deinit { start.deallocate() }
 
-    /// What was written so far; stands until the next write.
+    /// What was written so far; valid until the next write.
     package var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: start, count: count) }
 
     package mutating func removeAll() { count = 0 }
 
-    /// Forgets all behind the first `count` bytes.
+    /// Drops all bytes after the first `count`.
     package mutating func truncate(to count: Int) { self.count = count }
 
     @inlinable
@@ -105,7 +105,7 @@ package struct WireWriter: ~Copyable {
         }
     }
 
-    /// Writes the 16 bytes for which `text` stands; false, with nothing written, if it is no UUID (`UUIDText`).
+    /// Writes `text` as its 16 bytes; false, with nothing written, if it is not a UUID (`UUIDText`).
     @inline(__always)
     mutating func field(_ field: UInt32, uuid text: UnsafeRawBufferPointer) -> Bool {
         reserve(12 + UUIDText.bytes)
@@ -170,7 +170,7 @@ package enum WireType: UInt8 {
     case bytes = 2
     case fixed32 = 5
 
-    /// As `init(rawValue:)`, which no other room can inline.
+    /// As `init(rawValue:)`, which other targets cannot inline.
     @inlinable
     package init?(bits: UInt8) {
         switch bits {

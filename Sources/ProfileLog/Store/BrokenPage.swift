@@ -2,7 +2,7 @@ internal import CLMDB
 internal import Glibc
 internal import Synchronization
 
-/// How a program ends that meets a broken page of a store's file.
+/// Ends a program that reads a broken page of a store's file.
 ///
 /// LMDB reads pages through a memory map and trusts their content. Most broken pages give a `StorageError.brokenPage`.
 /// Others end in an assertion of LMDB (`mdb_env_set_assert`), in a read of unmapped memory (SIGBUS, SIGSEGV) or in a
@@ -18,9 +18,8 @@ package enum BrokenPage {
     /// The address of an `Ending`: a signal's handler may neither lock nor allocate.
     private static let ending = Atomic<UInt>(0)
 
-    /// From now on such an end is one of exit status `status`, with `output` on standard output and `text` on standard
-    /// error, in place of an abort. A later call replaces what an earlier one set; never call it on two threads at
-    /// once.
+    /// From now on the process then exits with `status`, `output` on standard output and `text` on standard error,
+    /// instead of an abort. A later call replaces an earlier one; never call it on two threads at once.
     ///
     /// It is for programs, not for libraries: signals belong to the whole process.
     package static func endProcess(withStatus status: Int32, printing output: String = "", saying text: String) {
@@ -46,12 +45,12 @@ package enum BrokenPage {
         return bytes
     }
 
-    /// A fault in the map of a store, or of LMDB's own code, which follows a page wherever that leads, is a broken
-    /// page; any other is the program's own, and ends it as without this handler.
+    /// A fault in the map of a store, or in LMDB's code, is a broken page. Any other fault is the program's own and
+    /// ends it as without this handler.
     private static func handle(
         _ number: Int32, _ info: UnsafeMutablePointer<siginfo_t>?, _ context: UnsafeMutableRawPointer?
     ) {
-        // What another process sent has no address.
+        // A signal from another process has no address.
         let isFault = (info?.pointee.si_code ?? 0) > 0
         if isFault, let address = info?.pointee._sifields._sigfault.si_addr,
             isOfStore(
@@ -61,11 +60,11 @@ package enum BrokenPage {
             end()
         }
         signal(number, SIG_DFL)
-        // A fault comes again as soon as this returns.
+        // A fault repeats as soon as this returns.
         if !isFault { raise(number) }
     }
 
-    /// The address of the faulting instruction; nil on machines where we do not know how to find it.
+    /// The address of the faulting instruction; nil on other architectures.
     private static func instruction(_ context: UnsafeMutableRawPointer?) -> UInt? {
         guard let machine = context?.assumingMemoryBound(to: ucontext_t.self) else { return nil }
         #if arch(x86_64)
@@ -121,7 +120,7 @@ package enum BrokenPage {
         mdb_env_set_assert(environment) { _, _ in BrokenPage.end() }
     }
 
-    /// Ends the process if a program chose that; otherwise LMDB prints its assertion and aborts.
+    /// Ends the process if the program asked for it; otherwise LMDB prints its assertion and aborts.
     private static func end() {
         guard let pointer = UnsafePointer<Ending>(bitPattern: ending.load(ordering: .acquiring)) else { return }
         let (output, text) = (pointer.pointee.output, pointer.pointee.text)

@@ -1,6 +1,6 @@
 internal import CLMDB
 
-/// A place in a table, and the way on from there. Lent by `withCursor`.
+/// A place in a table. Lent by `withCursor`.
 package struct Cursor: ~Copyable {
     fileprivate let handle: OpaquePointer
 
@@ -33,7 +33,7 @@ package struct Cursor: ~Copyable {
     @inline(__always)
     package mutating func next() throws(StorageError) -> Row? { try move(MDB_NEXT) }
 
-    /// The row before the one the cursor is on; on a cursor without a place, the last.
+    /// The row before the one the cursor is on; on a new cursor, the last.
     @inline(__always)
     package mutating func previous() throws(StorageError) -> Row? { try move(MDB_PREV) }
 
@@ -50,8 +50,7 @@ package struct Cursor: ~Copyable {
         try withNumberKey(number) { (key) throws(StorageError) in try seek(key) }
     }
 
-    /// The value of the row of a number (`MDB_SET`), or nil. Cheaper than a look-up of its own where the next one is
-    /// often close by.
+    /// The value of the row of a number (`MDB_SET`), or nil. Cheaper than `get` when the next row is often close.
     @inline(__always)
     package mutating func find(_ number: UInt64) throws(StorageError) -> UnsafeRawBufferPointer? {
         try withNumberKey(number) { (key) throws(StorageError) in

@@ -9,15 +9,15 @@ extension Environment {
     static func dataFile(in path: String) -> String { path + "/data.mdb" }
     static func lockFile(in path: String) -> String { path + "/lock.mdb" }
 
-    /// Opens the store in the folder `path`, or gives the environment that this process has open already. What it makes
-    /// gets `mode`.
+    /// Opens the store in the folder `path`, or gives the environment that this process has open already. New files get
+    /// `mode`.
     ///
-    /// Throws `inUse` if it is to be opened `alone` and is open already; otherwise waits for those who have it alone.
-    /// Throws `filesChanged` if one of its files is missing, or is another one, while it is in use.
+    /// Throws `inUse` if it is to be opened `alone` and is open already; otherwise waits for openings that have it
+    /// alone. Throws `filesChanged` if one of its files is missing, or is another one, while it is in use.
     package static func open(
         path: String, missing: Missing, alone: Bool = false, mode: UInt32 = 0o600
     ) throws(StorageError) -> Environment {
-        // Before LMDB is asked, which leaves its lock file wherever it looks.
+        // Before LMDB opens it, which leaves a lock file in every folder.
         if missing == .create {
             let found = try StoreFolder(path: path)
             if found == .foreign { throw .notAStore(path: path) }
@@ -35,11 +35,11 @@ extension Environment {
 
     private static func openFresh(_ path: String, alone: Bool, mode: UInt32) throws(StorageError) -> Environment {
         if access(path, W_OK) != 0 { throw .notWritable(path: path) }
-        // Before the files are looked at, which a compaction replaces.
+        // Before the files are read: a compaction replaces them.
         let folder = try FolderLock(path, alone: alone)
         let areComplete = StoreFiles(path)?.areComplete ?? false
         if !areComplete {
-            // Only who has the store alone knows that no process works with a file that is missing here.
+            // Only with the store alone it is sure that no process uses a file that is missing here.
             do throws(StorageError) {
                 try folder.take(alone: true)
             } catch .inUse {
@@ -66,7 +66,7 @@ extension Environment {
         var dead: Int32 = 0
         try StorageError.check(mdb_reader_check(handle, &dead), "reader check")
         let tables = try openTables(handle, path: path)
-        // A store is its maker's until the second commit, its ID, which comes after the file's name is on the disk.
+        // Until the second commit, which stores the ID, the file's name may not be on the disk yet.
         if synced < 2 { try FolderSync.syncNew(path) }
         if !areComplete, !alone { try folder.take(alone: false) }
         // Another process may have had the lock in between, and replaced a file.
@@ -78,8 +78,7 @@ extension Environment {
         return environment
     }
 
-    /// Opens the file again to read it alone. Throws if it is not the file that was known as `data`, or its tables are
-    /// others.
+    /// Opens the file again, read-only. Throws if it is not the file `data`, or its tables differ.
     static func openForReading(
         _ path: String, as data: FileIdentity, _ tables: Tables
     ) throws(StorageError) -> OpaquePointer {
@@ -95,7 +94,7 @@ extension Environment {
         return handle
     }
 
-    /// LMDB's handle of the file, which was seen to be as long as it says.
+    /// LMDB's handle of the file, whose length was checked.
     private static func openFile(
         _ path: String, _ flags: UInt32, _ mode: UInt32
     ) throws(StorageError) -> OpaquePointer {
@@ -121,7 +120,7 @@ extension Environment {
         case EACCES, EROFS: throw .notWritable(path: path)
         case ENOENT: throw .noStore(path: path)
         case ENOMEM:
-            // As many pages as the file counts have no room in memory: the system's fault only if it has them.
+            // The pages that the file counts do not fit into memory: a truncated file, or a limit of the system.
             try refuseTruncated(path, neededBytes: used)
             throw .from(code, "open")
         default: throw .from(code, "open")
@@ -145,16 +144,16 @@ extension Environment {
     }
 
     /// Whether the lock file is that of this data file: the last commit that it knows is one of the two that the data
-    /// file knows. Another one would lead to an old meta page, and a commit would be lost.
+    /// file knows. Another lock file would lead to an old meta page, and a commit would be lost.
     private static func isLockFile(of handle: OpaquePointer, isOld: Bool) throws(StorageError) -> Bool {
         let descriptor = try descriptor(handle)
         var stat = MDB_stat()
         mdb_env_stat(handle, &stat)
-        // LMDB makes a new one from the data file; a page size that cannot be is damage, and found later.
+        // LMDB makes a new one from the data file; an impossible page size is damage and found later.
         if !isOld || stat.ms_psize < 256 { return true }
         // Two commits later another process may have written over the meta page.
         for _ in 0..<10 {
-            // As a part of an expression the transaction would end before its handle is used.
+            // Inside an expression the transaction would end before its handle is used.
             let transaction = try ReadTransaction(handle)
             let commit = withExtendedLifetime(transaction) { mdb_txn_id($0.handle) }
             if MetaPages.page(ofCommit: UInt64(commit), descriptor, pageBytes: UInt64(stat.ms_psize)) != nil {
@@ -164,7 +163,7 @@ extension Environment {
         return false
     }
 
-    /// Empties a data file whose making was stopped, so that LMDB makes it again. Needs the store alone.
+    /// Empties a data file that was not completely created, so that LMDB creates it again. Needs the store alone.
     private static func removeUnfinished(_ path: String) throws(StorageError) {
         let data = dataFile(in: path)
         guard MetaPages.areUnfinished(file: data) else { return }
@@ -178,7 +177,7 @@ extension Environment {
         return String(cString: folder) + "/" + path
     }
 
-    /// Opens every table. It takes the write lock, which a stopped process may hold, only if a table is missing.
+    /// Opens every table. Takes the write lock, which a stopped process may hold, only if a table is missing.
     private static func openTables(_ handle: OpaquePointer, path: String) throws(StorageError) -> Tables {
         do {
             return try openTables(handle, path: path, making: false)
@@ -187,8 +186,8 @@ extension Environment {
         }
     }
 
-    /// As above, in one transaction: a reading one, or one that makes all tables of a new file, or those of caches that
-    /// an older program did not know. A file with other tables than ours is left as it is.
+    /// As above, in one transaction: a read transaction, or one that creates all tables of a new file, or caches that
+    /// an older program did not know. A file with other tables is not changed.
     private static func openTables(
         _ handle: OpaquePointer, path: String, making: Bool
     ) throws(StorageError) -> Tables {
@@ -210,12 +209,12 @@ extension Environment {
             return Table(handle: table)
         }
         committed = true
-        // Also a reading one: only so do the handles stay.
+        // A read transaction too: otherwise the handles are closed.
         try StorageError.check(mdb_txn_commit(transaction), "open")
         return tables
     }
 
-    /// Those who may read the files may enter the folder.
+    /// Users who may read the files may enter the folder.
     private static func makeFolder(_ path: String, _ mode: UInt32) throws(StorageError) {
         let mode = mode | (mode & 0o444) >> 2
         if mkdir(path, mode) == 0 {
@@ -243,27 +242,25 @@ extension Environment {
         if network.contains(Int(stat.f_type)) { throw .networkFileSystem(path: path) }
     }
 
-    /// LMDB makes its lock file without asking for its blocks, and writes to it through a map: with no space left that
-    /// is a crash (SIGBUS).
+    /// LMDB creates its lock file sparse and writes to it through a map: on a full disk that is a crash (SIGBUS).
     private static func refuseFullDisk(_ path: String) throws(StorageError) {
         var lock = stat()
         let hasLock = stat(lockFile(in: path), &lock) == 0 && lock.st_blocks > 0
         if !hasLock, isDiskFull(path) { throw .diskFull }
     }
 
-    /// Whether the file system of `path` has less left than a store needs to begin.
+    /// Whether the file system of `path` has too little space for a new store.
     static func isDiskFull(_ path: String) -> Bool {
         var stat = statfs()
         guard statfs(path, &stat) == 0 else { return false }
         return UInt64(stat.f_bavail) * UInt64(stat.f_bsize) < 1 << 20
     }
 
-    /// A page beyond the file's end would be a crash (SIGBUS) when it is read through the map; one that is free is not
-    /// read.
+    /// A page beyond the file's end would be a crash (SIGBUS) when it is read through the map; a free page is not read.
     private static func refuseTruncated(
         _ path: String, neededBytes: UInt64, unless isWhole: () throws(StorageError) -> Bool = { false }
     ) throws(StorageError) {
-        // Asked last: others may write.
+        // Read last: other processes may write.
         let bytes = FileIdentity(dataFile(in: path))?.bytes ?? 0
         guard bytes > 0, bytes < neededBytes else { return }
         // Nothing can be written after the end of the reserved map.

@@ -2,7 +2,7 @@ internal import CLMDB
 internal import Glibc
 internal import Synchronization
 
-/// LMDB's open file. One per file and process: `open` gives the same one again, as LMDB demands.
+/// LMDB's open file. One per file and process: `open` returns the same one again, as LMDB demands.
 ///
 /// `@unchecked Sendable`: LMDB's environment may be used by any thread, and what changes is atomic or under a lock.
 package final class Environment: @unchecked Sendable {
@@ -59,7 +59,7 @@ package final class Environment: @unchecked Sendable {
 
     private var knownRefusal: StorageError? { refusal.withLock { $0 } }
 
-    /// From now on, refuses to write, for the first `reason` that was given.
+    /// From now on refuses to write, for the first `reason` that was given.
     package func refuseWrites(_ reason: StorageError) { refusal.withLock { $0 = $0 ?? reason } }
 
     // MARK: - Transactions
@@ -77,7 +77,7 @@ package final class Environment: @unchecked Sendable {
         throw StorageError.closedAfterFailure
     }
 
-    /// Nil if LMDB answers nothing more.
+    /// Nil if LMDB refuses everything (`MDB_PANIC`).
     private static func read(_ handle: OpaquePointer) throws(StorageError) -> ReadTransaction? {
         do throws(StorageError) {
             return try ReadTransaction(handle)
@@ -89,7 +89,7 @@ package final class Environment: @unchecked Sendable {
         }
     }
 
-    /// Runs `body`, then makes all of its work durable or none of it, for one sync however much it puts.
+    /// Runs `body`, then makes all of its work durable or none of it, with one sync.
     ///
     /// Call it on one thread at a time; it waits for another process's write transaction. Throws what `body` throws,
     /// with nothing written, or a `CommitFailure`. After an unknown outcome every later write is refused until the
@@ -99,7 +99,7 @@ package final class Environment: @unchecked Sendable {
         return try handle.withReading { handle in
             guard let handle else { throw StorageError.closedAfterFailure }
             let transaction = try WriteTransaction(handle)
-            // Under the lock: the one who had it before may have failed, or have put another file in place.
+            // Under the lock: its last owner may have failed, or replaced the file.
             if let reason = writeRefusal { throw reason }
             let result = try body(transaction)  // if this throws, `deinit` aborts
             do throws(StorageError) {
@@ -121,9 +121,9 @@ package final class Environment: @unchecked Sendable {
             refuseWrites(.closedAfterFailure)
             return .unknown(code: StorageError.noSpaceCode)
         case .system(_, StorageError.shortWriteCode) where !isPanicked() && Environment.isDiskFull(path):
-            // LMDB calls a write that was cut short an I/O error; the meta page was not reached, so nothing was stored.
+            // LMDB reports a short write as an I/O error; the meta page was not reached, so nothing was stored.
             return .refused(.diskFull)
-        // Met before the meta page was written.
+        // Found before the meta page was written.
         case .brokenPage: return .refused(error)
         case .system(_, let code):
             refuseWrites(.closedAfterFailure)
@@ -134,8 +134,7 @@ package final class Environment: @unchecked Sendable {
         }
     }
 
-    /// After a failed write of its meta page LMDB answers nothing more (`MDB_PANIC`): opens the file again, for reading
-    /// only.
+    /// After a failed write of its meta page LMDB refuses everything (`MDB_PANIC`): opens the file again, read-only.
     ///
     /// Waits up to a second for transactions that began before the failure.
     private func reopenForReading() throws(StorageError) {
@@ -178,8 +177,8 @@ package final class Environment: @unchecked Sendable {
 
     // MARK: - Files and disk
 
-    /// Runs `body`, which may put a file of the same file system in the place of the store's own. From then on this
-    /// environment, which still has the old one, refuses to write. Needs the store `alone`, until this environment is
+    /// Runs `body`, which may replace the store's file with another one of the same file system. After that this
+    /// environment, which still has the old file, refuses to write. Needs the store `alone` until this environment is
     /// closed: both files have the same lock file.
     package func replacingFile<Result>(_ body: ((_ replace: String) throws -> Void) throws -> Result) throws -> Result {
         precondition(isAlone, "the file to be replaced may be open elsewhere")
@@ -190,7 +189,7 @@ package final class Environment: @unchecked Sendable {
     private func replaceFile(with file: String) throws(StorageError) {
         let data = Self.dataFile(in: path)
         guard let old = FileIdentity(data), old == files.data else { throw .filesChanged(path: path) }
-        // Only root may give files away; without that the file belongs to the one who compacts.
+        // Only root may change the owner; otherwise the file belongs to the user who compacts.
         _ = chown(file, old.owner, old.group)
         guard chmod(file, old.mode) == 0, rename(file, data) == 0 else {
             throw .system(operation: "rename", code: errno)
@@ -198,8 +197,8 @@ package final class Environment: @unchecked Sendable {
         try FolderSync.sync(path)
     }
 
-    /// Makes sure that what `transaction` found is on the disk (`mdb_env_sync`): another process may have died between
-    /// a commit and its last sync. Throws `CommitFailure.unknown` if it cannot be said.
+    /// Syncs what `transaction` sees (`mdb_env_sync`): another process may have died between a commit and its last
+    /// sync. Throws `CommitFailure.unknown` if the sync fails.
     package func syncWhatIsSeen(by transaction: borrowing WriteTransaction) throws {
         let seen = mdb_txn_id(transaction.handle) - 1
         if seen <= synced.load(ordering: .relaxed) { return }

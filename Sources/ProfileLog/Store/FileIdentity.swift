@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// Which file it is, whatever path leads to it.
+/// Identifies a file by device and inode, independent of its path.
 package struct FileIdentity: Hashable, Sendable {
     let device: UInt64
     let inode: UInt64
@@ -53,6 +53,6 @@ struct StoreFiles: Equatable, Sendable {
         (self.data, self.lock) = (data, lock)
     }
 
-    /// Whether both hold what LMDB puts there before anything else. A store that is open always does.
+    /// Whether both hold what LMDB writes first. The files of an open store always do.
     var areComplete: Bool { data.bytes > MetaPages.bytes && lock.bytes > 0 }
 }

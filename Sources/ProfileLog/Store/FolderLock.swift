@@ -1,7 +1,7 @@
 internal import Glibc
 
-/// The lock on a store's folder (`flock`): shared by all who have the store open, and exclusive for those who replace
-/// or make its files.
+/// The lock on a store's folder (`flock`): shared by all processes that have the store open, exclusive to replace or
+/// create its files.
 ///
 /// It tells whether a store is in use; LMDB's own locks cannot, as they are in a file that may be removed. It is taken
 /// before the files are looked at and held until they are closed.
@@ -9,8 +9,8 @@ package struct FolderLock: ~Copyable {
     private let descriptor: Int32
     private let path: String
 
-    /// Takes the lock, shared or `alone`. Throws `inUse` if a lock of another opening is in the way, and `unreachable`
-    /// where there are no such locks.
+    /// Takes the lock, shared or `alone`. Throws `inUse` if another opening has a conflicting lock, and `unreachable`
+    /// where the file system has no such locks.
     init(_ path: String, alone: Bool) throws(StorageError) {
         let descriptor = Glibc.open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard descriptor >= 0 else { throw .unreachable(path: path, code: errno) }
@@ -26,7 +26,7 @@ package struct FolderLock: ~Copyable {
 
     deinit { close(descriptor) }
 
-    /// Changes the kind of the lock. `flock` gives up the old one before it has the new one: look at the files again
+    /// Changes the kind of the lock. `flock` releases the old one before it has the new one: check the files again
     /// after this.
     func take(alone: Bool) throws(StorageError) { try Self.take(descriptor, path, alone: alone) }
 

@@ -1,14 +1,13 @@
 internal import CLMDB
 internal import Glibc
 
-/// How many bytes LMDB's file says that it has in use, in the two first pages, which take turns to say so.
+/// The two meta pages of LMDB's file, which say how many bytes are in use. Commits write them in turn.
 enum MetaPages {
     /// Bytes of both pages.
     static let bytes = 2 * UInt64(getpagesize())
 
-    /// Whether `file` holds nothing but a part of what LMDB writes first into a new one, with zeros for what is
-    /// missing: its making was stopped before the first commit. A file with a commit differs within the first 48 bytes
-    /// of either page.
+    /// Whether `file` holds only a part of what LMDB writes first into a new file, with zeros for the rest: its
+    /// creation stopped before the first commit. A file with a commit differs within the first 48 bytes of either page.
     static func areUnfinished(file: String) -> Bool {
         let descriptor = Glibc.open(file, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { return false }
@@ -39,10 +38,10 @@ enum MetaPages {
         return pages
     }()
 
-    /// Where LMDB's files are told from others: `mm_magic`, after 16 bytes of page header.
+    /// Identifies LMDB's files: `mm_magic`, after 16 bytes of page header.
     static let magic: UInt32 = 0xBEEF_C0DE
 
-    /// Where the last page ends, by an open environment (`mdb_env_info`); `UInt64.max` if that is beyond all numbers.
+    /// Where the last page ends, by an open environment (`mdb_env_info`); `UInt64.max` on overflow.
     static func usedBytes(_ handle: OpaquePointer) -> UInt64 {
         var info = MDB_envinfo()
         var stat = MDB_stat()
@@ -68,14 +67,14 @@ enum MetaPages {
         return ends.max() ?? 0
     }
 
-    /// What the page says that a commit wrote. They take turns by the commit's number.
+    /// What a meta page says about its commit. The commit's number decides which page it writes.
     struct Page: Equatable {
         let rootOfFreePages: UInt64
         let lastPage: UInt64
     }
 
-    /// The page that the commit of this number wrote, from the file; nil if it is not there, or another commit wrote it
-    /// over.
+    /// The page that the commit of this number wrote, from the file; nil if it is missing, or another commit has
+    /// overwritten it.
     ///
     ///     80  root of the list of free pages, UInt64   136  last page, UInt64   144  number of the commit, UInt64
     static func page(ofCommit commit: UInt64, _ descriptor: Int32, pageBytes: UInt64) -> Page? {

@@ -14,18 +14,18 @@ final class OpenEnvironments: Sendable {
 
     private enum Look {
         case found(Environment)
-        /// Another opening is in the way. An environment of this process is released outside of the mutex, which its
-        /// end needs.
+        /// A conflicting opening. An environment of this process is released outside of the mutex, which its `deinit`
+        /// needs.
         case busy(StorageError, Environment?)
         case failed(StorageError)
     }
 
     /// The environment of the store in the folder `path`, of this process or made by `make`.
     ///
-    /// Waits for those who have the store alone. To get it `alone`, it waits for others a tenth of a second, then
+    /// Waits for openings that have the store alone. To get it `alone`, waits for others a tenth of a second, then
     /// throws `inUse`: a program that another thread starts has all locks of this process until it runs (`exec`), also
-    /// those of a store that was closed. For the same reason, and since others may be making the files, it looks for a
-    /// second before it throws `filesChanged`.
+    /// those of a store that was closed. For the same reason, and because another process may be creating the files, it
+    /// retries for a second before it throws `filesChanged`.
     func environment(
         path: String, alone: Bool, orOpen make: () throws(StorageError) -> Environment
     ) throws(StorageError) -> Environment {
@@ -62,7 +62,7 @@ final class OpenEnvironments: Sendable {
                 return .found(environment)
             } catch {
                 switch error {
-                // Tried again without this mutex, which the one in the way may need.
+                // Retried without this mutex, which the conflicting opening may need.
                 case .inUse, .filesChanged: return .busy(error, nil)
                 default: return .failed(error)
                 }

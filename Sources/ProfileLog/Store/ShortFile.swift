@@ -1,15 +1,15 @@
 internal import CLMDB
 internal import Glibc
 
-/// A file that has fewer pages than its meta page counts, which alone is no damage.
+/// Checks a file that has fewer pages than its meta page counts, which alone is not damage.
 ///
 /// LMDB does not write a page that it took from the file's end and gave back in the same transaction (`P_LOOSE`, and
-/// the pages of a long value that is deleted again), and yet counts it: it is on the list of free pages. The next
-/// commit that uses it writes it first. So nothing is lost if all pages that are missing are on that list.
+/// the pages of a long value that is deleted again), but counts it: it is on the list of free pages, and the next
+/// commit that uses it writes it first. So nothing is lost if all missing pages are on that list.
 ///
-/// The list is a tree: its rows hold page numbers, by the commit that gave them back. It is read with `pread`, since a
-/// page after the file's end is a crash in the map, and nothing in it is trusted: what cannot be right makes the file a
-/// cut one. All numbers are in the machine's order.
+/// The list is a tree: its rows hold page numbers, by the commit that freed them. It is read with `pread`, since a page
+/// after the file's end is a crash in the map. Nothing in it is trusted: an invalid list means a truncated file. All
+/// numbers are in the machine's order.
 ///
 ///     page    0  its number, UInt64         10  flags, UInt16             12  where the offsets end, UInt16
 ///             16  offsets of its rows, UInt16 each
@@ -40,7 +40,7 @@ struct ShortFile {
         return false
     }
 
-    /// As above, by what `snapshot` sees: while it is open, no page of that is written again. Nil if its meta page was.
+    /// As above, in the view of `snapshot`: while it is open, its pages are not overwritten. Nil if its meta page was.
     private static func verdict(
         _ snapshot: borrowing ReadTransaction, _ descriptor: Int32, pageBytes: UInt64
     ) -> Bool? {
@@ -68,7 +68,7 @@ struct ShortFile {
         lastPage < pages || (walk(root, depth: 0) && UInt64(free.count) == lastPage - pages + 1)
     }
 
-    /// Takes in the list from `page` downwards. False if it cannot be so.
+    /// Reads the list from `page` downwards. False if it is invalid.
     private mutating func walk(_ page: UInt64, depth: Int) -> Bool {
         guard depth < 32, let bytes = read(page) else { return false }
         let isBranch = bytes.number(10, as: UInt16.self) & 1 == 1
@@ -89,8 +89,7 @@ struct ShortFile {
         return true
     }
 
-    /// Takes in a row's value of `size` bytes, which is at `value` in `page`, or in pages of its own, whose number is
-    /// there.
+    /// Reads a row's value of `size` bytes, which is at `value` in `page`, or in overflow pages whose number is there.
     private mutating func take(
         _ bytes: [UInt8], value: Int, _ size: UInt64, _ flags: UInt16, of page: UInt64
     ) -> Bool {
@@ -109,7 +108,7 @@ struct ShortFile {
         }
     }
 
-    /// Takes in the numbers of a value of `size` bytes.
+    /// Reads the page numbers in a value of `size` bytes.
     private mutating func takeNumbers(at offset: UInt64, _ size: UInt64) -> Bool {
         guard size >= 8, let count = read(at: offset, bytes: 8)?.number(0, as: UInt64.self), count <= size / 8 - 1
         else { return false }
@@ -126,7 +125,7 @@ struct ShortFile {
         return true
     }
 
-    /// The bytes of a page that belongs to the list once; nil if it is none.
+    /// The bytes of a page of the list; nil if it was read already or is outside of the file.
     private mutating func read(_ page: UInt64) -> [UInt8]? {
         guard page < pages, seen.insert(page).inserted, let bytes = read(at: page * pageBytes, bytes: Int(pageBytes)),
             bytes.number(0, as: UInt64.self) == page

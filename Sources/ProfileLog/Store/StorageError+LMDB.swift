@@ -13,11 +13,11 @@ extension StorageError {
         case ENOSPC: .diskFull
         case MDB_MAP_FULL: .mapFull(bytes: Environment.mapSizeBytes)
         case MDB_READERS_FULL: .readersFull
-        // Of all of LMDB's calls, only its lock on the process's number gives up at once.
+        // Only LMDB's lock on the process number fails at once.
         case EAGAIN: .processNumberTaken(number: getpid())
         case MDB_PANIC: .closedAfterFailure
-        // Once a broken page was met, the transaction answers everything with `MDB_BAD_TXN`; a page that leads back to
-        // itself fills the cursor's stack.
+        // After a broken page the transaction answers everything with `MDB_BAD_TXN`; a page that points to itself fills
+        // the cursor's stack.
         case MDB_CORRUPTED, MDB_PAGE_NOTFOUND, MDB_BAD_TXN, MDB_CURSOR_FULL: .brokenPage(operation: "\(operation)")
         default: .system(operation: "\(operation)", code: code)
         }

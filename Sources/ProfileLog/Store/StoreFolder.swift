@@ -1,13 +1,13 @@
 internal import CLMDB
 internal import Glibc
 
-/// What a folder holds. Looking changes nothing in it, while LMDB leaves its lock file in every folder that it opens.
+/// What a folder holds. It changes nothing there, while LMDB leaves a lock file in every folder that it opens.
 package enum StoreFolder: Hashable, Sendable {
-    /// Nothing: there is no such folder, or it is empty. The first write makes a store of it.
+    /// No folder, or an empty one. The first write makes a store of it.
     case vacant
-    /// What a very first write left that was stopped while it made the files. The next write makes them again.
+    /// Incomplete files of a first write that was stopped. The next write creates them again.
     case unfinished
-    /// A store, as far as can be told without opening it.
+    /// A store, as far as this is known without opening it.
     case store
     /// Files of other programs.
     case foreign
@@ -30,7 +30,7 @@ package enum StoreFolder: Hashable, Sendable {
         }
     }
 
-    /// The names in the folder, without those that a fresh file system has; none if there is no folder.
+    /// The names in the folder, without those of a fresh file system; empty if there is no folder.
     private static func names(_ path: String) throws(StorageError) -> [String] {
         guard let folder = opendir(path) else {
             if errno == ENOENT { return [] }
@@ -52,8 +52,8 @@ package enum StoreFolder: Hashable, Sendable {
     private static func with(_ data: FileIdentity, _ path: String) -> StoreFolder {
         if MetaPages.areUnfinished(file: Environment.dataFile(in: path)) { return .unfinished }
         guard hasMagic(path + "/data.mdb") else { return .foreign }
-        // Where a lock file is, another process may be writing, and a look that takes no lock could see half of it.
-        // Opening leaves nothing new there, so that it may be opened to see. And of a cut file, opening says that.
+        // With a lock file, another process may be writing, and without the lock only half of it could be visible.
+        // Opening leaves nothing new there and reports a truncated file.
         if data.bytes < MetaPages.bytes || FileIdentity(Environment.lockFile(in: path)) != nil { return .store }
         return hasOtherTables(path, bytes: data.bytes) ? .foreign : .store
     }
@@ -68,8 +68,7 @@ package enum StoreFolder: Hashable, Sendable {
         return magic == MetaPages.magic
     }
 
-    /// Whether it is another program's LMDB file. One that cannot be read is no other program's: opening it reports
-    /// why.
+    /// Whether it is another program's LMDB file. False if it cannot be read: opening it reports why.
     private static func hasOtherTables(_ path: String, bytes: UInt64) -> Bool {
         var handle: OpaquePointer?
         guard mdb_env_create(&handle) == 0, let handle else { return false }

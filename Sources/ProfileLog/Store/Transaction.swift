@@ -72,8 +72,8 @@ extension Reading where Self: ~Copyable {
     }
 }
 
-/// A frozen view of the store, for one thread at a time (`MDB_NOTLS`). Keep it short: pages that it sees cannot be used
-/// again.
+/// A frozen view of the store, for one thread at a time (`MDB_NOTLS`). Keep it short: pages that it sees cannot be
+/// reused.
 package struct ReadTransaction: ~Copyable, Reading {
     package let handle: OpaquePointer
 
@@ -130,7 +130,7 @@ package struct WriteTransaction: ~Copyable, Reading {
         }
     }
 
-    /// Removes the row under `key`; no row is no error.
+    /// Removes the row under `key`; a missing row is not an error.
     package borrowing func delete(_ table: WritableTable, _ key: [UInt8]) throws(StorageError) {
         let code = withTypedBytes(key) { key in
             var keyValue = MDB_val(mv_size: key.count, mv_data: UnsafeMutableRawPointer(mutating: key.baseAddress))

@@ -1,15 +1,15 @@
-/// JSON text to values, by the letter of RFC 8259.
+/// Reads JSON text as values, strictly by RFC 8259.
 ///
-/// Stricter where the RFC leaves a choice: a key may stand once in an object, and only well-formed Unicode is text. An
-/// integer stays an integer: a number is `.int` unless it has a fraction or an exponent. No string becomes a date here;
-/// whoever knows what a member means converts it.
+/// Where the RFC leaves a choice, it is strict: no key twice in an object, only well-formed Unicode. A number is `.int`
+/// unless it has a fraction or an exponent. Strings never become dates here: the caller, who knows what a member means,
+/// converts them.
 public enum JSON {
     /// The levels of nesting that `parse` accepts unless told otherwise.
     public static let defaultMaxDepth = 64
 
-    /// Reads the one value that `bytes` hold, with white space around it or without.
+    /// Reads the one value that `bytes` hold, with optional white space around it.
     ///
-    /// - Parameter maxDepth: how many arrays and objects may be open at once. Each takes about 700 bytes of stack.
+    /// - Parameter maxDepth: how deep arrays and objects may be nested. Each level takes about 700 bytes of stack.
     public static func parse(
         _ bytes: UnsafeRawBufferPointer, maxDepth: Int = defaultMaxDepth
     ) throws(JSONError) -> AttributeValue {

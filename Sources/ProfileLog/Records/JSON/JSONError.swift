@@ -2,13 +2,13 @@
 public struct JSONError: Error, Hashable, Sendable {
     /// What is wrong.
     package enum Kind: Hashable, Sendable {
-        /// The input stops inside a value, or holds none at all.
+        /// The input ends inside a value, or before one begins.
         case unexpectedEnd
-        /// A byte stands where a value, a key, a colon, a comma or a closing bracket belongs.
+        /// A byte where a value, a key, a colon, a comma or a closing bracket was expected.
         case unexpectedByte
         /// Something other than white space follows the value.
         case trailingContent
-        /// A comma stands right before a closing bracket.
+        /// A comma before a closing bracket.
         case trailingComma
         /// A word is neither `true`, `false` nor `null`.
         case invalidLiteral
@@ -22,7 +22,7 @@ public struct JSONError: Error, Hashable, Sendable {
         case numberTooLarge
         /// A string holds a byte below 0x20 that is not escaped.
         case controlCharacter
-        /// A backslash is followed by what is no escape.
+        /// A backslash does not begin a known escape.
         case invalidEscape
         /// `\u` gives one half of a surrogate pair without the other.
         case loneSurrogate
@@ -36,7 +36,7 @@ public struct JSONError: Error, Hashable, Sendable {
 
     /// What is wrong.
     package let kind: Kind
-    /// Where: the number of bytes before the one at fault, which is the input's length if the end came too early.
+    /// The offset of the wrong byte; the input's length if it ended too early.
     package let offset: Int
 
     /// Makes the error `kind` at byte `offset`, counted from 0.
@@ -52,7 +52,7 @@ extension JSONError: CustomStringConvertible {
 }
 
 extension JSONError.Kind: CustomStringConvertible {
-    /// The fault as a clause, without a full stop; of the data it shows at most the start of a key.
+    /// The fault as a clause, without a full stop. It shows no data but the start of a key.
     package var description: String {
         switch self {
         case .unexpectedEnd: "the text ends before the value does"

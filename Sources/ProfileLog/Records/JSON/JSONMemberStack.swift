@@ -1,15 +1,15 @@
 /// The members of all objects that a parser has open, the innermost on top.
 ///
-/// One block of memory serves a whole document: a finished object takes its members from the top, in order, into an
-/// array of exactly their number.
+/// One block of memory serves a whole document. A finished object moves its members from the top into an array of
+/// exactly their size.
 struct JSONMemberStack: ~Copyable {
-    /// A member, and what sorts and locates it.
+    /// A member with its sort key and its offset.
     struct Entry {
         var member: AttributeValue.Member
-        /// The first eight bytes of the key as a big-endian number, zeros behind a shorter key: orders most keys at
-        /// once.
+        /// The first eight bytes of the key as a big-endian number, padded with zeros: orders most keys with one
+        /// comparison.
         var prefix: UInt64
-        /// Where the key's quotation mark stands in the input.
+        /// The offset of the key's quotation mark in the input.
         var offset: Int
 
         @inline(__always)
@@ -20,7 +20,7 @@ struct JSONMemberStack: ~Copyable {
         @inline(__always)
         func hasSameKey(as other: Entry) -> Bool { prefix == other.prefix && order(against: other) == 0 }
 
-        /// Below, at or above 0 as this key comes before, is, or comes after the other.
+        /// Negative, 0 or positive: this key is less than, equal to or greater than the other.
         @inline(never)
         private func order(against other: Entry) -> Int {
             let left = member.key.text.utf8.span
@@ -65,14 +65,14 @@ struct JSONMemberStack: ~Copyable {
         }
     }
 
-    /// What `Entry.prefix` wants for `key`, whose content was written from `start` up to `end`, perhaps with escapes.
+    /// `Entry.prefix` of `key`, whose content is at `start..<end` of the input, perhaps with escapes.
     @inline(__always)
     static func orderPrefix(
         of key: String, writtenAt start: UnsafePointer<UInt8>, upTo end: UnsafePointer<UInt8>
     ) -> UInt64 {
         let length = end - start
         guard length == key.utf8.count else { return orderPrefix(key.utf8) }
-        // Only escapes shorten a key, so these are its very bytes.
+        // Only escapes shorten a key, so these are its bytes.
         if length >= 8 { return UInt64(bigEndian: UnsafeRawPointer(start).loadUnaligned(as: UInt64.self)) }
         return orderPrefix(UnsafeBufferPointer(start: start, count: length))
     }
@@ -97,7 +97,7 @@ struct JSONMemberStack: ~Copyable {
         entries = larger
     }
 
-    /// Insertion sort for the few members that objects have, the library's sort for hostile ones.
+    /// Insertion sort for usual objects, the library's sort for large ones.
     private static func sort(_ entries: UnsafeMutableBufferPointer<Entry>) {
         guard entries.count <= 24 else {
             var entries = entries

@@ -21,7 +21,7 @@ extension JSONParser {
         return .double(try double(digits, exponent: exponent, isNegative: isNegative, from: first))
     }
 
-    /// The digits of a number without its point: how many, and their value while 19 of them, which always fit, suffice.
+    /// The digits of a number without its point: their count, and their value, exact for up to 19 digits.
     private struct Digits {
         var count = 0
         var value: UInt64 = 0
@@ -57,8 +57,8 @@ extension JSONParser {
         return .int(isNegative ? 0 &- value : value)
     }
 
-    /// Reads `e`, a sign and digits if they are there; 0 if not. What is far out of range comes back shortened, but
-    /// still is.
+    /// Reads `e`, a sign and digits if they are there; 0 if not. An exponent far out of range is clamped, and is still
+    /// out of range.
     private mutating func exponent() throws(JSONError) -> Int {
         guard next < end, next.pointee | 0x20 == UInt8(ascii: "e") else { return 0 }
         next += 1
@@ -74,7 +74,7 @@ extension JSONParser {
     private func double(
         _ digits: Digits, exponent: Int, isNegative: Bool, from first: UnsafePointer<UInt8>
     ) throws(JSONError) -> Double {
-        // Both factors are exact doubles, so that the one multiplication or division rounds once, and rightly.
+        // Both factors are exact doubles, so the one multiplication or division rounds once and correctly.
         if digits.isExact, digits.value < 1 << 53, -22...22 ~= exponent {
             let value = Double(digits.value)
             let scaled = exponent < 0 ? value / Self.powersOfTen[-exponent] : value * Self.powersOfTen[exponent]

@@ -1,5 +1,5 @@
 extension JSONParser {
-    /// The string whose opening quotation mark is at `next`; afterwards `next` is behind the closing one.
+    /// The string whose opening quotation mark is at `next`; afterwards `next` is after the closing one.
     @inline(__always)
     mutating func string() throws(JSONError) -> String {
         let content = next + 1
@@ -10,7 +10,7 @@ extension JSONParser {
         return String(decoding: UnsafeBufferPointer(start: content, count: run.end - content), as: UTF8.self)
     }
 
-    /// The same for a string that has escapes, or a fault.
+    /// The same for a string with escapes, or an invalid one.
     @inline(never)
     private mutating func stringWithEscapes() throws(JSONError) -> String {
         next += 1

@@ -1,6 +1,6 @@
 /// Reads one JSON document: a cursor over borrowed bytes, and the members of the objects that are still open.
 ///
-/// The bytes must outlive the parser. `JSON.parse` is the way in.
+/// The bytes must outlive the parser. Use `JSON.parse`.
 struct JSONParser: ~Copyable {
     let start: UnsafePointer<UInt8>
     let end: UnsafePointer<UInt8>
@@ -87,7 +87,7 @@ struct JSONParser: ~Copyable {
         }
     }
 
-    /// Reads what follows an element: true for `bracket`; false for a comma with something to come.
+    /// Reads what follows an element: true for `bracket`; false for a comma with another element after it.
     @inline(__always)
     private mutating func closes(with bracket: UInt8) throws(JSONError) -> Bool {
         skipWhitespace()

@@ -1,8 +1,8 @@
 /// Looks at the bytes of JSON strings eight at a time, for the parser and the writer alike.
 enum JSONScan {
-    /// A stretch of string content that needs no thought.
+    /// A run of string content that is copied as it is.
     struct PlainRun {
-        /// The first byte behind the run: a quotation mark, a backslash, a control character, or the end of the input.
+        /// The first byte after the run: a quotation mark, a backslash, a control character, or the end of the input.
         let end: UnsafePointer<UInt8>
         /// Whether all of the run is ASCII.
         let isASCII: Bool
@@ -33,8 +33,8 @@ enum JSONScan {
 
     /// The first byte from `start` that begins no well-formed UTF-8 sequence before `end`, or nil if all do.
     ///
-    /// The ranges are those of table 3-7 of the Unicode standard: overlong forms and surrogates fall out by the bounds
-    /// on the second byte.
+    /// The ranges are those of table 3-7 of the Unicode standard: the bounds on the second byte exclude overlong forms
+    /// and surrogates.
     static func firstInvalidUTF8(
         from start: UnsafePointer<UInt8>, to end: UnsafePointer<UInt8>
     ) -> UnsafePointer<UInt8>? {
@@ -72,8 +72,8 @@ enum JSONScan {
         byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") || byte < 0x20
     }
 
-    /// The high bit of each byte of `word` that ends a run. Borrows may mark more bytes, but only behind a true mark:
-    /// the lowest one is always right.
+    /// The high bit of each byte of `word` that ends a run. Borrows may mark more bytes, but only after a correct mark:
+    /// the lowest mark is always correct.
     @inline(__always)
     private static func stopMarks(in word: UInt64) -> UInt64 {
         let quotes = word ^ (lowBits &* 0x22)

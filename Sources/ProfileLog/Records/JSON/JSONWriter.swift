@@ -1,4 +1,4 @@
-/// Writes compact JSON, and puts the commas and colons itself.
+/// Writes compact JSON, with commas and colons where they belong.
 ///
 ///     var writer = JSONWriter()
 ///     writer.beginObject()
@@ -6,13 +6,13 @@
 ///     writer.value(3)
 ///     writer.endObject()  // {"version":3}
 ///
-/// The caller keeps the grammar: a key before each value in an object, an end for each begin. Text is escaped only
-/// where RFC 8259 demands it; what is not ASCII stays UTF-8. Several documents may go to one writer, each finished by
+/// The caller writes a key before each value in an object, and an end for each begin. Text is escaped only where RFC
+/// 8259 demands it; what is not ASCII stays UTF-8. Several documents may go to one writer, each finished by
 /// `endLine()`.
 package struct JSONWriter: Sendable {
     /// What has been written so far.
     package var bytes: [UInt8]
-    /// Whether a value stands right before the end of `bytes`, so that the next key or value wants a comma first.
+    /// Whether `bytes` ends with a value, so that the next key or value needs a comma first.
     private var followsValue = false
 
     /// Makes a writer that appends to `bytes`.
@@ -110,7 +110,7 @@ extension JSONWriter {
         bytes.append(contentsOf: value.description.utf8)
     }
 
-    /// Writes `value` with all that it holds, an object's members in their order and a date as a string.
+    /// Writes `value`: an object's members in their order, a date as a string.
     package mutating func value(_ value: AttributeValue) {
         switch value {
         case .null: null()
