@@ -43,9 +43,19 @@ let package = Package(
             name: "ProfileLogStore", dependencies: ["CLMDB", "ProfileLogFacts"], path: "Sources/ProfileLog/Store",
             swiftSettings: settings),
         .target(
-            name: "ProfileLog",
+            name: "ProfileLogLog",
             dependencies: ["ProfileLogFolds", "ProfileLogStore", .product(name: "Crypto", package: "swift-crypto")],
-            exclude: ["Facts", "Folds", "Records", "Store"], swiftSettings: settings),
+            path: "Sources/ProfileLog/Log", swiftSettings: settings),
+        .target(
+            name: "ProfileLogReplay",
+            dependencies: ["ProfileLogLog", .product(name: "Crypto", package: "swift-crypto")],
+            path: "Sources/ProfileLog/Replay", swiftSettings: settings),
+        .target(
+            name: "ProfileLogGuide", dependencies: ["ProfileLogReplay"], path: "Sources/ProfileLog/Guide",
+            swiftSettings: settings),
+        .target(
+            name: "ProfileLog", dependencies: ["ProfileLogGuide"], path: "Sources/ProfileLog/ProfileLog",
+            swiftSettings: settings),
         .target(
             name: "ProfileLogAPI", dependencies: ["ProfileLog", .product(name: "Yams", package: "Yams")],
             swiftSettings: settings),

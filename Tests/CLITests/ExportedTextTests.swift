@@ -1,7 +1,6 @@
 import Foundation
+import ProfileLog
 import Testing
-
-@testable import ProfileLog
 
 @Suite("What an export writes, an import reads as it was")
 struct ExportedTextTests {

@@ -1,6 +1,5 @@
+import ProfileLog
 import Testing
-
-@testable import ProfileLog
 
 /// A commit batch is all that a store needs to follow another: what a replicated log would carry.
 @Suite("The same commit batches give the same stores")

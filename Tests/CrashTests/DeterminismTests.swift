@@ -1,6 +1,5 @@
+import ProfileLog
 import Testing
-
-@testable import ProfileLog
 
 @Suite("The same appends give the same bytes")
 struct DeterminismTests {

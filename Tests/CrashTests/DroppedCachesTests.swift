@@ -1,6 +1,7 @@
+import ProfileLog
 import Testing
 
-@testable import ProfileLog
+@testable import ProfileLogLog
 
 @Suite("Another process may drop and rebuild the caches at any time")
 struct DroppedCachesTests {

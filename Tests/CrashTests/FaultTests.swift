@@ -1,7 +1,6 @@
+import ProfileLog
 import TestSupport
 import Testing
-
-@testable import ProfileLog
 
 /// The same short script of commits, with the Nth write or sync call on the data file failing or being the process's
 /// last, for every N: from the creation of the store through appends, launches and an index flush. The short form takes

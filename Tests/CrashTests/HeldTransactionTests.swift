@@ -1,7 +1,7 @@
+import ProfileLog
 import Synchronization
 import Testing
 
-@testable import ProfileLog
 @testable import ProfileLogStore
 
 /// A process that is stopped or killed in the middle of a transaction, and what others can still do.

@@ -1,8 +1,8 @@
 import Glibc
+import ProfileLog
 import TestSupport
 import Testing
 
-@testable import ProfileLog
 @testable import ProfileLogStore
 
 /// A child appends under load and is killed at a random moment; then everything that it was promised must be there.

@@ -1,7 +1,6 @@
 import Glibc
+import ProfileLog
 import Testing
-
-@testable import ProfileLog
 
 /// Files of a store are removed or replaced while processes write.
 ///

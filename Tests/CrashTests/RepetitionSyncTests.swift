@@ -1,8 +1,7 @@
 import Glibc
+import ProfileLog
 import TestSupport
 import Testing
-
-@testable import ProfileLog
 
 /// What another process committed may not be on the disk yet: it may have died before its last sync.
 ///

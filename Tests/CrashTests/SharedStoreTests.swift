@@ -1,8 +1,7 @@
 import Glibc
+import ProfileLog
 import TestSupport
 import Testing
-
-@testable import ProfileLog
 
 /// Four processes write while two read.
 ///

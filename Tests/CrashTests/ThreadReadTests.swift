@@ -1,8 +1,7 @@
 import Foundation
+import ProfileLog
 import Synchronization
 import Testing
-
-@testable import ProfileLog
 
 /// Threads of one process read while another commits and writes the index.
 ///

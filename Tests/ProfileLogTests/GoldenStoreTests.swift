@@ -1,7 +1,8 @@
 import Foundation
+import ProfileLog
 import Testing
 
-@testable import ProfileLog
+@testable import ProfileLogLog
 
 /// A store of format 1, written once and never again: every later version must read it as it was meant.
 ///

@@ -1,11 +1,50 @@
 import Foundation
 import Testing
 
-/// What the borders between targets cannot show. That a room uses only the rooms below it, the compiler shows.
+/// Each room is a target, and depends on lower rooms only.
 @Suite("Rooms")
 struct LayeringTests {
-    private static let sources = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-        .deletingLastPathComponent().appendingPathComponent("Sources")
+    private static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent()
+    private static let sources = root.appendingPathComponent("Sources")
+
+    /// The rooms of the library from the lowest to the highest, with those that each depends on.
+    private static let rooms: [(name: String, below: Set<String>)] = [
+        ("Facts", []), ("Records", ["Facts"]), ("Folds", ["Records"]), ("Store", ["Facts"]),
+        ("Log", ["Folds", "Store"]), ("Replay", ["Log"]), ("Guide", ["Replay"]), ("ProfileLog", ["Guide"]),
+    ]
+
+    private static func target(_ room: String) -> String { room == "ProfileLog" ? room : "ProfileLog" + room }
+
+    @Test("A room depends on lower rooms only")
+    func directions() throws {
+        let manifest = try String(contentsOf: Self.root.appendingPathComponent("Package.swift"), encoding: .utf8)
+        var lower: Set<String> = []
+        for room in Self.rooms {
+            let target = Self.target(room.name)
+            #expect(room.below.isSubset(of: lower), "\(target)")
+            lower.insert(room.name)
+            let declarations = manifest.components(separatedBy: "        .target(").dropFirst()
+            let rest = try #require(declarations.first { $0.contains("name: \"\(target)\"") })
+            let dependencies = rest.matches(of: /"ProfileLog(\w*)"/).map { String($0.1) }.dropFirst()
+            #expect(Set(dependencies) == room.below, "\(target)")
+            #expect(rest.contains("path: \"Sources/ProfileLog/\(room.name)\""), "\(target)")
+        }
+    }
+
+    @Test("A room imports what its target depends on")
+    func imports() throws {
+        var reach: [String: Set<String>] = [:]
+        for room in Self.rooms {
+            let reached = room.below.reduce(room.below) { $0.union(reach[$1] ?? []) }
+            reach[room.name] = reached
+            for file in try files("ProfileLog/" + room.name) {
+                for match in file.text.matches(of: /import ProfileLog(\w*)/) {
+                    #expect(reached.contains(String(match.1)), "\(file.name) has \(match.0)")
+                }
+            }
+        }
+    }
 
     private func files(_ folder: String) throws -> [(name: String, text: String)] {
         let root = Self.sources.appendingPathComponent(folder)

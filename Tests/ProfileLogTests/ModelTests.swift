@@ -1,8 +1,7 @@
 import Foundation
+import ProfileLog
 import TestSupport
 import Testing
-
-@testable import ProfileLog
 
 /// Drives the log and a naive model with the same random operations, and compares everything. Two instances in one
 /// process share the store; real processes do so in `SharedStoreTests`.

@@ -1,7 +1,8 @@
+import ProfileLog
 import ProfileLogAPI
 import Testing
 
-@testable import ProfileLog
+@testable import ProfileLogLog
 
 @Suite("Chunks of an import")
 struct ImportChunkerTests {

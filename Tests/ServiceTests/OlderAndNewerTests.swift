@@ -1,6 +1,6 @@
+import ProfileLog
 import Testing
 
-@testable import ProfileLog
 @testable import ProfileLogAPI
 
 @Suite("What programs of other versions stored and exported")

@@ -3,37 +3,49 @@
 /// Two stores that apply the same batches have the same content in these three tables: a batch needs no clock, no
 /// chance and no path. The caches are not part of it. Each store derives them from the log (`IndexWriter`,
 /// `ErasedCaches`).
-struct CommitBatch: Hashable, Sendable {
+package struct CommitBatch: Hashable, Sendable {
     /// The position of the first record.
-    var firstPosition: UInt64 = 0
+    package var firstPosition: UInt64 = 0
     /// The number of the first new name.
-    var firstName: UInt32 = 0
+    package var firstName: UInt32 = 0
     /// Names that these records are the first to use.
-    var names: [Name] = []
+    package var names: [Name] = []
     /// The new records one after the other, and where each ends.
-    var bytes: [UInt8] = []
-    var ends: [Int] = []
+    package var bytes: [UInt8] = []
+    package var ends: [Int] = []
     /// The records that an erasure empties, in the order of their positions.
-    var tombstones: [BuriedRecord] = []
+    package var tombstones: [BuriedRecord] = []
     /// The numbers of names that an erasure empties: no other user uses them.
-    var forgottenNames: [UInt32] = []
+    package var forgottenNames: [UInt32] = []
     /// Rows of table `meta` that get a new value.
-    var meta: [MetaRow] = []
+    package var meta: [MetaRow] = []
+
+    package init(
+        firstPosition: UInt64 = 0, firstName: UInt32 = 0, names: [Name] = [], bytes: [UInt8] = [], ends: [Int] = [],
+        meta: [MetaRow] = []
+    ) {
+        self.firstPosition = firstPosition
+        self.firstName = firstName
+        self.names = names
+        self.bytes = bytes
+        self.ends = ends
+        self.meta = meta
+    }
 
     /// A record of the log, and what an erasure leaves of it.
-    struct BuriedRecord: Hashable, Sendable {
+    package struct BuriedRecord: Hashable, Sendable {
         let position: UInt64
         let tombstone: [UInt8]
     }
 
     /// A row of table `meta`.
-    struct MetaRow: Hashable, Sendable {
+    package struct MetaRow: Hashable, Sendable {
         let name: String
         let value: [UInt8]
     }
 
     /// How many records it appends.
-    var count: Int { ends.count }
+    package var count: Int { ends.count }
 
     /// Calls `body` with the new records in order.
     func forEachRecord(_ body: (UnsafeRawBufferPointer) throws -> Void) rethrows {
@@ -139,7 +151,7 @@ extension CommitBatch {
     }
 
     /// All rows of table `meta`.
-    static func meta(_ tables: Tables, _ transaction: borrowing some Reading & ~Copyable) throws -> [MetaRow] {
+    package static func meta(_ tables: Tables, _ transaction: borrowing some Reading & ~Copyable) throws -> [MetaRow] {
         try transaction.withCursor(tables.meta) { cursor in
             var rows: [MetaRow] = []
             var row = try cursor.first()

@@ -1,7 +1,7 @@
 internal import Synchronization
 
 /// Gets batches into a store: those that it decides itself, for a group of appends, and those of another store.
-struct Committer: Sendable {
+package struct Committer: Sendable {
     let store: OpenStore
     let caches: CacheKeeper
 
@@ -189,7 +189,7 @@ struct Committer: Sendable {
     }
 
     /// Stores a batch that another store of the same log decided. Its erasures leave the caches as well.
-    func apply(_ batch: CommitBatch) throws {
+    package func apply(_ batch: CommitBatch) throws {
         if batch.tombstones.isEmpty {
             try store.writing.withLock { _ in
                 try store.environment.withWriteTransaction { transaction in

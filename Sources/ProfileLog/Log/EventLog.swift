@@ -3,10 +3,10 @@
 /// Reads are synchronous and short. `commit` is synchronous too, and one at a time: concurrent callers go through a
 /// `LogWriter`.
 public final class EventLog: Sendable {
-    let store: OpenStore
-    let states: StateStore
+    package let store: OpenStore
+    package let states: StateStore
     let caches: CacheKeeper
-    let committer: Committer
+    package let committer: Committer
 
     /// Where the store is.
     package var path: String { store.path }
@@ -15,8 +15,8 @@ public final class EventLog: Sendable {
     /// The store's own ID, made with it.
     package var storeID: [UInt8] { store.storeID }
 
-    var environment: Environment { store.environment }
-    var names: NameTable { store.names }
+    package var environment: Environment { store.environment }
+    package var names: NameTable { store.names }
     var braze: BrazeIDs { store.braze }
     private var eraser: Eraser { Eraser(store: store, caches: caches, committer: committer) }
 
@@ -35,7 +35,7 @@ public final class EventLog: Sendable {
 
     /// As the public one; a new store is made by the batch `creation`. To have the store `alone` throws `inUse` if
     /// anybody has it open.
-    init(
+    package init(
         path: String, create: Bool, options: LogOptions, projections: [any Projection.Type], creation: CommitBatch?,
         alone: Bool = false
     ) throws {
@@ -65,7 +65,7 @@ public final class EventLog: Sendable {
     /// Runs `body` on one consistent view of everything that was committed before the call, by whatever process.
     ///
     /// Refuses if a name is damaged, unless `whateverIsDamaged`.
-    func withView<Result>(
+    package func withView<Result>(
         whateverIsDamaged: Bool = false, _ body: (LogView, borrowing ReadTransaction) throws -> Result
     ) throws -> Result {
         try store.withView(whateverIsDamaged: whateverIsDamaged, body)

@@ -84,7 +84,7 @@ extension LogView {
     }
 
     /// The device with all that it holds.
-    func deviceState(_ device: Name, _ transaction: borrowing some Reading & ~Copyable) throws -> DeviceState {
+    package func deviceState(_ device: Name, _ transaction: borrowing some Reading & ~Copyable) throws -> DeviceState {
         DeviceState(status: try self.device(device, transaction), items: try items(device, transaction))
     }
 
@@ -121,7 +121,7 @@ extension LogView {
     }
 
     /// Every device that ever had an event, ascending by bytes.
-    func devices(_ transaction: borrowing some Reading & ~Copyable) throws -> [Name] {
+    package func devices(_ transaction: borrowing some Reading & ~Copyable) throws -> [Name] {
         try refuseDamage()
         var devices: Set<Name> = []
         if checkpoint > 0 {

@@ -1,13 +1,13 @@
 /// One consistent view of log and index: the tables as a transaction sees them, and the tail for what they have not
 /// reached.
-struct LogView: Sendable {
+package struct LogView: Sendable {
     let tail: Guarded<Tail>
-    let tables: Tables
+    package let tables: Tables
     let nameTable: NameTable
     /// How far the caches reach, as this transaction sees them.
     let checkpoint: UInt64
     /// The last visible position.
-    var last: UInt64
+    package var last: UInt64
     /// The flush that is under way, by which some rows are ahead of the checkpoint.
     var flush: FlushProgress?
     /// Whether the view is the writer's, who sees what it has not committed yet. While that is so no one else changes
@@ -197,7 +197,7 @@ struct LogView: Sendable {
 
     /// The user that this one was merged into, through all merges; the user itself if there was none. The way ends at
     /// one that `known` answers for.
-    func survivor(
+    package func survivor(
         of user: UInt64, _ transaction: borrowing some Reading & ~Copyable, known: [UInt64: UInt64] = [:]
     ) throws -> UInt64 {
         var survivor = user
@@ -219,7 +219,7 @@ struct LogView: Sendable {
 
     /// The user's positions for versions `from` … `to`, ascending. Throws if one of them is not there: a broken page
     /// may hide it.
-    func positions(
+    package func positions(
         of user: UInt64, from: UInt64, to: UInt64, _ transaction: borrowing some Reading & ~Copyable
     ) throws -> [UInt64] {
         let from = Swift.max(from, 1)

@@ -4,12 +4,12 @@ internal import Synchronization
 /// An open store: its file, and what this process keeps of it in memory. The parts of `EventLog` share it.
 ///
 /// Names and tail follow the log. Each transaction begins by catching up with what other processes wrote.
-final class OpenStore: Sendable {
+package final class OpenStore: Sendable {
     let path: String
     let options: LogOptions
     let storeID: [UInt8]
     /// The projections whose states are kept.
-    let projections: [any Projection.Type]
+    package let projections: [any Projection.Type]
     let environment: Environment
     let names = NameTable()
     let braze: BrazeIDs
@@ -203,7 +203,7 @@ final class OpenStore: Sendable {
     }
 
     /// Calls `body` with the records from `from` to `to` in order, for as long as it answers true.
-    static func scan(
+    package static func scan(
         _ tables: Tables, from: UInt64, to: UInt64, _ transaction: borrowing some Reading & ~Copyable,
         _ body: (UInt64, RecordHeader) throws -> Bool
     ) throws {
@@ -223,7 +223,7 @@ final class OpenStore: Sendable {
         }
     }
 
-    static func header(
+    package static func header(
         at position: UInt64, _ transaction: borrowing some Reading & ~Copyable, _ tables: Tables
     ) throws -> RecordHeader {
         try RecordHeader(transaction.get(tables.log, position), at: position)

@@ -1,7 +1,7 @@
 extension Projection {
     /// Refuses one whose states cannot be kept under its name, or that is not folded by `scope`, by which it was asked
     /// for.
-    static func check(scope: ProjectionScope) throws(AppendError) {
+    package static func check(scope: ProjectionScope) throws(AppendError) {
         try checkName()
         if scope == self.scope { return }
         throw .invalid(place: "The projection \(name)", reason: "is folded \(self.scope.words), and not \(scope.words)")

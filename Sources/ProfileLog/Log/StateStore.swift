@@ -5,7 +5,7 @@ internal import Synchronization
 /// The state of one user is kept as snapshots, every so many events. A state over the whole store is kept in table
 /// `checkpoints` with the position that it reaches; it follows the caches, some events after each commit, without the
 /// write lock.
-struct StateStore: Sendable {
+package struct StateStore: Sendable {
     let store: OpenStore
 
     // MARK: - Of one user
@@ -98,7 +98,8 @@ struct StateStore: Sendable {
     ///
     /// A chain of merges may be as long as there are users, so the folds that wait for another user's are not on the
     /// thread's stack. It takes memory for the positions of all of these users, and a state for each link of the chain.
-    func fold<P: Projection>(
+    @_specialize(kind:partial,where P == ProfileProjection)
+    package func fold<P: Projection>(
         _: P.Type, _ positions: [UInt64], into state: inout P.State, _ view: LogView,
         _ transaction: borrowing some Reading & ~Copyable
     ) throws {
@@ -132,7 +133,7 @@ struct StateStore: Sendable {
 
     /// Merges into `state` the state of the user that the `usersMerged` event at `position` names: their stream, folded
     /// from its start.
-    func merge<P: Projection>(
+    package func merge<P: Projection>(
         _: P.Type, _ header: RecordHeader, _ position: UInt64, into state: inout P.State, _ view: LogView,
         _ transaction: borrowing some Reading & ~Copyable
     ) throws {
@@ -156,7 +157,8 @@ struct StateStore: Sendable {
     }
 
     /// The state of `user` after `version` of their events: nearest snapshot, and a fold of what follows.
-    func state<P: Projection>(
+    @_specialize(where P == ProfileProjection)
+    package func state<P: Projection>(
         _: P.Type, _ user: UInt64, version: UInt64, _ view: LogView, _ transaction: borrowing ReadTransaction
     ) throws -> P.State {
         try foldedState(P.self, user, version: version, view, transaction).state

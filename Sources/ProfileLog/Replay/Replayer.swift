@@ -77,6 +77,7 @@ public final class Replayer<P: Projection> {
     private static func fold(
         _ lane: inout Lane, _ index: UInt64, _ count: UInt64, _ from: UInt64, _ to: UInt64, _ log: EventLog
     ) throws {
+        let names = log.names
         try log.environment.withReadTransaction { transaction in
             try transaction.withCursor(log.environment.tables.log) { cursor in
                 var row = try cursor.seek(from)
@@ -88,10 +89,10 @@ public final class Replayer<P: Projection> {
                     switch P.scope {
                     case .user:
                         if count == 1 || RecordHeader.user(of: found.value) % count == index {
-                            try fold(found.value, expected, &lane, count, log)
+                            try fold(found.value, expected, &lane, count, log, names)
                         }
-                    case .device: try foldDevices(found.value, expected, &lane, index, count, log.names)
-                    case .store: if index == 0 { try foldStore(found.value, expected, &lane, log.names) }
+                    case .device: try foldDevices(found.value, expected, &lane, index, count, names)
+                    case .store: if index == 0 { try foldStore(found.value, expected, &lane, names) }
                     }
                     expected += 1
                     row = try cursor.next()
@@ -103,7 +104,8 @@ public final class Replayer<P: Projection> {
 
     @inline(__always)
     private static func fold(
-        _ record: UnsafeRawBufferPointer, _ position: UInt64, _ lane: inout Lane, _ count: UInt64, _ log: EventLog
+        _ record: UnsafeRawBufferPointer, _ position: UInt64, _ lane: inout Lane, _ count: UInt64, _ log: EventLog,
+        _ names: NameTable
     ) throws {
         let header = try RecordHeader(record, at: position)
         // Each user's first event took a position of its own: a greater number is damage, and would take memory for all
@@ -127,7 +129,7 @@ public final class Replayer<P: Projection> {
             }
         }
         P.apply(
-            EventView(header: header, position: Position(rawValue: position), names: log.names), to: &lane.states[slot])
+            EventView(header: header, position: Position(rawValue: position), names: names), to: &lane.states[slot])
     }
 
     private static func foldDevices(

@@ -1,5 +1,7 @@
-@testable import ProfileLog
+import ProfileLog
+
 @testable import ProfileLogFolds
+@testable import ProfileLogLog
 
 /// A seeded mix of appends, saves, user changes and launches, as values: to be committed in groups of any size.
 struct MixedWork {

@@ -1,4 +1,4 @@
-@testable import ProfileLog
+import ProfileLog
 
 /// Reads a whole store and tests what must hold in any, whatever happened to the processes that wrote it. Problems are
 /// collected as text, for use on any thread.

@@ -1,4 +1,4 @@
-@testable import ProfileLog
+import ProfileLog
 
 /// Every row of some tables, byte for byte.
 struct TableDump: Equatable {

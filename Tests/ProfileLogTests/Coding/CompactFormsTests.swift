@@ -1,6 +1,5 @@
+import ProfileLog
 import Testing
-
-@testable import ProfileLog
 
 @Suite("Short forms stand for one thing only")
 struct CompactFormsTests {

@@ -1,6 +1,5 @@
+import ProfileLog
 import Testing
-
-@testable import ProfileLog
 
 @Suite("JSON is read by the letter of RFC 8259")
 struct JSONParsingTests {

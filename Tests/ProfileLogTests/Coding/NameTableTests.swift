@@ -1,6 +1,7 @@
+import ProfileLog
 import Testing
 
-@testable import ProfileLog
+@testable import ProfileLogLog
 @testable import ProfileLogRecords
 
 @Suite("The names that a process knows")

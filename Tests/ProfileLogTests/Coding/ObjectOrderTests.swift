@@ -1,6 +1,6 @@
+import ProfileLog
 import Testing
 
-@testable import ProfileLog
 @testable import ProfileLogRecords
 
 @Suite("An object is stored with its members in order, whatever order they are given in")

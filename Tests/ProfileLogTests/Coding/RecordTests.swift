@@ -1,8 +1,8 @@
 import Foundation
+import ProfileLog
 import TestSupport
 import Testing
 
-@testable import ProfileLog
 @testable import ProfileLogRecords
 
 @Suite("Records")

@@ -1,6 +1,6 @@
+import ProfileLog
 import Testing
 
-@testable import ProfileLog
 @testable import ProfileLogRecords
 
 @Suite("Times are read in all forms that senders use")

@@ -1,9 +1,10 @@
+import ProfileLog
 import Synchronization
 import Testing
 
-@testable import ProfileLog
 @testable import ProfileLogFacts
 @testable import ProfileLogFolds
+@testable import ProfileLogLog
 
 /// Devices through the log, where several of them, several users and refusals meet.
 @Suite("Devices on a log")

@@ -1,6 +1,6 @@
+import ProfileLog
 import Testing
 
-@testable import ProfileLog
 @testable import ProfileLogFolds
 
 @Suite("The device machine, every interleaving without a thread or a sleep")

@@ -1,8 +1,9 @@
 import Foundation
+import ProfileLog
 import TestSupport
 import Testing
 
-@testable import ProfileLog
+@testable import ProfileLogGuide
 
 /// Random lives of several devices on one store: whatever happens, each item is in one state, and delivered at most
 /// once.

@@ -1,7 +1,8 @@
+import ProfileLog
 import Testing
 
-@testable import ProfileLog
 @testable import ProfileLogFolds
+@testable import ProfileLogLog
 
 /// Devices without a log: what the machine decides is folded back into their states at once, as the log does with
 /// records.

@@ -1,6 +1,5 @@
+import ProfileLog
 import Testing
-
-@testable import ProfileLog
 
 @Suite("A made-up history of devices")
 struct DeviceHistoryTests {

@@ -1,4 +1,6 @@
-@testable import ProfileLog
+import ProfileLog
+
+@testable import ProfileLogGuide
 
 /// The flush, as in the guide: retrieve, loop, remove, for one list after the other.
 extension LiteralGuide {

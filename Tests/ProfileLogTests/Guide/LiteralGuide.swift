@@ -1,4 +1,6 @@
-@testable import ProfileLog
+import ProfileLog
+
+@testable import ProfileLogGuide
 
 /// The published snippets as literally as spec/device.md 6 tells them: an array of dictionaries under each key of a
 /// suite, loops and removals. It looks up bugs by their numbers, and shares with `PublishedDevice` the inputs, the

@@ -1,6 +1,7 @@
+import ProfileLog
 import Testing
 
-@testable import ProfileLog
+@testable import ProfileLogGuide
 
 /// The same inputs played by `PublishedDevice`, by the literal copy, and by the literal copy without a bug.
 struct PublishedComparison {

@@ -1,6 +1,7 @@
+import ProfileLog
 import Testing
 
-@testable import ProfileLog
+@testable import ProfileLogGuide
 
 @Suite("The published snippets, fault by fault: content")
 struct PublishedContentTests {

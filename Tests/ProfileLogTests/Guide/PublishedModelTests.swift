@@ -1,8 +1,7 @@
 import Foundation
+import ProfileLog
 import TestSupport
 import Testing
-
-@testable import ProfileLog
 
 @Suite("The published snippets against a literal copy of them")
 struct PublishedModelTests {

@@ -1,6 +1,7 @@
+import ProfileLog
 import Testing
 
-@testable import ProfileLog
+@testable import ProfileLogGuide
 
 /// What happens on one device, told in order: each save is item 1, 2, 3 …, and each happening is a second after the
 /// last.

@@ -1,4 +1,6 @@
-@testable import ProfileLog
+import ProfileLog
+
+@testable import ProfileLogGuide
 
 extension PublishedConditions {
     /// Conditions under which every fault can show.

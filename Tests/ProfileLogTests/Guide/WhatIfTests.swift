@@ -1,6 +1,7 @@
+import ProfileLog
 import Testing
 
-@testable import ProfileLog
+@testable import ProfileLogGuide
 
 @Suite("What the published snippets would have done to a log")
 struct WhatIfTests {

@@ -1,6 +1,7 @@
+import ProfileLog
 import Testing
 
-@testable import ProfileLog
+@testable import ProfileLogGuide
 
 @Suite("The benchmark's events are varied, valid and always the same")
 struct WorkloadGeneratorTests {

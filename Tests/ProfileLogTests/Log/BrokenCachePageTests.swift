@@ -1,7 +1,6 @@
 import Foundation
+import ProfileLog
 import Testing
-
-@testable import ProfileLog
 
 @Suite("A broken page in a cache of an open store")
 struct BrokenCachePageTests {

@@ -1,6 +1,7 @@
+import ProfileLog
 import Testing
 
-@testable import ProfileLog
+@testable import ProfileLogLog
 
 @Suite("check finds every kind of damage, and names the place")
 struct CheckTests {

@@ -1,6 +1,7 @@
+import ProfileLog
 import Testing
 
-@testable import ProfileLog
+@testable import ProfileLogLog
 
 @Suite("check compares what every projection has kept, and goes on behind damage")
 struct CheckedStatesTests {

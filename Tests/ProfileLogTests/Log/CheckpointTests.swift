@@ -1,6 +1,7 @@
+import ProfileLog
 import Testing
 
-@testable import ProfileLog
+@testable import ProfileLogLog
 @testable import ProfileLogStore
 
 @Suite("Caches that are damaged, stale or of another program are made anew from the log")

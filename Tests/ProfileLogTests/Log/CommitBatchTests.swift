@@ -1,8 +1,9 @@
 import Foundation
+import ProfileLog
 import Synchronization
 import Testing
 
-@testable import ProfileLog
+@testable import ProfileLogLog
 
 @Suite("A commit batch as bytes")
 struct CommitBatchTests {

@@ -1,7 +1,6 @@
+import ProfileLog
 import Synchronization
 import Testing
-
-@testable import ProfileLog
 
 @Suite("What a commit tells those who measure")
 struct CommitReportTests {

@@ -1,6 +1,7 @@
+import ProfileLog
 import Testing
 
-@testable import ProfileLog
+@testable import ProfileLogLog
 
 @Suite("Who was given which address")
 struct ContactTableTests {

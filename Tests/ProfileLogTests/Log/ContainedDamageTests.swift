@@ -1,6 +1,7 @@
+import ProfileLog
 import Testing
 
-@testable import ProfileLog
+@testable import ProfileLogLog
 
 @Suite("What is damaged refuses the appends that need it, and no other; nothing is told or counted by it")
 struct ContainedDamageTests {

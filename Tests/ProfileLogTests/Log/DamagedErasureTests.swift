@@ -1,6 +1,5 @@
+import ProfileLog
 import Testing
-
-@testable import ProfileLog
 
 @Suite("An erasure that meets damage says so and changes nothing: it must not be taken for done")
 struct DamagedErasureTests {

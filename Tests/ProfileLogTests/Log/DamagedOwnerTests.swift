@@ -1,6 +1,5 @@
+import ProfileLog
 import Testing
-
-@testable import ProfileLog
 
 @Suite("A user whom a damaged row of a cache names gets no event")
 struct DamagedOwnerTests {

@@ -1,6 +1,5 @@
+import ProfileLog
 import Testing
-
-@testable import ProfileLog
 
 /// `streams` has no checksum of its own: what it says is compared with the log.
 @Suite("A damaged row of table streams is found and named, and crashes nothing")

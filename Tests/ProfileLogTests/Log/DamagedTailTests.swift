@@ -1,6 +1,5 @@
+import ProfileLog
 import Testing
-
-@testable import ProfileLog
 
 @Suite("A damaged record behind the checkpoint is named and contained")
 struct DamagedTailTests {

@@ -1,7 +1,7 @@
 import Foundation
+import ProfileLog
 import Testing
 
-@testable import ProfileLog
 @testable import ProfileLogFolds
 
 @Suite("Erasing a person")

@@ -1,6 +1,7 @@
+import ProfileLog
 import Testing
 
-@testable import ProfileLog
+@testable import ProfileLogLog
 
 @Suite("The idempotency key of an append of which something was erased")
 struct ErasedKeyTests {

@@ -1,7 +1,8 @@
+import ProfileLog
 import Testing
 
-@testable import ProfileLog
 @testable import ProfileLogFolds
+@testable import ProfileLogLog
 
 @Suite("A flush of more than one chunk numbers them 0, 1, 2 … within the launch and the user")
 struct FlushChunkTests {

@@ -1,8 +1,9 @@
 import Foundation
+import ProfileLog
 import Synchronization
 import Testing
 
-@testable import ProfileLog
+@testable import ProfileLogLog
 
 @Suite("Between two slices of an index flush")
 struct FlushSliceTests {

@@ -1,6 +1,5 @@
+import ProfileLog
 import Testing
-
-@testable import ProfileLog
 
 /// Each store numbers names in the order in which they came, and an append is encoded by the numbers of the log that
 /// prepared it.

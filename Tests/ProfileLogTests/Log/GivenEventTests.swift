@@ -1,6 +1,5 @@
+import ProfileLog
 import Testing
-
-@testable import ProfileLog
 
 @Suite("What callers may append is an event with its content")
 struct GivenEventTests {

@@ -1,7 +1,6 @@
 import Foundation
+import ProfileLog
 import Testing
-
-@testable import ProfileLog
 
 @Suite("What waits together is stored, however much it is, and what waits is bounded")
 struct GroupSizeTests {

@@ -1,6 +1,7 @@
+import ProfileLog
 import Testing
 
-@testable import ProfileLog
+@testable import ProfileLogLog
 
 /// LMDB takes whatever a broken page says for rows: who looks for a row in vain looks at those around its place.
 @Suite("What a broken page hides is not taken for missing")

@@ -1,6 +1,5 @@
+import ProfileLog
 import Testing
-
-@testable import ProfileLog
 
 /// IDs beyond 255 bytes stand in table `identifiers` under a hash, with the whole ID in the row.
 @Suite("Two IDs of one hash")

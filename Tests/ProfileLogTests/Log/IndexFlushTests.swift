@@ -1,8 +1,9 @@
+import ProfileLog
 import Synchronization
 import Testing
 
-@testable import ProfileLog
 @testable import ProfileLogFolds
+@testable import ProfileLogLog
 
 @Suite("A flush goes on where its row says, and at no other's")
 struct IndexFlushTests {

@@ -1,6 +1,7 @@
+import ProfileLog
 import Testing
 
-@testable import ProfileLog
+@testable import ProfileLogLog
 
 @Suite("Caches that lack much are written in rounds")
 struct IndexRoundTests {

@@ -1,7 +1,8 @@
+import ProfileLog
 import Testing
 
-@testable import ProfileLog
 @testable import ProfileLogFolds
+@testable import ProfileLogLog
 
 @Suite("A state that was long to fold is kept for the next reader")
 struct KeptStateTests {

@@ -1,6 +1,5 @@
+import ProfileLog
 import Testing
-
-@testable import ProfileLog
 
 @Suite("A record that says wrongly how many events its append had")
 struct KeyCountTests {

@@ -1,6 +1,5 @@
+import ProfileLog
 import Testing
-
-@testable import ProfileLog
 
 @Suite("A writer that is left without being closed")
 struct LeftWriterTests {

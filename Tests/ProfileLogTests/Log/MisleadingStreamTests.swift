@@ -1,6 +1,7 @@
+import ProfileLog
 import Testing
 
-@testable import ProfileLog
+@testable import ProfileLogLog
 
 @Suite("A damaged row of table streams misleads nobody")
 struct MisleadingStreamTests {

@@ -1,6 +1,7 @@
+import ProfileLog
 import Testing
 
-@testable import ProfileLog
+@testable import ProfileLogLog
 
 @Suite("Names are the truth: a row that is damaged or missing is named, and none is written over")
 struct NameRowTests {

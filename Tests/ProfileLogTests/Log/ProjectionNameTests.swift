@@ -1,6 +1,5 @@
+import ProfileLog
 import Testing
-
-@testable import ProfileLog
 
 /// A projection whose name is that of its parameter.
 private protocol NothingKept: Projection where State == UInt64 {}

@@ -1,6 +1,5 @@
+import ProfileLog
 import Testing
-
-@testable import ProfileLog
 
 @Suite("Options, contexts and numbers that make no sense are refused")
 struct RefusalTests {

@@ -1,7 +1,8 @@
+import ProfileLog
 import Synchronization
 import Testing
 
-@testable import ProfileLog
+@testable import ProfileLogLog
 
 /// A flush belongs to nobody: its progress stands in table `checkpoints`.
 ///

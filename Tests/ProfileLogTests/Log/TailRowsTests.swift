@@ -1,6 +1,7 @@
+import ProfileLog
 import Testing
 
-@testable import ProfileLog
+@testable import ProfileLogLog
 
 @Suite("The rows of a flush come in the order of their keys, some at a time")
 struct TailRowsTests {

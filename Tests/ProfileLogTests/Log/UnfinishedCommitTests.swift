@@ -1,6 +1,7 @@
+import ProfileLog
 import Testing
 
-@testable import ProfileLog
+@testable import ProfileLogLog
 
 /// A commit decides, and tells the tail of its events, before they are on the disk:
 ///

@@ -1,6 +1,5 @@
+import ProfileLog
 import Testing
-
-@testable import ProfileLog
 
 /// The fold of a profile asks these, so that another answer changes profiles of events that are stored:
 /// `ProfileProjection.revision` must be raised then, and never for what a toolchain thinks of a character.

@@ -1,7 +1,8 @@
+import ProfileLog
 import Testing
 
-@testable import ProfileLog
 @testable import ProfileLogFolds
+@testable import ProfileLogLog
 
 @Suite("Values that no sum or no text can hold are refused")
 struct ValidationTests {

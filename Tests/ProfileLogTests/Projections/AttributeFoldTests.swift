@@ -1,6 +1,5 @@
+import ProfileLog
 import Testing
-
-@testable import ProfileLog
 
 /// Every operation of spec/rest-api 1.5 that a fold carries out.
 @Suite("What an operation does to an attribute")

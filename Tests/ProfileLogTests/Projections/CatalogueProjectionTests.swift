@@ -1,6 +1,5 @@
+import ProfileLog
 import Testing
-
-@testable import ProfileLog
 
 @Suite("The catalogue: what a store's events, attributes and products are called")
 struct CatalogueProjectionTests {

@@ -1,6 +1,5 @@
+import ProfileLog
 import Testing
-
-@testable import ProfileLog
 
 @Suite("Dates of two users who are merged")
 struct MergedDatesTests {

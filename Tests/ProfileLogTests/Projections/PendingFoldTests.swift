@@ -1,6 +1,5 @@
+import ProfileLog
 import Testing
-
-@testable import ProfileLog
 
 @Suite("What waits on a device, and takes effect with a launch")
 struct PendingFoldTests {

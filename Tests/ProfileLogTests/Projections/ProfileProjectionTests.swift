@@ -1,6 +1,5 @@
+import ProfileLog
 import Testing
-
-@testable import ProfileLog
 
 @Suite("What a profile is after its events")
 struct ProfileProjectionTests {

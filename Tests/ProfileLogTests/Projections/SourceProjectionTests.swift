@@ -1,6 +1,6 @@
+import ProfileLog
 import Testing
 
-@testable import ProfileLog
 @testable import ProfileLogFolds
 
 @Suite("An example of a projection of one's own: events by source")

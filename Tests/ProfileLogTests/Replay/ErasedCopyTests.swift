@@ -1,6 +1,5 @@
+import ProfileLog
 import Testing
-
-@testable import ProfileLog
 
 @Suite("Copies and proofs beside erasures")
 struct ErasedCopyTests {

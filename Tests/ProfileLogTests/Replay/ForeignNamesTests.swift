@@ -1,6 +1,5 @@
+import ProfileLog
 import Testing
-
-@testable import ProfileLog
 
 /// Each open log has its own table of names; what another instance or process adds, it learns when it begins to read.
 @Suite("Names that another instance added")

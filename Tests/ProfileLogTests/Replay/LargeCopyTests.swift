@@ -1,6 +1,5 @@
+import ProfileLog
 import Testing
-
-@testable import ProfileLog
 
 @Suite("A copy is bounded in bytes")
 struct LargeCopyTests {

@@ -1,8 +1,7 @@
 import Foundation
+import ProfileLog
 import Synchronization
 import Testing
-
-@testable import ProfileLog
 
 @Suite("A live state is what a fresh fold gives")
 struct LiveStateTests {

@@ -1,6 +1,5 @@
+import ProfileLog
 import Testing
-
-@testable import ProfileLog
 
 @Suite("A replay of a damaged log")
 struct ReplayDamageTests {

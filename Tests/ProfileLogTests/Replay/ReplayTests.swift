@@ -1,7 +1,8 @@
+import ProfileLog
 import Testing
 
-@testable import ProfileLog
 @testable import ProfileLogFolds
+@testable import ProfileLogLog
 
 @Suite("Replaying")
 struct ReplayTests {

@@ -1,6 +1,5 @@
+import ProfileLog
 import Testing
-
-@testable import ProfileLog
 
 @Suite("A projection is folded by what it says: user, device, or the whole store")
 struct ScopeTests {

@@ -1,6 +1,7 @@
+import ProfileLog
 import Testing
 
-@testable import ProfileLog
+@testable import ProfileLogLog
 
 /// Counts the events of each kind over the whole store: a projection as an embedder would write it.
 private enum KindsSeen: Projection {

@@ -1,7 +1,6 @@
 import Foundation
+import ProfileLog
 import Testing
-
-@testable import ProfileLog
 
 @Suite("What a store makes is for its owner only, unless a wider mode is chosen")
 struct FileModeTests {

@@ -1,7 +1,8 @@
 import Foundation
+import ProfileLog
 import Testing
 
-@testable import ProfileLog
+@testable import ProfileLogLog
 
 @Suite("A store whose format only writers must know")
 struct NewerWriterTests {

@@ -1,7 +1,7 @@
 import Foundation
+import ProfileLog
 import Testing
 
-@testable import ProfileLog
 @testable import ProfileLogStore
 
 /// LMDB counts pages that it never wrote: those that a transaction took from the file's end and gave back.

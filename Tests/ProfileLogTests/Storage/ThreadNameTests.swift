@@ -1,8 +1,7 @@
 import Foundation
+import ProfileLog
 import Synchronization
 import Testing
-
-@testable import ProfileLog
 
 @Suite("Threads")
 struct ThreadNameTests {

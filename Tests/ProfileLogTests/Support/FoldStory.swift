@@ -1,6 +1,6 @@
+import ProfileLog
 import Testing
 
-@testable import ProfileLog
 @testable import ProfileLogRecords
 
 /// Begins the story of one user: what has happened before the story's point.

@@ -1,4 +1,4 @@
-@testable import ProfileLog
+import ProfileLog
 
 /// Something that happens to the one user of a fold's story, told without its place: that is 1, 2, 3 … in the order of
 /// telling.

@@ -1,4 +1,4 @@
-@testable import ProfileLog
+import ProfileLog
 
 /// What a log must answer, computed in the most obvious way from plain dictionaries; it shares no fold code with the
 /// library.

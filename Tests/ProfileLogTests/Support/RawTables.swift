@@ -1,4 +1,4 @@
-@testable import ProfileLog
+import ProfileLog
 
 extension EventLog {
     /// Every row of a table.

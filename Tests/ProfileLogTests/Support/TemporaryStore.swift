@@ -1,9 +1,8 @@
 import Foundation
+import ProfileLog
 import Synchronization
 import TestSupport
 import Testing
-
-@testable import ProfileLog
 
 /// A folder for one test, removed when the test is done with it.
 final class TemporaryFolder: Sendable {
