@@ -39,6 +39,14 @@ package struct ByteStringTable {
         find(bytes, hash: hash(bytes))
     }
 
+    /// The number of the UTF-8 of `text`, or nil.
+    ///
+    /// `readonly` says that the call changes nothing: without it the compiler copies the table for each call.
+    @_effects(readonly)
+    package func find(_ text: borrowing String) -> Int? {
+        text.withRawUTF8 { find($0, hash: hash($0)) }
+    }
+
     @inline(__always)
     private func find(_ bytes: UnsafeRawBufferPointer, hash: UInt32) -> Int? {
         let slots = slots.span

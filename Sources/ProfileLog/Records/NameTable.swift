@@ -113,7 +113,7 @@ package struct NameMap: Sendable {
 
     @inline(__always)
     package func number(_ name: borrowing Name) -> UInt32? {
-        name.text.withRawUTF8 { content.value.table.find($0) }.map { UInt32($0) + 1 }
+        content.value.table.find(name.text).map { UInt32($0) + 1 }
     }
 }
 
