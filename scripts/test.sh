@@ -19,8 +19,7 @@ output=$(mktemp)
 trap 'rm -f "$output"' EXIT
 # A service has a descriptor for each connection.
 ulimit -n "$(ulimit -Hn)"
-# Stores lie on disk, where syncs are real; TMPDIR=/dev/shm runs faster.
-export TMPDIR="${TMPDIR:-/tmp}"
+# Stores are in memory if /dev/shm has 2 GiB free (Tests/Support/TestFolders.swift); `make test TMPDIR=/tmp` puts them on disk.
 # Without a bound Swift Testing begins all tests at once: hundreds of services and stores share two cores, and each test takes as long as all.
 export SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=$((3 * $(nproc)))
 if ! swift test --skip-build "${filter[@]}" 2>&1 | tee "$output"; then

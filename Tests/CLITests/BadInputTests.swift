@@ -168,8 +168,7 @@ struct BadInputTests {
     func damage() throws {
         let cli = try CLI()
         try cli.succeed("log", "event", "jane", "a-name-to-be-damaged", "-p", "text=needle-in-the-record")
-        let data = URL(filePath: cli.store).appending(path: "data.mdb")
-        var bytes = try Data(contentsOf: data)
+        var bytes = try Data(contentsOf: cli.file)
         var range = bytes.startIndex..<bytes.endIndex
         var count = 0
         while let found = bytes.range(of: Data("needle".utf8), in: range) {
@@ -178,7 +177,7 @@ struct BadInputTests {
             count += 1
         }
         #expect(count > 0)
-        try bytes.write(to: data)
+        try bytes.write(to: cli.file)
         let check = try cli.run("check")
         #expect(check.status == 2, "\(check.output) \(check.errors)")
         #expect(check.output.contains("log 2  the checksum is wrong"), "\(check.output)")

@@ -6,7 +6,6 @@ import Testing
 struct BrokenPageTests {
     private static let pageBytes = PageOwners.pageBytes
     private let cli: CLI
-    private let file: URL
     private let whole: Data
     private let owners: PageOwners
 
@@ -15,16 +14,13 @@ struct BrokenPageTests {
         let cli = try CLI()
         try cli.succeed("simulate", "--devices", "30", "--days", "40")
         for _ in 0..<2 { try cli.succeed("log", "event", "jane", "a") }
-        return try Data(contentsOf: URL(filePath: cli.store).appending(path: "data.mdb"))
+        return try Data(contentsOf: cli.file)
     }
 
     init() throws {
-        cli = try CLI()
         whole = try Self.sample.get()
+        cli = try CLI(whole)
         owners = PageOwners(whole)
-        try FileManager.default.createDirectory(atPath: cli.store, withIntermediateDirectories: true)
-        file = URL(filePath: cli.store).appending(path: "data.mdb")
-        try whole.write(to: file)
     }
 
     /// Writes the file with other bytes in `page`.
@@ -32,7 +28,7 @@ struct BrokenPageTests {
         var broken = whole
         let begin = page * Self.pageBytes
         broken.replaceSubrange(begin..<begin + Self.pageBytes, with: garbage.bytes(page, of: whole))
-        try broken.write(to: file)
+        try broken.write(to: cli.file)
     }
 
     /// What a page may hold after a fault of the disk.

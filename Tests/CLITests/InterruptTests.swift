@@ -4,26 +4,16 @@ import Testing
 /// Long work that Ctrl-C stops at a good place. Each script waits until the work has begun: a file of it is there.
 @Suite("Ctrl-C")
 struct InterruptTests {
-    private let cli: CLI
-
-    init() throws { cli = try CLI() }
-
     /// The file of a store that is large enough for its copy to take a while.
     private static let large = Result {
         let cli = try CLI()
-        try cli.succeed("generate", "--events", "200000", "--users", "500", "-o", "events.jsonl")
+        try cli.succeed("generate", "--events", "50000", "--users", "500", "-o", "events.jsonl")
         try cli.succeed("import", "events.jsonl")
-        return try Data(contentsOf: URL(filePath: cli.store).appending(path: "data.mdb"))
-    }
-
-    private func fill() throws {
-        let folder = URL(filePath: cli.store)
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        try Self.large.get().write(to: folder.appending(path: "data.mdb"))
+        return try Data(contentsOf: cli.file)
     }
 
     /// Runs `profilecli` with `arguments`, and presses Ctrl-C when `file` is there.
-    private func interrupt(_ arguments: [String], when file: String) throws -> CLI.Outcome {
+    private func interrupt(_ cli: CLI, _ arguments: [String], when file: String) throws -> CLI.Outcome {
         let script = """
             "$0" "$@" & until [ -s \(file) ] || ! kill -0 $!; do sleep 0.01; done; kill -INT $!; wait $!
             """
@@ -33,8 +23,8 @@ struct InterruptTests {
 
     @Test("A stopped copy is resumed by the same command")
     func copy() throws {
-        try fill()
-        let stopped = try interrupt(["replay", "--into", "copy"], when: "copy/data.mdb")
+        let cli = try CLI(Self.large.get())
+        let stopped = try interrupt(cli, ["replay", "--into", "copy"], when: "copy/data.mdb")
         #expect(stopped.status == 130, "\(stopped.errors)")
         #expect(stopped.errors.contains("the copy goes on where it stopped"))
         try cli.succeed("replay", "--into", "copy")
@@ -43,8 +33,8 @@ struct InterruptTests {
 
     @Test("A stopped compaction leaves the store unchanged")
     func compact() throws {
-        try fill()
-        let stopped = try interrupt(["compact"], when: "store/compact/data.mdb")
+        let cli = try CLI(Self.large.get())
+        let stopped = try interrupt(cli, ["compact"], when: "store/compact/data.mdb")
         #expect(stopped.status == 130, "\(stopped.errors)")
         #expect(stopped.errors.contains("is unchanged"))
         let files = try FileManager.default.contentsOfDirectory(atPath: cli.store)
@@ -54,13 +44,14 @@ struct InterruptTests {
 
     @Test("An import that is stopped while it skips stored lines says how many it knows of")
     func skipping() throws {
+        let cli = try CLI()
         let lines = (1...2_500).map { #"{"kind":"custom_event","user":"u","name":"e\#($0)"}"# }
         let file = try cli.write(lines.joined(separator: "\n") + "\n", as: "events.jsonl")
         try cli.succeed("import", file, "--name", "n")
-        var stopped = try interruptSkipping(after: 1)
+        var stopped = try interruptSkipping(cli, after: 1)
         for seconds in [4, 16, 64] where stopped.errors.contains("nothing was stored") {
             // A busy machine has not come to the end of the first chunk.
-            stopped = try interruptSkipping(after: seconds)
+            stopped = try interruptSkipping(cli, after: seconds)
         }
         #expect(
             stopped.errors.contains(/Stopped by Ctrl-C; the first [12],000 events of pipe are stored\./),
@@ -68,7 +59,7 @@ struct InterruptTests {
     }
 
     /// Imports `events.jsonl` again, from a pipe that does not end, and stops that some seconds after all is written.
-    private func interruptSkipping(after seconds: Int) throws -> CLI.Outcome {
+    private func interruptSkipping(_ cli: CLI, after seconds: Int) throws -> CLI.Outcome {
         // More than a pipe holds: when all is written, the program reads.
         let script = """
             rm -f pipe; mkfifo pipe; "$0" import pipe --name n & program=$!
@@ -81,7 +72,8 @@ struct InterruptTests {
 
     @Test("A stopped simulation keeps what it made so far")
     func simulate() throws {
-        let stopped = try interrupt(["simulate", "--devices", "300", "--days", "60"], when: "store/data.mdb")
+        let cli = try CLI()
+        let stopped = try interrupt(cli, ["simulate", "--devices", "300", "--days", "60"], when: "store/data.mdb")
         #expect(stopped.status == 130, "\(stopped.errors)")
         #expect(stopped.errors.contains("stopped by Ctrl-C"))
         #expect(try cli.succeed("check").output.hasPrefix("Sound"))

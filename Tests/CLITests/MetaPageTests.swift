@@ -5,11 +5,9 @@ import Testing
 @Suite("A broken meta page: a sentence, never a crash")
 struct MetaPageTests {
     private let cli: CLI
-    private let file: URL
 
     init() throws {
         cli = try CLI()
-        file = URL(filePath: cli.store).appending(path: "data.mdb")
         for name in ["a", "b", "c"] { try cli.succeed("log", "event", "jane", name) }
     }
 
@@ -24,14 +22,14 @@ struct MetaPageTests {
 
     /// Writes `value` over a field of the page that was written last.
     private func put(_ value: UInt64, in field: Field) throws {
-        var data = try Data(contentsOf: file)
+        var data = try Data(contentsOf: cli.file)
         func commit(_ page: Int) -> UInt64 {
             data.withUnsafeBytes { $0.loadUnaligned(fromByteOffset: page + Field.commit.rawValue, as: UInt64.self) }
         }
         let begin = (commit(0) > commit(PageOwners.pageBytes) ? 0 : PageOwners.pageBytes) + field.rawValue
         let bytes = withUnsafeBytes(of: value) { Data($0.prefix(field == .pageBytes ? 4 : 8)) }
         data.replaceSubrange(begin..<begin + bytes.count, with: bytes)
-        try data.write(to: file)
+        try data.write(to: cli.file)
     }
 
     static let damages: [(Field, UInt64)] = [

@@ -8,6 +8,8 @@ final class CLI: Sendable {
     let folder: URL
     /// The store that commands use.
     var store: String { folder.appending(path: "store").path }
+    /// The file of that store.
+    var file: URL { folder.appending(path: "store/data.mdb") }
 
     /// What a run left behind.
     struct Outcome: Sendable {
@@ -21,6 +23,13 @@ final class CLI: Sendable {
     init() throws {
         folder = TestFolders.new("profilecli")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    }
+
+    /// With a store whose file holds `data`.
+    convenience init(_ data: Data) throws {
+        try self.init()
+        try FileManager.default.createDirectory(atPath: store, withIntermediateDirectories: true)
+        try data.write(to: file)
     }
 
     deinit { try? FileManager.default.removeItem(at: folder) }

@@ -85,6 +85,9 @@ final class Service: @unchecked Sendable {
         return try #require(field.flatMap { Double($0.dropFirst(3)) })
     }
 
+    /// How the process ended; nil while it runs.
+    var end: Int32? { process.end }
+
     /// Sends a signal.
     func signal(_ signal: Int32) { process.signal(signal) }
 
