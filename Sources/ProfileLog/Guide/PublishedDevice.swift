@@ -187,6 +187,8 @@ private struct RunningFlush {
     var stages: [[PendingKind]]
     /// What other processes were writing when the app was launched.
     let beingSaved: [Position]
+    /// What was due and lay in a list that the launch passes over (1). It may lie in one that it flushes too.
+    let passedOver: [Position]
     /// It dies before a removal (24).
     var crashes = false
     /// From this call on the SDK stores nothing (25).
@@ -390,18 +392,22 @@ extension PublishedDevice {
         self.user = user
         launches += 1
         if launches.isMultiple(of: policy.conditions.launchesPerUpdate) { updates += 1 }
+        var passedOver: [Position] = []
         if settings.isSDKEnabled {
-            noteDue(kinds)
+            passedOver = noteDue(kinds)
         } else if !has(.refusalIgnored) {
             // A disabled SDK takes nothing, and what waits goes on waiting.
             return
         }
         if kind == .return, has(.returnDoesNotFlush) {
             for position in waiting(kinds) + beingSaved(kinds) { miss(position, .returnDoesNotFlush, .delayed) }
+            for position in passedOver { miss(position, .eventSavedAsAttributes, .delayed) }
             return
         }
         let stages = has(.noOrderAcrossLists) ? kinds.sorted().map { [$0] } : [kinds.sorted()]
-        var flush = RunningFlush(launch: kind, kinds: kinds, time: time, stages: stages, beingSaved: beingSaved(kinds))
+        var flush = RunningFlush(
+            launch: kind, kinds: kinds, time: time, stages: stages, beingSaved: beingSaved(kinds),
+            passedOver: passedOver)
         let count = seenLists(kinds).reduce(0) { $0 + (isMismatched($1.value) ? 0 : $1.value.entries.count) }
         if count > 0 {
             flushes += 1
@@ -417,8 +423,8 @@ extension PublishedDevice {
 
     private var scenes: Int { has(.flushedTwice) ? policy.conditions.scenes : 1 }
 
-    /// Notes what `.standard` delivers now, and what of it this flush will not find.
-    private mutating func noteDue(_ kinds: Set<PendingKind>) {
+    /// Notes what `.standard` delivers now. Returns what of it lies in a list that this launch passes over (1).
+    private mutating func noteDue(_ kinds: Set<PendingKind>) -> [Position] {
         let due = Set(
             items.filter { kinds.contains($1.saved.content.kind) && settings.appSees($1.saved.storage) }.keys)
         for position in due { items[position]?.isDue = true }
@@ -436,11 +442,8 @@ extension PublishedDevice {
             }
         }
 
-        // What lies in a list that this launch passes over (1).
         let passed = PendingKind.all.subtracting(kinds)
-        for position in waiting(passed) + beingSaved(passed) where due.contains(position) {
-            miss(position, .eventSavedAsAttributes, .delayed)
-        }
+        return (waiting(passed) + beingSaved(passed)).filter(due.contains)
     }
 
     /// Flushes stage by stage, up to a removal that is still to come, a crash, or the end.
@@ -467,6 +470,7 @@ extension PublishedDevice {
         }
         noteOvertaking()
         for position in flush?.beingSaved ?? [] { miss(position, .savesOverwriteEachOther, .delayed) }
+        for position in flush?.passedOver ?? [] { miss(position, .eventSavedAsAttributes, .delayed) }
         flush = nil
         endLeaving()
     }

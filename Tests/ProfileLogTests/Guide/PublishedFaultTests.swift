@@ -45,6 +45,17 @@ struct PublishedContentTests {
             }
     }
 
+    @Test("1: an event that lies in two lists is delayed only if the launch flushes neither")
+    func eventInTwoLists() {
+        story(.eventSavedAsAttributes, under: { $0.languages = ["app": .swift, "watch": .swift] })
+            .saves(.event("a"), by: "watch").saves(.event("b"), by: "push").launches(flushing: [.customEvents])
+            .launches().then { end in
+                #expect(end.order == [1, 1, 2])
+                #expect(end.effects(of: 1) == [.doubled, .becameAttributes])
+                #expect(end.effects(of: 2) == [.becameAttributes, .delayed])
+            }
+    }
+
     @Test("2, 3: a property event_name is taken for the name")
     func eventName() {
         story(.nameReplacedByProperty, .nameIsNoString).saves(.event("a", ["event_name": "b", "n": 1]))
