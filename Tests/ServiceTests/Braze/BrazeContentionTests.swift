@@ -95,6 +95,43 @@ struct BrazeContentionTests {
         }
     }
 
+    /// The email leads to more users than may be read while all writers wait, and another process gives it to a further
+    /// one whenever the service has read them.
+    @Test("Over HTTP that answer says when to try again")
+    func retryAfter() async throws {
+        let folder = try Service.newFolder()
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let log = try EventLog(path: folder.appendingPathComponent("store").path, create: true)
+        let email = ProfileEvent.userAttributesChanged([UserAttributeChange(.email, .string("a@example.com"))])
+        func give(to users: Range<Int>) throws {
+            var builder = log.prepare()
+            for user in users {
+                try builder.add(email, EventContext(source: .rest), to: .externalID("u\(user)"))
+            }
+            _ = try log.commit(builder.finish())
+        }
+        var users = 0
+        while users <= DecisionView.Effort.underLock.mostReads {
+            try give(to: users..<users + 500)
+            users += 500
+        }
+        let service = try await Service(in: folder)
+        let isAnswered = Mutex(false)
+        async let answer = {
+            defer { isAnswered.withLock { $0 = true } }
+            return try await service.post("/users/track", #"{"attributes":[{"email":"a@example.com","a":1}]}"#)
+        }()
+        while !isAnswered.withLock({ $0 }) {
+            try give(to: users..<users + 1)
+            users += 1
+            try await Task.sleep(for: .milliseconds(2))
+        }
+        let refused = try await answer
+        #expect(refused.status == 503 && refused.json.at("code") == "busy", "\(refused)")
+        #expect(refused.headers["retry-after"] == "1")
+        #expect(try await service.stop() == 0)
+    }
+
     @Test("A request is decided though somebody is erased at each step")
     func erasedAtEachStep() async throws {
         try await withWriter { (api) async throws in
