@@ -1,6 +1,6 @@
 # make demo            builds in release and plays the whole story on a store of its own
 # make test            builds and runs all tests; random tests in their short form
-# make test-long       runs the random tests in their full form: more seeds, rounds and steps
+# make test-long       runs the random tests alone, in their full form: more seeds, rounds and steps
 # make digest          folds the same events in release as the tests do in debug: the bytes must be equal
 # make compatibility   runs Braze clients from PyPI against the built profiled (PROFILED=FILE for another than .build/debug/profiled)
 #
