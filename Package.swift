@@ -57,19 +57,26 @@ let package = Package(
             name: "ProfileLog", dependencies: ["ProfileLogGuide"], path: "Sources/ProfileLog/ProfileLog",
             swiftSettings: settings),
         .target(
-            name: "ProfileLogAPI", dependencies: ["ProfileLog", .product(name: "Yams", package: "Yams")],
+            name: "ProfileLogRequests", dependencies: ["ProfileLogGuide"], path: "Sources/ProfileLog/Requests",
             swiftSettings: settings),
+        .target(
+            name: "ProfileLogNativeAPI", dependencies: ["ProfileLogRequests"], path: "Sources/ProfileLog/NativeAPI",
+            swiftSettings: settings),
+        .target(
+            name: "ProfileLogBrazeAPI",
+            dependencies: ["ProfileLogRequests", .product(name: "Yams", package: "Yams")],
+            path: "Sources/ProfileLog/BrazeAPI", swiftSettings: settings),
         .executableTarget(
             name: "profilecli",
             dependencies: [
-                "ProfileLog", "ProfileLogAPI",
+                "ProfileLog", "ProfileLogNativeAPI",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: settings),
         .executableTarget(
             name: "profiled",
             dependencies: [
-                "CMalloc", "ProfileLog", "ProfileLogAPI",
+                "CMalloc", "ProfileLog", "ProfileLogBrazeAPI", "ProfileLogNativeAPI",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
@@ -91,7 +98,9 @@ let package = Package(
             swiftSettings: settings),
         .testTarget(name: "CrashTests", dependencies: ["ProfileLog", "TestSupport"], swiftSettings: settings),
         .testTarget(
-            name: "ServiceTests", dependencies: ["ProfileLogAPI", "ProfileLog", "TestSupport"], swiftSettings: settings),
+            name: "ServiceTests",
+            dependencies: ["ProfileLogBrazeAPI", "ProfileLogNativeAPI", "ProfileLog", "TestSupport"],
+            swiftSettings: settings),
         .testTarget(
             name: "EmbeddingTests", dependencies: ["ProfileLog"], packageAccess: false, swiftSettings: settings),
         .testTarget(name: "ProfileLogTests", dependencies: ["ProfileLog", "TestSupport"], swiftSettings: settings),

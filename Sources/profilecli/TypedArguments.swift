@@ -1,5 +1,5 @@
 internal import ArgumentParser
-internal import ProfileLogAPI
+internal import ProfileLogNativeAPI
 
 /// What was typed, in the order that the argument parser wants: options that precede a subcommand come after it.
 ///

@@ -1,5 +1,5 @@
 internal import ProfileLog
-internal import ProfileLogAPI
+internal import ProfileLogRequests
 internal import Synchronization
 
 /// What the service counts and measures, in the text format of Prometheus; docs/service.md lists the names.

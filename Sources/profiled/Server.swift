@@ -4,7 +4,7 @@ internal import HummingbirdCore
 internal import Logging
 internal import NIOCore
 internal import ProfileLog
-internal import ProfileLogAPI
+internal import ProfileLogRequests
 internal import ServiceLifecycle
 internal import UnixSignals
 

@@ -1,6 +1,6 @@
 import Foundation
 import ProfileLog
-import ProfileLogAPI
+import ProfileLogRequests
 import Testing
 
 /// Whatever is sent, the service neither ends nor hangs nor answers 5xx, and stores nothing that was not sent whole.
@@ -130,7 +130,7 @@ struct BadHTTPTests {
             let connection = try RawConnection(service)
             connection.post("/v1/nothing", #"{"a":1}"#)
             connection.post("/v1/log/event", "{", headers: "")
-            connection.post("/v1/log/event", String(repeating: " ", count: API.maxBodyBytes + 1))
+            connection.post("/v1/log/event", String(repeating: " ", count: APIRouter.maxBodyBytes + 1))
             connection.post("/v1/log/event", Self.event)
             let text = connection.read(until: "\"position\":2")
             let statuses = text.components(separatedBy: "HTTP/1.1 ").dropFirst().map { $0.prefix(3) }
@@ -222,12 +222,12 @@ struct BadHTTPTests {
         try await withService(arguments: ["--body-memory", "1"]) { service in
             let announced = try (0..<20).map { _ in
                 let connection = try RawConnection(service)
-                connection.post("/v1/log/event", "", length: API.maxBodyBytes)
+                connection.post("/v1/log/event", "", length: APIRouter.maxBodyBytes)
                 return connection
             }
             #expect(try await service.post("/v1/log/event", Self.event).status == 200)
             var large: RawConnection? = try RawConnection(service)
-            large?.post("/v1/log/event", String(repeating: " ", count: 1 << 20), length: API.maxBodyBytes)
+            large?.post("/v1/log/event", String(repeating: " ", count: 1 << 20), length: APIRouter.maxBodyBytes)
             var statuses: [Int] = []
             for _ in 0..<500 where statuses.last != 429 {
                 statuses.append(try await service.post("/v1/log/event", Self.event).status)
@@ -256,7 +256,7 @@ struct BadHTTPTests {
                 #expect(connection.read(until: "\"position\":\(position),").hasPrefix("HTTP/1.1 200 "))
             }
             let large = try RawConnection(service)
-            large.send("\(head)\(API.maxBodyBytes + 1)\r\n\r\n")
+            large.send("\(head)\(APIRouter.maxBodyBytes + 1)\r\n\r\n")
             #expect(large.read(until: "too_large").hasPrefix("HTTP/1.1 413 "))
         }
     }

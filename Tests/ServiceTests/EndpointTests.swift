@@ -1,6 +1,6 @@
 import Foundation
 import ProfileLog
-import ProfileLogAPI
+import ProfileLogRequests
 import Testing
 
 @Suite("Every endpoint over HTTP")
@@ -155,7 +155,7 @@ struct EndpointTests {
             #expect(rest.at("waiting") == 0)
             let users = try await service.get("/v1/users?limit=1").json
             #expect(users.at("users.0.ids") == .array(["device:d1", "ana"]))
-            #expect(try await service.get("/").json.at("endpoints").count == API.endpoints.count + 6)
+            #expect(try await service.get("/").json.at("endpoints").count == API.table.endpoints.count + 6)
             #expect(try await service.get("/health").json.at("status") == "ok")
             let page = try await service.get("/", headers: ["Accept": "text/html"])
             #expect(page.headers["content-type"]?.hasPrefix("text/html") == true)

@@ -1,6 +1,6 @@
 import Foundation
 import ProfileLog
-import ProfileLogAPI
+import ProfileLogRequests
 import Testing
 
 @Suite("What is wrong is said")
@@ -154,7 +154,7 @@ struct ErrorTests {
                 #expect(try await service.get(path).json.at("code") == "unknown_path", "\(path)")
             }
             let large = try await service.send(
-                "POST", "/v1/log/event", body: [UInt8](repeating: 0x20, count: API.maxBodyBytes + 1))
+                "POST", "/v1/log/event", body: [UInt8](repeating: 0x20, count: APIRouter.maxBodyBytes + 1))
             #expect(large.status == 413)
             #expect(large.json.at("code") == "too_large")
             #expect(try await service.get("/v1/profile?user=%ff").status == 400)

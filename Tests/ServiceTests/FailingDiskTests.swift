@@ -1,6 +1,6 @@
 import Foundation
 import ProfileLog
-import ProfileLogAPI
+import ProfileLogRequests
 import Testing
 
 /// The service on a disk that fails at a chosen write or sync: what it answers, and what is in the store afterwards.

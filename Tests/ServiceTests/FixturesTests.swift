@@ -1,6 +1,6 @@
 import Foundation
 import ProfileLog
-import ProfileLogAPI
+import ProfileLogNativeAPI
 import Testing
 
 @Suite("Fixtures")

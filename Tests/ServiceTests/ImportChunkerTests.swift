@@ -1,5 +1,4 @@
-import ProfileLog
-import ProfileLogAPI
+import ProfileLogNativeAPI
 import Testing
 
 @testable import ProfileLogLog

@@ -1,6 +1,6 @@
 import Foundation
 import ProfileLog
-import ProfileLogAPI
+import ProfileLogRequests
 import TestSupport
 import Testing
 
@@ -493,12 +493,12 @@ struct KeyTests {
     @Test("Every endpoint has a permission that a key can be given")
     func everyEndpoint() {
         let open = ["/exports/{file}"]
-        for endpoint in API.endpoints where !open.contains(endpoint.path) {
-            #expect(endpoint.permission.map(Endpoint.permissions.contains) == true, "\(endpoint.path)")
+        for endpoint in API.table.endpoints where !open.contains(endpoint.path) {
+            #expect(endpoint.permission.map(API.table.permissions.contains) == true, "\(endpoint.path)")
         }
-        #expect(Endpoint.permissions.contains("users.track"))
-        #expect(API.endpoint(.post, "/users/export/ids")?.permission == "users.export.ids")
-        #expect(API.endpoint(.get, "/v1/devices/d")?.permission == "v1.read")
-        #expect(API.endpoint(.post, "/v1/devices/d/launch")?.permission == "v1.write")
+        #expect(API.table.permissions.contains("users.track"))
+        #expect(API.table.endpoint(.post, "/users/export/ids")?.permission == "users.export.ids")
+        #expect(API.table.endpoint(.get, "/v1/devices/d")?.permission == "v1.read")
+        #expect(API.table.endpoint(.post, "/v1/devices/d/launch")?.permission == "v1.write")
     }
 }

@@ -3,7 +3,8 @@ import ProfileLog
 import Synchronization
 import Testing
 
-@testable import ProfileLogAPI
+@testable import ProfileLogNativeAPI
+@testable import ProfileLogRequests
 
 @Suite("Whom an address means when a write is stored")
 struct MeantUserTests {

@@ -1,7 +1,8 @@
 import ProfileLog
 import Testing
 
-@testable import ProfileLogAPI
+@testable import ProfileLogNativeAPI
+@testable import ProfileLogRequests
 
 @Suite("What programs of other versions stored and exported")
 struct OlderAndNewerTests {

@@ -1,6 +1,6 @@
 import Foundation
 import ProfileLog
-import ProfileLogAPI
+import ProfileLogRequests
 import Testing
 
 @Suite("The description for programs")
@@ -34,7 +34,8 @@ struct OpenAPITests {
                     #expect(inPath.allSatisfy { $0.at("required") == true })
                 }
             }
-            let known = API.endpoints.map { "\($0.method.rawValue) \($0.path)" } + Self.ownPaths.map { "GET \($0)" }
+            let known =
+                API.table.endpoints.map { "\($0.method.rawValue) \($0.path)" } + Self.ownPaths.map { "GET \($0)" }
             #expect(described == Set(known))
             // And what it names is there.
             for path in Self.ownPaths { #expect(try await service.get(path).status == 200, "\(path)") }
@@ -69,11 +70,11 @@ struct OpenAPITests {
     func null() async throws {
         try await withService(arguments: ["--ephemeral"]) { service in
             let paths = try await service.get("/openapi.json").json.at("paths")
-            for endpoint in API.endpoints where endpoint.method == .post {
+            for endpoint in API.table.endpoints where endpoint.method == .post {
                 let operation = members(paths).first { $0.name == endpoint.path }?.value.at("post") ?? .null
                 let schema = operation.at("requestBody.content")[Name("application/json")]?.at("schema") ?? .null
                 let path = endpoint.path.replacingOccurrences(of: "{device}", with: "d")
-                for input in endpoint.inputs ?? [] where !input.isRequired && input.kind != .any {
+                for input in endpoint.inputs where !input.isRequired && input.kind != .any {
                     let type = schema.at("properties")[Name(input.name)]?.at("type") ?? .null
                     #expect(type == .array([.string(input.kind.rawValue), "null"]), "\(path) \(input.name)")
                     let answer = try await service.post(path, #"{"\#(input.name)":null}"#)
@@ -98,7 +99,7 @@ struct OpenAPITests {
     func bodies() async throws {
         try await withService { service in
             let paths = try await service.get("/openapi.json").json.at("paths")
-            for endpoint in API.endpoints {
+            for endpoint in API.table.endpoints {
                 guard case .object(let all)? = paths[Name(endpoint.path)] else { continue }
                 let method = endpoint.method.rawValue.lowercased()
                 let operation = all.first { $0.key.text == method }?.value ?? .null
@@ -120,8 +121,8 @@ struct OpenAPITests {
     @Test("A native endpoint takes what is declared, and refuses all else by name")
     func inputs() async throws {
         try await withService(arguments: ["--ephemeral"]) { service in
-            for endpoint in API.endpoints where endpoint.isNative {
-                let inputs = try #require(endpoint.inputs, "\(endpoint.path)")
+            for endpoint in API.table.endpoints where endpoint.isNative {
+                let inputs = endpoint.inputs
                 let path = endpoint.path.replacingOccurrences(of: "{device}", with: "d")
                 var remedy: String
                 var declared = inputs.map(\.name).sorted()
@@ -156,7 +157,7 @@ struct OpenAPITests {
         ]
         try await withService { service in
             let paths = try await service.get("/openapi.json").json.at("paths")
-            let endpoints = API.endpoints.filter { $0.method == .get && !$0.isNative }
+            let endpoints = API.table.endpoints.filter { $0.method == .get && !$0.isNative }
             #expect(Set(endpoints.map(\.path)) == Set(expected.keys))
             for endpoint in endpoints {
                 let path = try #require(members(paths).first { $0.name == endpoint.path })
@@ -173,7 +174,7 @@ struct OpenAPITests {
                     return words.joined(separator: " ")
                 }
                 #expect(described == expected[endpoint.path], "\(endpoint.path)")
-                for input in endpoint.inputs ?? [] {
+                for input in endpoint.inputs {
                     guard let limits = input.limits else { continue }
                     func status(_ value: String) async throws -> Int {
                         try await service.get("\(endpoint.path)?email=a@example.com&\(input.name)=\(value)").status
@@ -190,15 +191,15 @@ struct OpenAPITests {
     @Test("What is required is required")
     func required() async throws {
         try await withService { service in
-            for endpoint in API.endpoints where endpoint.isNative {
-                for input in endpoint.inputs ?? [] where input.isRequired {
-                    let others = (endpoint.inputs ?? []).filter { $0.isRequired && $0 != input }
+            for endpoint in API.table.endpoints where endpoint.isNative {
+                for input in endpoint.inputs where input.isRequired {
+                    let others = endpoint.inputs.filter { $0.isRequired && $0 != input }
                     let answer: Service.Reply
                     if endpoint.method == .get {
                         answer = try await service.get(endpoint.path)
                     } else {
                         // Others whom a request may need all the same: a user is one of them.
-                        let names = (endpoint.inputs ?? []).map(\.name)
+                        let names = endpoint.inputs.map(\.name)
                         var members = others.map { #""\#($0.name)":\#(Self.sample($0))"# }
                         if names.contains("user"), input.name != "user", !others.contains(where: { $0.name == "user" })
                         {

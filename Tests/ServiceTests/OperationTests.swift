@@ -1,5 +1,5 @@
 import ProfileLog
-import ProfileLogAPI
+import ProfileLogRequests
 import Testing
 
 @Suite("Attribute operations as JSON")

@@ -1,6 +1,6 @@
 import Foundation
 import ProfileLog
-import ProfileLogAPI
+import ProfileLogRequests
 import Testing
 
 /// The writer's queue is bounded: what comes beyond is refused at once, with nothing stored.

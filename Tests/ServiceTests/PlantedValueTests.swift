@@ -1,6 +1,6 @@
 import Foundation
 import ProfileLog
-import ProfileLogAPI
+import ProfileLogNativeAPI
 import TestSupport
 import Testing
 
@@ -109,7 +109,7 @@ struct PlantedValueTests {
 
     /// The bodies of `endpoint` with a planted value.
     private static func bodies(of endpoint: Endpoint) throws -> [(field: String, body: String)] {
-        let inputs = endpoint.inputs ?? []
+        let inputs = endpoint.inputs
         let broken = ["{\"a\":\"\(word)\"", "{\"a\":\"\(word)", #"{"a":"\#(word)","a":1}"#]
         var bodies = (shapes + broken).map { (field: "", body: $0) }
         for input in inputs {
@@ -173,7 +173,7 @@ struct PlantedValueTests {
             // A user who has values, for errors that are about a profile.
             let attributes = #"{"external_id":"u","email":"a@example.com","own":"\#(Self.word)"}"#
             #expect(try await service.post("/users/track", #"{"attributes":[\#(attributes)]}"#).status == 201)
-            for endpoint in API.endpoints where endpoint.method == .post && endpoint.path.hasPrefix(prefix) {
+            for endpoint in API.table.endpoints where endpoint.method == .post && endpoint.path.hasPrefix(prefix) {
                 if others.contains(where: { endpoint.path.hasPrefix($0) }) { continue }
                 // Its answers are those of `/users/track`.
                 if endpoint.path == "/users/track/bulk" { continue }
@@ -189,13 +189,13 @@ struct PlantedValueTests {
     @Test("In a query, a path and a header")
     func elsewhere() async throws {
         try await withTalkativeService(endedBy: SIGTERM) { service in
-            for endpoint in API.endpoints {
+            for endpoint in API.table.endpoints {
                 let method = endpoint.method.rawValue
                 let plain = endpoint.path.replacingOccurrences(of: "{device}", with: "d")
                 // A position that does not come would be waited for.
-                let names = (endpoint.inputs ?? []).map(\.name).filter { $0 != "wait_for" }
+                let names = endpoint.inputs.map(\.name).filter { $0 != "wait_for" }
                 for name in names + ["unknown", "api_key"] {
-                    let others = (endpoint.inputs ?? []).filter { $0.isRequired && $0.name != name }
+                    let others = endpoint.inputs.filter { $0.isRequired && $0.name != name }
                         .map { "&\($0.name)=u" }.joined()
                     for value in [
                         Self.word, Self.number, "-\(Self.number)", "\(Self.word):\(Self.word)", "\(Self.word)%zz",

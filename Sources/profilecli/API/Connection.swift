@@ -1,5 +1,5 @@
 internal import ProfileLog
-internal import ProfileLogAPI
+internal import ProfileLogNativeAPI
 internal import Synchronization
 
 /// Something that answers requests of the native JSON API: a store in this process, or a service.
@@ -44,9 +44,9 @@ func parameters(_ parameters: (name: String, value: String?)...) -> [(name: Stri
 
 /// The store's own API, called without a network.
 struct LocalAPI: Connection {
-    private let api: API
+    private let api: APIRouter
 
-    init(_ log: EventLog) { api = API(log: log) }
+    init(_ log: EventLog) { api = APIRouter(NativeAPI(RequestStore(log))) }
 
     func answer(_ request: APIRequest) async throws -> APIAnswer { await api.answer(request) }
 }

@@ -1,5 +1,5 @@
 internal import Foundation
-internal import ProfileLogAPI
+internal import ProfileLogNativeAPI
 
 #if canImport(FoundationNetworking)
     internal import FoundationNetworking

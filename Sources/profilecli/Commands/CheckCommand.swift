@@ -1,6 +1,6 @@
 internal import ArgumentParser
 internal import ProfileLog
-internal import ProfileLogAPI
+internal import ProfileLogNativeAPI
 
 /// `profilecli check`
 struct CheckCommand: ParsableCommand {
@@ -39,7 +39,7 @@ struct CheckCommand: ParsableCommand {
             // Before the store is opened, which reads some of everything.
             if try StoreFolder(path: path) == .store { try EventLog.readThrough(path: path, telling: tell) }
             // With all projections whose states `profiled` keeps.
-            let log = try store.place.open(projections: API.projections)
+            let log = try store.place.open(projections: RequestStore.projections)
             let report = try log.check(progress: tell)
             bar.clear()
             try Output.print(

@@ -1,6 +1,6 @@
 internal import ArgumentParser
 internal import ProfileLog
-internal import ProfileLogAPI
+internal import ProfileLogNativeAPI
 
 /// `profilecli launch`
 struct LaunchCommand: AsyncParsableCommand {

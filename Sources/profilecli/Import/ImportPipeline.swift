@@ -1,6 +1,6 @@
 internal import Dispatch
 internal import ProfileLog
-internal import ProfileLogAPI
+internal import ProfileLogNativeAPI
 internal import Synchronization
 
 /// A thread that reads ahead: it makes chunks while its caller commits earlier ones, at most a few at a time.

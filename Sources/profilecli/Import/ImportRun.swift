@@ -1,5 +1,5 @@
 internal import ProfileLog
-internal import ProfileLogAPI
+internal import ProfileLogNativeAPI
 internal import Synchronization
 
 /// One import: commits the chunks that the pipeline makes, in order, until the end, an error, or Ctrl-C.

@@ -1,6 +1,6 @@
 internal import ArgumentParser
 internal import ProfileLog
-internal import ProfileLogAPI
+internal import ProfileLogNativeAPI
 
 /// DEVICE, of commands that do something to one.
 struct DeviceArgument: ParsableArguments {

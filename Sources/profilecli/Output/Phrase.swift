@@ -1,5 +1,5 @@
 internal import ProfileLog
-internal import ProfileLogAPI
+internal import ProfileLogNativeAPI
 
 /// Parts of answers in words.
 enum Phrase {

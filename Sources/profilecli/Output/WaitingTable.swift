@@ -1,5 +1,5 @@
 internal import ProfileLog
-internal import ProfileLogAPI
+internal import ProfileLogNativeAPI
 
 /// How long items have waited, list by list, for people.
 struct WaitingTable {

@@ -1,6 +1,6 @@
 internal import Foundation
 internal import ProfileLog
-internal import ProfileLogAPI
+internal import ProfileLogNativeAPI
 
 /// One export of what waits on a device for an app group, as a preferences file.
 struct UserDefaultsExport {

@@ -1,6 +1,6 @@
 internal import Foundation
 internal import ProfileLog
-internal import ProfileLogAPI
+internal import ProfileLogNativeAPI
 
 /// One import of an app group's preferences: each waiting item is saved on a device, as `profilecli save` would.
 ///

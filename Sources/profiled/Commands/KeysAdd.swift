@@ -1,7 +1,7 @@
 internal import ArgumentParser
 internal import Foundation
 internal import ProfileLog
-internal import ProfileLogAPI
+internal import ProfileLogRequests
 
 /// `profiled keys add`
 struct KeysAdd: ParsableCommand {
@@ -32,7 +32,7 @@ struct KeysAdd: ParsableCommand {
         if name.isEmpty || name.utf8.count > 200 || name.unicodeScalars.contains(where: { $0.value < 0x20 }) {
             throw ValidationError("--name must have 1 to 200 bytes, on one line.")
         }
-        let known = Endpoint.permissions + ["metrics", "all"]
+        let known = API.table.permissions + ["metrics", "all"]
         if permissionNames.isEmpty { throw ValidationError("--permissions must name at least one.") }
         for name in permissionNames where !known.contains(name) {
             throw ValidationError("\(name) is no permission; the permissions are \(known.joined(separator: ", ")).")
@@ -43,7 +43,9 @@ struct KeysAdd: ParsableCommand {
         try KeysCommand.reporting {
             let key = APIKey.random()
             // The store comes first: a folder with other files in it cannot become a store.
-            if store.keys == nil { _ = try EventLog(path: store.path, create: true, projections: API.projections) }
+            if store.keys == nil {
+                _ = try EventLog(path: store.path, create: true, projections: RequestStore.projections)
+            }
             try store.keyFile.update { keys in
                 guard !keys.contains(where: { $0.name == name }) else {
                     throw StartFailure(

@@ -2,7 +2,7 @@ internal import ArgumentParser
 internal import Foundation
 internal import Logging
 internal import ProfileLog
-internal import ProfileLogAPI
+internal import ProfileLogBrazeAPI
 
 /// `profiled serve`, which is also what `profiled` alone does.
 struct ServeCommand: AsyncParsableCommand {
@@ -72,7 +72,7 @@ struct ServeCommand: AsyncParsableCommand {
             var logOptions = LogOptions()
             logOptions.onCommit = { metrics.record($0) }
             let log = try EventLog(
-                path: store.path, create: true, options: logOptions, projections: API.projections)
+                path: store.path, create: true, options: logOptions, projections: RequestStore.projections)
             try fixtures?.load(into: log)
             try await server.run(LiveStore(LogWriter(log), workspace), portFile: portFile)
         }

@@ -1,7 +1,7 @@
 internal import ArgumentParser
 internal import Foundation
 internal import Logging
-internal import ProfileLogAPI
+internal import ProfileLogRequests
 
 /// How the service runs.
 struct ServiceOptions: ParsableArguments, Sendable {
@@ -118,7 +118,7 @@ struct ServiceOptions: ParsableArguments, Sendable {
         ] where !(1...86_400).contains(number) {
             throw ValidationError("--\(name) must be from 1 to 86400.")
         }
-        for path in rateLimits.flatMap(\.paths) where !API.endpoints.contains(where: { $0.path == path }) {
+        for path in rateLimits.flatMap(\.paths) where !API.table.endpoints.contains(where: { $0.path == path }) {
             throw ValidationError("--rate-limit names \(path), which is no endpoint; GET / lists them.")
         }
     }

@@ -1,7 +1,7 @@
 internal import Hummingbird
 internal import NIOCore
 internal import NIOHTTP1
-internal import ProfileLogAPI
+internal import ProfileLogRequests
 internal import Synchronization
 
 /// Reads the bodies of requests. Bounds each one in bytes and values, and all of them together in bytes;
@@ -27,7 +27,7 @@ final class BodyReader: Sendable {
     func read(_ request: Request, _ asked: RequestHeaders, _ connection: ConnectionContext) async -> Outcome {
         if let refusal = Self.refusal(of: asked) { return .refused(refusal) }
         let length = asked.contentLength.flatMap { Int($0) }
-        if let length, length > API.maxBodyBytes { return .refused(.tooLarge) }
+        if let length, length > APIRouter.maxBodyBytes { return .refused(.tooLarge) }
         if asked.asksFirst { await connection.inviteBody() }
         let outcome = await collect(request.body)
         guard case .whole(let bytes) = outcome else { return outcome }
@@ -53,7 +53,7 @@ final class BodyReader: Sendable {
                     return .refused(.noRoom)
                 }
                 bytes.append(contentsOf: part.readableBytesView)
-                if bytes.count > API.maxBodyBytes { return .refused(.tooLarge) }
+                if bytes.count > APIRouter.maxBodyBytes { return .refused(.tooLarge) }
             }
             return .whole(bytes)
         } catch is BodyTooSlow {

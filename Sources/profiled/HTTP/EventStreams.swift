@@ -1,7 +1,7 @@
 internal import HTTPTypes
 internal import Hummingbird
 internal import NIOCore
-internal import ProfileLogAPI
+internal import ProfileLogNativeAPI
 internal import ServiceLifecycle
 
 /// Server-sent events: sends the log to readers for as long as they stay.

@@ -2,7 +2,7 @@ internal import HummingbirdCore
 internal import Logging
 internal import NIOCore
 internal import NIOHTTP1
-internal import ProfileLogAPI
+internal import ProfileLogRequests
 
 /// A connection as Hummingbird serves it, with a ``RequestDecoder`` in place of NIO's and a ``ConnectionHandler`` in
 /// its pipeline, and on the event loop of its channel.
@@ -19,7 +19,8 @@ struct HTTPConnection: ServerChildChannel {
                 let nioDecoder = try pipeline.handler(type: ByteToMessageHandler<HTTPRequestDecoder>.self)
                 let decoder = RequestDecoder(limits)
                 let handler = ConnectionHandler(
-                    connections, decoder, patience: TimeAmount(patience), maxBytesAfterAnswer: 2 * API.maxBodyBytes)
+                    connections, decoder, patience: TimeAmount(patience),
+                    maxBytesAfterAnswer: 2 * APIRouter.maxBodyBytes)
                 // Right after the decoder: at the end of the pipeline requests no longer have their version.
                 try pipeline.addHandlers([ByteToMessageHandler(decoder), handler], position: .after(nioDecoder))
                 return pipeline.removeHandler(nioDecoder).map { value }

@@ -1,4 +1,4 @@
-internal import ProfileLogAPI
+internal import ProfileLogRequests
 
 /// The description of the service for programs, in OpenAPI 3.1: made of the endpoints themselves, so that it names all
 /// of them and no others.
@@ -21,7 +21,7 @@ enum OpenAPI {
         for own in OwnPath.allCases {
             add(own.rawValue, "get", operation(own, own.permission == nil ? [] : security))
         }
-        for endpoint in API.endpoints {
+        for endpoint in API.table.endpoints {
             let security = endpoint.permission == nil ? [] : security
             add(endpoint.path, endpoint.method.rawValue.lowercased(), operation(endpoint, security))
         }
@@ -74,7 +74,7 @@ enum OpenAPI {
     }
 
     private static func parameters(_ endpoint: Endpoint) -> [JSONLiteral] {
-        let inputs = endpoint.inputs ?? []
+        let inputs = endpoint.inputs
         var headers: [EndpointInput] = []
         if endpoint.takesIdempotencyKey { headers.append(EndpointInput("Idempotency-Key")) }
         if inputs.contains(where: { $0.name == "expect" }) { headers.append(EndpointInput("If-Match")) }
@@ -94,13 +94,11 @@ enum OpenAPI {
     }
 
     private static func body(_ endpoint: Endpoint) -> JSONLiteral {
-        let required = (endpoint.inputs ?? []).filter(\.isRequired)
+        let required = endpoint.inputs.filter(\.isRequired)
         // A member that is null counts as missing.
-        let properties = endpoint.inputs.map { inputs in
-            JSONLiteral.object(inputs.map { ($0.name, schema($0, mayBeNull: !$0.isRequired)) })
-        }
+        let properties = endpoint.inputs.map { ($0.name, schema($0, mayBeNull: !$0.isRequired)) }
         let object: JSONLiteral = [
-            "type": "object", "properties": properties ?? .absent,
+            "type": "object", "properties": .object(properties),
             "required": required.isEmpty ? .absent : .array(required.map { .string($0.name) }),
             "additionalProperties": .bool(!endpoint.isNative),
         ]

@@ -1,5 +1,5 @@
 internal import ProfileLog
-internal import ProfileLogAPI
+internal import ProfileLogRequests
 
 /// `GET /`, which says what is where, and the paths under `/health`.
 struct Overview: Sendable {
@@ -38,7 +38,7 @@ struct Overview: Sendable {
         let store = keys.isClosed ? JSONLiteral.absent : .string(api.log.path)
         let last = (try? api.log.lastPosition().rawValue).map { JSONLiteral.integer($0) } ?? .null
         let own = OwnPath.allCases.map { Self.endpoint("GET", $0.rawValue, $0.summary) }
-        let endpoints = API.endpoints.map { Self.endpoint($0.method.rawValue, $0.path, $0.summary) }
+        let endpoints = API.table.endpoints.map { Self.endpoint($0.method.rawValue, $0.path, $0.summary) }
         return [
             "service": "profiled", "store": store, "last_position": keys.isClosed ? .absent : last,
             "ephemeral": .bool(isEphemeral), "health": "/health", "documentation": "docs/api.md",
@@ -54,7 +54,7 @@ struct Overview: Sendable {
         let last = (try? api.log.lastPosition().rawValue) ?? 0
         let store =
             keys.isClosed ? "" : "The store <code>\(Self.escaped(api.log.path))</code> has \(last) events."
-        let rows = API.endpoints.map { endpoint in
+        let rows = API.table.endpoints.map { endpoint in
             let isLink = endpoint.method == .get && !endpoint.path.contains("{")
             let path = isLink ? "<a href=\"\(endpoint.path)\">\(endpoint.path)</a>" : endpoint.path
             return "<tr><td>\(endpoint.method.rawValue)<td>\(path)<td>\(Self.escaped(endpoint.summary))"

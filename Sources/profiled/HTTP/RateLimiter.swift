@@ -1,7 +1,7 @@
 internal import ArgumentParser
 internal import HTTPTypes
 internal import ProfileLog
-internal import ProfileLogAPI
+internal import ProfileLogRequests
 internal import Synchronization
 
 /// How often endpoints may be asked: `REQUESTS/SECONDS` for `/users/track`, `PATH=REQUESTS/SECONDS` for any other, and

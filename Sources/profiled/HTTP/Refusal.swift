@@ -1,5 +1,5 @@
 internal import HTTPTypes
-internal import ProfileLogAPI
+internal import ProfileLogRequests
 
 /// Why the service itself refuses a request, before the API sees it.
 struct Refusal: Sendable {
@@ -42,7 +42,8 @@ extension Refusal {
 
     static let tooLarge = Refusal(
         status: 413, code: "too_large",
-        error: "The body is larger than \(API.maxBodyBytes) bytes; nothing was stored.", remedy: "Send less at once.")
+        error: "The body is larger than \(APIRouter.maxBodyBytes) bytes; nothing was stored.",
+        remedy: "Send less at once.")
 
     static let tooManyValues = Refusal(
         status: 413, code: "too_large",

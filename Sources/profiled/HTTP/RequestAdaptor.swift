@@ -2,7 +2,7 @@ internal import HTTPTypes
 internal import Hummingbird
 internal import Logging
 internal import NIOCore
-internal import ProfileLogAPI
+internal import ProfileLogNativeAPI
 internal import ServiceLifecycle
 
 /// HTTP requests to calls of the API, and its answers to responses.
@@ -117,7 +117,7 @@ final class RequestAdaptor: Sendable {
             let path = exchange.path
             let method = exchange.request.method
             guard let known = APIRequest.Method(rawValue: method == .head ? "GET" : method.rawValue) else {
-                return .answer(ServiceAnswer(API.answerToWrongMethod(path: path)))
+                return .answer(ServiceAnswer(API.table.wrongMethod(path).answer(at: path)))
             }
             return .answer(ServiceAnswer(await store.api.answer(APIRequest(known, path))))
         case .otherMethodOfOwn: return .answer(Refusal.wrongMethod.answer(isNative: true))
@@ -166,8 +166,9 @@ final class RequestAdaptor: Sendable {
         guard let query else {
             return .answer(
                 ServiceAnswer(
-                    API.answerToInvalid(
-                        "query", "has a % without two hexadecimal digits, or is no UTF-8", path: path)))
+                    APIProblem.invalid(
+                        "query", "has a % without two hexadecimal digits, or is no UTF-8"
+                    ).answer(at: path)))
         }
         var call = APIRequest(endpoint.method, path)
         call.query = query
@@ -215,7 +216,7 @@ final class RequestAdaptor: Sendable {
 
     private func stream(_ call: APIRequest, lastEventID: String?) -> Outcome {
         do throws(APIRefusal) {
-            let feed = try EventFeed(store.api, call, lastEventID: lastEventID)
+            let feed = try EventFeed(store.api.log, call, lastEventID: lastEventID)
             return streams.takePlace().map { .stream(feed, $0) }
                 ?? .answer(Refusal.tooManyStreams.answer(isNative: true))
         } catch {

@@ -1,4 +1,4 @@
-internal import ProfileLogAPI
+internal import ProfileLogRequests
 
 /// A path of the service itself, which is no part of the API. All of them are asked with GET.
 enum OwnPath: String, CaseIterable, Sendable {
@@ -45,12 +45,12 @@ enum Route {
         if let own = OwnPath(rawValue: path) {
             self = asked == "GET" ? .own(own) : .otherMethodOfOwn(own)
             if asked == "OPTIONS" { self = .options(methods: "GET", template: own.rawValue) }
-        } else if let method = APIRequest.Method(rawValue: asked), let endpoint = API.endpoint(method, path) {
+        } else if let method = APIRequest.Method(rawValue: asked), let endpoint = API.table.endpoint(method, path) {
             self = .endpoint(endpoint)
-        } else if let template = API.template(of: path) {
+        } else if let template = API.table.template(of: path) {
             self = .otherMethod(template: template)
             if asked == "OPTIONS" {
-                let methods = API.endpoints.filter { $0.path == template }.map(\.method.rawValue)
+                let methods = API.table.endpoints.filter { $0.path == template }.map(\.method.rawValue)
                 self = .options(methods: methods.joined(separator: ", "), template: template)
             }
         } else {

@@ -2,7 +2,7 @@ internal import Foundation
 internal import HTTPTypes
 internal import Hummingbird
 internal import NIOCore
-internal import ProfileLogAPI
+internal import ProfileLogRequests
 
 /// An answer of the service: one of the API with what HTTP adds to it.
 struct ServiceAnswer: Sendable {

@@ -1,6 +1,6 @@
 internal import HTTPTypes
 internal import Hummingbird
-internal import ProfileLogAPI
+internal import ProfileLogRequests
 
 /// Decides who may do what.
 struct Access: Sendable {
@@ -59,13 +59,22 @@ struct Access: Sendable {
     func refusalOfForeignPage(_ asked: RequestHeaders, host: String?, isWrite: Bool, path: String) -> APIAnswer? {
         guard let host else { return nil }
         if isWrite, let origin = asked.origin, origin != "http://\(host)", origin != "https://\(host)" {
-            return API.answerToForeignOrigin(path: path)
+            return Self.foreignOrigin.answer(at: path)
         }
         // A page can have its own name lead to this machine, and then asks as if it were of this service (DNS
         // rebinding). Only browsers send Accept-Language; other clients may call the service as they like.
-        if !keys.isClosed, asked.acceptLanguage != nil, !isOwn(host) { return API.answerToForeignHost(path: path) }
+        if !keys.isClosed, asked.acceptLanguage != nil, !isOwn(host) { return Self.foreignHost.answer(at: path) }
         return nil
     }
+
+    private static let foreignOrigin = APIProblem(
+        status: 403, code: "foreign_origin", error: "A page of another site may not write here; nothing was stored.",
+        remedy: "Send the request without the header Origin, or from a page of this service.", place: "Origin")
+    private static let foreignHost = APIProblem(
+        status: 403, code: "foreign_origin",
+        error: "A browser asks for another host, and without keys nothing says whose page it is; nothing was done.",
+        remedy: "Ask for the service by its address, or as localhost, or make a key with `profiled keys add`.",
+        place: "Host")
 
     /// Whether this is an address, or a name that only this machine or its network gives.
     private func isOwn(_ host: String) -> Bool {

@@ -1,6 +1,7 @@
 internal import Foundation
 internal import ProfileLog
-internal import ProfileLogAPI
+internal import ProfileLogBrazeAPI
+internal import ProfileLogNativeAPI
 internal import Synchronization
 
 /// The stores of a service for tests: one after the other, in a temporary folder, each with a clock of its own.
@@ -73,7 +74,7 @@ final class EphemeralStores: Sendable {
         options.onCommit = { [metrics] in metrics.record($0) }
         let path = "\(folder.path)/store-\(number)"
         do {
-            let log = try EventLog(path: path, create: true, options: options, projections: API.projections)
+            let log = try EventLog(path: path, create: true, options: options, projections: RequestStore.projections)
             if withFixtures { try fixtures?.load(into: log) }
             return log
         } catch {

@@ -1,6 +1,6 @@
 internal import Foundation
 internal import ProfileLog
-internal import ProfileLogAPI
+internal import ProfileLogNativeAPI
 
 /// Facts in JSON Lines, as `profilecli export` writes and `profilecli import` reads them, that a store holds before it
 /// serves.

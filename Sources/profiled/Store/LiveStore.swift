@@ -1,5 +1,6 @@
 internal import ProfileLog
-internal import ProfileLogAPI
+internal import ProfileLogBrazeAPI
+internal import ProfileLogNativeAPI
 internal import Synchronization
 
 /// The store that the service serves: one for its whole life, or one after the other if it is made for tests.
@@ -16,7 +17,7 @@ final class LiveStore: Sendable {
     init(_ writer: LogWriter, _ workspace: Workspace, ephemeral: (any EphemeralStore)? = nil) {
         self.workspace = workspace
         state = Mutex(
-            State(api: API(writer: writer, workspace: workspace, ephemeral: ephemeral), writer: writer))
+            State(api: API(writer, workspace, ephemeral), writer: writer))
     }
 
     /// The API of the store as it is now. A request keeps the one that it began with.
@@ -45,8 +46,7 @@ final class LiveStore: Sendable {
             if state.isClosed { return nil }
             let previous = state.writer
             state.writer = writer
-            state.api = API(
-                writer: writer, workspace: workspace, ephemeral: ephemeral, activity: state.api.activity)
+            state.api = API(writer, workspace, ephemeral, state.api.activity)
             return previous
         }
         await previous?.close()

@@ -1,5 +1,5 @@
 internal import Foundation
-internal import ProfileLogAPI
+internal import ProfileLogBrazeAPI
 
 /// The file that `--workspace` names.
 enum WorkspaceFile {

@@ -1,5 +1,5 @@
 import ProfileLog
-import ProfileLogAPI
+import ProfileLogRequests
 import Testing
 
 @Suite("POST /users/alias/new, /users/alias/update")

@@ -2,7 +2,8 @@ import Foundation
 import ProfileLog
 import Testing
 
-@testable import ProfileLogAPI
+@testable import ProfileLogBrazeAPI
+@testable import ProfileLogRequests
 
 @Suite("The lists of names")
 struct BrazeCatalogueTests {

@@ -3,7 +3,9 @@ import ProfileLog
 import Synchronization
 import Testing
 
-@testable import ProfileLogAPI
+@testable import ProfileLogBrazeAPI
+@testable import ProfileLogNativeAPI
+@testable import ProfileLogRequests
 
 @Suite("Requests that come between each other")
 struct BrazeContentionTests {
@@ -54,7 +56,7 @@ struct BrazeContentionTests {
         try await withWriter { (api) async throws in
             await api.track(Wire.user("a"))
             let turns = TurnCounter()
-            let status = try await api.decider.decide { view in
+            let status = try await api.store.decider.decide { view in
                 let decision = try Self.store(view)
                 if turns.next() <= RequestDecider.optimisticAttempts { try Self.interfere(view.log) }
                 return decision
@@ -70,7 +72,7 @@ struct BrazeContentionTests {
             await api.track(Wire.user("a"))
             func decide(conflicts: Int) async throws -> Int {
                 let turns = TurnCounter()
-                return try await api.decider.decide { view in
+                return try await api.store.decider.decide { view in
                     // More than a connection or all writers may wait for.
                     for _ in 0...DecisionView.Effort.underLock.mostReads {
                         _ = try view.find(.externalID("a")).map { try view.profile(of: $0.number) }
@@ -137,11 +139,11 @@ struct BrazeContentionTests {
         try await withWriter { (api) async throws in
             for number in 0..<8 { await api.track(Wire.user("u\(number)")) }
             let turns = TurnCounter()
-            let answer = try await api.decider.decide { view -> Decision<Int> in
+            let answer = try await api.store.decider.decide { view -> Decision<Int> in
                 for _ in 0..<2 {
                     let user = UserID.externalID("u\(turns.next() - 1)")
                     _ = try view.log.erase([user], actor: "a test", reason: "asked to")
-                    try view.withState(of: api.catalogue) { _ in }
+                    try view.withState(of: api.braze.catalogue) { _ in }
                 }
                 view.requireUnchanged(.types(of: ["x"]))
                 var builder = view.log.prepare()
@@ -167,7 +169,7 @@ struct BrazeContentionTests {
                 var builder = api.log.prepare()
                 _ = try api.decide(body, api.view(effort), &builder)
             }
-            try api.catalogue.catchUp()
+            try api.braze.catalogue.catchUp()
             #expect(throws: WorkBudgetExceeded.self) { try decide(.fast) }
             try decide(.slow)
             #expect(await refusals(api, [("/users/track", body)]) == [])
@@ -184,8 +186,8 @@ struct BrazeContentionTests {
                 ? #"{"push_token_import":true,\#(part)\#(token)}"# : Wire.user("b", part)
             let body = #"{"attributes":[\#(object)]}"#
             await api.track(Wire.user("a", #""x":true"#))
-            try api.catalogue.catchUp()
-            try api.pushTokens.catchUp()
+            try api.braze.catalogue.catchUp()
+            try api.braze.pushTokens.catchUp()
             _ = try api.log.erase([.externalID("a")], actor: "a test", reason: "asked to")
             // Neither by a state from before the erasure, nor by one that is folded meanwhile.
             #expect(throws: WorkBudgetExceeded.self) {
@@ -257,7 +259,7 @@ struct BrazeContentionTests {
             let aliased = (path: "/users/alias/new", body: #"{"user_aliases":[\#(aliases.joined(separator: ","))]}"#)
             #expect(await refusals(api, [aliased]) == [])
             let isMerged = Mutex(false)
-            let answer = try await api.decider.decide { view -> Decision<Int> in
+            let answer = try await api.store.decider.decide { view -> Decision<Int> in
                 var builder = api.log.prepare()
                 _ = try api.decide(#"{"attributes":[{\#(identifier),"plan":"free"}]}"#, view, &builder)
                 let isFirst = isMerged.withLock { isMerged in
@@ -301,7 +303,7 @@ struct BrazeContentionTests {
     func givenMeanwhile() async throws {
         try await withWriter { (api) async throws in
             let turns = TurnCounter()
-            let user = try await api.decider.decide { view -> Decision<UserNumber?> in
+            let user = try await api.store.decider.decide { view -> Decision<UserNumber?> in
                 var builder = view.log.prepare()
                 let write = Write(
                     user: .email("x@y.example"), context: EventContext(source: .app),

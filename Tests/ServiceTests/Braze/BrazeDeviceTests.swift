@@ -1,7 +1,8 @@
 import ProfileLog
 import Testing
 
-@testable import ProfileLogAPI
+@testable import ProfileLogBrazeAPI
+@testable import ProfileLogRequests
 
 @Suite("Exports by device_id")
 struct BrazeDeviceTests {

@@ -1,7 +1,8 @@
 import ProfileLog
 import Testing
 
-@testable import ProfileLogAPI
+@testable import ProfileLogBrazeAPI
+@testable import ProfileLogRequests
 
 @Suite("What an export says of a profile")
 struct BrazeExportTests {

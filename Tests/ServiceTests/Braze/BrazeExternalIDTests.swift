@@ -1,5 +1,5 @@
 import ProfileLog
-import ProfileLogAPI
+import ProfileLogRequests
 import Testing
 
 @Suite("POST /users/external_ids/rename, /users/external_ids/remove")

@@ -3,7 +3,8 @@ import ProfileLog
 import TestSupport
 import Testing
 
-@testable import ProfileLogAPI
+@testable import ProfileLogBrazeAPI
+@testable import ProfileLogRequests
 
 @Suite("Bodies that nobody would send")
 struct BrazeFuzzTests {

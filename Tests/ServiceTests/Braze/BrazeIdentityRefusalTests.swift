@@ -4,7 +4,8 @@ import ProfileLog
 import Synchronization
 import Testing
 
-@testable import ProfileLogAPI
+@testable import ProfileLogBrazeAPI
+@testable import ProfileLogRequests
 
 @Suite("What changes who is who is refused as a whole, or the answer says what was done")
 struct BrazeIdentityRefusalTests {
@@ -181,7 +182,7 @@ struct BrazeIdentityRefusalTests {
                 return IdentityItem(change: .fixed(change), array: "merge_updates", index: index)
             }
             let request = APIRequest(.post, "/users/merge")
-            var run = try IdentityRun(items, of: request, api.decider)
+            var run = try IdentityRun(items, of: request, api.store.decider)
             let unknown = AppendError.outcomeUnknown(code: 5)
             run.note(.success((true, nil)), at: 0)
             run.note(.failure(unknown), at: 1)

@@ -1,7 +1,8 @@
 import ProfileLog
 import Testing
 
-@testable import ProfileLogAPI
+@testable import ProfileLogBrazeAPI
+@testable import ProfileLogRequests
 
 @Suite("Retries of what changes who is who")
 struct BrazeIdentityRetryTests {

@@ -2,7 +2,8 @@ import Dispatch
 import ProfileLog
 import Testing
 
-@testable import ProfileLogAPI
+@testable import ProfileLogBrazeAPI
+@testable import ProfileLogRequests
 
 @Suite("POST /users/merge")
 struct BrazeMergeTests {

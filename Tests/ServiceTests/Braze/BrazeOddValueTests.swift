@@ -1,5 +1,5 @@
 import ProfileLog
-import ProfileLogAPI
+import ProfileLogRequests
 import Testing
 
 @Suite("Values that are JSON and cannot be read")

@@ -1,6 +1,6 @@
 import Foundation
 import ProfileLog
-import ProfileLogAPI
+import ProfileLogRequests
 import Testing
 
 @Suite("Retries, the synchronous endpoint, exports")

@@ -3,7 +3,8 @@ import ProfileLog
 import Synchronization
 import Testing
 
-@testable import ProfileLogAPI
+@testable import ProfileLogBrazeAPI
+@testable import ProfileLogRequests
 
 @Suite("POST /users/export/segment")
 struct BrazeSegmentTests {
@@ -418,10 +419,12 @@ struct BrazeSegmentTests {
 
     @Test("Exporting needs a permission; fetching a file needs its name only, which cannot be guessed")
     func permission() {
-        let permissions = API.endpoints.filter { $0.path.contains("export/segment") || $0.path.contains("exports") }
-            .map(\.permission)
+        let permissions = API.table.endpoints.filter {
+            $0.path.contains("export/segment") || $0.path.contains("exports")
+        }
+        .map(\.permission)
         #expect(Set(permissions) == ["users.export.segment", nil])
-        #expect(!Endpoint.permissions.contains { $0.contains("{") && !$0.hasPrefix("v1") })
+        #expect(!API.table.permissions.contains { $0.contains("{") && !$0.hasPrefix("v1") })
     }
 
     @Test("Only the files of exports are there, and not for ever")

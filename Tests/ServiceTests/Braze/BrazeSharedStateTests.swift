@@ -1,7 +1,8 @@
 import ProfileLog
 import Testing
 
-@testable import ProfileLogAPI
+@testable import ProfileLogBrazeAPI
+@testable import ProfileLogRequests
 
 @Suite("Subscription states of those who share an address")
 struct BrazeSharedStateTests {
@@ -94,7 +95,7 @@ struct BrazeSharedStateTests {
             await api.track((addresses + objects).joined(separator: ","))
             for id in ["a", "b"] {
                 let user = try #require(try api.log.find(.externalID(id)))
-                let states = SubscriptionStates(try ExportedProfile(user, api).value(.subscriptionGroups))
+                let states = SubscriptionStates(try ExportedProfile(user, api.braze).value(.subscriptionGroups))
                 #expect(states.ids == (0..<6).map { "g\($0)" })
             }
         }

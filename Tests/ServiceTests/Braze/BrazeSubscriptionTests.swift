@@ -1,7 +1,8 @@
 import ProfileLog
 import Testing
 
-@testable import ProfileLogAPI
+@testable import ProfileLogBrazeAPI
+@testable import ProfileLogRequests
 
 @Suite("Subscription groups")
 struct BrazeSubscriptionTests {
@@ -262,7 +263,7 @@ struct BrazeSubscriptionTests {
             await set(
                 #""subscription_groups":[{"subscription_group_id":"offers","subscription_state":"unsubscribed"}]"#)
             let other = try #require(try api.log.find(.email("ana@mail.example")))
-            let states = SubscriptionStates(try ExportedProfile(other, api).value(.subscriptionGroups))
+            let states = SubscriptionStates(try ExportedProfile(other, api.braze).value(.subscriptionGroups))
             #expect(states["news"] == true)
             #expect(states["offers"] == false)
         }
@@ -486,7 +487,7 @@ struct BrazeSubscriptionTests {
 
     private func count(_ api: API, _ user: String) throws -> Int {
         let user = try #require(try api.log.find(.externalID(user)))
-        return SubscriptionStates(try ExportedProfile(user, api).value(.subscriptionGroups)).ids.count
+        return SubscriptionStates(try ExportedProfile(user, api.braze).value(.subscriptionGroups)).ids.count
     }
 
     @Test(

@@ -1,7 +1,8 @@
 import ProfileLog
 import Testing
 
-@testable import ProfileLogAPI
+@testable import ProfileLogBrazeAPI
+@testable import ProfileLogRequests
 
 @Suite("The apps and devices of an export")
 struct BrazeUsageTests {

@@ -2,7 +2,8 @@ import Foundation
 import ProfileLog
 import Testing
 
-@testable import ProfileLogAPI
+@testable import ProfileLogBrazeAPI
+@testable import ProfileLogRequests
 
 /// Requests under a key about several people, of whom one is erased. What is remembered of the first answer stands with
 /// somebody else.

@@ -1,5 +1,5 @@
 import ProfileLog
-import ProfileLogAPI
+import ProfileLogRequests
 import Testing
 
 @Suite("GET /v1/rejected: what a 201 left out")

@@ -1,6 +1,7 @@
 import ProfileLog
 
-@testable import ProfileLogAPI
+@testable import ProfileLogBrazeAPI
+@testable import ProfileLogRequests
 
 extension API {
     /// Sends a body, and gives the status and the bytes of the answer as one text.
@@ -18,8 +19,8 @@ extension API {
     func decide(_ body: String, _ view: DecisionView, _ builder: inout AppendBuilder) throws -> TrackDecision {
         let request = Array(body.utf8)
         let reader = TrackReader(workspace: workspace, now: log.options.now(), request: request)
-        var decision = TrackDecision(self, view)
-        try decision.decide(TrackBody(request, trackLimits), reader, &builder)
+        var decision = TrackDecision(braze, view)
+        try decision.decide(TrackBody(request, workspace.limits), reader, &builder)
         return decision
     }
 

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import ProfileLogAPI
+@testable import ProfileLogBrazeAPI
 
 /// Reads zip files whose entries are stored, by the directory at the end, and compares every number that stands twice.
 enum ZipReader {

@@ -1,5 +1,5 @@
 public import ProfileLog
-import ProfileLogAPI
+import ProfileLogNativeAPI
 
 extension API {
     /// Sends a body, and gives the status and the answer's object.

@@ -1,0 +1,136 @@
+internal import ProfileLogRequests
+
+/// Keeps attributes that grow within the limits, by what the profile holds when the request is decided (spec/rest-api
+/// 1.2).
+///
+/// Of an array that grows too long or too large, the oldest elements go. An object or an array of objects that would
+/// become too large stays as it is, whatever else is done to it at once. Only what makes room requires the user
+/// unchanged: two requests that each find room may together pass the limit, and the next `add` brings the array back.
+struct AttributeGrowth {
+    let limits: TrackLimits
+
+    /// Adds to `object` what makes room, and drops from it what cannot have any.
+    func fit(_ object: inout TrackObject, _ profiles: inout TrackProfiles) throws {
+        guard object.events.contains(where: \.isRelative) else { return }
+        let user = object.target.user
+        var events: [ProfileEvent] = []
+        /// The attributes as the events so far leave them.
+        var values: [Name: AttributeValue?] = [:]
+        /// The attributes that stay as they are, for one of their operations finds no room.
+        var full: Set<Name> = []
+        var remarks = AttributeRemarks()
+        for event in object.events {
+            guard case .customAttributesChanged(let changes) = event else {
+                events.append(event)
+                continue
+            }
+            var kept: [AttributeChange] = []
+            var room: [AttributeChange] = []
+            for change in changes where !full.contains(change.name) {
+                guard change.operation.isRelative else {
+                    kept.append(change)
+                    continue
+                }
+                let old = try values[change.name] ?? profiles.customAttribute(change.name, of: user)
+                let new = change.operation.applied(to: old)
+                values[change.name] = .some(new)
+                // What is to be removed may never have been there.
+                let isGone = old == nil && change.operation.onlyRemoves
+                let reason = isGone ? nil : change.operation.reasonWithoutEffect(on: old)
+                // It is stored all the same: the profile may be another one by then.
+                if let reason { remarks.replace(with: reason, of: change.name) }
+                guard reason == nil, let new, isTooLarge(new, after: old), !change.operation.onlyRemoves else {
+                    kept.append(change)
+                    continue
+                }
+                guard case .arrayAdd(let added) = change.operation, case .array(let elements) = new,
+                    case let rest = fitting(elements), !rest.isEmpty
+                else {
+                    full.insert(change.name)
+                    continue
+                }
+                let gone = elements.dropLast(rest.count).filter(Set(old?.asArray ?? []).contains)
+                if !gone.isEmpty {
+                    room.append(.init(change.name, .arrayRemove(gone)))
+                    try profiles.view.requireUnchanged(user)
+                }
+                kept.append(.init(change.name, .arrayAdd(added.suffix(rest.count))))
+                values[change.name] = .array(rest)
+                let remark = rest.count < added.count ? onlyLastKept : "is full, so the oldest elements were removed"
+                remarks.add(remark, of: change.name)
+            }
+            if !room.isEmpty { events.append(.customAttributesChanged(room)) }
+            if !kept.isEmpty { events.append(.customAttributesChanged(kept)) }
+        }
+        object.events = events
+        remarks.tell(in: &object)
+        let reason = "would become larger than \(shownBytes)"
+        object.leaveAlone(Dictionary(uniqueKeysWithValues: full.map { ($0, reason) }))
+    }
+
+    private var onlyLastKept: String { "has more elements than \(shownBytes) can hold, of which the last were kept" }
+
+    private var shownBytes: String { TrackLimits.shown(bytes: limits.bytesPerNestedValue) }
+
+    /// Whether there is no room for `value`. Objects that were too large before need room only for more than they were.
+    private func isTooLarge(_ value: AttributeValue, after old: AttributeValue?) -> Bool {
+        switch AttributeType(value) {
+        case .array:
+            value.asArray?.count ?? 0 > limits.arrayElements || value.jsonByteCount > limits.bytesPerNestedValue
+        case .object, .objectArray:
+            value.jsonByteCount > max(limits.bytesPerNestedValue, old?.jsonByteCount ?? 0)
+        default: false
+        }
+    }
+
+    /// The newest of `elements` that fit.
+    private func fitting(_ elements: [AttributeValue]) -> [AttributeValue] {
+        // Two brackets, and a comma less than there are elements.
+        var bytes = 2 - 1
+        let rest = elements.suffix(limits.arrayElements).reversed().prefix { element in
+            bytes += element.jsonByteCount + 1
+            return bytes <= limits.bytesPerNestedValue
+        }
+        return rest.reversed()
+    }
+}
+
+/// What is said of attributes while an object's operations are looked at in turn.
+private struct AttributeRemarks {
+    private var said: [(name: Name, reason: String)] = []
+    /// From where on it holds what is said of an attribute, also before all this.
+    private var begins: [Name: Int] = [:]
+
+    mutating func add(_ reason: String, of attribute: Name) { said.append((attribute, reason)) }
+
+    /// Takes the place of all that was said of the attribute.
+    mutating func replace(with reason: String, of attribute: Name) {
+        begins[attribute] = said.count
+        add(reason, of: attribute)
+    }
+
+    func tell(in object: inout TrackObject) {
+        if said.isEmpty { return }
+        object.dropped.removeAll { begins[Name($0.field)] != nil }
+        for (place, remark) in said.enumerated() where place >= begins[remark.name] ?? 0 {
+            object.dropped.append((remark.name.text, remark.reason))
+        }
+    }
+}
+
+extension ProfileEvent {
+    /// Whether what it does depends on the profile.
+    fileprivate var isRelative: Bool {
+        guard case .customAttributesChanged(let changes) = self else { return false }
+        return changes.contains(where: \.operation.isRelative)
+    }
+}
+
+extension AttributeOperation {
+    fileprivate var onlyRemoves: Bool {
+        switch self {
+        case .arrayRemove, .objectsRemove: true
+        default: false
+        }
+    }
+}

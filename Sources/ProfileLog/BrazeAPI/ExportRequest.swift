@@ -1,0 +1,87 @@
+internal import ProfileLogRequests
+
+/// The body of an export: the users that it asks for, and the fields (spec/rest-api 2.1).
+struct ExportRequest {
+    /// The users, in the order external IDs, aliases, then the single ones.
+    private(set) var identifiers: [Identifier] = []
+    /// Which fields; nil for all, as for an empty list. Unknown names are ignored.
+    let fields: Set<ExportField>?
+
+    /// By what the request calls users.
+    struct Identifier {
+        /// Nil for what can be no user's ID.
+        let id: UserID?
+        /// What an answer calls one who is unknown.
+        let shown: String
+        /// The device that it names: who has a push token on it is meant as well.
+        var device: Name?
+    }
+
+    init(_ bytes: [UInt8], _ limits: TrackLimits) throws {
+        let body = try BodyObject.read(bytes)
+        let names = try Self.array(body, "fields_to_export") ?? []
+        fields = names.isEmpty ? nil : Set(names.compactMap { $0.asText.flatMap(ExportField.init) })
+        for value in try Self.list(body, "external_ids", limits) {
+            guard let id = TrackTarget.externalID(value) else {
+                throw APIProblem.invalid("external_ids", "must be an array of texts")
+            }
+            identifiers.append(Identifier(id: .externalID(id), shown: id))
+        }
+        for value in try Self.list(body, "user_aliases", limits) {
+            guard let alias = TrackTarget.alias(value), case .alias(_, let name) = alias else {
+                throw APIProblem.invalid(
+                    "user_aliases", "must be an array of objects with `alias_name` and `alias_label`")
+            }
+            identifiers.append(Identifier(id: alias, shown: name))
+        }
+        try addSingle(body)
+        guard !identifiers.isEmpty else {
+            throw APIProblem(
+                status: 400, code: "invalid", error: "The request names no user.",
+                remedy: "Send external_ids, user_aliases, braze_id, device_id, email_address or phone.")
+        }
+    }
+
+    private mutating func addSingle(_ body: AttributeValue) throws {
+        if let id = try Self.text(body, "braze_id") { identifiers.append(Identifier(id: .brazeID(id), shown: id)) }
+        var singles: [Identifier] = []
+        if let id = try Self.text(body, "device_id") {
+            let fits = (1...Limits.bytesPerDevice).contains(id.utf8.count)
+            singles.append(Identifier(id: fits ? .device(id) : nil, shown: id, device: Name(id)))
+        }
+        if let address = try Self.text(body, "email_address") {
+            singles.append(Identifier(id: Identifiers.email(address).map(UserID.email), shown: address))
+        }
+        if let number = try Self.text(body, "phone") {
+            singles.append(Identifier(id: Identifiers.phone(number).map(UserID.phone), shown: number))
+        }
+        guard singles.count <= 1 else {
+            throw APIProblem.invalid(
+                "email_address", "cannot stand beside another one of `device_id`, `email_address`, `phone`",
+                remedy: "Send one of them in a request.")
+        }
+        identifiers += singles
+    }
+
+    private static func list(_ body: AttributeValue, _ key: Name, _ limits: TrackLimits) throws -> [AttributeValue] {
+        let values = try array(body, key) ?? []
+        guard values.count <= limits.identifiersPerExport else {
+            throw APIProblem.invalid(
+                key.text, "has \(values.count) elements, of at most \(limits.identifiersPerExport)",
+                remedy: "Send them in several requests.")
+        }
+        return values
+    }
+
+    private static func array(_ body: AttributeValue, _ key: Name) throws -> [AttributeValue]? {
+        guard let value = body.present(key) else { return nil }
+        guard let values = value.asArray else { throw APIProblem.invalid(key.text, "must be an array") }
+        return values
+    }
+
+    private static func text(_ body: AttributeValue, _ key: Name) throws -> String? {
+        guard let value = body.present(key) else { return nil }
+        guard let text = value.asText else { throw APIProblem.invalid(key.text, "must be text") }
+        return text.isEmpty ? nil : text
+    }
+}

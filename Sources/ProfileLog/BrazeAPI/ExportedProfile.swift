@@ -1,0 +1,219 @@
+internal import ProfileLogRequests
+
+/// One profile as an export shows it (spec/rest-api 3). The whole history counts, unless the workspace has a window.
+struct ExportedProfile {
+    let user: UserInfo
+    let createdAt: Timestamp?
+    private let view: ProfileView
+    private let attributes: [Name: AttributeValue]
+    private let usage: () throws -> UsageState
+    private let api: BrazeAPI
+    /// Events and purchases whose last time is before it are skipped; nil if none are.
+    private let windowStart: Timestamp?
+
+    init(_ user: UserInfo, _ api: BrazeAPI) throws {
+        let log = api.log
+        self.init(
+            user, createdAt: try log.event(at: user.created)?.recordedAt,
+            try log.profile(of: user.number, asOf: user.version),
+            usage: { try log.keptState(UsageProjection.self, of: user.number, asOf: user.version) }, api)
+    }
+
+    /// Shows these states of `user`; `usage` is read if apps or devices are written.
+    init(
+        _ user: UserInfo, createdAt: Timestamp?, _ profile: ProfileState, usage: @escaping () throws -> UsageState,
+        _ api: BrazeAPI
+    ) {
+        self.user = user
+        self.createdAt = createdAt
+        view = api.log.profileView(profile)
+        attributes = Dictionary(uniqueKeysWithValues: view.attributes.map { ($0.name, $0.value) })
+        self.usage = usage
+        self.api = api
+        windowStart = api.workspace.exportWindowDays.map { days in
+            Timestamp(rawValue: api.log.options.now().rawValue - Int64(days) * 86_400_000_000)
+        }
+    }
+
+    /// Writes an object with `fields`, or with all fields. Empty fields are skipped. Apps and devices are read if they
+    /// are among them.
+    ///
+    /// - Parameter customAttributes: those that are written even if `fields` does not have all of them.
+    func write(_ fields: Set<ExportField>?, customAttributes: Set<Name>? = nil, to json: inout JSONWriter) throws {
+        let wantsUsage = fields.map { !$0.isDisjoint(with: [.apps, .devices]) } ?? true
+        let usage =
+            wantsUsage ? ExportedUsage(state: try usage(), workspace: api.workspace, tokens: pushTokens) : nil
+        json.beginObject()
+        for field in ExportField.allCases {
+            guard fields?.contains(field) ?? true else {
+                if field == .customAttributes, let customAttributes {
+                    write(view.customAttributes.filter { customAttributes.contains($0.name) }, to: &json)
+                }
+                continue
+            }
+            if field == .brazeID, fields == nil { json.member("appboy_id", user.brazeID) }  // its old name
+            write(field, usage, to: &json)
+        }
+        json.endObject()
+    }
+
+    private func write(_ field: ExportField, _ usage: ExportedUsage?, to json: inout JSONWriter) {
+        if let attribute = field.attribute {
+            json.member(field.rawValue, text(attribute))
+            if field == .pushSubscribe { json.member("push_opted_in_at", optedIn(attribute)) }
+            if field == .emailSubscribe { json.member("email_opted_in_at", optedIn(attribute)) }
+            return
+        }
+        switch field {
+        case .createdAt: json.member(field.rawValue, createdAt.map(TrackTime.text))
+        case .externalID: json.member(field.rawValue, externalID)
+        case .userAliases:
+            json.key(field.rawValue)
+            json.array(aliases) { json, alias in
+                json.beginObject()
+                json.member("alias_name", alias.name)
+                json.member("alias_label", alias.label)
+                json.endObject()
+            }
+        case .brazeID: json.member(field.rawValue, user.brazeID)
+        case .randomBucket:
+            json.key(field.rawValue)
+            json.value(randomBucket)
+        case .lastCoordinates: writeCoordinates(to: &json)
+        case .customAttributes: write(view.customAttributes, to: &json)
+        case .customEvents:
+            let events = view.customEvents.filter { isInWindow($0.occurrences) }
+            if events.isEmpty { return }
+            json.key(field.rawValue)
+            json.array(events) { $0.counted("name", $1.name, $1.occurrences) }
+        case .purchases:
+            let purchases = view.purchases.filter { isInWindow($0.occurrences) }
+            if purchases.isEmpty { return }
+            json.key(field.rawValue)
+            json.array(purchases) { $0.counted("name", $1.product, $1.occurrences) }
+        case .totalRevenue: writeRevenue(to: &json)
+        case .devices: usage?.writeDevices(to: &json)
+        case .pushTokens: writePushTokens(to: &json)
+        case .apps: usage?.writeApps(to: &json)
+        default: break
+        }
+    }
+
+    private func write(_ customAttributes: [ProfileView.Field], to json: inout JSONWriter) {
+        if customAttributes.isEmpty { return }
+        json.key(ExportField.customAttributes.rawValue)
+        json.value(.object(customAttributes.map { .init($0.name, TrackTime.json($0.value)) }))
+    }
+
+    // MARK: - Values
+
+    /// The attribute's value; nil if the profile has none, as with an empty list.
+    func value(_ attribute: StandardAttribute) -> AttributeValue? {
+        let value = attributes[Name(attribute.name)] ?? text(attribute).map { .string($0) }
+        return value == .array([]) ? nil : value
+    }
+
+    func customAttribute(_ name: Name) -> AttributeValue? { view.customAttributes.first { $0.name == name }?.value }
+
+    func count(ofEvent name: Name) -> UInt64 {
+        view.customEvents.first { $0.name == name }?.occurrences.count ?? 0
+    }
+
+    func count(ofProduct name: Name) -> UInt64 {
+        view.purchases.first { $0.product == name }?.occurrences.count ?? 0
+    }
+
+    /// The attribute's text; for what a profile without it has all the same, that.
+    func text(_ attribute: StandardAttribute) -> String? {
+        switch attributes[Name(attribute.name)] {
+        case .string(let text): return text
+        case .date(let date): return TrackTime.text(date.timestamp)
+        default: break
+        }
+        switch attribute {
+        case .emailSubscribe, .pushSubscribe: return "subscribed"
+        case .email: return user.ids.lazy.compactMap { if case .email(let address) = $0 { address } else { nil } }.first
+        case .phone: return user.ids.lazy.compactMap { if case .phone(let number) = $0 { number } else { nil } }.first
+        default: return nil
+        }
+    }
+
+    /// Of several the last: the others were renamed.
+    var externalID: String? {
+        user.ids.lazy.compactMap { if case .externalID(let id) = $0 { id } else { nil } }.last
+    }
+
+    private var aliases: [(label: String, name: String)] {
+        user.ids.compactMap { if case .alias(let label, let name) = $0 { (label, name) } else { nil } }
+    }
+
+    /// 0 to 9999, the same for ever: drawn from the `braze_id` by FNV-1a.
+    private var randomBucket: Int {
+        let hash = user.brazeID.utf8.reduce(0xCBF2_9CE4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
+        return Int(hash % 10_000)
+    }
+
+    /// The sum of all purchases in their one currency. For several currencies null and one sum for each: nothing here
+    /// converts them.
+    private func writeRevenue(to json: inout JSONWriter) {
+        var sums: [String: Double] = [:]
+        for revenue in view.purchases.flatMap(\.revenue) { sums[revenue.currency, default: 0] += revenue.amount }
+        json.key(ExportField.totalRevenue.rawValue)
+        if sums.count < 2 { return json.value(Self.rounded(sums.values.first ?? 0)) }
+        json.null()
+        json.key("total_revenue_by_currency")
+        json.beginObject()
+        for (currency, sum) in sums.sorted(by: { $0.key < $1.key }) {
+            json.key(currency)
+            json.value(Self.rounded(sum))
+        }
+        json.endObject()
+    }
+
+    /// Drops the fractions that a binary number has and no price.
+    private static func rounded(_ sum: Double) -> Double {
+        guard sum.isFinite else { return 0 }
+        return abs(sum) < 1e9 ? (sum * 1e6).rounded() / 1e6 : sum
+    }
+
+    private func isInWindow(_ occurrences: ProfileState.Occurrences) -> Bool {
+        windowStart.map { occurrences.last >= $0 } ?? true
+    }
+
+    /// When the state that `attribute` has was given, if it is an opt-in.
+    private func optedIn(_ attribute: StandardAttribute) -> String? {
+        let field = view.attributes.first { $0.name.text == attribute.name }
+        return field?.value == .string("opted_in") ? field.map { TrackTime.text($0.setAt) } : nil
+    }
+
+    private var pushTokens: [AttributeValue] { attributes[Name(StandardAttribute.pushTokens.name)]?.asArray ?? [] }
+
+    /// `[{app, platform, token, device_id, notifications_enabled}]`, each as far as it is known.
+    private func writePushTokens(to json: inout JSONWriter) {
+        if pushTokens.isEmpty { return }
+        json.key(ExportField.pushTokens.rawValue)
+        json.array(pushTokens) { json, token in
+            let id = token[WireNames.appID]?.asText
+            let app = id.flatMap { api.workspace.app($0) }
+            json.beginObject()
+            json.member("app", app?.name ?? id)
+            json.member("platform", app?.platform)
+            json.member("token", token["token"]?.asText)
+            json.member("device_id", token["device_id"]?.asText)
+            if let isEnabled = token["notifications_enabled"]?.asFlag {
+                json.key("notifications_enabled")
+                json.value(isEnabled)
+            }
+            json.endObject()
+        }
+    }
+
+    /// `[longitude, latitude]`.
+    private func writeCoordinates(to json: inout JSONWriter) {
+        guard let location = attributes[Name(StandardAttribute.currentLocation.name)],
+            let longitude = location["longitude"]?.asNumber, let latitude = location["latitude"]?.asNumber
+        else { return }
+        json.key(ExportField.lastCoordinates.rawValue)
+        json.array([longitude, latitude]) { $0.value($1) }
+    }
+}

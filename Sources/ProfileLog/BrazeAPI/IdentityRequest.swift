@@ -1,0 +1,95 @@
+internal import ProfileLogRequests
+
+/// The body of a request that changes who is known by which ID: one list or several, of objects.
+struct IdentityRequest {
+    /// The objects that are in order.
+    private(set) var items: [IdentityItem] = []
+    /// The others: what is wrong, and where.
+    private(set) var errors: [(type: String, array: String, index: Int)] = []
+    private let lists: [Name]
+
+    /// Items in one list (spec/rest-api 2.3, 2.4).
+    static let mostItems = 50
+
+    /// Reads `lists` in this order, each object by `read`.
+    init(
+        _ request: APIRequest, _ lists: [Name],
+        _ read: (AttributeValue, Name) throws(TrackFault) -> IdentityItem.Change
+    ) throws {
+        self.lists = lists
+        try Self.refuseIfMatch(request)
+        let body = try BodyObject.read(request.body)
+        for list in lists {
+            for (index, value) in try Self.objects(body, list).enumerated() {
+                do throws(TrackFault) {
+                    guard case .object = value else { throw .object("must be an object") }
+                    items.append(IdentityItem(change: try read(value, list), array: list.text, index: index))
+                } catch .object(let type, _), .field(let type) {
+                    errors.append((type, list.text, index))
+                }
+            }
+        }
+        guard !items.isEmpty || !errors.isEmpty else {
+            throw APIProblem(
+                status: 400, code: "nothing_valid", error: nothingValid, remedy: "Send at least one object.")
+        }
+    }
+
+    /// `If-Match` would have to hold for many users.
+    static func refuseIfMatch(_ request: APIRequest) throws {
+        if request.ifMatch != nil {
+            throw APIProblem.invalid("If-Match", "has no meaning here", remedy: "Send the request without it.")
+        }
+    }
+
+    private static func objects(_ body: AttributeValue, _ list: Name) throws -> [AttributeValue] {
+        guard let value = body.present(list) else { return [] }
+        guard let values = value.asArray else { throw APIProblem.invalid(list.text, "must be an array of objects") }
+        guard values.count <= mostItems else {
+            throw APIProblem(
+                status: 400, code: "too_many_objects",
+                error:
+                    "Max Input Length Exceeded: '\(list.text)' has \(values.count) objects, of at most \(mostItems).",
+                remedy: "Send them in several requests.", place: list.text)
+        }
+        return values
+    }
+
+    /// In the words of a track request without a usable object.
+    private var nothingValid: String {
+        let names = lists.map { "'\($0.text)'" }
+        guard let last = names.last, names.count > 1 else {
+            return "Valid data must be provided in the \(names.joined()) field."
+        }
+        return "Valid data must be provided in the \(names.dropLast().joined(separator: ", ")), or \(last) fields."
+    }
+
+    /// 201 with `aliases_processed`, what was in order; or 400 if nothing was. `reasons` are those of `items`.
+    func answer(_ reasons: [String?]) -> APIAnswer {
+        var json = JSONWriter()
+        json.beginObject()
+        if !items.isEmpty {
+            json.key("aliases_processed")
+            json.value(items.count)
+        }
+        json.member("message", items.isEmpty ? nothingValid : "success")
+        if !errors.isEmpty {
+            json.key("errors")
+            json.array(errors) { $0.place("type", $1.type, $1.array, $1.index) }
+        }
+        json.dropped(items, reasons)
+        json.endObject()
+        return APIAnswer(
+            status: items.isEmpty ? 400 : 201, body: json.bytes, code: items.isEmpty ? "nothing_valid" : nil)
+    }
+}
+
+extension JSONWriter {
+    /// `dropped`, the items about which nothing was done, if there are some.
+    mutating func dropped(_ items: [IdentityItem], _ reasons: [String?]) {
+        let dropped = zip(items, reasons).compactMap { item, reason in reason.map { (item, $0) } }
+        if dropped.isEmpty { return }
+        key("dropped")
+        array(dropped) { $0.place("reason", $1.1, $1.0.array, $1.0.index) }
+    }
+}

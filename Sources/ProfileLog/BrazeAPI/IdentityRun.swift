@@ -1,0 +1,190 @@
+internal import ProfileLogRequests
+
+/// Does the items of a request that changes who is known by which ID: one after the other, each whole or not at all.
+struct IdentityRun {
+    private let items: [IdentityItem]
+    private let key: IdentityKey?
+    private let decider: RequestDecider
+    /// For each item why nothing was done about it; nil if it was, or if it was so already.
+    private(set) var reasons: [String?]
+    /// Whether something is stored: then the request is no more refused as a whole.
+    private(set) var isBegun = false
+
+    init(_ items: [IdentityItem], of request: APIRequest, _ decider: RequestDecider) throws {
+        self.items = items
+        self.decider = decider
+        key = try IdentityKey(request)
+        reasons = Array(repeating: "was not done", count: items.count)
+    }
+
+    /// Does all items. What ends the request when a part of it is stored is thrown with what was done and what was not.
+    mutating func carryOut() async throws -> [String?] {
+        do {
+            var place = 0
+            while place < items.count {
+                let end = items[place...].firstIndex { $0.change.resolvesAddress } ?? items.count
+                place += try await carryOutTogether(place..<end)
+                guard place < items.count else { break }
+                try await carryOut(place)
+                place += 1
+            }
+        } catch {
+            throw problem(error)
+        }
+        return reasons
+    }
+
+    /// Does several items that resolve no address in one commit, up to the first that is refused. Gives how many were
+    /// done.
+    private mutating func carryOutTogether(_ places: Range<Int>) async throws -> Int {
+        guard places.count > 1 else { return 0 }
+        let view = DecisionView(decider.store.log, .fast)
+        var appends: [PreparedAppend] = []
+        for place in places {
+            // What the first one relies on holds for all: they are stored at once.
+            let isFirst = appends.isEmpty
+            let decision = try? Self.decide(items, place, key, isBegun: isBegun || !isFirst, view)
+            guard case .store(let append, _)? = decision else { break }
+            appends.append(isFirst ? view.completed(append) : append)
+        }
+        if appends.isEmpty { return 0 }
+        let group = appends
+        let answers = try await decider.store.perform(evenIfFull: isBegun) { log in
+            log.commit(group, endsAtRefusal: true)
+        }
+        var done = 0
+        for (place, answer) in zip(places, answers) {
+            switch answer {
+            case .success(let receipt):
+                decider.store.activity.stored(receipt)
+                note(.success((!receipt.places.isEmpty, items[place].reason(receipt))), at: place)
+                done += 1
+            case .failure(let error): note(.failure(error), at: place)
+            }
+        }
+        if case .failure(.outcomeUnknown(let code))? = answers.last { throw AppendError.outcomeUnknown(code: code) }
+        return done
+    }
+
+    private mutating func carryOut(_ place: Int) async throws {
+        let (items, key, isBegun) = (items, key, isBegun)
+        do {
+            // Once it has begun, the request finds room in the writer's queue.
+            let outcome = try await decider.decide(evenIfFull: isBegun) { view in
+                try Self.decide(items, place, key, isBegun: isBegun, view)
+            }
+            note(.success(outcome), at: place)
+        } catch AppendError.unknownUser {
+            note(.success((false, "no such user exists")), at: place)
+        } catch AppendError.invalid(let field, let reason) {
+            note(.success((false, "\(field.prefix(1).lowercased())\(field.dropFirst()) \(reason)")), at: place)
+        } catch {
+            note(.failure(error), at: place)
+            throw error
+        }
+    }
+
+    /// What became of an item: whether the log holds something of it, and else why not.
+    typealias Outcome = (isStored: Bool, reason: String?)
+
+    private static func decide(
+        _ items: [IdentityItem], _ place: Int, _ key: IdentityKey?, isBegun: Bool, _ view: DecisionView
+    ) throws -> Decision<Outcome> {
+        let item = items[place]
+        if let key {
+            if try key.wasDone(item, view.log) { return .answer((true, nil)) }
+            // Of two requests that come under one key at once, one does nothing.
+            if !isBegun { try key.requireUnused(by: items, view) }
+        }
+        do {
+            let append = try PreparedAppend.identity(
+                item.change.resolved(view), context: EventContext(source: .rest), idempotencyKey: key?.key(of: item),
+                note: key?.note ?? [])
+            return .store(append) { receipt in (!receipt.places.isEmpty, item.reason(receipt)) }
+        } catch let none as IdentityItem.NoSingleUser {
+            // The same request, sent twice at once, may have been done in between.
+            return .answer(try key?.wasDone(item, view.log) == true ? (true, nil) : (false, none.reason))
+        }
+    }
+
+    mutating func note(_ outcome: Result<Outcome, any Error>, at place: Int) {
+        switch outcome {
+        case .success(let outcome):
+            if outcome.isStored { isBegun = true }
+            reasons[place] = outcome.reason
+        case .failure(AppendError.outcomeUnknown): reasons[place] = "whether it was done is unknown"
+        case .failure: break
+        }
+    }
+
+    /// What to answer if `error` ends the request. If something is stored, that stays so, and `dropped` names what was
+    /// not done.
+    func problem(_ error: any Error) -> APIProblem {
+        var problem = APIProblem(error)
+        guard isBegun else { return problem }
+        let fact = (error as? AppendError)?.fact ?? problem.error
+        problem.error = "\(fact) Items that were done: \(reasons.count { $0 == nil }) of \(items.count)."
+        let isKeyOurs = if case AppendError.keyReused = error { false } else { key != nil }
+        problem.remedy +=
+            isKeyOurs
+            ? " Under the same Idempotency-Key what was done is not done again."
+            : " Send only the items that `dropped` names."
+        problem.dropped = zip(items, reasons).compactMap { item, reason in
+            reason.map { (reason: $0, array: item.array, index: item.index) }
+        }
+        return problem
+    }
+}
+
+extension BrazeAPI {
+    /// Does all `items` of `request`, and gives for each why nothing was done about it; nil if it was, or if it was so
+    /// already.
+    func carryOut(_ items: [IdentityItem], of request: APIRequest) async throws -> [String?] {
+        var run = try IdentityRun(items, of: request, decider)
+        return try await run.carryOut()
+    }
+}
+
+extension IdentityItem {
+    /// Of what changes nothing, only a merge is worth a word: it was no merge.
+    fileprivate func reason(_ receipt: AppendReceipt) -> String? {
+        guard case .merge = change, receipt.places.isEmpty else { return nil }
+        return "the two are the same user"
+    }
+}
+
+/// The idempotency key of a request that changes who is known by which ID.
+///
+/// Each item that was done is stored under a key of its own, made of this one and the item's place.
+struct IdentityKey: Sendable {
+    private let text: String
+    /// Identifies the request: it is stored with each item.
+    let note: [UInt8]
+
+    /// Nil if the request has no key.
+    init?(_ request: APIRequest) throws {
+        guard let key = request.idempotencyKey else { return nil }
+        if key.isEmpty { throw APIProblem.invalid("Idempotency-Key", "must not be empty") }
+        text = key
+        note = RequestNote(digest: RequestNote.digest(request), answer: []).bytes
+    }
+
+    /// The key of one item: as long whatever the request's key is.
+    func key(of item: IdentityItem) -> String {
+        "\(Hexadecimal.text(ContentHash.of(Array(text.utf8))))/\(item.array).\(item.index)"
+    }
+
+    /// Whether `item` was done under this key. Throws if the key was used by another request.
+    func wasDone(_ item: IdentityItem, _ log: EventLog) throws -> Bool {
+        guard let earlier = try log.append(underKey: key(of: item)) else { return false }
+        guard earlier.isErased || earlier.note == note else { throw AppendError.keyReused(position: earlier.first) }
+        return true
+    }
+
+    /// Throws if the key was used by another request, and has the decision hold only if it is not until then.
+    func requireUnused(by items: [IdentityItem], _ view: DecisionView) throws {
+        if let earlier = try view.log.append(underKey: text) { throw AppendError.keyReused(position: earlier.first) }
+        view.requireUnused(text)
+        for item in items where try !wasDone(item, view.log) { view.requireUnused(key(of: item)) }
+    }
+}

@@ -1,0 +1,125 @@
+internal import Foundation
+internal import ProfileLogRequests
+internal import Synchronization
+
+/// `POST /users/export/segment`, and the file that it makes. The answer comes when the file is complete.
+extension BrazeAPI {
+    func exportSegment(_ request: APIRequest) async -> APIAnswer {
+        do {
+            let asked = try SegmentExportRequest(request.body, workspace)
+            let day = log.options.now().rfc3339().prefix(10)
+            let prefix = "\(day)-\(UUID().uuidString.lowercased())"
+            let file = try await exports.withFolder(for: asked.segment.id) { folder in
+                try await Self.onOwnThread { isCancelled in
+                    try self.export(asked, prefix, into: folder, isCancelled: isCancelled)
+                }
+            }
+            var json = JSONWriter()
+            json.beginObject()
+            json.member("object_prefix", prefix)
+            json.member("url", "\(request.baseURL.isEmpty ? request.localURL() : request.baseURL)/exports/\(file.name)")
+            json.member("message", "success")
+            if asked.hasCallback {
+                json.key("dropped")
+                json.array(["callback_endpoint"]) { json, field in
+                    json.beginObject()
+                    json.member("reason", "is not called: the file was complete before this answer")
+                    json.member("field", field)
+                    json.endObject()
+                }
+            }
+            json.endObject()
+            return APIAnswer(status: 201, body: json.bytes)
+        } catch {
+            return APIProblem(error).messageAnswer
+        }
+    }
+
+    /// A file that an export made.
+    func exportedFile(_ request: APIRequest) throws -> APIAnswer {
+        guard let file = exports.file(request.parameters["file"] ?? "", of: log) else {
+            return APIProblem(
+                status: 404, code: "unknown_export", error: "There is no such export, or none any more.",
+                remedy: "Ask for the segment again."
+            ).messageAnswer
+        }
+        var answer = APIAnswer(status: 200, body: [])
+        answer.file = APIAnswer.File(path: file.path, mediaType: file.mediaType)
+        return answer
+    }
+
+    // MARK: - Writing
+
+    /// Users in one part of the archive.
+    private static let usersPerPart = 5_000
+    /// How often an archive is packed again because a user was erased while it was packed.
+    private static let mostPackings = 20
+
+    /// Exports one read view of the segment, without the users who were erased since that view.
+    private func export(
+        _ asked: SegmentExportRequest, _ prefix: String, into folder: String, isCancelled: () -> Bool
+    ) throws -> ExportFiles.File {
+        var lines = try ExportLines(in: folder)
+        let viewed = try log.forEachProfile(withUsage: asked.wantsUsage) { user, createdAt, state, usage in
+            if isCancelled() { throw CancellationError() }
+            let profile = ExportedProfile(
+                user, createdAt: createdAt, state, usage: { usage ?? UsageProjection.initial }, self)
+            guard asked.segment.rule.takes(profile) else { return }
+            var json = JSONWriter()
+            try profile.write(asked.fields, customAttributes: asked.customAttributes, to: &json)
+            try lines.append(json.bytes + [UInt8(ascii: "\n")], of: user.number)
+        }
+        let name = "\(prefix).\(asked.format.ending)"
+        for _ in 0..<Self.mostPackings {
+            let position = try log.lastPosition()
+            let isAnyoneErased = try log.hasErasure(behind: viewed)
+            try ExportFiles.write("\(folder)/\(name)") { file in
+                switch asked.format {
+                case .zip: try pack(&lines, prefix, into: ZipArchive(file), checkingEach: isAnyoneErased)
+                case .gzip: try pack(&lines, prefix, into: GzipArchive(file), checkingEach: isAnyoneErased)
+                }
+            }
+            try exports.keep(name, in: folder, mediaType: asked.format.mediaType, position)
+            // Gone if a user was erased while it was packed.
+            if let file = exports.file(name, of: log) { return file }
+        }
+        throw APIProblem(
+            status: 503, code: "export_outdated",
+            error: "Users were erased each of \(Self.mostPackings) times that the export was packed.",
+            remedy: "Ask for the segment again when fewer users are erased.")
+    }
+
+    /// Writes one JSON object a line, of users in the order of their creation.
+    private func pack(
+        _ lines: inout ExportLines, _ prefix: String, into archive: some ExportArchive, checkingEach: Bool
+    ) throws {
+        var archive = archive
+        var written = 0
+        try archive.begin("\(prefix)-1.txt")
+        try lines.forEach { user, line in
+            if checkingEach, try log.find(user)?.isErased ?? true { return }
+            if written > 0, written.isMultiple(of: Self.usersPerPart) {
+                try archive.begin("\(prefix)-\(written / Self.usersPerPart + 1).txt")
+            }
+            try archive.append(line)
+            written += 1
+        }
+        try archive.finish()
+    }
+
+    /// Runs `work` on a thread of its own, as it takes long. It asks now and then whether the request was cancelled.
+    private static func onOwnThread<Value: Sendable>(
+        _ work: @escaping @Sendable (_ isCancelled: @Sendable () -> Bool) throws -> Value
+    ) async throws -> Value {
+        let isCancelled = Mutex(false)
+        return try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                startThread("segment-export") {
+                    continuation.resume(with: Result { try work { isCancelled.withLock { $0 } } })
+                }
+            }
+        } onCancel: {
+            isCancelled.withLock { $0 = true }
+        }
+    }
+}

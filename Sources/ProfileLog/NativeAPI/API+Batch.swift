@@ -1,0 +1,258 @@
+internal import ProfileLogRequests
+
+/// `POST /v1/batch`: many saves and loggings in one append, with a result for each.
+extension NativeAPI {
+    private static let mostItems = 1_000
+
+    func batch(_ request: APIRequest) async throws -> APIAnswer {
+        let fields = try Fields(request.body, ["items", "atomic", "key"])
+        guard let values = try fields.array("items") else { throw APIProblem.invalid("items", "is missing") }
+        guard (1...Self.mostItems).contains(values.count) else {
+            throw APIProblem.invalid("items", "must have 1 to \(Self.mostItems) elements")
+        }
+        let isAtomic = try fields.flag("atomic")
+        let key = try Self.batchKey(fields, request)
+        let digest = key == nil ? [] : RequestNote.digest(request)
+        let earlier = try key.flatMap { try log.append(underKey: $0) }
+        // After an erasure the log compares what is left of the batch with the items.
+        if let earlier, !earlier.isErased {
+            return try answer(to: earlier, remembered(store.note(of: earlier, digest), of: values))
+        }
+        let items = values.map { BatchItem($0, self) }
+        do {
+            return try await decider.decide { [self] view in
+                var builder = log.prepare(capacity: items.count)
+                var results: [BatchResult] = []
+                for item in items { results.append(try add(item, to: &builder, view)) }
+                let refused = results.count { $0.problem != nil }
+                if refused == results.count || isAtomic && refused > 0 {
+                    return .answer(BatchResult.answerOfNothing(results))
+                }
+                let note = RequestNote(digest: digest, answer: BatchResult.text(results))
+                let append = try builder.finish(idempotencyKey: key, note: key == nil ? [] : note.bytes)
+                return .store(append) { [self] receipt in
+                    let isRepetition = receipt.isRepetition
+                    return try answer(
+                        to: receipt, isRepetition ? remembered(store.note(of: receipt, digest), of: values) : results)
+                }
+            }
+        } catch AppendError.keyReused(let position) {
+            // The same request came twice at once, and between the two an address got another meaning.
+            guard let key, let earlier = try log.append(underKey: key), !earlier.isErased else {
+                throw AppendError.keyReused(position: position)
+            }
+            return try answer(to: earlier, remembered(store.note(of: earlier, digest), of: values))
+        }
+    }
+
+    private static func batchKey(_ fields: Fields, _ request: APIRequest) throws -> String? {
+        if request.ifMatch != nil {
+            throw APIProblem.invalid("If-Match", "has no meaning here", remedy: "Send `expect` in the items.")
+        }
+        let members = try fields.text("key").map { [AttributeValue.Member("key", .string($0))] } ?? []
+        return try conditions(Fields(members, conditionFields), request).key
+    }
+
+    /// Adds what an item says, all of it or nothing.
+    private func add(
+        _ item: BatchItem, to builder: inout AppendBuilder, _ view: DecisionView
+    ) throws -> BatchResult {
+        switch item {
+        case .refused(let problem): return BatchResult(events: 0, problem: problem)
+        case .write(let write):
+            do {
+                try builder.add(write, view)
+                return BatchResult(events: write.events.count, problem: nil)
+            } catch let error as AppendError {
+                guard case .invalid = error else { throw error }
+                return BatchResult(events: 0, problem: APIProblem(error))
+            }
+        }
+    }
+
+    /// What became of the items that `values` are, by the note of their batch; nothing if that was erased.
+    private func remembered(_ note: RequestNote, of values: [AttributeValue]) throws -> [BatchResult] {
+        let view = DecisionView(log, .slow)
+        return try zip(BatchResult.events(note.answer), values).map { events, value in
+            if let events { return BatchResult(events: events, problem: nil) }
+            // What is wrong with an item can be seen in the item.
+            var trial = log.prepare()
+            let result = try add(BatchItem(value, self), to: &trial, view)
+            return BatchResult(events: 0, problem: result.problem ?? .wasRefused)
+        }
+    }
+
+    /// Where each item went, by the receipt. How many events an item is, and which were refused, went with the person
+    /// whose event is the first, if that was erased.
+    private func answer(to receipt: AppendReceipt, _ results: [BatchResult]) throws -> APIAnswer {
+        var json = JSONWriter()
+        json.beginObject()
+        json.key("position")
+        json.value(receipt.last.rawValue)
+        json.key("events")
+        json.value(receipt.places.count)
+        json.key("repeated")
+        json.value(receipt.isRepetition)
+        if receipt.isErased {
+            json.key("erased")
+            json.value(true)
+        } else {
+            try write(results, of: receipt, to: &json)
+        }
+        json.endObject()
+        return APIAnswer(status: 200, body: json.bytes)
+    }
+
+    private func write(_ results: [BatchResult], of receipt: AppendReceipt, to json: inout JSONWriter) throws {
+        json.key("stored")
+        json.value(results.count { $0.problem == nil })
+        json.key("refused")
+        json.value(results.count { $0.problem != nil })
+        json.key("results")
+        var offset = 0
+        try json.array(results.enumerated()) { json, element in
+            json.beginObject()
+            json.key("index")
+            json.value(element.offset)
+            if let problem = element.element.problem {
+                json.members(of: problem)
+            } else {
+                offset = try self.offset(after: element.element.events, from: offset, receipt)
+                let place = receipt.places[offset - 1]
+                json.key("position")
+                json.value(receipt.first.rawValue + UInt64(offset) - 1)
+                json.key("version")
+                json.value(place.version.rawValue)
+                json.key("user")
+                json.user(try log.find(place.user))
+            }
+            json.endObject()
+        }
+    }
+
+    /// The place in the receipt after the next `count` events that an item says; others are those of new users and
+    /// devices.
+    private func offset(after count: Int, from offset: Int, _ receipt: AppendReceipt) throws -> Int {
+        var (offset, rest) = (offset, count)
+        while rest > 0, offset < receipt.places.count {
+            let event = try log.event(at: Position(rawValue: receipt.first.rawValue + UInt64(offset)))
+            if event.map({ $0.event.kind != .userCreated && $0.event.kind != .userChanged }) ?? true { rest -= 1 }
+            offset += 1
+        }
+        return offset
+    }
+}
+
+/// One item of a batch, read.
+private enum BatchItem {
+    case write(Write)
+    case refused(APIProblem)
+
+    init(_ value: AttributeValue, _ api: NativeAPI) {
+        do { self = .write(try Self.write(value, api)) } catch { self = .refused(APIProblem(error)) }
+    }
+
+    private typealias Kind = (fields: Set<Name>, isSaved: Bool, events: @Sendable (Fields) throws -> [ProfileEvent])
+
+    /// By the endpoint that takes the same fields.
+    private static let kinds: [String: Kind] = [
+        "save/event": (NativeAPI.eventFields, true, { [.customEventSaved(try NativeAPI.customEvent($0))] }),
+        "save/attributes": (
+            NativeAPI.attributesFields, true, { try NativeAPI.attributeChanges($0).map { .customAttributesSaved($0) } }
+        ),
+        "save/user-attribute": (
+            NativeAPI.userAttributeFields, true,
+            { [.userAttributeSaved(try NativeAPI.userAttributeChange($0, isImported: $0.flag("imported")))] }
+        ),
+        "log/event": (NativeAPI.eventFields, false, { [.customEventLogged(try NativeAPI.customEvent($0))] }),
+        "log/attributes": (
+            NativeAPI.attributesFields, false,
+            { try NativeAPI.attributeChanges($0).map { .customAttributesChanged($0) } }
+        ),
+        "log/user-attribute": (
+            NativeAPI.userAttributeFields, false, { [.userAttributesChanged([try NativeAPI.userAttributeChange($0)])] }
+        ),
+        "log/purchase": (NativeAPI.purchaseFields, false, { [.purchaseLogged(try NativeAPI.purchase($0))] }),
+    ]
+
+    private static func write(_ value: AttributeValue, _ api: NativeAPI) throws -> Write {
+        guard case .object(let members) = value else { throw APIProblem.invalid("items", "must be objects") }
+        guard let kind = value["kind"]?.asText.flatMap({ kinds[$0] }) else {
+            let names = kinds.keys.sorted().joined(separator: ", ")
+            throw APIProblem.invalid("kind", "is missing or unknown", remedy: "The kinds are \(names).")
+        }
+        let known = (kind.isSaved ? NativeAPI.saveFields : NativeAPI.logFields).union(kind.fields).union([
+            "kind", "expect",
+        ])
+        let fields = try Fields(members, known)
+        let expected = try NativeAPI.expectation(fields.value("expect")) ?? .any
+        return kind.isSaved
+            ? try NativeAPI.saving(fields, expected, nil, kind.events)
+            : try api.logging(fields, expected, nil, kind.events)
+    }
+}
+
+/// What became of an item of a batch, before it has a place.
+private struct BatchResult {
+    /// How many events it is.
+    var events: Int
+    /// Why it is refused.
+    var problem: APIProblem?
+
+    /// What an append remembers of its items: numbers of events, and `null` for those that are refused. Why they are,
+    /// may name what is another person's.
+    static func text(_ results: [BatchResult]) -> [UInt8] {
+        var json = JSONWriter()
+        json.array(results) { json, result in
+            if result.problem == nil { json.value(result.events) } else { json.null() }
+        }
+        return json.bytes
+    }
+
+    /// What `text` wrote: how many events each item is, nil if it was refused.
+    static func events(_ text: [UInt8]) throws -> [Int?] {
+        (try JSON.parse(text).asArray ?? []).map { $0.asInteger.map { Int($0) } }
+    }
+
+    /// Status 400: nothing of the batch is stored.
+    static func answerOfNothing(_ results: [BatchResult]) -> APIAnswer {
+        var json = JSONWriter()
+        json.beginObject()
+        let refused = results.count { $0.problem != nil }
+        json.member("error", "\(refused) of \(results.count) items are refused; nothing was stored.")
+        json.member("remedy", "Correct the items that `results` names, and send the batch again.")
+        json.member("code", "nothing_valid")
+        json.member("place", "items")
+        json.key("results")
+        json.array(results.enumerated()) { json, element in
+            json.beginObject()
+            json.key("index")
+            json.value(element.offset)
+            if let problem = element.element.problem {
+                json.members(of: problem)
+            } else {
+                json.member("code", "not_stored")
+            }
+            json.endObject()
+        }
+        json.endObject()
+        return APIAnswer(status: 400, body: json.bytes, code: "nothing_valid")
+    }
+}
+
+extension APIProblem {
+    /// Of an item that was refused when its batch first came, and would be taken now.
+    fileprivate static let wasRefused = APIProblem(
+        status: 400, code: "invalid", error: "The item was refused when it was first sent.",
+        remedy: "Send it again under another key.")
+}
+
+extension JSONWriter {
+    fileprivate mutating func members(of problem: APIProblem) {
+        member("error", problem.error)
+        member("remedy", problem.remedy)
+        member("code", problem.code)
+        member("place", problem.place)
+        member("reason", problem.reason)
+    }
+}

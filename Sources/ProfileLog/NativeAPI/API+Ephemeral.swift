@@ -1,0 +1,121 @@
+internal import ProfileLogRequests
+
+/// What can be done to a store for tests alone.
+extension NativeAPI {
+    private static let longestSpanSeconds: Double = 10_000 * 366 * 86_400
+
+    func reset(_ request: APIRequest) async throws -> APIAnswer {
+        let ephemeral = try requireEphemeral()
+        try Self.refuseConditions(request)
+        let fields = try Fields(request.body.isEmpty ? Array("{}".utf8) : request.body, ["fixtures"])
+        let (events, clock) = try await ephemeral.reset(withFixtures: fields.flag("fixtures"))
+        return APIAnswer.ok { json in
+            json.key("reset")
+            json.value(true)
+            json.key("last_position")
+            json.value(events)
+            json.clock(clock.reading())
+        }
+    }
+
+    func setClock(_ request: APIRequest) async throws -> APIAnswer {
+        let clock = try requireEphemeral().clock
+        try Self.refuseConditions(request)
+        let fields = try Fields(request.body, ["set", "advance", "release"])
+        let given = try [
+            ![nil, .null].contains(fields.value("set")), ![nil, .null].contains(fields.value("advance")),
+            fields.flag("release"),
+        ].count { $0 }
+        guard given == 1 else {
+            throw APIProblem.invalid(
+                "set", "must stand alone: the body has one of set, advance and release",
+                remedy: #"Send {"set": TIME}, {"advance": "2 days"} or {"release": true}."#)
+        }
+        // Between two commits, so that no event is given a time from before the change and stored after one from after
+        // it.
+        try await store.perform { log in
+            if let moment = try fields.time("set")?.timestamp {
+                guard StoreClock.range.contains(moment) else {
+                    throw APIProblem.invalid("set", "must be a time from 1970 to 9999")
+                }
+                try Self.refuseBeforeLast(moment, log)
+                clock.set(to: moment)
+            } else if let advance = fields.value("advance"), advance != .null {
+                guard clock.advance(byMicroseconds: try Self.microseconds(advance)) else {
+                    throw APIProblem.invalid("advance", "leads beyond the year 9999")
+                }
+            } else {
+                try Self.refuseBeforeLast(.now(), log)
+                clock.release()
+            }
+        }
+        return APIAnswer.ok { $0.clock(clock.reading()) }
+    }
+
+    private func requireEphemeral() throws -> any EphemeralStore {
+        guard let ephemeral else {
+            throw APIProblem(
+                status: 403, code: "not_ephemeral",
+                error: "This store is kept, so it is neither emptied nor given another time.",
+                remedy: "Start a service for tests with `profiled --ephemeral`.")
+        }
+        return ephemeral
+    }
+
+    /// The log does not go back in time: what is stored next would be given the last event's time, or be refused.
+    private static func refuseBeforeLast(_ moment: Timestamp, _ log: EventLog) throws {
+        guard let last = try log.event(at: log.lastPosition()), moment < last.recordedAt else { return }
+        throw APIProblem(
+            status: 409, code: "clock_behind",
+            error: "The last event was recorded at \(last.recordedAt.rfc3339()), and the log does not go back in time.",
+            remedy: "Name a later time, or begin anew with POST /v1/reset.")
+    }
+
+    /// A number of seconds, or text like `90s` and `2 days`.
+    private static func microseconds(_ value: AttributeValue) throws -> Int64 {
+        let remedy = #"Send a number of seconds, or text like "90s", "15 minutes" or "2 days"."#
+        let seconds: Double
+        switch value {
+        case .int(let number): seconds = Double(number)
+        case .double(let number): seconds = number
+        case .string(let text):
+            guard let span = SpanText.parse(text) else {
+                throw APIProblem.invalid("advance", "is no span of time", remedy: remedy)
+            }
+            seconds = Double(span.components.seconds)
+        default: throw APIProblem.invalid("advance", "is no span of time", remedy: remedy)
+        }
+        guard (0...longestSpanSeconds).contains(seconds) else {
+            throw APIProblem.invalid("advance", "must not be negative, nor longer than 10,000 years", remedy: remedy)
+        }
+        return Int64((seconds * 1_000_000).rounded())
+    }
+}
+
+extension JSONWriter {
+    /// `now`, `standing` and `ahead_s`.
+    fileprivate mutating func clock(_ reading: StoreClock.Reading) {
+        key("now")
+        value(reading.now)
+        key("standing")
+        value(reading.isStanding)
+        key("ahead_s")
+        value(Double(reading.aheadMicroseconds) / 1_000_000)
+    }
+}
+
+/// Spans of time as a request may write them: `90s`, and also `15 minutes` or `2 days`.
+enum SpanText {
+    private static let units: [String: String] = [
+        "s": "s", "second": "s", "seconds": "s", "m": "m", "minute": "m", "minutes": "m", "h": "h", "hour": "h",
+        "hours": "h", "d": "d", "day": "d", "days": "d",
+    ]
+
+    /// Reads a whole number and a unit, with spaces between them or none; nil for all else.
+    static func parse(_ text: String) -> Duration? {
+        let digits = text.utf8.prefix { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+        let word = text.utf8.dropFirst(digits.count).drop { $0 == UInt8(ascii: " ") }
+        guard let unit = units[String(decoding: word, as: UTF8.self)] else { return nil }
+        return DurationText.parse(String(decoding: digits, as: UTF8.self) + unit)
+    }
+}

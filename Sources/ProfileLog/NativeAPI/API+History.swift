@@ -1,0 +1,103 @@
+internal import ProfileLogRequests
+
+extension NativeAPI {
+    private static let mostEvents = 10_000
+    private static let standardEvents = 100
+    /// An answer ends early when it has so many bytes; `more` says that it did.
+    private static let mostBytes = 8 << 20
+    /// Events that are read at once.
+    private static let chunk = 256
+
+    // MARK: - One user
+
+    func history(_ request: APIRequest) throws -> APIAnswer {
+        var query = Query(request)
+        let id = try Identifiers.user(query.requiredText("user"))
+        var from = try query.number("from", 1 ... .max, standard: 1)
+        var to = try query.number("to", 1 ... .max, standard: .max)
+        let backward = try query.flag("reverse")
+        let limit = try query.limit(standard: Self.standardEvents, most: Self.mostEvents)
+        let filter = try query.filter()
+        try query.end()
+        guard from <= to else { throw APIProblem.invalid("from", "must not be greater than `to`") }
+        guard let user = try log.user(meantBy: id) ?? log.findErased(id) else { throw APIProblem.unknownUser(id) }
+        to = min(to, user.version.rawValue)
+        var events = EventJSON(log: log)
+        var count = 0
+        var more = false
+        return try APIAnswer.ok(version: user.version) { json in
+            json.key("user")
+            json.user(user)
+            json.key("version")
+            json.value(user.version.rawValue)
+            json.key("events")
+            json.beginArray()
+            while from <= to, !more {
+                let wanted = min(Self.chunk, limit - count + 1)
+                let page = try log.history(
+                    of: user.number, from: Version(rawValue: from), to: Version(rawValue: to),
+                    direction: backward ? .backward : .forward, limit: wanted, where: filter)
+                for event in page {
+                    if count == limit || json.bytes.count > Self.mostBytes {
+                        more = true
+                        break
+                    }
+                    try events.write(event, to: &json)
+                    count += 1
+                }
+                guard page.count == wanted, let last = page.last else { break }
+                if backward { to = last.version.rawValue - 1 } else { from = last.version.rawValue + 1 }
+            }
+            json.endArray()
+            json.key("more")
+            json.value(more)
+        }
+    }
+
+    // MARK: - The whole log
+
+    private static let longestWait: UInt64 = 30
+    private static let pollInterval = Duration.milliseconds(20)
+
+    func events(_ request: APIRequest) async throws -> APIAnswer {
+        var query = Query(request)
+        let after = try query.number("after", 0 ... .max - 1, standard: 0)
+        let limit = try query.limit(standard: Self.standardEvents, most: Self.mostEvents)
+        let wait = try query.number("wait_s", 0...Self.longestWait, standard: 0)
+        let filter = try query.filter()
+        try query.end()
+        let deadline = ContinuousClock.now + .seconds(Int64(wait))
+        var scanned = Position(rawValue: after)
+        var page = try log.events(from: scanned.next, limit: min(limit, Self.chunk), where: filter)
+        while page.events.isEmpty, ContinuousClock.now < deadline, !Task.isCancelled {
+            // Cancelled when the service stops: then this answers at once with what there is.
+            if page.scanned >= page.last { try? await Task.sleep(for: Self.pollInterval) }
+            scanned = max(scanned, page.scanned)
+            page = try log.events(from: scanned.next, limit: min(limit, Self.chunk), where: filter)
+        }
+        return try answer(page, limit: limit, filter: filter)
+    }
+
+    private func answer(_ first: EventPage, limit: Int, filter: EventFilter) throws -> APIAnswer {
+        var page = first
+        var events = EventJSON(log: log)
+        var count = 0
+        return try APIAnswer.ok { json in
+            json.key("events")
+            json.beginArray()
+            while true {
+                for event in page.events { try events.write(event, to: &json) }
+                count += page.events.count
+                let isFull = count >= limit || json.bytes.count > Self.mostBytes
+                if isFull || page.events.isEmpty || page.scanned >= page.last { break }
+                page = try log.events(from: page.scanned.next, limit: min(limit - count, Self.chunk), where: filter)
+            }
+            json.endArray()
+            json.member("store", Hexadecimal.text(log.storeID))
+            json.key("scanned")
+            json.value(page.scanned.rawValue)
+            json.key("last")
+            json.value(page.last.rawValue)
+        }
+    }
+}

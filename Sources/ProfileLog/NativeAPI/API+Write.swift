@@ -1,0 +1,249 @@
+internal import ProfileLogRequests
+
+/// Something to be saved or logged for one user.
+struct Write {
+    var user: UserID
+    var context: EventContext
+    var events: [ProfileEvent]
+    var expected: ExpectedVersion
+    var key: String?
+    /// The device whose waiting items are counted in the answer; nil if nothing is saved.
+    var savedOn: String?
+}
+
+extension NativeAPI {
+    /// The device of requests that name none.
+    static let defaultDevice = "phone"
+    /// The app group of saves that name none.
+    static let defaultAppGroup: Name = "group.app"
+
+    /// Commits `write` and tells where it went.
+    func commit(_ write: Write) async throws -> APIAnswer {
+        let receipt = try await receipt(of: write)
+        guard !receipt.places.isEmpty else { throw APIProblem.unknownUser(write.user) }
+        let isQueued = try write.savedOn == nil && write.context.device != nil && isQueued(receipt.last)
+        return try answer(to: receipt, savedOn: write.savedOn, requested: write.context.storage) { json in
+            if write.savedOn != nil { return }
+            json.key("queued")
+            json.value(isQueued)
+            if !isQueued { try writeNoEffect(of: write, receipt, to: &json) }
+        }
+    }
+
+    /// Writes `no_effect`, if an operation of `write` changed nothing of what its user had before it.
+    private func writeNoEffect(of write: Write, _ receipt: AppendReceipt, to json: inout JSONWriter) throws {
+        let changes = write.events.flatMap { event in
+            if case .customAttributesChanged(let changes) = event { changes } else { [AttributeChange]() }
+        }
+        guard let first = receipt.places.first, changes.contains(where: \.operation.isRelative) else { return }
+        let before = try log.profileView(
+            log.profile(of: first.user, asOf: Version(rawValue: first.version.rawValue - 1)))
+        var values: [Name: AttributeValue] = [:]
+        for field in before.customAttributes { values[field.name] = field.value }
+        var reasons: [(name: Name, reason: String)] = []
+        for change in changes {
+            let old = values[change.name]
+            if let reason = change.operation.reasonWithoutEffect(on: old) { reasons.append((change.name, reason)) }
+            values[change.name] = change.operation.applied(to: old)
+        }
+        if reasons.isEmpty { return }
+        json.key("no_effect")
+        json.array(reasons) { json, entry in
+            json.beginObject()
+            json.member("attribute", entry.name.text)
+            json.member("reason", entry.reason)
+            json.endObject()
+        }
+        json.key("all_without_effect")
+        json.value(reasons.count == changes.count)
+    }
+
+    /// Stores `write`; by an address, for the user who has it.
+    private func receipt(of write: Write) async throws -> AppendReceipt {
+        do {
+            return try await decider.decide { view in
+                var builder = view.log.prepare()
+                try builder.add(write, view)
+                return .store(try builder.finish(idempotencyKey: write.key)) { $0 }
+            }
+        } catch AppendError.keyReused(let position) {
+            // Sent before, when the address may have led to another user: the same content is still a repetition.
+            guard write.user.isAddress, let key = write.key, let place = try log.append(underKey: key)?.places.last,
+                let user = try log.find(place.user)
+            else { throw AppendError.keyReused(position: position) }
+            do {
+                return try await commit(write, to: .brazeID(user.brazeID))
+            } catch AppendError.keyReused {
+                return try await commit(write, to: write.user)
+            }
+        }
+    }
+
+    private func commit(_ write: Write, to user: UserID) async throws -> AppendReceipt {
+        var builder = log.prepare()
+        for event in write.events { try builder.add(event, write.context, to: user) }
+        builder.expect(user, at: write.expected)
+        return try await store.commit(builder.finish(idempotencyKey: write.key))
+    }
+
+    /// Whether the SDK has taken the event at `position` and not sent it at once.
+    private func isQueued(_ position: Position) throws -> Bool {
+        if case .queued = try log.event(at: position)?.event { true } else { false }
+    }
+
+    /// Where a write went. For a save also where it lies on the device, and a `note` if that is not where it was meant
+    /// to.
+    func answer(
+        to receipt: AppendReceipt, savedOn device: String?, requested: DeviceStorage?,
+        _ more: (inout JSONWriter) throws -> Void
+    ) throws -> APIAnswer {
+        let place = receipt.places.last
+        let user = try place.flatMap { try log.find($0.user) }
+        let saved = try device == nil ? nil : log.event(at: receipt.last)
+        let waiting = try device.map { try log.pendingCount(on: $0) }
+        let present = try device.flatMap { try log.device($0)?.user }.flatMap { try log.find($0) }
+        let hasArrived = try device != nil && changesUser(receipt)
+        return try APIAnswer.ok(version: place?.version) { json in
+            json.key("position")
+            json.value(receipt.last.rawValue)
+            json.key("version")
+            json.value(place?.version.rawValue ?? 0)
+            json.key("user")
+            json.user(user)
+            json.key("events")
+            json.value(receipt.places.count)
+            json.key("repeated")
+            json.value(receipt.isRepetition)
+            if let waiting {
+                json.key("waiting")
+                json.value(waiting)
+            }
+            if device != nil {
+                json.key("on_device")
+                json.user(present)
+                json.key("arrived")
+                json.value(hasArrived)
+            }
+            json.member("storage", saved?.context.storage?.name)
+            json.member("note", saved.flatMap { Self.note($0.context, requested: requested) })
+            try more(&json)
+            json.key("created")
+            json.value(receipt.createdUser)
+        }
+    }
+
+    /// Whether an event of `receipt` put its user on a device.
+    private func changesUser(_ receipt: AppendReceipt) throws -> Bool {
+        try (0..<UInt64(receipt.places.count)).contains { offset in
+            let event = try log.event(at: Position(rawValue: receipt.first.rawValue + offset))
+            return event?.event.kind == .userChanged
+        }
+    }
+
+    /// What to know about a save that landed elsewhere than it was meant to.
+    private static func note(_ context: EventContext, requested: DeviceStorage?) -> String? {
+        guard let storage = context.storage, let requested, storage != requested,
+            case .privateTo(let process) = storage
+        else { return nil }
+        let unseen = storage.isVisibleToApp ? "" : ", which the app cannot see"
+        return
+            "\(process.text) lacks the app group \(requested.name) on this device, so it lies in the private storage of "
+            + "\(process.text)\(unseen)"
+    }
+
+    // MARK: - What every write may say
+
+    static let conditionFields: Set<Name> = ["key", "expect"]
+
+    /// `key` or the header, `expect` or the header.
+    static func conditions(
+        _ fields: Fields, _ request: APIRequest
+    ) throws -> (expected: ExpectedVersion, key: String?) {
+        let key = try fields.text("key")
+        if let key, let header = request.idempotencyKey, Name(key) != Name(header) {
+            throw APIProblem.invalid("key", "differs from the header Idempotency-Key")
+        }
+        if (key ?? request.idempotencyKey)?.isEmpty == true {
+            throw APIProblem.invalid(key == nil ? "Idempotency-Key" : "key", "must not be empty")
+        }
+        let expected = try expectation(fields.value("expect"))
+        let match = try request.ifMatch.map(expectation(ifMatch:))
+        if let expected, let match, expected != match {
+            throw APIProblem.invalid("expect", "differs from the header If-Match")
+        }
+        return (expected ?? match ?? .any, key ?? request.idempotencyKey)
+    }
+
+    static func expectation(_ value: AttributeValue?) throws -> ExpectedVersion? {
+        switch value {
+        case nil, .null: return nil
+        case .string("none"): return .noUser
+        case .string("any"): return .any
+        case .int(let version) where version >= 0:
+            return version == 0 ? .noUser : .exactly(Version(rawValue: UInt64(version)))
+        default: throw APIProblem.invalid("expect", "must be a number of events, \"none\" or \"any\"")
+        }
+    }
+
+    private static func expectation(ifMatch header: String) throws -> ExpectedVersion {
+        var text = header[...]
+        if text.count >= 2, text.first == "\"", text.last == "\"" { text = text.dropFirst().dropLast() }
+        if text == "none" { return .noUser }
+        guard let version = UInt64(text) else {
+            throw APIProblem.invalid("If-Match", "must be a number of events, or \"none\"")
+        }
+        return version == 0 ? .noUser : .exactly(Version(rawValue: version))
+    }
+
+    /// Refuses the headers of writes that have no use for them: a repeated launch is another launch.
+    static func refuseConditions(_ request: APIRequest) throws {
+        if request.idempotencyKey != nil {
+            throw APIProblem.invalid("Idempotency-Key", "has no meaning here", remedy: "Send the request without it.")
+        }
+        if request.ifMatch != nil {
+            throw APIProblem.invalid("If-Match", "has no meaning here", remedy: "Send the request without it.")
+        }
+    }
+}
+
+extension AppendBuilder {
+    /// Adds all events of `write`, or nothing if one cannot be stored.
+    mutating func add(_ write: Write, _ view: DecisionView) throws {
+        guard write.user.isAddress else {
+            try add(write.events, write.context, to: write.user)
+            return expect(write.user, at: write.expected)
+        }
+        let user = try view.holder(of: write.user) ?? write.user
+        try add(write.events, write.context, to: user)
+        expect(user, at: write.expected)
+        if user == write.user { try view.release(user) }
+    }
+}
+
+extension AppendReceipt {
+    /// Whether a user was made on the way.
+    var createdUser: Bool { places.contains { $0.version.rawValue == 1 } }
+}
+
+extension JSONWriter {
+    /// Writes `{number, id, braze_id}`, or `null`.
+    mutating func user(_ user: UserInfo?) {
+        guard let user else {
+            null()
+            return
+        }
+        beginObject()
+        key("number")
+        value(user.number.rawValue)
+        key("id")
+        value(user.id.description)
+        key("braze_id")
+        value(user.brazeID)
+        endObject()
+    }
+
+    /// Writes the position, or `null` for the start of the log.
+    mutating func position(_ position: Position) {
+        if position == .start { null() } else { value(position.rawValue) }
+    }
+}

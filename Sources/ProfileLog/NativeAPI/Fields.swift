@@ -1,0 +1,97 @@
+internal import ProfileLogRequests
+
+/// The members of a request's body. One that the request does not know is refused by name, before anything else is
+/// looked at.
+struct Fields {
+    private var members: [Name: AttributeValue] = [:]
+    private let known: Set<Name>
+
+    /// Arrays and objects within each other: those of a value, and the ones around it.
+    private static let maxDepth = Limits.valueDepth + 4
+
+    init(_ body: [UInt8], _ known: Set<Name>) throws {
+        guard !body.isEmpty else {
+            throw APIProblem(
+                status: 400, code: "invalid_json", error: "The body is empty.", remedy: "Send a JSON object.",
+                place: "body")
+        }
+        guard case .object(let members) = try JSON.parse(body, maxDepth: Self.maxDepth) else {
+            throw APIProblem(
+                status: 400, code: "invalid_json", error: "The body is no JSON object.", remedy: "Send a JSON object.",
+                place: "body")
+        }
+        try self.init(members, known)
+    }
+
+    init(_ members: [AttributeValue.Member], _ known: Set<Name>) throws {
+        self.known = known
+        for member in members { self.members[member.key] = member.value }
+        guard let unknown = members.map(\.key).filter({ !known.contains($0) }).min() else { return }
+        let names = known.sorted().map(\.text).joined(separator: ", ")
+        throw APIProblem.invalid(unknown.text, "is no field of this request", remedy: "The fields are \(names).")
+    }
+
+    /// The member as it is, `null` included; nil if it is missing.
+    func value(_ name: Name) -> AttributeValue? {
+        precondition(known.contains(name), "\(name) is asked for and not declared")
+        return members[name]
+    }
+
+    /// The member, or nil if it is missing or `null`.
+    private func present(_ name: Name) -> AttributeValue? {
+        guard let value = value(name), value != .null else { return nil }
+        return value
+    }
+
+    func text(_ name: Name) throws -> String? {
+        guard let value = present(name) else { return nil }
+        guard case .string(let text) = value else { throw APIProblem.invalid(name.text, "must be text") }
+        return text
+    }
+
+    func requiredText(_ name: Name) throws -> String {
+        guard let text = try text(name) else { throw APIProblem.invalid(name.text, "is missing") }
+        return text
+    }
+
+    func flag(_ name: Name) throws -> Bool {
+        guard let value = present(name) else { return false }
+        guard case .bool(let flag) = value else { throw APIProblem.invalid(name.text, "must be true or false") }
+        return flag
+    }
+
+    func integer(_ name: Name) throws -> Int64? {
+        guard let value = present(name) else { return nil }
+        guard case .int(let integer) = value else { throw APIProblem.invalid(name.text, "must be an integer") }
+        return integer
+    }
+
+    func number(_ name: Name) throws -> Double? {
+        switch present(name) {
+        case nil: return nil
+        case .int(let integer): return Double(integer)
+        case .double(let double): return double
+        default: throw APIProblem.invalid(name.text, "must be a number")
+        }
+    }
+
+    func time(_ name: Name) throws -> OccurredAt? {
+        guard let text = try text(name) else { return nil }
+        guard let time = OccurredAt(iso8601: text) else {
+            throw APIProblem.invalid(name.text, "must be a time as in RFC 3339, like 2026-01-31T23:59:59Z")
+        }
+        return time
+    }
+
+    func object(_ name: Name) throws -> [AttributeValue.Member]? {
+        guard let value = present(name) else { return nil }
+        guard case .object(let members) = value else { throw APIProblem.invalid(name.text, "must be an object") }
+        return members
+    }
+
+    func array(_ name: Name) throws -> [AttributeValue]? {
+        guard let value = present(name) else { return nil }
+        guard case .array(let values) = value else { throw APIProblem.invalid(name.text, "must be an array") }
+        return values
+    }
+}

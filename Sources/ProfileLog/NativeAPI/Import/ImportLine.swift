@@ -1,0 +1,195 @@
+internal import ProfileLogRequests
+
+/// One line of an import, as an event: either the short form of generated and foreign data, or the form of `export`.
+///
+///     {"kind":"custom_event","user":"u-1","time":"2026-01-01T00:00:00Z","name":"played song","properties":{…}}
+///     {"kind":"custom_attribute","user":"u-1","time":"…","attributes":{…}}
+///     {"kind":"user_attribute","user":"u-1","time":"…","attribute":"email","value":"…"}
+///     {"kind":"purchase","user":"u-1","time":"…","product_id":"p1","currency":"EUR","price":9.5,"quantity":1}
+package struct ImportLine {
+    /// What is to be appended; nil for a line that carries no fact of its own, as `userCreated`, which the user's first
+    /// event implies.
+    package var fact: Fact?
+    /// Whether the line is what an erasure left: a tombstone, or the erasure itself.
+    package var isErased = false
+
+    /// An event.
+    package struct Fact {
+        /// Whose it is.
+        package var user: UserID
+        /// When, from where.
+        package var context: EventContext
+        /// What happened.
+        package var event: ProfileEvent
+    }
+
+    /// Why a line cannot be imported: a clause that names fields and never shows values.
+    package struct Refusal: Error {
+        /// The clause.
+        package var reason: String
+        /// What helps.
+        package var remedy: Remedy
+
+        init(_ reason: String, remedy: Remedy = .correct) {
+            self.reason = reason
+            self.remedy = remedy
+        }
+    }
+
+    /// What helps against a refusal.
+    package enum Remedy: Sendable {
+        /// The line corrected.
+        case correct
+        /// The same, or the newer program that may have written it.
+        case correctOrUpdate
+        /// Another export: of an event that the exporting program did not know, the line has no content.
+        case exportAgain
+        /// The line taken out: the log alone makes events of its kind.
+        case takeOut
+        /// As many empty lines before it as a chunk has: what is there already leaves no room for it.
+        case setApart
+    }
+
+    /// Reads one line of JSON.
+    package init(_ line: UnsafeRawBufferPointer) throws(Refusal) {
+        let value: AttributeValue
+        do {
+            value = try JSON.parse(line)
+        } catch {
+            throw Refusal("it is no valid JSON at byte \(error.offset): \(error.kind)")
+        }
+        guard case .object(let members) = value else { throw Refusal("it is no JSON object") }
+        let fields = ImportFields(members)
+        let kind = try fields.requiredText("kind")
+        switch kind {
+        case "custom_event", "custom_attribute", "user_attribute", "purchase":
+            try fields.refuseOthers(than: Self.shortFields)
+            let (user, context) = try Self.shortContext(fields)
+            fact = Fact(user: user, context: context, event: try Self.shortEvent(kind, fields))
+        default:
+            if ExportedLine.isErased(kind, fields) {
+                isErased = true
+            } else {
+                fact = try ExportedLine.read(kind, fields)
+            }
+        }
+    }
+
+    /// Every field of the short forms: a misspelled one would be lost without a word.
+    private static let shortFields: [String] = [
+        "attribute", "attributes", "currency", "kind", "name", "price", "product_id", "properties", "quantity", "time",
+        "user", "value",
+    ]
+
+    private static func shortContext(_ fields: ImportFields) throws(Refusal) -> (UserID, EventContext) {
+        var context = EventContext(source: .import)
+        context.occurredAt = try fields.time("time")
+        return (try fields.user("user"), context)
+    }
+
+    private static func shortEvent(_ kind: String, _ fields: ImportFields) throws(Refusal) -> ProfileEvent {
+        switch kind {
+        case "custom_event":
+            return .customEventLogged(
+                CustomEvent(name: Name(try fields.requiredText("name")), properties: try fields.object("properties")))
+        case "custom_attribute":
+            guard let members = try fields.object("attributes") else { throw Refusal("it has no \"attributes\"") }
+            var changes: [AttributeChange] = []
+            changes.reserveCapacity(members.count)
+            for member in members {
+                if case .null = member.value {
+                    changes.append(AttributeChange(member.key, .unset))
+                } else {
+                    changes.append(AttributeChange(member.key, .set(member.value)))
+                }
+            }
+            return .customAttributesChanged(changes)
+        case "user_attribute":
+            guard let value = fields["value"] else { throw Refusal("it has no \"value\"") }
+            return .userAttributesChanged([UserAttributeChange(try fields.attribute("attribute"), value)])
+        default:
+            return .purchaseLogged(try fields.purchase(productKey: "product_id"))
+        }
+    }
+}
+
+/// The members of a line, asked for by name.
+struct ImportFields {
+    private let members: [AttributeValue.Member]
+
+    init(_ members: [AttributeValue.Member]) { self.members = members }
+
+    /// `names` ascend, as the members of an object do. They are ASCII, so that nothing else is equal to one of them.
+    func refuseOthers(than names: [String]) throws(ImportLine.Refusal) {
+        var rest = names[...]
+        for member in members {
+            guard let place = rest.firstIndex(of: member.key.text) else {
+                throw ImportLine.Refusal("\"\(member.key)\" is no field of such a line")
+            }
+            rest = rest[(place + 1)...]
+        }
+    }
+
+    /// The member with this name. A line has few, so they are looked at one by one.
+    @inline(__always)
+    subscript(name: String) -> AttributeValue? {
+        for member in members where member.key.text == name { return member.value }
+        return nil
+    }
+
+    func text(_ name: String) throws(ImportLine.Refusal) -> String? {
+        switch self[name] {
+        case nil, .null: return nil
+        case .string(let text): return text
+        default: throw .init("\"\(name)\" must be text")
+        }
+    }
+
+    func requiredText(_ name: String) throws(ImportLine.Refusal) -> String {
+        guard let text = try text(name) else { throw .init("it has no \"\(name)\"") }
+        return text
+    }
+
+    func user(_ name: String) throws(ImportLine.Refusal) -> UserID { UserID(try requiredText(name)) }
+
+    func time(_ name: String) throws(ImportLine.Refusal) -> OccurredAt? {
+        guard let text = try text(name) else { return nil }
+        guard let time = OccurredAt(iso8601: text) else {
+            throw .init("\"\(name)\" is no time as in 2026-01-31T23:59:59Z")
+        }
+        return time
+    }
+
+    func object(_ name: String) throws(ImportLine.Refusal) -> [AttributeValue.Member]? {
+        switch self[name] {
+        case nil, .null: return nil
+        case .object(let members): return members
+        default: throw .init("\"\(name)\" must be an object")
+        }
+    }
+
+    func attribute(_ name: String) throws(ImportLine.Refusal) -> StandardAttribute {
+        guard let attribute = StandardAttribute(name: try requiredText(name)) else {
+            throw .init("\"\(name)\" names no standard user attribute; a custom one has the kind custom_attribute")
+        }
+        return attribute
+    }
+
+    func purchase(productKey: String) throws(ImportLine.Refusal) -> Purchase {
+        let price: Double
+        switch self["price"] {
+        case .int(let number): price = Double(number)
+        case .double(let number): price = number
+        default: throw .init("\"price\" must be a number")
+        }
+        let quantity: UInt32
+        switch self["quantity"] {
+        case nil, .null: quantity = 1
+        case .int(let number) where 1...100 ~= number: quantity = UInt32(number)
+        default: throw .init("\"quantity\" must be a whole number from 1 to 100")
+        }
+        return Purchase(
+            product: Name(try requiredText(productKey)), currency: try requiredText("currency"), price: price,
+            quantity: quantity, properties: try object("properties"))
+    }
+}

@@ -1,0 +1,51 @@
+internal import ProfileLogRequests
+
+/// Values of attributes and properties as they stand in requests, answers and exports: JSON, with `{"$time": "…"}` for
+/// a date.
+package enum JSONValues {
+    private static let time: Name = "$time"
+
+    /// The value with every `{"$time": "…"}` in it made a date.
+    package static func value(_ json: AttributeValue) throws(JSONFormError) -> AttributeValue {
+        switch json {
+        case .array(let values): return .array(try Self.values(values))
+        case .object(let members):
+            if members.count == 1, members[0].key == time {
+                guard case .string(let text) = members[0].value, let date = OccurredAt(iso8601: text) else {
+                    throw JSONFormError("has a `$time` that is no time as in RFC 3339")
+                }
+                return .date(date)
+            }
+            return .object(try self.members(members))
+        default: return json
+        }
+    }
+
+    /// As `value(_:)`, for each member.
+    package static func members(
+        _ members: [AttributeValue.Member]
+    ) throws(JSONFormError) -> [AttributeValue.Member] {
+        try members.map { (member) throws(JSONFormError) in .init(member.key, try value(member.value)) }
+    }
+
+    static func values(_ values: [AttributeValue]) throws(JSONFormError) -> [AttributeValue] {
+        try values.map { (element) throws(JSONFormError) in try value(element) }
+    }
+
+    /// The other way round: what `value(_:)` reads as `value`. A number that JSON cannot express, as an earlier program
+    /// may have stored it, is null.
+    static func json(_ value: AttributeValue) -> AttributeValue {
+        switch value {
+        case .date(let date):
+            return .object([.init(time, .string(date.timestamp.rfc3339(utcOffsetMinutes: date.utcOffsetMinutes)))])
+        case .array(let values): return .array(values.map(json))
+        case .object(let members): return .object(json(members))
+        case .double(let number): return number.isFinite ? value : .null
+        case .null, .bool, .int, .string: return value
+        }
+    }
+
+    static func json(_ members: [AttributeValue.Member]) -> [AttributeValue.Member] {
+        members.map { .init($0.key, json($0.value)) }
+    }
+}

@@ -1,0 +1,44 @@
+internal import ProfileLogRequests
+
+/// `wait_for` and `timeout` of a read: the answer waits until the log has reached a position.
+struct PositionWait {
+    private let position: Position
+    private let seconds: UInt64
+
+    private static let longest: UInt64 = 30
+    private static let standard: UInt64 = 10
+    private static let pollInterval = Duration.milliseconds(10)
+
+    /// Takes both out of the query of `request`; nil if it has neither, or is no read of the native API.
+    init?(_ request: inout APIRequest) throws {
+        let names: Set<String> = ["wait_for", "timeout"]
+        guard request.method == .get, request.path.hasPrefix("/v1/"),
+            request.query.contains(where: { names.contains($0.name) })
+        else { return nil }
+        var query = Query(request)
+        guard request.query.contains(where: { $0.name == "wait_for" }) else {
+            throw APIProblem.invalid(
+                "timeout", "has no meaning without `wait_for`", remedy: "Name the position to wait for.")
+        }
+        position = Position(rawValue: try query.number("wait_for", 0 ... .max, standard: 0))
+        seconds = try query.number("timeout", 0...Self.longest, standard: Self.standard)
+        request.query.removeAll { names.contains($0.name) }
+    }
+
+    /// Returns when the log has reached the position; throws when that takes too long, or the task is cancelled.
+    func wait(for log: EventLog) async throws {
+        let deadline = ContinuousClock.now + .seconds(Int64(seconds))
+        while true {
+            let last = try log.lastPosition()
+            if last >= position { return }
+            guard ContinuousClock.now < deadline, !Task.isCancelled else {
+                throw APIProblem(
+                    status: 504, code: "not_reached",
+                    error: "The log has not reached position \(position.rawValue); it ends at \(last.rawValue).",
+                    remedy: "Ask again, or give it longer with `timeout` (seconds, up to \(Self.longest)).",
+                    place: "wait_for", facts: [("actual", last.rawValue)])
+            }
+            try? await Task.sleep(for: Self.pollInterval)
+        }
+    }
+}

@@ -1,0 +1,53 @@
+internal import ProfileLogGuide
+
+/// The answer to an `APIRequest`.
+package struct APIAnswer: Sendable {
+    /// The HTTP status.
+    package var status: Int
+    /// A JSON object, without a line feed at its end.
+    package var body: [UInt8]
+    /// How many events the user in question has, in quotes, as in the header `ETag`.
+    package var etag: String?
+    /// The methods that the path knows, for the header `Allow`; with status 405 only.
+    package var allow: String?
+    /// Where the pages before and after this one are, as in the header `Link`; nil if there are none.
+    package var link: String?
+    /// A file that is sent in place of `body`; nil for an answer in JSON.
+    package var file: File?
+    /// What went wrong, in one word for programs: the member `code`; nil for a success.
+    package var code: String?
+
+    /// A file, which the sender should open at once: it does not stay for ever.
+    package struct File: Sendable {
+        /// Where it is.
+        package var path: String
+        /// As in the header `Content-Type`.
+        package var mediaType: String
+
+        package init(path: String, mediaType: String) {
+            self.path = path
+            self.mediaType = mediaType
+        }
+    }
+
+    /// Makes an answer.
+    package init(status: Int, body: [UInt8], etag: String? = nil, allow: String? = nil, code: String? = nil) {
+        self.status = status
+        self.body = body
+        self.etag = etag
+        self.allow = allow
+        self.code = code
+    }
+
+    /// Whether the request was done.
+    package var isSuccess: Bool { status < 400 }
+
+    /// Status 200, with the members that `write` writes into an object.
+    package static func ok(version: Version? = nil, _ write: (inout JSONWriter) throws -> Void) rethrows -> APIAnswer {
+        var writer = JSONWriter()
+        writer.beginObject()
+        try write(&writer)
+        writer.endObject()
+        return APIAnswer(status: 200, body: writer.bytes, etag: version.map { "\"\($0.rawValue)\"" })
+    }
+}

@@ -1,0 +1,177 @@
+internal import ProfileLogGuide
+
+/// Why a request was not done: what is true, what to do next, and a status for it. Names fields, never values.
+package struct APIProblem: Error {
+    package var status: Int
+    /// One word for programs.
+    package var code: String
+    /// One sentence.
+    package var error: String
+    /// The next step.
+    package var remedy: String
+    /// The field at fault.
+    package var place: String?
+    /// What is wrong with the field: `error` without its subject, for callers who know the field by another name.
+    package var reason: String?
+    /// Numbers that belong to it, as in `actual`.
+    package var facts: [(name: String, value: UInt64)] = []
+    package var allow: String?
+    /// What was not done of a request of which something was.
+    package var dropped: [(reason: String, array: String, index: Int)] = []
+
+    package init(
+        status: Int, code: String, error: String, remedy: String, place: String? = nil, reason: String? = nil,
+        facts: [(name: String, value: UInt64)] = [], allow: String? = nil
+    ) {
+        (self.status, self.code, self.error, self.remedy) = (status, code, error, remedy)
+        (self.place, self.reason, self.facts, self.allow) = (place, reason, facts, allow)
+    }
+
+    /// Status 400: `place` does not hold what it must.
+    package static func invalid(_ place: String, _ reason: String, remedy: String = correctIt) -> APIProblem {
+        let place = shown(place)
+        return APIProblem(
+            status: 400, code: "invalid", error: "`\(place)` \(reason).", remedy: remedy, place: place, reason: reason)
+    }
+
+    /// The next step after most mistakes, in words for a request and for a command alike.
+    package static let correctIt = "Correct it and try again."
+
+    package static var unknownDevice: APIProblem { APIProblem(.unknownDevice) }
+
+    package static func tooLarge(_ what: String, bytes: Int) -> APIProblem {
+        APIProblem(
+            status: 413, code: "too_large", error: "\(what) is larger than \(bytes) bytes; nothing was stored.",
+            remedy: "Send less at once.")
+    }
+
+    /// In the form of the native API for its paths, and else in Braze's, where the sentence is called `message`.
+    package func answer(at path: String) -> APIAnswer { path.hasPrefix("/v1/") ? answer : messageAnswer }
+
+    package var answer: APIAnswer {
+        var writer = JSONWriter()
+        writer.beginObject()
+        writer.key("error")
+        writer.value(error)
+        writer.key("remedy")
+        writer.value(remedy)
+        writer.key("code")
+        writer.value(code)
+        if let place {
+            writer.key("place")
+            writer.value(place)
+        }
+        if let reason {
+            writer.key("reason")
+            writer.value(reason)
+        }
+        for fact in facts {
+            writer.key(fact.name)
+            writer.value(fact.value)
+        }
+        writer.endObject()
+        return APIAnswer(status: status, body: writer.bytes, allow: allow, code: code)
+    }
+
+    /// The problem in the REST API's form: `message` is what clients of Braze read.
+    package var messageAnswer: APIAnswer {
+        var json = JSONWriter()
+        json.beginObject()
+        json.member("message", error)
+        json.member("remedy", remedy)
+        json.member("code", code)
+        json.member("place", place)
+        if !dropped.isEmpty {
+            json.key("dropped")
+            json.array(dropped) { $0.place("reason", $1.reason, $1.array, $1.index) }
+        }
+        json.endObject()
+        return APIAnswer(status: status, body: json.bytes, allow: allow, code: code)
+    }
+
+    /// A field's name as it may stand in a message: short, and on one line.
+    package static func shown(_ name: String) -> String {
+        let scalars = name.unicodeScalars.prefix(80).map { $0.isUnprintable ? "\u{FFFD}" : $0 }
+        return String(String.UnicodeScalarView(scalars)) + (name.unicodeScalars.count > 80 ? "…" : "")
+    }
+}
+
+// MARK: - From the errors of the log
+
+extension APIProblem {
+    /// What `error`, from whatever layer, means to the caller.
+    package init(_ error: any Error) {
+        switch error {
+        case let problem as APIProblem: self = problem
+        case let error as AppendError: self.init(error)
+        case let error as StorageError: self.init(error)
+        case let error as JSONError:
+            self.init(
+                status: 400, code: "invalid_json", error: error.description,
+                remedy: "Correct the JSON and try again.", place: "byte \(error.offset)")
+        default:
+            self.init(
+                status: 500, code: "internal", error: "Something failed that should not: \(type(of: error)).",
+                remedy: "Tell us what you did; `profilecli check` says whether the store is sound.")
+        }
+    }
+
+    package init(_ error: AppendError) {
+        if case .refused(let storage) = error {
+            self.init(storage)
+            return
+        }
+        let (status, code) = Self.statusAndCode(error)
+        self.init(status: status, code: code, error: error.description, remedy: error.remedy)
+        switch error {
+        case .versionConflict(_, _, let actual): facts = [("actual", actual.rawValue)]
+        case .keyReused(let position): facts = [("position", position.rawValue)]
+        case .invalid(let place, _):
+            self.place = Self.shown(place)
+            remedy = Self.correctIt
+        case .unknownUser: place = "user"
+        case .unknownDevice:
+            place = "device"
+            remedy = "Save or launch something on it first; `profilecli device` lists those that are known."
+        default: break
+        }
+    }
+
+    private static func statusAndCode(_ error: AppendError) -> (Int, String) {
+        switch error {
+        case .versionConflict: (412, "version_conflict")
+        case .conflict: (503, "busy")
+        case .keyReused: (409, "key_reused")
+        case .invalid: (400, "invalid")
+        case .unknownUser: (404, "unknown_user")
+        case .unknownDevice: (404, "unknown_device")
+        case .pendingFull: (409, "pending_full")
+        case .tooLarge: (413, "too_large")
+        case .overloaded: (429, "overloaded")
+        case .closed: (503, "closed")
+        case .refused(let error): statusAndCode(error)
+        case .outcomeUnknown: (503, "outcome_unknown")
+        }
+    }
+
+    package init(_ error: StorageError) {
+        let (status, code) = Self.statusAndCode(error)
+        self.init(status: status, code: code, error: error.description, remedy: error.remedy)
+    }
+
+    private static func statusAndCode(_ error: StorageError) -> (Int, String) {
+        switch error {
+        case .diskFull, .copyFull: (507, "disk_full")
+        case .mapFull: (507, "map_full")
+        case .inUse: (409, "in_use")
+        case .readersFull: (503, "readers_full")
+        case .closedAfterFailure: (503, "closed_after_failure")
+        case .filesChanged: (503, "files_changed")
+        case .damaged, .brokenPage: (500, "damaged")
+        case .notWritable: (500, "not_writable")
+        case .noStore, .notAStore, .newerFormat, .unreachable, .networkFileSystem, .truncated, .processNumberTaken:
+            (500, "store_unusable")
+        case .system: (500, "system")
+        }
+    }
+}

@@ -1,0 +1,70 @@
+/// A call of the native JSON API, as a value: what an HTTP request carries, or what a command hands over without one.
+package struct APIRequest: Sendable {
+    /// What is done to the path.
+    package enum Method: String, Sendable {
+        case get = "GET"
+        case post = "POST"
+    }
+
+    /// What is done to the path.
+    package var method: Method
+    /// The path, as in `/v1/profile`; a name in it is escaped, as `pathPart(_:)` does.
+    package var path: String
+    /// The query in its order, decoded.
+    package var query: [(name: String, value: String)]
+    /// The header `Idempotency-Key`.
+    package var idempotencyKey: String?
+    /// The header `If-Match`: the number of events that the user must have, with or without quotes.
+    package var ifMatch: String?
+    /// What comes before a path in links of answers, as in `https://profiles.example`; empty for relative links.
+    package var baseURL = ""
+    /// The service's own URL, as in `http://127.0.0.1:8080`, for addresses in answers that cannot be relative, if
+    /// `baseURL` is empty.
+    package var localURL: @Sendable () -> String = { "" }
+    /// A JSON object; empty for `get`.
+    package var body: [UInt8]
+    /// What the path names, as the `device` of `/v1/devices/{device}`: taken out of it by the API.
+    package internal(set) var parameters: [String: String] = [:]
+    /// What its endpoint takes; nil before one is found.
+    package var inputs: [EndpointInput]?
+
+    /// Makes a request.
+    package init(
+        _ method: Method, _ path: String, query: [(name: String, value: String)] = [], idempotencyKey: String? = nil,
+        ifMatch: String? = nil, body: [UInt8] = []
+    ) {
+        self.method = method
+        self.path = path
+        self.query = query
+        self.idempotencyKey = idempotencyKey
+        self.ifMatch = ifMatch
+        self.body = body
+    }
+}
+
+extension APIRequest {
+    /// Bytes of a body from which on a request takes long to decide: some 50 objects, a third of a millisecond.
+    package static let bytesThatTakeLong = 8 << 10
+
+    /// Whether deciding it may take long: its body is large, or sets subscription groups, which all profiles with the
+    /// same e-mail address get with the one that is named, be they thousands.
+    package var takesLong: Bool {
+        // A key may be written with escapes: of its letters and `_`, those of these forms.
+        body.count >= Self.bytesThatTakeLong || contains("subscription_group")
+            || contains(#"\u005"#) || contains(#"\u006"#) || contains(#"\u007"#)
+    }
+
+    private func contains(_ text: StaticString) -> Bool {
+        text.withUTF8Buffer { text in
+            body.withUnsafeBytes { body in
+                var rest = body[...]
+                while let place = rest.firstIndex(of: text[0]) {
+                    rest = rest[place...]
+                    if rest.starts(with: text) { return true }
+                    rest = rest.dropFirst()
+                }
+                return false
+            }
+        }
+    }
+}

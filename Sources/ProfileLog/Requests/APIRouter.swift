@@ -1,0 +1,119 @@
+internal import ProfileLogGuide
+
+/// The requests of one dialect of the API, on one store.
+package protocol Dialect: Sendable {
+    /// What can be asked, and how it is answered.
+    static var handlers: [EndpointHandler<Self>] { get }
+}
+
+/// An endpoint, and how a dialect answers it.
+package struct EndpointHandler<API: Dialect>: Sendable {
+    let endpoint: Endpoint
+    let answer: @Sendable (API, APIRequest) async throws -> APIAnswer
+
+    package init(
+        _ method: APIRequest.Method, _ path: String, _ summary: String, _ inputs: [EndpointInput],
+        _ answer: @escaping @Sendable (API, APIRequest) async throws -> APIAnswer
+    ) {
+        endpoint = Endpoint(method, path, summary, inputs)
+        self.answer = answer
+    }
+}
+
+extension Dialect {
+    /// What can be asked.
+    package static var endpoints: [Endpoint] { handlers.map(\.endpoint) }
+
+    fileprivate var answers: [APIRouter.Answer] {
+        Self.handlers.map { handler in { request in try await handler.answer(self, request) } }
+    }
+}
+
+/// Answers requests of several dialects: a function from requests to answers; docs/api.md describes it.
+///
+/// The service calls it for HTTP and the command line in its own process, so both answer the same.
+package struct APIRouter: Sendable {
+    fileprivate typealias Answer = @Sendable (APIRequest) async throws -> APIAnswer
+
+    private let table: EndpointTable
+    private let answers: [Answer]
+
+    /// Bytes of a request's body that are read at most.
+    package static let maxBodyBytes = 4 << 20
+
+    package init(_ dialects: any Dialect...) {
+        table = EndpointTable(dialects.flatMap { type(of: $0).endpoints })
+        answers = dialects.flatMap(\.answers)
+    }
+
+    /// Does what `request` asks. Every failure is an answer too: an object with `error`, `remedy` and `code`.
+    package func answer(_ request: APIRequest) async -> APIAnswer {
+        do {
+            guard request.body.count <= Self.maxBodyBytes else {
+                throw APIProblem.tooLarge("The body", bytes: Self.maxBodyBytes)
+            }
+            let match = try table.match(request)
+            var request = request
+            request.parameters = match.parameters
+            request.inputs = match.endpoint.inputs
+            return try await answers[match.index](request)
+        } catch {
+            return APIProblem(error).answer(at: request.path)
+        }
+    }
+}
+
+/// Finds endpoints by their paths.
+package struct EndpointTable: Sendable {
+    /// All of them, in the order of the documents.
+    package let endpoints: [Endpoint]
+    /// Those at paths that name nothing, by their path.
+    private let plain: [String: [Match]]
+    private let templates: [Match]
+
+    fileprivate typealias Match = (index: Int, endpoint: Endpoint, parameters: [String: String])
+
+    package init(_ endpoints: [Endpoint]) {
+        self.endpoints = endpoints
+        let all = endpoints.enumerated().map { Match($0, $1, [:]) }
+        plain = Dictionary(grouping: all.filter { !$0.endpoint.path.contains("{") }, by: \.endpoint.path)
+        templates = all.filter { $0.endpoint.path.contains("{") }
+    }
+
+    /// The endpoint of `method` at `path`; nil if there is none.
+    package func endpoint(_ method: APIRequest.Method, _ path: String) -> Endpoint? {
+        matches(path).first { $0.endpoint.method == method }?.endpoint
+    }
+
+    /// The path of the endpoint at `path`, with `{…}` in place of names, for logs; nil if there is none.
+    package func template(of path: String) -> String? { matches(path).first?.endpoint.path }
+
+    /// Every permission that a key can have, without `all`.
+    package var permissions: [String] { Set(endpoints.compactMap(\.permission)).sorted() }
+
+    /// Status 405: `path` does not know the method.
+    package func wrongMethod(_ path: String) -> APIProblem {
+        let methods = matches(path).map(\.endpoint.method.rawValue)
+        let allowed = methods.isEmpty ? "GET" : methods.joined(separator: ", ")
+        return APIProblem(
+            status: 405, code: "wrong_method", error: "This path does not know this method.",
+            remedy: "Send \(allowed).", allow: allowed)
+    }
+
+    fileprivate func match(_ request: APIRequest) throws -> Match {
+        let matches = matches(request.path)
+        if let match = matches.first(where: { $0.endpoint.method == request.method }) { return match }
+        if !matches.isEmpty { throw wrongMethod(request.path) }
+        throw APIProblem(
+            status: 404, code: "unknown_path", error: "There is nothing at this path.",
+            remedy: "GET / lists what there is.")
+    }
+
+    /// The endpoints at `path`, one for each method, with what the path names.
+    private func matches(_ path: String) -> [Match] {
+        plain[path]
+            ?? templates.compactMap { match in
+                PathTemplate.parameters(of: path, as: match.endpoint.path).map { (match.index, match.endpoint, $0) }
+            }
+    }
+}

@@ -1,0 +1,36 @@
+internal import ProfileLogGuide
+
+extension AttributeOperation {
+    /// Whether what it does depends on the value that is there.
+    package var isRelative: Bool {
+        switch self {
+        case .set, .unset: false
+        default: true
+        }
+    }
+
+    /// Why the operation changes nothing of a custom attribute with the value `old` (nil if there is none): a clause;
+    /// nil if it applies.
+    package func reasonWithoutEffect(on old: AttributeValue?) -> String? {
+        switch self {
+        case .set, .unset, .objectMerge: return nil
+        case .increment(let number):
+            guard let old else { return nil }
+            guard case .int(let before) = old else { return "is no integer, and nothing can be added to it" }
+            return before.addingReportingOverflow(number).overflow ? "would become more than 64 bits can hold" : nil
+        case .arrayAdd, .objectsAdd: return old == nil || old?.isArray == true ? nil : "is no array"
+        case .arrayRemove, .objectsRemove:
+            guard let old else { return "has no value" }
+            return old.isArray ? nil : "is no array"
+        case .objectsUpdate(let updates, _):
+            guard let old else { return "has no value" }
+            guard case .array(let elements) = old else { return "is no array" }
+            let isMet = elements.contains { element in updates.contains { element[$0.match.key] == $0.match.value } }
+            return isMet ? nil : "has no object that an '$update' names"
+        }
+    }
+}
+
+extension AttributeValue {
+    fileprivate var isArray: Bool { if case .array = self { true } else { false } }
+}

@@ -1,0 +1,171 @@
+internal import ProfileLogGuide
+
+/// The log as one attempt to decide a request reads it.
+///
+/// What a decision relies on is recorded, and becomes the preconditions of its append. A user is read once: all looks
+/// at them, by whatever ID, show the same version. What a decision reads is bounded by its ``Effort``.
+package final class DecisionView {
+    package let log: EventLog
+    private let effort: Effort
+    /// How many users and profiles may still be read.
+    private var readsLeft: Int
+    private var found: [UserID: UserInfo?] = [:]
+    private var known: [UserNumber: UserInfo] = [:]
+    private var holders: [UserID: EventLog.AddressHolders] = [:]
+    /// The users who must be as they are when the append is stored; nil for IDs that must lead to no user.
+    private(set) var unchanged: [UserID: UserInfo?] = [:]
+    /// The users to whom IDs must lead.
+    private var leading: [UserID: UserNumber] = [:]
+    private var unusedKeys: [String] = []
+    private var subjects: [Preconditions.Subject] = []
+    /// Addresses that are taken from users who have another one by now.
+    private var releases: [UserID] = []
+    /// The states over the whole store that were brought up to date, and up to where at least.
+    private var states: Set<ObjectIdentifier> = []
+    private var statesReach = Position.start
+
+    /// How much a decision may read, by who waits for it.
+    package enum Effort {
+        /// Other connections wait on this thread: some milliseconds.
+        case fast
+        /// No other request waits.
+        case slow
+        /// All writers of the store wait.
+        case underLock
+
+        /// Users and profiles that may be read.
+        package var mostReads: Int {
+            switch self {
+            case .fast: 400
+            case .slow: .max
+            case .underLock: 4_000
+            }
+        }
+    }
+
+    package init(_ log: EventLog, _ effort: Effort) {
+        self.log = log
+        self.effort = effort
+        readsLeft = effort.mostReads
+    }
+
+    // MARK: - Users
+
+    /// The user with this ID; nil if there is none. Relies on nothing.
+    package func find(_ user: UserID) throws -> UserInfo? {
+        if let info = found[user] { return info }
+        let info = try log.find(user).map { know($0) }
+        found[user] = .some(info)
+        return info
+    }
+
+    /// The user as first found: their `braze_id` leads to them from then on, also after a merge.
+    @discardableResult
+    private func know(_ user: UserInfo) -> UserInfo {
+        let first = known[user.number] ?? user
+        known[user.number] = first
+        found[.brazeID(first.brazeID)] = .some(first)
+        return first
+    }
+
+    /// A user who was found before.
+    package func user(_ number: UserNumber) -> UserInfo? { known[number] }
+
+    /// The profile of a user who was found before, as they were then.
+    package func profile(of number: UserNumber) throws -> ProfileState? {
+        guard let info = known[number] else { return nil }
+        try spend(1)
+        return try log.profile(of: number, asOf: info.version)
+    }
+
+    /// The decision holds only if no event is appended to `user` before it is stored, and the ID still leads to them.
+    package func requireUnchanged(_ user: UserID) throws {
+        if !releases.contains(user) { unchanged[user] = .some(try find(user)) }
+    }
+
+    /// The decision holds only if `user` still leads to the same one. Who else appends to them does not matter.
+    package func requireSame(_ user: UserID) throws {
+        if let info = try find(user) { leading[user] = info.number }
+    }
+
+    // MARK: - Addresses
+
+    /// The users who have `address` now; the first is the one to whom it resolves. The decision holds only if no other
+    /// user is given it.
+    package func users(sharing address: UserID) throws -> [UserInfo] {
+        if let known = holders[address] { return known.users }
+        guard let read = try log.holders(of: address, atMost: readsLeft) else { throw WorkBudgetExceeded() }
+        try spend(read.everGiven.count)
+        for user in read.users { know(user) }
+        holders[address] = read
+        return read.users
+    }
+
+    /// Whether several users were ever given `address`. Relies on nothing.
+    package func isShared(_ address: UserID) throws -> Bool { try log.holders(of: address, atMost: 1) == nil }
+
+    /// The `braze_id` of the user to whom `address` resolves; nil if no user has it. The decision holds only if it
+    /// still leads to them.
+    package func holder(of address: UserID) throws -> UserID? {
+        guard let user = try users(sharing: address).first else { return nil }
+        let id = UserID.brazeID(user.brazeID)
+        try requireSame(id)
+        return id
+    }
+
+    /// Takes `address`, which no user has, from the user who was made by it and to whom it still leads, if there is
+    /// one.
+    package func release(_ address: UserID) throws {
+        guard !releases.contains(address), try find(address) != nil else { return }
+        try requireUnchanged(address)
+        releases.append(address)
+        found[address] = .some(nil)
+    }
+
+    // MARK: - The whole store
+
+    /// Lends a state over the whole store that has all that was acknowledged before the first look at it.
+    package func withState<P: Projection, Result>(
+        of live: LiveState<P>, _ body: (P.State) throws -> Result
+    ) throws -> Result {
+        if !states.contains(ObjectIdentifier(live)) {
+            let last = try log.lastPosition()
+            if try !live.catchUpIfNear() {
+                guard effort == .slow else { throw WorkBudgetExceeded() }
+                try live.catchUp()
+            }
+            statesReach = states.isEmpty ? last : min(statesReach, last)
+            states.insert(ObjectIdentifier(live))
+        }
+        if let result = try live.withStateIfThere(body) { return result }
+        // A person was erased since.
+        guard effort == .slow else { throw WorkBudgetExceeded() }
+        return try live.withState(body)
+    }
+
+    /// The decision holds only if no event changes `subject` that the states over the whole store did not have.
+    package func requireUnchanged(_ subject: Preconditions.Subject) { subjects.append(subject) }
+
+    /// The decision holds only if nothing is stored under `key`.
+    package func requireUnused(_ key: String) { unusedKeys.append(key) }
+
+    private func spend(_ reads: Int) throws {
+        guard reads <= readsLeft else { throw WorkBudgetExceeded() }
+        readsLeft -= reads
+    }
+
+    // MARK: - What it relies on
+
+    /// `append` with all that the decision relied on as its preconditions.
+    package func completed(_ append: PreparedAppend) -> PreparedAppend {
+        var preconditions = Preconditions()
+        for (address, holders) in holders { preconditions.require(address, givenOnlyTo: holders.everGiven) }
+        for (user, info) in unchanged { preconditions.require(user, unchanged: info) }
+        for (user, number) in leading { preconditions.require(user, leadsTo: number) }
+        for subject in subjects { preconditions.require(subject, unchangedSince: statesReach) }
+        for key in unusedKeys { preconditions.require(unused: key) }
+        var append = append
+        append.require(preconditions, releasing: releases)
+        return append
+    }
+}

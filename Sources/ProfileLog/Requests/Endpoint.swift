@@ -1,0 +1,56 @@
+/// One method on one path of the API.
+package struct Endpoint: Sendable {
+    package let method: APIRequest.Method
+    /// The path; `{…}` in it is a place for a name.
+    package let path: String
+    /// What it is for, in a few words.
+    package let summary: String
+    /// What it takes, in its query with GET and in its body with POST.
+    ///
+    /// Endpoints in Braze's format ignore what they do not know, those of the native API refuse it.
+    package let inputs: [EndpointInput]
+    /// Whether it is part of the native API, and none of Braze's format.
+    package let isNative: Bool
+    /// Whether a request is answered in microseconds, its commit aside, unless it ``APIRequest/takesLong``.
+    package let isBrief: Bool
+
+    init(_ method: APIRequest.Method, _ path: String, _ summary: String, _ inputs: [EndpointInput]) {
+        self.method = method
+        self.path = path
+        self.summary = summary
+        self.inputs = inputs
+        isNative = path.hasPrefix("/v1/")
+        isBrief = path == "/users/track"
+        permission = Self.permission(method, path)
+    }
+
+    /// The name of the permission for it: `v1.read` or `v1.write`, and Braze's own name for what speaks its format.
+    ///
+    /// Nil for a file that an export has made: its name cannot be guessed, and Braze's clients ask for it without a
+    /// key.
+    package let permission: String?
+
+    private static func permission(_ method: APIRequest.Method, _ path: String) -> String? {
+        if path.hasPrefix("/v1/") { return method == .get ? "v1.read" : "v1.write" }
+        if path.hasPrefix("/exports/") { return nil }
+        return exceptions[path] ?? path.split(separator: "/").joined(separator: ".")
+    }
+
+    /// Where Braze's name is not the path with dots.
+    private static let exceptions = [
+        "/v2/subscription/status/set": "subscription.status.set",
+        "/subscription/user/status": "subscription.groups.get",
+        "/events": "events.get", "/custom_attributes": "custom_attributes.get",
+    ]
+
+    /// Whether a request may carry an `Idempotency-Key`.
+    package var takesIdempotencyKey: Bool {
+        guard method == .post else { return false }
+        return isNative ? inputs.contains { $0.name == "key" } : !path.hasPrefix("/users/export/")
+    }
+
+    /// What it answers with, as in `Content-Type`.
+    package var mediaTypes: [String] {
+        path.hasPrefix("/exports/") ? ["application/zip", "application/gzip"] : ["application/json"]
+    }
+}

@@ -1,0 +1,46 @@
+internal import ProfileLogGuide
+
+/// IDs as requests carry them, refused before they meet the store if they could not be in it.
+package enum Identifiers {
+    /// A device's ID.
+    package static func device(_ text: String, _ place: String = "device") throws -> String {
+        guard (1...Limits.bytesPerDevice).contains(text.utf8.count) else {
+            throw APIProblem.invalid(place, "must have 1 to \(Limits.bytesPerDevice) bytes")
+        }
+        return text
+    }
+
+    /// A USER.
+    package static func user(_ text: String) throws -> UserID {
+        // An alias has two parts, and its label twice as many bytes if there is a backslash before each.
+        guard (1...(3 * Limits.bytesPerIdentifier + 16)).contains(text.utf8.count) else {
+            throw APIProblem.invalid("user", "must have 1 to \(Limits.bytesPerIdentifier) bytes")
+        }
+        let id = UserID(text)
+        if case .device(let device) = id { _ = try Identifiers.device(device, "user") }
+        return id
+    }
+
+    /// The address in lower case; nil if it is none.
+    package static func email(_ text: String) -> String? {
+        let address = text.lowercased()  // which may be longer
+        return ContactForm.isEmail(text) && fits(address) ? address : nil
+    }
+
+    /// The number in the form of E.164: at most 15 digits, of which the first are a country's.
+    ///
+    /// Ten digits without `+` are taken for American, more of them for a number that only lacks the `+`. Nil if it is
+    /// none.
+    package static func phone(_ text: String) -> String? {
+        guard ContactForm.isPhone(text) else { return nil }
+        let digits = String(text.filter { $0.isASCII && $0.isNumber })
+        if !text.hasPrefix("+") {
+            if digits.utf8.count < 10 { return nil }
+            if digits.utf8.count == 10 { return "+1\(digits)" }
+        }
+        return digits.utf8.count <= 15 && !digits.hasPrefix("0") ? "+\(digits)" : nil
+    }
+
+    /// Whether `text` can be an identifier, or a part of one.
+    package static func fits(_ text: String) -> Bool { (1...Limits.bytesPerIdentifier).contains(text.utf8.count) }
+}

@@ -1,0 +1,103 @@
+internal import ProfileLogGuide
+
+/// The parameters of a request's query, taken out one by one; what is left is refused by name at the end.
+package struct Query {
+    private var values: [String: [String]] = [:]
+    private var known: Set<String> = []
+    private let path: String
+    private let declared: [EndpointInput]?
+
+    package init(_ request: APIRequest) {
+        path = request.path
+        declared = request.inputs
+        for parameter in request.query { values[parameter.name, default: []].append(parameter.value) }
+    }
+
+    package mutating func all(_ name: String) -> [String] {
+        assert(declared?.contains { $0.name == name } ?? true, "the inputs of \(path) lack \(name)")
+        known.insert(name)
+        return values.removeValue(forKey: name) ?? []
+    }
+
+    /// The values of `name[0]`, `name[1]`, … in the order of their numbers.
+    package mutating func numbered(_ name: String) -> [String] {
+        let keys = values.keys.compactMap { key -> (number: UInt32, key: String)? in
+            guard key.hasPrefix(name + "["), key.hasSuffix("]") else { return nil }
+            return UInt32(key.dropFirst(name.count + 1).dropLast()).map { ($0, key) }
+        }
+        return keys.sorted { $0.number < $1.number }.flatMap { values.removeValue(forKey: $0.key) ?? [] }
+    }
+
+    package mutating func text(_ name: String) throws -> String? {
+        let all = all(name)
+        guard all.count <= 1 else { throw APIProblem.invalid(name, "stands twice") }
+        return all.first
+    }
+
+    package mutating func requiredText(_ name: String) throws -> String {
+        guard let text = try text(name) else { throw APIProblem.invalid(name, "is missing") }
+        return text
+    }
+
+    package mutating func flag(_ name: String) throws -> Bool {
+        switch try text(name) {
+        case nil, "false", "0": return false
+        case "true", "1", "": return true
+        default: throw APIProblem.invalid(name, "must be true or false")
+        }
+    }
+
+    /// A whole number within `range`; `standard` if it is missing.
+    package mutating func number(_ name: String, _ range: ClosedRange<UInt64>, standard: UInt64) throws -> UInt64 {
+        guard let text = try text(name) else { return standard }
+        guard let number = UInt64(text), range.contains(number) else {
+            let end = range.upperBound == .max ? "or more" : "to \(range.upperBound)"
+            throw APIProblem.invalid(name, "must be a whole number, \(range.lowerBound) \(end)")
+        }
+        return number
+    }
+
+    /// A whole number within the limits of `input`.
+    package mutating func number(_ input: EndpointInput) throws -> UInt64 {
+        try number(input.name, input.limits ?? 0 ... .max, standard: input.standard ?? 0)
+    }
+
+    package mutating func limit(standard: Int, most: Int) throws -> Int {
+        Int(try number("limit", 1...UInt64(most), standard: UInt64(standard)))
+    }
+
+    /// `kind` (several, or one with commas), `name`, `since` and `before`.
+    package mutating func filter() throws -> EventFilter {
+        var filter = EventFilter()
+        let kinds = all("kind").flatMap { $0.split(separator: ",").map(String.init) }
+        if !kinds.isEmpty {
+            filter.kinds = try Set(
+                kinds.map { kind in
+                    guard let known = EventKind(name: kind) else {
+                        let names = EventKind.allCases.map(\.name).joined(separator: ", ")
+                        throw APIProblem.invalid("kind", "must be a kind of event", remedy: "The kinds are \(names).")
+                    }
+                    return known
+                })
+        }
+        filter.name = try text("name").map { Name($0) }
+        filter.since = try time("since")
+        filter.before = try time("before")
+        return filter
+    }
+
+    package mutating func time(_ name: String) throws -> Timestamp? {
+        guard let text = try text(name) else { return nil }
+        guard let time = OccurredAt(iso8601: text) else {
+            throw APIProblem.invalid(name, "must be a time as in RFC 3339, like 2026-01-31T23:59:59Z")
+        }
+        return time.timestamp
+    }
+
+    /// Refuses what is left.
+    package func end() throws {
+        guard let unknown = values.keys.min() else { return }
+        let names = known.sorted().joined(separator: ", ")
+        throw APIProblem.invalid(unknown, "is no parameter of this request", remedy: "The parameters are \(names).")
+    }
+}

@@ -1,0 +1,84 @@
+internal import ProfileLogGuide
+
+/// The idempotency key of a request that is one append: sent again, it changes nothing and is answered by what is
+/// remembered of the first.
+package struct RequestKey: Sendable {
+    fileprivate let text: String
+    fileprivate let digest: [UInt8]
+
+    /// Nil if the request has no key.
+    package init?(_ request: APIRequest) throws {
+        guard let key = try Self.text(of: request) else { return nil }
+        text = key
+        digest = RequestNote.digest(request)
+    }
+
+    /// The request's idempotency key, if it has one.
+    package static func text(of request: APIRequest) throws -> String? {
+        if request.ifMatch != nil {
+            throw APIProblem.invalid("If-Match", "has no meaning here", remedy: "Send the request without it.")
+        }
+        guard let key = request.idempotencyKey else { return nil }
+        if key.isEmpty { throw APIProblem.invalid("Idempotency-Key", "must not be empty") }
+        return key
+    }
+
+    /// The append of what is in `builder`, with `answer` to be remembered.
+    fileprivate func finish(_ builder: consuming AppendBuilder, answer: [UInt8]) throws -> PreparedAppend {
+        // A key needs an event to stand with: one that leaves out nothing.
+        if builder.isEmpty { try builder.leaveOut([], of: nil) }
+        return try builder.finish(
+            idempotencyKey: text, note: RequestNote(digest: digest, answer: answer).bytes)
+    }
+}
+
+extension AppendBuilder {
+    /// What is stored of a request under its `key`; nil if that is nothing, and no key is to be remembered.
+    package consuming func finish(
+        under key: RequestKey?, remembering answer: @autoclosure () -> [UInt8]
+    ) throws -> PreparedAppend? {
+        if let key { return try key.finish(self, answer: answer()) }
+        return isEmpty ? nil : try finish()
+    }
+}
+
+extension AppendReceipt {
+    /// Throws if a twin of the request was stored in between: ``RequestStore/once(under:known:first:)`` then answers as that was
+    /// answered.
+    package func checkIsFirst() throws {
+        if isRepetition { throw AppendError.keyReused(position: first) }
+    }
+}
+
+extension RequestStore {
+    /// Answers a request by `known`, of what is remembered, if its `key` was used before, also by a twin that was
+    /// faster; else by `first`.
+    package func once(
+        under key: RequestKey?, known: (AppendReceipt, RequestNote) throws -> APIAnswer,
+        first: () async throws -> APIAnswer
+    ) async throws -> APIAnswer {
+        guard let key else { return try await first() }
+        if let earlier = try log.append(underKey: key.text) {
+            return try known(earlier, note(of: earlier, key.digest))
+        }
+        do {
+            return try await first()
+        } catch AppendError.keyReused(let position) {
+            // Between the two, what the request says may have got another meaning.
+            guard let earlier = try log.append(underKey: key.text) else {
+                throw AppendError.keyReused(position: position)
+            }
+            return try known(earlier, note(of: earlier, key.digest))
+        }
+    }
+
+    /// The note of an append, which must be that of the request with this digest. If it was erased with a person, the
+    /// key alone says that the request is the same, and that it succeeded is all that is known of the answer.
+    package func note(of receipt: AppendReceipt, _ digest: [UInt8]) throws -> RequestNote {
+        if receipt.isErased { return RequestNote(digest: digest, answer: RequestNote.success) }
+        guard let note = RequestNote(receipt.note), note.digest == digest else {
+            throw AppendError.keyReused(position: receipt.first)
+        }
+        return note
+    }
+}

@@ -1,0 +1,61 @@
+internal import ProfileLogGuide
+
+/// The store as requests reach it: the log, and the writer that commits for many callers, if there is one.
+package final class RequestStore: Sendable {
+    package let log: EventLog
+    /// What has been asked of it and stored so far.
+    package let activity: APIActivity
+    private let writer: LogWriter?
+
+    /// The projections that a log for this API keeps states of. Without them all answers are the same, and the first
+    /// ones take longer.
+    package static let projections: [any Projection.Type] = [
+        ProfileProjection.self, UsageProjection.self, CatalogueProjection.self,
+    ]
+
+    /// Decides requests by what the log holds.
+    package var decider: RequestDecider { RequestDecider(store: self) }
+
+    /// Commits for many callers at once by `writer`; without it on the caller's thread, for programs that do one thing
+    /// at a time.
+    package init(_ log: EventLog, _ writer: LogWriter? = nil, _ activity: APIActivity = APIActivity()) {
+        self.log = log
+        self.writer = writer
+        self.activity = activity
+    }
+
+    /// Stores `append`; with `evenIfFull` it is never `overloaded`.
+    package func commit(_ append: PreparedAppend, evenIfFull: Bool = false) async throws -> AppendReceipt {
+        let receipt: AppendReceipt
+        if let writer, !evenIfFull {
+            activity.enter()
+            defer { activity.leave() }
+            receipt = try await writer.commit(append)
+        } else {
+            receipt = try await perform(evenIfFull: evenIfFull) { log in try log.commit(append) }
+        }
+        activity.stored(receipt)
+        return receipt
+    }
+
+    /// Runs work that commits several times, on the writer's thread if there is one; with `evenIfFull` it is never
+    /// `overloaded`.
+    package func perform<Value: Sendable>(
+        evenIfFull: Bool = false, _ work: @escaping @Sendable (EventLog) throws -> Value
+    ) async throws -> Value {
+        activity.enter()
+        defer { activity.leave() }
+        if let writer { return try await writer.perform(evenIfFull: evenIfFull, work) }
+        return try work(log)
+    }
+
+    /// Runs long work during which others may commit: on the slow path if there is a writer.
+    package func performSlowly<Value: Sendable>(
+        _ work: @escaping @Sendable (EventLog) throws -> Value
+    ) async throws -> Value {
+        activity.enter()
+        defer { activity.leave() }
+        guard writer != nil else { return try work(log) }
+        return try await SlowPath.run { [log] in try work(log) }
+    }
+}
