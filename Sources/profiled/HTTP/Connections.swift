@@ -92,9 +92,14 @@ final class Connections: AvailableConnectionsDelegate {
     func finish(_ id: Int) -> Bool {
         state.withLock { state in
             guard let connection = state.open[id], connection.waitingSince == nil else { return false }
-            state.open[id]?.waitingSince = .now()
             state.working -= 1
-            return state.isFull
+            guard state.isFull else {
+                state.open[id]?.waitingSince = .now()
+                return false
+            }
+            state.counts.closed += 1
+            _ = state.remove(id)
+            return true
         }
     }
 
