@@ -36,7 +36,7 @@ struct BrokenPageTests {
         case zeros, ones, random
         /// Random bytes that call themselves a leaf with some rows: LMDB believes them.
         case leaf
-        /// What stands in the page before it: a write that went to the wrong place.
+        /// What the page before it holds: a write that went to the wrong place.
         case neighbour
 
         func bytes(_ page: Int, of file: Data) -> Data {
@@ -52,7 +52,7 @@ struct BrokenPageTests {
             case .zeros: Data(repeating: 0, count: pageBytes)
             case .ones: Data(repeating: 0xFF, count: pageBytes)
             case .random: Data((0..<pageBytes).map { _ in next() })
-            // Behind the number of the page: padding, the flags, and the end of the offsets of 20 rows.
+            // After the number of the page: padding, the flags, and the end of the offsets of 20 rows.
             case .leaf: Data(file[begin..<begin + 8] + [0, 0, 2, 0, 56, 0] + (14..<pageBytes).map { _ in next() })
             case .neighbour: file[begin - pageBytes..<begin]
             }

@@ -59,7 +59,7 @@ struct ImportTests {
     func grown() throws {
         let cli = try CLI()
         var lines = try lines(3_300, cli)
-        // Lines without an event are counted too; and a device's first item makes an event beside its own.
+        // Lines without an event are counted too; and a device's first item makes an event next to its own.
         lines.insert("", at: 100)
         lines[3_050] = #"{"kind":"customEventSaved","user":"new","device":"d","storage":"group.app","name":"a"}"#
         func run(_ count: Int) throws -> CLI.Outcome {
@@ -288,7 +288,7 @@ struct ImportTests {
         let told = try cli.run("import", "-", "--store", copy, input: exported)
         #expect(told.output.contains("skipped 4 lines of erased persons"), "\(told.output)")
         #expect(try cli.succeed("users", "--store", copy, "--format", "json").lines.count == 1)
-        // An export of nobody else holds nothing to import.
+        // An export of a user without others holds nothing to import.
         try cli.succeed("erase", "bo", "--reason", "asked to", "--yes")
         let nothing = try cli.run("import", "-", "--store", "none", input: cli.succeed("export").output)
         #expect(nothing.status == 0 && nothing.output.contains("Imported 0 events"), "\(nothing.errors)")

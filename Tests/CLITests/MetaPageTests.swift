@@ -11,7 +11,7 @@ struct MetaPageTests {
         for name in ["a", "b", "c"] { try cli.succeed("log", "event", "jane", name) }
     }
 
-    /// A field of a meta page, by its offset, behind 16 bytes of header and 24 of constants.
+    /// A field of a meta page, by its offset, after 16 bytes of header and 24 of constants.
     enum Field: Int {
         case pageBytes = 40
         case rootOfFreePages = 80

@@ -52,7 +52,7 @@ struct OutputTests {
         let blocks = outcome.output.components(separatedBy: "\n\n").map { $0.split(separator: "\n") }
         #expect(blocks.count == 5)
         for line in outcome.lines { #expect(width(line[...]) <= columns, "\(line)") }
-        // Titles and cells stand one below the other; numbers, times and kinds are whole.
+        // Titles and cells are one below the other; numbers, times and kinds are whole.
         for (number, block) in blocks.enumerated() {
             #expect(block.first == "VER       \(number + 1)")
             #expect(block.contains { $0.wholeMatch(of: /HAPPENED  [-0-9]{5,10} [:0-9]{5,8}.*/) != nil }, "\(block)")

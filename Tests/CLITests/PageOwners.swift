@@ -12,7 +12,7 @@ struct PageOwners {
 
     init(_ file: Data) {
         self.file = Data(file)
-        // Two pages take turns to say where everything is: behind 16 bytes of header and 24 of constants, each has the
+        // Two pages take turns to say where everything is: after 16 bytes of header and 24 of constants, each has the
         // roots of two trees, the last page, and the number of the commit.
         let newest = number(144, as: UInt64.self) > number(Self.pageBytes + 144, as: UInt64.self) ? 0 : Self.pageBytes
         walk(root(at: newest + 40), Self.freePages)

@@ -43,7 +43,7 @@ struct KillTests {
                 let log = try kept ?? EventLog(path: scratch("store"), create: true)
                 if keepsOpen { kept = log }
                 // A commit whose process was killed before LMDB told the others of it shows itself to those that have
-                // the store open when the next writer takes the lock: an empty one, here. (Nobody was promised such a
+                // the store open when the next writer takes the lock: an empty one, here. (No process was promised such a
                 // commit.)
                 _ = log.commit([])
                 let audit = try StoreAudit(log)

@@ -205,7 +205,7 @@ private struct ModelRun {
 
     private func compare(_ user: Name, _ number: UserNumber, _ log: EventLog) throws {
         let info = try #require(try log.find(number))
-        // An anonymous user is found by the device for as long as nobody else is on it.
+        // An anonymous user is found by the device for as long as no other user is on it.
         if !user.text.hasPrefix("device:") { #expect(try log.find(.externalID(user.text)) == info) }
         let expected = try #require(model.profiles[user])
         let state = try log.profile(of: info.number)

@@ -42,7 +42,7 @@ struct AddressTests {
         }
     }
 
-    @Test("An address that nobody has makes a user, who is found by it until another has it as an attribute")
+    @Test("An address that no user has makes a user, who is found by it until another has it as an attribute")
     func makes() async throws {
         try await withAPI { api in
             let body = #"{"user":"email:jane@x.example","name":"e"}"#
@@ -54,7 +54,7 @@ struct AddressTests {
             #expect(await number("/v1/profile", "email:jane@x.example", api) == 2)
             await user("jane", "other@x.example", api)
             #expect(await number("/v1/profile", "email:jane@x.example", api) == 1)
-            // Whoever was made by an address and has another one by now is not found by the old one, nor written to.
+            // A user who was created by an address and has another one by now is not found by the old one, nor written to.
             await user("email:jane@x.example", "new@x.example", api)
             #expect(await number("/v1/profile", "email:new@x.example", api) == 1)
             #expect(await api.get("/v1/profile", [("user", "email:jane@x.example")]).status == 404)
@@ -85,7 +85,7 @@ struct AddressTests {
         }
     }
 
-    @Test("A repeated write under its key is known, whoever has the address by then")
+    @Test("A repeated write under its key is known, even if another user has the address by then")
     func repeated() async throws {
         try await withAPI { api in
             func write(_ name: String = "e") async -> (status: Int, json: AttributeValue) {
@@ -112,7 +112,7 @@ struct AddressTests {
         }
     }
 
-    @Test("An expected version is that of the user whom the address means")
+    @Test("An expected version is that of the user to whom the address resolves")
     func expected() async throws {
         try await withAPI { api in
             await user("jane", "jane@x.example", api)

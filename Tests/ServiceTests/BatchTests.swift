@@ -77,7 +77,7 @@ struct BatchTests {
     }
 
     @Test(
-        "A repetition behind the erasure of its first person does not say that nothing was stored",
+        "A repetition after the erasure of its first person does not say that nothing was stored",
         arguments: ["a", "b"])
     func erased(user: String) async throws {
         try await withAPI { (api) async throws in
@@ -98,7 +98,7 @@ struct BatchTests {
         }
     }
 
-    @Test("Other items under the key are refused, also behind the erasure of the batch's first person")
+    @Test("Other items under the key are refused, also after the erasure of the batch's first person")
     func erasedAndOther() async throws {
         try await withAPI { (api) async throws in
             _ = await send(api, mixed, key: "k")

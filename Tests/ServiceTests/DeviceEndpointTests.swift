@@ -116,7 +116,7 @@ struct DeviceEndpointTests {
         }
     }
 
-    @Test("Who gives up and why is a short text, and nobody is the SDK")
+    @Test("The actor and the reason of a discard are short texts, and the actor is not the SDK")
     func discards() async throws {
         try await withAPI { api in
             _ = await api.post("/v1/save/event", #"{"device":"d","name":"x"}"#)

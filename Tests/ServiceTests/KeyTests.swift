@@ -197,7 +197,7 @@ struct KeyTests {
         }
     }
 
-    @Test("A request without a key does not use up the limit, wherever the key would stand")
+    @Test("A request without a key does not use up the limit, wherever the key would be")
     func limitsAndKeys() async throws {
         try await withFolder { folder in
             let key = try await add("app", in: folder)
@@ -329,7 +329,7 @@ struct KeyTests {
         }
     }
 
-    @Test("Behind a link the file itself is changed, and the link stays")
+    @Test("Through a link the file itself is changed, and the link stays")
     func link() async throws {
         try await withFolder { folder in
             let key = try await add("app", in: folder)

@@ -123,7 +123,7 @@ struct LimitTests {
         #expect(try await run(arguments, in: folder).code == 64)
     }
 
-    @Test("Every answer has a request ID: the client's, if it is fit to stand in a log, or a new one")
+    @Test("Every answer has a request ID: the client's, if it is fit for a log, or a new one")
     func requestID() async throws {
         try await withService(arguments: ["--log-level", "info"]) { service in
             for path in ["/v1/stats", "/v1/nothing", "/health", "/v1/profile", "/metrics"] {

@@ -6,12 +6,12 @@ import Testing
 @testable import ProfileLogNativeAPI
 @testable import ProfileLogRequests
 
-@Suite("Whom an address means when a write is stored")
+@Suite("The user of an address when a write is stored")
 struct MeantUserTests {
     private static let p = UserID.alias(label: "l", name: "p")
 
     /// Sends `body` to `path`, and has `change` come between what it is decided by and its commit: the writer does that
-    /// first, and only when the write stands in line behind it.
+    /// first, and only when the write waits after it.
     private func answer(
         _ api: API, _ writer: LogWriter, _ path: String, _ body: String,
         behind change: @escaping @Sendable (EventLog) throws -> Void
@@ -53,7 +53,7 @@ struct MeantUserTests {
     }
 
     @Test(
-        "Who is merged into somebody else, or erased, meanwhile takes nothing along", arguments: writes, [true, false])
+        "A user who is merged or erased meanwhile takes nothing along", arguments: writes, [true, false])
     func mergedMeanwhile(write: (path: String, body: String), isMerged: Bool) async throws {
         try await withTwo { (api, writer) async throws in
             let (status, json) = try await answer(api, writer, write.path, write.body) { log in
@@ -72,7 +72,7 @@ struct MeantUserTests {
         }
     }
 
-    @Test("An expected version is refused as ever, and counts for whom the address means then")
+    @Test("An expected version counts for the user to whom the address resolves then")
     func expected() async throws {
         try await withTwo { (api, writer) async throws in
             let body = #"{\#(Self.attributes),"expect":2}"#
@@ -82,7 +82,7 @@ struct MeantUserTests {
         }
     }
 
-    @Test("A braze_id that a request names itself is refused if it is nobody's")
+    @Test("A braze_id that a request names itself is refused if it is no user's")
     func named() async throws {
         try await withTwo { (api, writer) async throws in
             let p = try #require(try api.log.find(Self.p))

@@ -198,7 +198,7 @@ struct OpenAPITests {
                     if endpoint.method == .get {
                         answer = try await service.get(endpoint.path)
                     } else {
-                        // Others whom a request may need all the same: a user is one of them.
+                        // Others that a request may need all the same: a user is one of them.
                         let names = endpoint.inputs.map(\.name)
                         var members = others.map { #""\#($0.name)":\#(Self.sample($0))"# }
                         if names.contains("user"), input.name != "user", !others.contains(where: { $0.name == "user" })

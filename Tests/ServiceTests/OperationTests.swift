@@ -58,7 +58,7 @@ struct OperationTests {
             #expect(launch.at("flushed").count == 1)
             #expect(launch.at("left.0.reason").text.contains("not among the kinds"))
             let next = await api.post("/v1/launch", "{}").json
-            // What a launch leaves is the next one's own: nobody died.
+            // What a launch leaves is the next one's own: no process died.
             #expect(next.at("flushed").count == 1)
             #expect(next.at("finished") == .array([]))
             #expect(next.at("left") == .array([]))

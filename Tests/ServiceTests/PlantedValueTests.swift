@@ -12,7 +12,7 @@ import Testing
 /// errors, messages, metrics and crash output.
 ///
 /// The fields come from the list of endpoints, so a new one is covered. Errors may name users and fields, so names are
-/// not planted: only what stands in their place.
+/// not planted: only what is in their place.
 @Suite("A planted value is in no error, message, metric or crash output")
 struct PlantedValueTests {
     private static let word = "Planted7731Value"

@@ -22,7 +22,7 @@ struct ClockShim {
             """)
     }
 
-    /// The variables under which a program's clock is `seconds` ahead, or behind if they are negative.
+    /// The variables under which a program's clock is `seconds` ahead, or late if they are negative.
     func environment(seconds: Int) -> [String: String] {
         shim.environment(["CLOCK_OFFSET_SECONDS": "\(seconds)"])
     }

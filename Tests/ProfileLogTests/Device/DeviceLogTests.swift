@@ -58,7 +58,7 @@ struct DeviceLogTests {
 
     // MARK: - Refusals leave nothing
 
-    @Test("An event that a disabled SDK refuses leaves no user, no name and no event behind")
+    @Test("An event that a disabled SDK refuses leaves no user, no name and no event")
     func refused() throws {
         let log = try open()
         try change("d", log) { $0.isSDKEnabled = false }
@@ -71,7 +71,7 @@ struct DeviceLogTests {
         try expectWhole(log)
     }
 
-    @Test("Also in a group, with a key, behind what would have been stored")
+    @Test("Also in a group, with a key, after what would have been stored")
     func refusedInGroup() throws {
         let log = try open()
         try change("d", log) { $0.isSDKEnabled = false }
@@ -103,7 +103,7 @@ struct DeviceLogTests {
 
     // MARK: - Who is on which device
 
-    @Test("A merge takes its device along, and leaves those alone on which somebody else or nobody is")
+    @Test("A merge takes its device along, and leaves devices of another user or of no user alone")
     func mergeOfTwoDevices() throws {
         let log = try open()
         _ = try log.append([played], to: .externalID("ana"))
@@ -171,7 +171,7 @@ struct DeviceLogTests {
     }
 
     @Test(
-        "Who was known by an address that is somebody else's by now is no anonymous user", arguments: [false, true],
+        "A user whose address is another user's by now is not anonymous", arguments: [false, true],
         [false, true])
     func releasedAddress(isKnown: Bool, beginsOnDevice: Bool) throws {
         let log = try open()
@@ -196,11 +196,11 @@ struct DeviceLogTests {
         try expectWhole(log)
     }
 
-    /// When the caches are written before somebody comes to the device.
+    /// When the caches are written before a user comes to the device.
     enum Writing: CaseIterable { case never, beforeMerges, betweenMerges, behindMerges }
 
     @Test(
-        "Who took in somebody is no anonymous user, whatever they are known by", arguments: [false, true],
+        "A user into whom another was merged is not anonymous, whatever their IDs", arguments: [false, true],
         Writing.allCases)
     func tookIn(isReleased: Bool, writing: Writing) throws {
         let log = try open()
@@ -230,7 +230,7 @@ struct DeviceLogTests {
         try expectWhole(log)
     }
 
-    @Test("Who took in somebody is known as such in every slice of a flush")
+    @Test("A user into whom another was merged is not anonymous in any slice of a flush")
     func tookInBySlice() throws {
         let log = try EventLog(path: folder.path, create: true, options: .small(clock, indexLag: 10_000))
         var merges: [PreparedAppend] = []
@@ -281,7 +281,7 @@ struct DeviceLogTests {
         }
         #expect(try log.lastPosition() == before && log.outcome(of: item) == .queued)
         #expect(try !log.devices().contains { $0.device == "nobody" })
-        // Who is there already, and whoever comes after a wipe.
+        // The user who is there already, and the next one after a wipe.
         #expect(try log.changeUser(device: "d", to: .device("d")).places.isEmpty)
         _ = try log.wipe(device: "d")
         _ = try log.changeUser(device: "d", to: .device("other"))
@@ -329,7 +329,7 @@ struct DeviceLogTests {
         .customAttributesSaved([AttributeChange("level", .set(.int(value)))])
     }
 
-    @Test("Behind a merge the newer of two saved values stays, as promised by what would be if all were flushed")
+    @Test("After a merge the newer of two saved values stays, as the preview of a flush says")
     func orderAfterMerge() throws {
         let log = try open()
         let ana = UserID.externalID("ana")
@@ -347,7 +347,7 @@ struct DeviceLogTests {
         try expectWhole(log)
     }
 
-    @Test("What one person saved before and behind a merge is given up as one")
+    @Test("What one person saved before and after a merge is given up as one")
     func discardAfterMerge() throws {
         let log = try open()
         let ana = UserID.externalID("ana")
@@ -421,7 +421,7 @@ struct DeviceLogTests {
         #expect(try log.deviceState("d").session != session)
     }
 
-    @Test("Whoever becomes known by an address has it as an attribute, and keeps it in a merge")
+    @Test("A user who is given an address has it as an attribute, and keeps it in a merge")
     func identifiedByAddress() throws {
         let log = try open()
         _ = try log.append([saved], to: .device("d"), context: .saved(on: "d"))
@@ -445,7 +445,7 @@ struct DeviceLogTests {
     }
 
     @Test(
-        "One sending takes all that is due, whoever's it is: the interval begins behind it", arguments: [false, true])
+        "One sending takes all that is due, of every user: the interval begins after it", arguments: [false, true])
     func sendsWhole(isLaunch: Bool) throws {
         let log = try open(itemsPerFlush: 1)
         var items: [Position] = []
@@ -463,7 +463,7 @@ struct DeviceLogTests {
             try change("d", log) { $0.isOnline = true }
         }
         for item in items { #expect(try log.outcome(of: item) != .queued) }
-        // Behind it, the interval is not over.
+        // After it, the interval is not over.
         let late = try log.append([saved], to: .externalID("ana"), context: .saved(on: "d")).last
         _ = try log.launch(device: "d", kind: .background)
         #expect(try log.outcome(of: late) == .queued)
@@ -537,7 +537,7 @@ struct DeviceLogTests {
         try expectWhole(log)
     }
 
-    @Test("What a launch with a disabled SDK leaves belongs to the first launch behind its return")
+    @Test("What a launch with a disabled SDK leaves belongs to the first launch after its return")
     func disabledLaunch() throws {
         let log = try open()
         let item = try log.append([saved], to: .externalID("u"), context: .saved(on: "d")).last

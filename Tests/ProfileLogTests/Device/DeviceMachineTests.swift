@@ -16,7 +16,7 @@ struct DeviceMachineTests {
             Self.step(&run, &random)
             Self.expectConsistent(run, seed)
         }
-        // Once everything works, one launch of each device leaves nothing behind that the app can see.
+        // Once everything works, one launch of each device leaves nothing that the app can see.
         for device in Self.devices {
             var works = run.devices[device]?.settings ?? DeviceSettings()
             works.isSDKEnabled = true

@@ -83,7 +83,7 @@ private struct DeviceLife {
         }
     }
 
-    /// The device's clock may be behind, or ahead.
+    /// The device's clock may be late, or ahead.
     private mutating func context(_ source: EventSource = .app) -> EventContext {
         let skew = Int64(one([0, 0, 0, -7_200_000_000, 86_400_000_000]))
         return EventContext(source: source, occurredAt: OccurredAt(clock.now.advanced(by: skew)))
@@ -111,7 +111,7 @@ private struct DeviceLife {
         if let position = try Self.save(event, user, context, log) { items[position] = isValid }
     }
 
-    /// Where the item stands; nil if the device is full, which is no item then.
+    /// Where the item is; nil if the device is full, which is no item then.
     private static func save(
         _ event: ProfileEvent, _ user: UserID, _ context: EventContext, _ log: EventLog
     ) throws -> Position? {

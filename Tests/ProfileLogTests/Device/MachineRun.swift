@@ -20,7 +20,7 @@ struct MachineRun {
     private(set) var position: UInt64 = 0
     private var users: UInt64 = 0
     private var lists: [UInt64: PendingKind] = [:]
-    /// What each launch handed over last of each user's: nothing comes behind a later list or a later item.
+    /// What each launch handed over last of each user's: nothing comes after a later list or a later item.
     private var lastHanded: [UInt64: [UInt64: (PendingKind, UInt64)]] = [:]
     private var numbers = NumberedNames()
     var now: Int64 = 1_800_000_000_000_000

@@ -26,7 +26,7 @@ struct AppendTests {
         try log.expectSound()
     }
 
-    @Test("Many properties stand in the order of their names' numbers, whatever order they come in")
+    @Test("Many properties are in the order of their names' numbers, whatever order they come in")
     func manyProperties() throws {
         let log = try open()
         let names = (10..<70).map { "p\($0)" }

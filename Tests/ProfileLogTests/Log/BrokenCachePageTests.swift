@@ -32,7 +32,7 @@ struct BrokenCachePageTests {
         try file.close()
     }
 
-    @Test("The flush that meets it makes the caches anew, and the tail does not grow for ever")
+    @Test("The flush that meets it rebuilds the caches, and the tail does not grow for ever")
     func flush() throws {
         var options = LogOptions.small(TestClock(), indexLag: 10)
         options.usersPerIndexSlice = 1_000
@@ -49,7 +49,7 @@ struct BrokenCachePageTests {
         try log.writeIndex()
         try append(1) { _ in 999 }
         try breakPage(ofLastRowIn: .streams, log)
-        // The last user's version stands in the tail; their row on the page is needed by the flush alone.
+        // The last user's version is in the tail; their row on the page is needed by the flush alone.
         try append(1_000) { _ in 999 }
         #expect(try log.statistics().extent.indexed == log.lastPosition())
         try log.expectSound()

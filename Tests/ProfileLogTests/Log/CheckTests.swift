@@ -40,7 +40,7 @@ struct CheckTests {
     }
 
     @Test(
-        "A key of the log that is no position is named, and hides no record before or behind it",
+        "A key of the log that is no position is named, and hides no record before or after it",
         arguments: [[2, 0, 5], [3, 0, 1, 2], [9, 1]] as [[UInt8]])
     func strangeKey(key: [UInt8]) throws {
         var log = try EventLog(path: folder.path, create: true, options: .small(clock))
@@ -52,7 +52,7 @@ struct CheckTests {
         #expect(try log.lastPosition().rawValue == 301)
         let hexadecimal = key.map { String(0x100 + Int($0), radix: 16).dropFirst() }.joined()
         #expect(try log.check().problems == [.init(place: "log key \(hexadecimal)", what: "the key is no position")])
-        // Read to their end, whatever stands between.
+        // Read to their end, whatever is between.
         let user = try #require(try log.find(.externalID("ana")))
         #expect(try log.history(of: user.number).count == 301)
         try log.remove(.log, key)

@@ -3,7 +3,7 @@ import Testing
 
 @testable import ProfileLogLog
 
-@Suite("check compares what every projection has kept, and goes on behind damage")
+@Suite("check compares what every projection has kept, and goes on after damage")
 struct CheckedStatesTests {
     let folder = TemporaryFolder()
     let clock = TestClock()
@@ -13,7 +13,7 @@ struct CheckedStatesTests {
         try EventLog(path: folder.path, create: true, options: .small(clock), projections: projections)
     }
 
-    /// `ana` and `bo`, each with a name that nobody else uses, and with snapshots; the catalogue is kept.
+    /// `ana` and `bo`, each with a name that no other user uses, and with snapshots; the catalogue is kept.
     private func filled() throws -> EventLog {
         let log = try open()
         for _ in 0..<12 {
@@ -30,7 +30,7 @@ struct CheckedStatesTests {
 
     private func places(_ log: EventLog) throws -> [String] { try log.check().problems.map(\.place) }
 
-    @Test("A damaged record is told with all that cannot be compared because of it, and with what is damaged behind it")
+    @Test("A damaged record is told with all that cannot be compared because of it, and with what is damaged after it")
     func record() throws {
         let log = try filled()
         try log.damage(.log, withNumberKey(20) { Array($0) }) { $0[$0.count - 1] ^= 1 }

@@ -4,7 +4,7 @@ import Testing
 @testable import ProfileLogLog
 @testable import ProfileLogStore
 
-@Suite("Caches that are damaged, stale or of another program are made anew from the log")
+@Suite("Caches that are damaged, stale or of another program are rebuilt from the log")
 struct CheckpointTests {
     let folder = TemporaryFolder()
     let clock = TestClock()
@@ -46,11 +46,11 @@ struct CheckpointTests {
         try log.expectSound()
     }
 
-    /// The row of the checkpoint, or the one of a flush, without which nobody can tell what the first one says.
+    /// The row of the checkpoint, or the one of a flush, without which the first one cannot be read.
     ///
-    ///     first    ──────────────── makes the caches anew ────────
+    ///     first    ──────────────── rebuilds the caches ────────
     ///     second   finds the row ───────────────────────── drops?
-    @Test("Caches that another process has made anew meanwhile are not dropped", arguments: [false, true])
+    @Test("Caches that another process has rebuilt meanwhile are not dropped", arguments: [false, true])
     func repairedMeanwhile(isFlush: Bool) throws {
         let (first, second) = try (open(), open())
         try fill(first)

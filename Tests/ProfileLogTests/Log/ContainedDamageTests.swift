@@ -3,7 +3,7 @@ import Testing
 
 @testable import ProfileLogLog
 
-@Suite("What is damaged refuses the appends that need it, and no other; nothing is told or counted by it")
+@Suite("Damage refuses the appends that need it, and no other; no answer counts by it")
 struct ContainedDamageTests {
     let folder = TemporaryFolder()
     let clock = TestClock()
@@ -85,7 +85,7 @@ struct ContainedDamageTests {
         #expect(throws: damaged) { try LiveState<CatalogueProjection>(log).catchUp() }
     }
 
-    /// How far the caches are behind at the worst while both users get `count` events each.
+    /// How far the caches lag at the worst while both users get `count` events each.
     private func greatestLag(_ log: EventLog, _ count: Int) throws -> UInt64 {
         var greatest: UInt64 = 0
         for round in 0..<2 * count {
@@ -96,7 +96,7 @@ struct ContainedDamageTests {
         return greatest
     }
 
-    @Test("A record that the caches know keeps nobody's caches from the log's end, and nobody from being erased")
+    @Test("A record that the caches know stops neither the caches from being written nor a user from being erased")
     func behindCheckpoint() throws {
         var log = try EventLog(path: folder.path, create: true, options: .small(clock, indexLag: 10))
         for _ in 0..<3 { _ = try log.append([played], to: .externalID("ana")) }
@@ -112,11 +112,11 @@ struct ContainedDamageTests {
             try log.profile(of: ana.number)
         }
         #expect(try log.erase([.externalID("bo")], actor: "test", reason: "asked").events > 200)
-        // Nobody can tell whose the record is, so a version is missing as well.
+        // The record's user cannot be told, so a version is missing as well.
         #expect(try log.check().problems.map(\.place) == ["log 3", "log 4"])
     }
 
-    @Test("A log that refuses to have its caches made anew is not asked again behind every commit")
+    @Test("A log that refuses to have its caches rebuilt is not asked again after every commit")
     func refusedOnce() throws {
         let log = try EventLog(path: folder.path, create: true, options: .small(clock, indexLag: 10))
         for _ in 0..<5 { _ = try log.append([played], to: .externalID("ana")) }

@@ -43,7 +43,7 @@ struct DamagedErasureTests {
 
     @Test("A flipped bit in a header does not get a right checksum", arguments: [4, 6])
     func header(index: Int) throws {
-        // The user's number and the version, each behind its tag.
+        // The user's number and the version, each after its tag.
         try expectRefusal(ofFlipping: 4, filled()) { _ in index }
     }
 

@@ -1,7 +1,7 @@
 import ProfileLog
 import Testing
 
-@Suite("A user whom a damaged row of a cache names gets no event")
+@Suite("A user named by a damaged row of a cache gets no event")
 struct DamagedOwnerTests {
     let folder = TemporaryFolder()
     let clock = TestClock()
@@ -19,7 +19,7 @@ struct DamagedOwnerTests {
         return log
     }
 
-    /// Puts `number` in the place of user 1 in a row, reopens the store, and expects that `id` leads to nobody.
+    /// Puts `number` in the place of user 1 in a row, reopens the store, and expects that `id` resolves to no user.
     private func expectRefusal(
         _ number: UInt8, _ table: Table.Name, _ key: [UInt8], at index: Int, _ id: UserID, _ log: EventLog
     ) throws {
@@ -39,12 +39,12 @@ struct DamagedOwnerTests {
         try log.expectSound()
     }
 
-    @Test("The one on a device: nobody has the number, or another person", arguments: [9, 2] as [UInt8])
+    @Test("The one on a device: no user has the number, or another person", arguments: [9, 2] as [UInt8])
     func device(number: UInt8) throws {
         try expectRefusal(number, .devices, Array("d".utf8), at: 1, .device("d"), filled())
     }
 
-    @Test("The one into whom a user went", arguments: [9, 2] as [UInt8])
+    @Test("The one into whom a user was merged", arguments: [9, 2] as [UInt8])
     func merge(number: UInt8) throws {
         let log = try filled()
         let source = UserID.externalID("cleo")
@@ -52,11 +52,11 @@ struct DamagedOwnerTests {
         let cleo = try #require(try log.find(source))
         _ = try log.commit(.identity(.merge(source: source, target: .externalID("ana")), context: .test))
         let key = withNumberKey(cleo.number.rawValue) { Array($0) }
-        // Behind the position at which cleo came, and the tag.
+        // After the position at which cleo came, and the tag.
         try expectRefusal(number, .users, key, at: 3, .brazeID(cleo.brazeID), log)
     }
 
-    @Test("The one whose item waits: nobody has the number, or another person", arguments: [9, 2] as [UInt8])
+    @Test("The one whose item waits: no user has the number, or another person", arguments: [9, 2] as [UInt8])
     func item(number: UInt8) throws {
         let log = try filled()
         _ = try log.append(

@@ -38,7 +38,7 @@ struct DamagedStreamTests {
     }
 
     @Test(
-        "Whatever stands in the row",
+        "Whatever the row holds",
         arguments: [
             [], [0], [0x80], Array(repeating: 0, count: 200), Array(repeating: 0xFF, count: 40),
             // Two differences whose sum leaves 64 bits.

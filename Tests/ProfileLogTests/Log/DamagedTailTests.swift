@@ -1,7 +1,7 @@
 import ProfileLog
 import Testing
 
-@Suite("A damaged record behind the checkpoint is named and contained")
+@Suite("A damaged record after the checkpoint is named and contained")
 struct DamagedTailTests {
     let folder = TemporaryFolder()
     let clock = TestClock()
@@ -59,7 +59,7 @@ struct DamagedTailTests {
     }
 
     @Test(
-        "Its header: nobody knows whose it is, so no user's version is told",
+        "Its header: its user is unknown, so no user's version is told",
         arguments: [UInt64(0), 2, .max], [UInt64(0), 2, 9, .max])
     func header(user: UInt64, version: UInt64) throws {
         let log = try fill(indexed: 4)

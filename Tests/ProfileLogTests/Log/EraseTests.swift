@@ -62,7 +62,7 @@ struct EraseTests {
         _ = try log.append([.customEventSaved(event)], to: ana, context: context)
     }
 
-    /// Somebody else, on a device of their own and on the erased person's, who uses some of the same names.
+    /// Another user, on a device of their own and on the erased person's, who uses some of the same names.
     private func others(_ log: EventLog) throws {
         for index in 0..<20 {
             _ = try log.append(
@@ -117,7 +117,7 @@ struct EraseTests {
         #expect(try rows(with: "canary", log).isEmpty)
     }
 
-    @Test("A device that nobody is on stays so when who left it last is erased", arguments: [false, true])
+    @Test("A device without a user stays so when the user who left it last is erased", arguments: [false, true])
     func leftDevice(isWiped: Bool) throws {
         let log = try open()
         _ = try log.changeUser(device: "d", to: bo)
@@ -132,7 +132,7 @@ struct EraseTests {
         #expect(try log.replay(verify: true).isEqual)
     }
 
-    @Test("What an erased person's launch flushed of others keeps nobody from coming to the device")
+    @Test("What an erased person's launch flushed of others keeps no other user from the device")
     func launchedDevice() throws {
         let log = try open()
         _ = try log.append([.customEventLogged(CustomEvent(name: "played"))], to: bo)
@@ -163,7 +163,7 @@ struct EraseTests {
         try log.expectSound()
     }
 
-    @Test("Who comes back under the same IDs is somebody new; a second erasure finds nobody")
+    @Test("The same IDs make a new user later; a second erasure finds no user")
     func comesBack() throws {
         let log = try open()
         try live(log)
@@ -246,7 +246,7 @@ struct EraseTests {
         try compacted.expectSound()
     }
 
-    @Test("A store that somebody else has open is not compacted, and can be written on")
+    @Test("A store that another process has open is not compacted, and can be written")
     func compactBeside() throws {
         let log = try open()
         try others(log)
@@ -274,7 +274,7 @@ struct EraseTests {
         try open().expectSound()
     }
 
-    @Test("Nobody is on a device whose user was erased, and not the one who was there before")
+    @Test("A device whose user was erased has no user, and not the one before")
     func sharedDevice() throws {
         let log = try open()
         _ = try log.changeUser(device: "shared", to: bo)
@@ -288,7 +288,7 @@ struct EraseTests {
         #expect(try log.replay(verify: true).isEqual)
     }
 
-    @Test("For who was found and then merged or erased, nobody is erased", arguments: [false, true])
+    @Test("A user who was found and then merged or erased is not erased for another", arguments: [false, true])
     func foundBefore(isMerged: Bool) throws {
         let log = try open()
         let other = try open()
@@ -334,7 +334,7 @@ struct EraseTests {
     @Test("Of persons who are erased at once, in two places, no name is left that they alone had", arguments: 0..<4)
     func atOnce(round: Int) async throws {
         let logs = try [open(indexLag: 5), open(indexLag: 5)]
-        // Each name belongs to two persons, and to nobody else.
+        // Each name belongs to these two persons only.
         for person in 0..<24 {
             _ = try logs[0].append(
                 [.customEventLogged(CustomEvent(name: Name("canary-\(person / 2)")))],

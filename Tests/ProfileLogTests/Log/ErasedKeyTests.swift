@@ -15,7 +15,7 @@ struct ErasedKeyTests {
         try EventLog(path: folder.path, create: true, options: .small(clock, indexLag: indexLag))
     }
 
-    /// One event of each user under the key. Ana's has a name that nobody else uses.
+    /// One event of each user under the key. Ana's has a name that no other user uses.
     private func send(_ log: EventLog, _ users: [UserID], number: Int64 = 1) throws -> AppendReceipt {
         try log.commit(prepare(log, users, number: number))
     }
@@ -37,7 +37,7 @@ struct ErasedKeyTests {
         }
     }
 
-    /// Runs `body` on the log, on another one of the same store, with caches made anew, after compacting, and on a
+    /// Runs `body` on the log, on another one of the same store, with caches rebuilt, after compacting, and on a
     /// copy.
     private func everywhere(_ log: consuming EventLog, _ body: (EventLog) throws -> Void) throws {
         try body(log)
@@ -76,12 +76,12 @@ struct ErasedKeyTests {
             #expect(again.isRepetition && again.first == first.first && again.places == first.places)
             #expect(try log.append(underKey: key)?.places == first.places)
             #expect(try log.find(UserID.externalID("ana")) == nil)
-            // What stands of the append is compared.
+            // What is left of the append is compared.
             #expect(throws: AppendError.keyReused(position: first.first)) { try send(log, users, number: 2) }
             #expect(throws: AppendError.keyReused(position: first.first)) { try send(log, users + [bo]) }
             #expect(throws: AppendError.keyReused(position: first.first)) { try send(log, [users[0]]) }
             #expect(try log.lastPosition() == last)
-            // With the first event, bo's, the key stands and the note.
+            // The first event, bo's, holds the key and the note.
             let gone = erasesFirst ? "canary" : "canary-name"
             for table in Table.Name.allCases {
                 #expect(try !log.rows(table).contains { ($0.key + $0.value).holds(gone) }, "\(table)")
@@ -163,7 +163,7 @@ struct ErasedKeyTests {
         for users in [[ana, ana, cy, cy], [ana, ana, bo, cy], [ana, ana, other, other], [bo, bo, bo, bo]] {
             #expect(throws: AppendError.keyReused(position: first.first)) { try sendCommon(log, users) }
         }
-        // What is left of ana's events may not be that of somebody who was there before.
+        // What is left of ana's events may not be that of a user who was there before.
         #expect(throws: AppendError.keyReused(position: first.first)) { try sendCommon(log, [other, other, bo, bo]) }
         #expect(try log.find(cy) == nil)
         _ = try log.append([.customEventLogged(CustomEvent(name: "common"))], to: ana)
@@ -185,7 +185,7 @@ struct ErasedKeyTests {
         let users = [ana, alias, .externalID("cy"), device]
         let first = try sendCommon(log, users)
         #expect(first.places.contains { $0.user == anonymous.places[0].user })
-        // The alias gets another name, an external ID is free after a merge, and somebody else has the device.
+        // The alias gets another name, an external ID is free after a merge, and another user has the device.
         try change(.renameAlias(alias: alias, newAlias: .alias(label: "x", name: "b")))
         try change(.merge(source: .externalID("cy"), target: bo))
         _ = try log.changeUser(device: "phone", to: bo)

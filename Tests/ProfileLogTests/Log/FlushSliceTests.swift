@@ -72,7 +72,7 @@ struct FlushSliceTests {
     }
 }
 
-/// A clock that stands still until it is told.
+/// A clock that does not move until it is told.
 private final class SharedInstant: Sendable {
     private let instant = Mutex(ContinuousClock.now)
 

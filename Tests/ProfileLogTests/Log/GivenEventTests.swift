@@ -43,7 +43,7 @@ struct GivenEventTests {
         try log.expectSound()
     }
 
-    @Test("Of an event that is too large its user is not kept either, who may be nobody")
+    @Test("An event that is too large leaves no user either")
     func tooLarge() throws {
         let log = try EventLog(path: folder.path, create: true)
         let nobody = UserID.brazeID("nobody")

@@ -19,7 +19,7 @@ struct HiddenRowTests {
     }
 
     /// A store in whose caches are `ana`, who is on device `d`, and `bo`; the row of table `users` that ana has is
-    /// hidden behind `last`, of which the caches know nothing.
+    /// hidden after `last`, of which the caches know nothing.
     private func hidingAna(behind last: (EventLog) throws -> Void = { _ in }) throws -> (log: EventLog, ana: UserInfo) {
         let log = try filled()
         _ = try log.append([event], to: .externalID("bo"))

@@ -1,7 +1,7 @@
 import ProfileLog
 import Testing
 
-/// IDs beyond 255 bytes stand in table `identifiers` under a hash, with the whole ID in the row.
+/// IDs beyond 255 bytes are in table `identifiers` under a hash, with the whole ID in the row.
 @Suite("Two IDs of one hash")
 struct IdentifierHashTests {
     private let folder = TemporaryFolder()
@@ -27,7 +27,7 @@ struct IdentifierHashTests {
         #expect(try collided().find(long) == nil)
     }
 
-    @Test("A long ID leads to its user, and one that differs in its last byte to nobody")
+    @Test("A long ID leads to its user, and one that differs in its last byte to no user")
     func wholeID() throws {
         let log = try EventLog(path: folder.path, create: true, options: .small(clock))
         _ = try log.append([.customEventLogged(CustomEvent(name: "a"))], to: long)

@@ -30,7 +30,7 @@ struct IdentityTests {
             ?? 0
     }
 
-    /// What holds now holds after the index is written, after the caches are made anew, and in another process.
+    /// What holds now holds after the index is written, after the caches are rebuilt, and in another process.
     private func stays(_ log: EventLog, _ body: (EventLog) throws -> Void) throws {
         try body(log)
         try log.expectSound()
@@ -45,7 +45,7 @@ struct IdentityTests {
 
     // MARK: - Aliases
 
-    @Test("An alias leads to its user, and makes one if nobody is named", arguments: [1, 3, 40])
+    @Test("An alias leads to its user, and makes one if no user is named", arguments: [1, 3, 40])
     func alias(indexLag: Int) throws {
         let log = try open(indexLag: indexLag)
         try played(ana, log)
@@ -207,7 +207,7 @@ struct IdentityTests {
         #expect(first.places.count == 1)
         #expect(!first.isRepetition)
         try stays(log) { (log) throws in
-            // The same was asked, and means somebody else by now.
+            // The same request resolves to another user by now.
             let again = try merge(bo, [7], log)
             #expect(again.isRepetition)
             #expect(again.places == first.places)

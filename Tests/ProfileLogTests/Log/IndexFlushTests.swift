@@ -60,7 +60,7 @@ struct IndexFlushTests {
         #expect(!progress.isSameFlush(as: FlushProgress(checkpoint: 0, target: 120)))
     }
 
-    @Test("A row of the revision before tells nobody anything: the caches are made anew")
+    @Test("A row of the revision before is not read: the caches are rebuilt")
     func earlierRevision() throws {
         var log = try open()
         for user in 1...60 { _ = try log.append([played], to: .externalID("u\(user)")) }

@@ -79,7 +79,7 @@ struct KeptStateTests {
         try EventLog(path: folder.path, projections: [UsageProjection.self]).expectSound()
     }
 
-    @Test("A state that was folded before an erasure is not kept behind it")
+    @Test("A state that was folded before an erasure is not kept after it")
     func erased() throws {
         let (log, user) = try filled(1_100)
         let seen = try log.lastPosition().rawValue

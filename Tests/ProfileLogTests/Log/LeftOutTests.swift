@@ -41,7 +41,7 @@ struct LeftOutTests {
         try log.expectSound()
     }
 
-    @Test("An append that is cut in two leaves out once, behind all its events")
+    @Test("An append that is cut in two leaves out once, after all its events")
     func split() throws {
         let log = try open()
         var builder = log.prepare()
@@ -58,7 +58,7 @@ struct LeftOutTests {
         try log.expectSound()
     }
 
-    @Test("However much there is, nobody's profile, count or digest of a replay is wrong")
+    @Test("Whatever its size, no profile, count or digest of a replay is wrong")
     func many() throws {
         let clock = TestClock()
         for step in 0..<60 {

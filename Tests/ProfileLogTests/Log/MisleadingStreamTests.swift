@@ -3,7 +3,7 @@ import Testing
 
 @testable import ProfileLogLog
 
-@Suite("A damaged row of table streams misleads nobody")
+@Suite("A damaged row of table streams gives no wrong answer")
 struct MisleadingStreamTests {
     let folder = TemporaryFolder()
     let clock = TestClock()
@@ -99,7 +99,7 @@ struct MisleadingStreamTests {
         try log.expectSound()
     }
 
-    @Test("The last user number there can be is nobody")
+    @Test("The last user number there can be is no user")
     func lastUser() throws {
         let log = try filled()
         #expect(try log.find(UserNumber(rawValue: .max)) == nil)

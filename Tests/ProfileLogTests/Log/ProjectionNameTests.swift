@@ -73,7 +73,7 @@ struct ProjectionNameTests {
         try EventLog(path: folder.path, create: true, projections: own).expectSound()
     }
 
-    @Test("A name is looked at by whoever reads or keeps a state, so that no erasure meets a key that is none")
+    @Test("Every read and write of a state checks its name, so that no erasure meets a malformed key")
     func kept() throws {
         let log = try EventLog(path: folder.path, create: true, options: .small(TestClock()))
         for _ in 0..<110 {

@@ -25,7 +25,7 @@ struct RefusalTests {
         #expect(throws: StorageError.noStore(path: folder.path)) { try EventLog(path: folder.path) }
     }
 
-    @Test("A user number that nobody can have", arguments: [UInt64.max, UInt64.max - 1, 7])
+    @Test("A user number that no user can have", arguments: [UInt64.max, UInt64.max - 1, 7])
     func users(number: UInt64) throws {
         let log = try EventLog(path: folder.path, create: true)
         _ = try log.append([.customEventLogged(CustomEvent(name: "played"))], to: .externalID("ana"))

@@ -4,11 +4,11 @@ import Testing
 
 @testable import ProfileLogLog
 
-/// A flush belongs to nobody: its progress stands in table `checkpoints`.
+/// A flush belongs to no process: its progress is in table `checkpoints`.
 ///
 ///     one    begin ─ slice ─────────── slice ─────────
 ///     other                  slice ───────────  slice, checkpoint
-@Suite("A flush is brought to its end, whoever writes")
+@Suite("A flush is brought to its end by any writer")
 struct SharedFlushTests {
     let folder = TemporaryFolder()
     let clock = TestClock()
@@ -22,7 +22,7 @@ struct SharedFlushTests {
 
     private func indexed(_ log: EventLog) throws -> UInt64 { try log.statistics().extent.indexed.rawValue }
 
-    /// How far the caches are behind at the worst while `rounds` appends are made, each by the log that `opened` gives.
+    /// How far the caches lag at the worst while `rounds` appends are made, each by the log that `opened` gives.
     private func greatestLag(rounds: Int, _ opened: (Int) throws -> EventLog) throws -> UInt64 {
         var greatest: UInt64 = 0
         for round in 0..<rounds {
@@ -70,7 +70,7 @@ struct SharedFlushTests {
         try other.expectSound()
     }
 
-    @Test("A tail that is built anew goes on with the flush")
+    @Test("A tail that is rebuilt goes on with the flush")
     func rebuiltTail() throws {
         let log = try open()
         var round = 0
@@ -86,7 +86,7 @@ struct SharedFlushTests {
         try log.expectSound()
     }
 
-    @Test("What was saved, handed on and sent stands once, however far devices are ahead of the checkpoint")
+    @Test("What was saved, handed on and sent occurs once, however far devices are ahead of the checkpoint")
     func devices() throws {
         var log = try open()
         var random = SeededGenerator(seed: 7)
@@ -112,7 +112,7 @@ struct SharedFlushTests {
         try log.expectSound()
     }
 
-    @Test("A damaged row of a flush, and one that another program left, lead nobody astray", arguments: [false, true])
+    @Test("A damaged row of a flush, and one that another program left, change no answer", arguments: [false, true])
     func strangeRow(isMark: Bool) throws {
         var log = try open()
         for round in 0..<300 {

@@ -74,7 +74,7 @@ struct UnfinishedCommitTests {
         try log.expectSound()
     }
 
-    @Test("In a fresh store, nobody is there before the first commit is done")
+    @Test("A fresh store has no user before the first commit is done")
     func first() throws {
         let log = try open()
         try whileCommitting([.externalID("ana")], to: log) { () throws in

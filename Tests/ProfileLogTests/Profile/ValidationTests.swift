@@ -103,7 +103,7 @@ struct ValidationTests {
         try log.expectSound()
     }
 
-    @Test("A date beyond the edge is refused, wherever it stands", arguments: beyond)
+    @Test("A date beyond the edge is refused, wherever it is", arguments: beyond)
     func beyondEdge(date: OccurredAt) throws {
         let log = try log()
         for event in events(date) {

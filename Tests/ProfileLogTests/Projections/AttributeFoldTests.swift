@@ -45,7 +45,7 @@ struct AttributeFoldTests {
         try given(ProfileProjection.self, .set("kept", "x")).when(.changed("missing", operation)).thenNothingChanges()
     }
 
-    @Test("What was unset begins anew")
+    @Test("What was unset begins again")
     func unsetAndSet() throws {
         try given(ProfileProjection.self, .set("n", 5), .changed("n", .unset)).when(.changed("n", .increment(1)))
             .then { #expect($0["n"] == 1) }
@@ -123,7 +123,7 @@ struct AttributeFoldTests {
             .then { #expect($0["tags"] == ["b", "c", "d", "a"]) }
     }
 
-    @Test("What is added twice in one operation stands once, at its last place")
+    @Test("What is added twice in one operation occurs once, at its last place")
     func arrayAddTwice() throws {
         try given(ProfileProjection.self).when(.changed("tags", .arrayAdd(["a", "b", "a"])))
             .then { #expect($0["tags"] == ["b", "a"]) }

@@ -25,7 +25,7 @@ struct MergedDatesTests {
     }
 
     @Test(
-        "The earlier first session stands, the later last one, and the latest mark as spam",
+        "The earlier first session stays, the later last one, and the latest mark as spam",
         arguments: [
             (StandardAttribute.dateOfFirstSession, "2020-05-05", "2022-01-01", isSource: true),
             (.dateOfFirstSession, "2022-01-01", "2020-05-05", isSource: false),
@@ -48,7 +48,7 @@ struct MergedDatesTests {
                 == .string("2020-05-05T10:00:00+02:00"))
     }
 
-    @Test("What only one of them has stands")
+    @Test("What only one of them has stays")
     func one() throws {
         #expect(try merged(.dateOfLastSession, date("2020-05-05"), into: nil)?.value == date("2020-05-05"))
     }

@@ -65,7 +65,7 @@ struct UsageProjectionTests {
             .then(.init(waiting: [1: .init(app: "i", at: Timestamp(rawValue: 5))]))
     }
 
-    @Test("A merge joins both: sessions add up, the earlier first and the later last use stand, what waits goes on")
+    @Test("A merge joins both: sessions add up, the earlier first and the later last use stay, what waits goes on")
     func merge() {
         let item = UsageState.Waiting(app: "w", at: Timestamp(rawValue: 1))
         var target = UsageState(apps: ["i": use(5, 7)], appOnDevices: use(3, 4, sessions: 2), devices: ["d"])

@@ -1,7 +1,7 @@
 import ProfileLog
 import Testing
 
-@Suite("Copies and proofs beside erasures")
+@Suite("Copies and proofs during erasures")
 struct ErasedCopyTests {
     let folder = TemporaryFolder()
     let copy = TemporaryFolder()
@@ -22,7 +22,7 @@ struct ErasedCopyTests {
         _ = try log.erase([.externalID(user)], actor: "a test", reason: "asked to")
     }
 
-    @Test("A copy of the log's beginning knows no name that is used behind it")
+    @Test("A copy of the log's beginning knows no name that is used after it")
     func names() throws {
         let log = try filled()
         _ = try log.replay(into: copy.path, until: Position(rawValue: 4))
@@ -35,7 +35,7 @@ struct ErasedCopyTests {
         try target.expectSound()
     }
 
-    @Test("A copy that was begun behind an erasure goes on; one that holds what was erased since does not")
+    @Test("A copy that was begun after an erasure goes on; one that holds what was erased since does not")
     func resumed() throws {
         let log = try filled()
         try erase("ana", log)
@@ -48,7 +48,7 @@ struct ErasedCopyTests {
         #expect(throws: AppendError.self) { try log.replay(into: other.path) }
     }
 
-    @Test("Where somebody is erased in each of its runs, a replay gives up")
+    @Test("Where a user is erased in each of its runs, a replay gives up")
     func endless() throws {
         let log = try filled()
         #expect(throws: AppendError.self) {

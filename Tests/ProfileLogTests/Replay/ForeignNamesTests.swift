@@ -17,7 +17,7 @@ struct ForeignNamesTests {
         }
     }
 
-    /// The names of all events; one that the fold was not told stands as "?".
+    /// The names of all events; one that the fold was not told is "?".
     private enum Names: Projection {
         static let name = "names"
         static let revision: UInt32 = 1

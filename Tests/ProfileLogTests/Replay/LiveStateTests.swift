@@ -57,7 +57,7 @@ struct LiveStateTests {
         try log.expectSound()
     }
 
-    /// Nobody was merged: what the store has is what its users have.
+    /// No user was merged: what the store has is what its users have.
     private func expectSumOfProfiles(_ catalogue: CatalogueView, _ log: EventLog) throws {
         var events: [Name: UInt64] = [:]
         var products: [Name: UInt64] = [:]
@@ -115,7 +115,7 @@ struct LiveStateTests {
         try log.expectSound()
     }
 
-    @Test("What must be folded from the beginning is not near: the first look, and the one behind an erasure")
+    @Test("What must be folded from the beginning is not near: the first look, and the one after an erasure")
     func near() throws {
         let log = try open([ProfileProjection.self, CatalogueProjection.self])
         _ = try log.append([.customEventLogged(CustomEvent(name: "e"))], to: .externalID("a"))
@@ -143,7 +143,7 @@ struct LiveStateTests {
             interruption = { turn in
                 guard turn < 4 else { return }
                 // live:  | folds from the beginning                     | catches up
-                // other:                             | somebody is erased
+                // other:                             | a user is erased
                 let done = DispatchSemaphore(value: 0)
                 Thread.detachNewThread {
                     _ = try? log.erase([.externalID("u\(turn)")], actor: "test", reason: "test")

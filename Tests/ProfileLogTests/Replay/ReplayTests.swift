@@ -50,7 +50,7 @@ struct ReplayTests {
         #expect(report.events == (try log.lastPosition().rawValue))
     }
 
-    @Test("A replay that is stopped beside an erasure tells no differences that are none")
+    @Test("A replay that is stopped during an erasure reports no false differences")
     func stopBesideErasure() throws {
         let log = try filled(1, count: 40)
         let report = try log.replay(verify: true) { progress in

@@ -92,7 +92,7 @@ struct StoreStateTests {
         try stored(log)?.withUnsafeBytes { StoreStateRow.read($0, revision: KindsSeen.revision)?.position }
     }
 
-    /// With more users than that, the caches are as many events behind.
+    /// With more users than that, the caches are that many events late.
     private func openWithManyUsers() throws -> EventLog {
         let options = LogOptions.small(clock, indexLag: 10)
         return try EventLog(path: folder.path, create: true, options: options, projections: [KindsSeen.self])
@@ -111,13 +111,13 @@ struct StoreStateTests {
         }
     }
 
-    @Test("However many events the caches take in at once, the stored state follows them behind the next commits")
+    @Test("However many events the caches take in at once, the stored state follows them after the next commits")
     func manyUsers() async throws {
         let log = try openWithManyUsers()
         try await append(600, log)
         let indexed = try log.statistics().extent.indexed.rawValue
         #expect(indexed > 400)
-        // What a flush takes in is three times what is folded behind one commit, and each of its slices is behind one.
+        // What a flush takes in is three times what is folded after one commit, and each of its slices comes after one.
         #expect(try #require(try reached(log)) >= indexed)
         try log.expectSound()
     }
@@ -132,7 +132,7 @@ struct StoreStateTests {
         try log.expectSound()
     }
 
-    @Test("A state that was read before an erasure is not stored behind it")
+    @Test("A state that was read before an erasure is not stored after it")
     func outrun() throws {
         let log = try filled()
         let before = try log.state(overStore: KindsSeen.self)
@@ -147,7 +147,7 @@ struct StoreStateTests {
         try log.expectSound()
     }
 
-    @Test("A checkpoint that is damaged is found, and not used, but written anew; one that is wrong is found")
+    @Test("A checkpoint that is damaged is found, and not used, but written again; one that is wrong is found")
     func damaged() throws {
         let log = try filled()
         try log.writeIndex()

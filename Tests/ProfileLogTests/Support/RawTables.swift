@@ -16,14 +16,14 @@ extension EventLog {
         }
     }
 
-    /// Changes a row behind the log's back, as a failing disk would.
+    /// Changes a row and not the log's memory, as a failing disk would.
     func damage(_ name: Table.Name, _ key: [UInt8], _ change: (inout [UInt8]) -> Void) throws {
         var value = try rows(name)[key] ?? []
         change(&value)
         try environment.withWriteTransaction { try $0.put(WritableTable(environment.tables[name]), key, value) }
     }
 
-    /// Removes a row behind the log's back.
+    /// Removes a row and not what the log has in memory.
     func remove(_ name: Table.Name, _ key: [UInt8]) throws {
         try environment.withWriteTransaction { try $0.delete(WritableTable(environment.tables[name]), key) }
     }

@@ -48,7 +48,7 @@ struct UserIDTests {
     }
 
     @Test(
-        "Without a name behind the label it is an external ID", arguments: ["alias:crm", #"alias:crm\:eu"#, "alias:"])
+        "Without a name after the label it is an external ID", arguments: ["alias:crm", #"alias:crm\:eu"#, "alias:"])
     func noAlias(text: String) {
         #expect(UserID(text) == .externalID(text))
         #expect(UserID.externalID(text).description == "id:" + text)

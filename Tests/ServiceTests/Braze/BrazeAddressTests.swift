@@ -86,7 +86,7 @@ struct BrazeAddressTests {
         }
     }
 
-    @Test("Whoever was made by an address and has another one is not mistaken for the next who comes with it")
+    @Test("A user who was created by an address and has another one is not mistaken for the next who comes with it")
     func outdated() async throws {
         try await withAPI { api in
             await api.track(#"{\#(Self.mail),"first_name":"Ana"}"#)
@@ -128,7 +128,7 @@ struct BrazeAddressTests {
         }
     }
 
-    @Test("An object that only updates makes nobody, and reaches whoever has the address")
+    @Test("An object that only updates creates no user, and reaches the user who has the address")
     func updateOnly() async throws {
         try await withAPI { api in
             let object = #"{\#(Self.mail),"_update_existing_only":true,"hit":true}"#
@@ -159,7 +159,7 @@ struct BrazeAddressTests {
         }
     }
 
-    @Test("A retry under a key changes nothing, although the address means somebody else by then")
+    @Test("A retry under a key changes nothing, although the address resolves to another user by then")
     func retry() async throws {
         try await withAPI { api in
             let body = Array(#"{"attributes":[{\#(Self.mail),"n":{"inc":1}}]}"#.utf8)

@@ -99,7 +99,7 @@ struct BrazeAliasTests {
         }
     }
 
-    @Test("An alias leads to its user, to a new one if nobody is named, and on under its new name")
+    @Test("An alias leads to its user, to a new one if no user is named, and on under its new name")
     func effect() async throws {
         try await withAPI { api in
             await api.track(Wire.user("a"))

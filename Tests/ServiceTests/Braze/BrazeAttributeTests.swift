@@ -259,7 +259,7 @@ struct BrazeAttributeTests {
         }
     }
 
-    @Test("One object needs no array, and empty text names nobody")
+    @Test("One object needs no array, and empty text names no user")
     func lenient() async throws {
         try await withAPI { api in
             let (status, json) = await api.post(

@@ -21,7 +21,7 @@ struct BrazeBlocklistTests {
         }
     }
 
-    @Test("A blocked event is counted as processed and not stored; nobody is made by it")
+    @Test("A blocked event is counted as processed and not stored; it creates no user")
     func event() async throws {
         try await withAPI { plain in
             let api = try plain.under(Self.blocking)

@@ -75,7 +75,7 @@ struct BrazeCatalogueTests {
         }
     }
 
-    @Test("Pages have 250 names, and what is behind the last one is empty")
+    @Test("Pages have 250 names, and what is after the last one is empty")
     func pages() async throws {
         try await withAPI { api in
             await fill(api, 260)
@@ -96,7 +96,7 @@ struct BrazeCatalogueTests {
         }
     }
 
-    @Test("Links lead through all pages of 50 and back, and a name that comes meanwhile moves nobody")
+    @Test("Links lead through all pages of 50 and back, and a name that comes meanwhile moves no entry")
     func links() async throws {
         try await withAPI { api in
             await fill(api, 120)

@@ -134,7 +134,7 @@ struct BrazeContentionTests {
         #expect(try await service.stop() == 0)
     }
 
-    @Test("A request is decided though somebody is erased at each step")
+    @Test("A request is decided though a user is erased at each step")
     func erasedAtEachStep() async throws {
         try await withWriter { (api) async throws in
             for number in 0..<8 { await api.track(Wire.user("u\(number)")) }
@@ -212,7 +212,7 @@ struct BrazeContentionTests {
         }
     }
 
-    @Test("What one profile decides is not stored for the user into whom that one was merged, whatever their version")
+    @Test("What one profile decides is not stored for the user into whom it was merged, whatever their version")
     func mergedMeanwhile() async throws {
         var haveSameVersion = 0
         for events in 0..<8 {
@@ -244,7 +244,7 @@ struct BrazeContentionTests {
     }
 
     @Test(
-        "An object that names an address, or only updates, changes nobody into whom its user was merged meanwhile",
+        "An object that names an address, or only updates, does not change the user into whom its own was merged meanwhile",
         arguments: [
             #""email":"x@y.example""#, #""user_alias":{"alias_label":"l","alias_name":"n"}"#,
             #""external_id":"p","_update_existing_only":true"#,
@@ -279,7 +279,7 @@ struct BrazeContentionTests {
         }
     }
 
-    @Test("Who is merged while a request is decided is not mistaken for whom they went into")
+    @Test("A user who is merged while a request is decided is not taken for the canonical user")
     func mergedWhileDecided() async throws {
         try await withAPI { (api) async throws in
             await api.track(Wire.user("p", #""email":"x@y.example""#), Wire.user("jane"))
@@ -299,7 +299,7 @@ struct BrazeContentionTests {
         }
     }
 
-    @Test("An address that somebody is given while a write for it is decided makes no second user")
+    @Test("An address that is given to a user while a write for it is decided makes no second user")
     func givenMeanwhile() async throws {
         try await withWriter { (api) async throws in
             let turns = TurnCounter()
@@ -319,7 +319,7 @@ struct BrazeContentionTests {
         }
     }
 
-    @Test("Who is deleted meanwhile takes nobody else's data along", arguments: ["track", "track/sync"])
+    @Test("A user who is deleted meanwhile takes no other user's data along", arguments: ["track", "track/sync"])
     func deleted(path: String) async throws {
         try await withWriter { api in
             for _ in 0..<12 {
@@ -339,7 +339,7 @@ struct BrazeContentionTests {
     }
 
     @Test(
-        "An object that only updates makes nobody, also if its user is deleted while it is under way",
+        "An object that only updates creates no user, also if its user is deleted while it is under way",
         arguments: [
             #""user_alias":{"alias_label":"l","alias_name":"n"}"#, #""external_id":"a","_update_existing_only":true"#,
         ])
@@ -360,7 +360,7 @@ struct BrazeContentionTests {
         }
     }
 
-    @Test("Nobody is refused because others came first", arguments: UInt64(0)..<3)
+    @Test("No request is refused because others came first", arguments: UInt64(0)..<3)
     func contention(seed: UInt64) async throws {
         try await withWriter { api in
             var random = SeededGenerator(seed: seed)

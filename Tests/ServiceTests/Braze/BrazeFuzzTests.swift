@@ -6,7 +6,7 @@ import Testing
 @testable import ProfileLogBrazeAPI
 @testable import ProfileLogRequests
 
-@Suite("Bodies that nobody would send")
+@Suite("Random bodies of requests")
 struct BrazeFuzzTests {
     @Test(
         "Every body is answered; what is valid is stored, the rest is listed by its place",
@@ -60,7 +60,7 @@ struct BrazeFuzzTests {
     }
 
     @Test(
-        "What is no JSON is refused, whatever stands before the fault",
+        "What is no JSON is refused, whatever comes before the fault",
         arguments: Thoroughness.seeds(short: 4, full: 40))
     func behindOddValues(seed: UInt64) async throws {
         try await withAPI { api in
@@ -105,9 +105,11 @@ struct BrazeFuzzTests {
     }
 }
 
-@Suite("Requests about subscriptions that nobody would send")
+@Suite("Random requests about subscriptions")
 struct SubscriptionFuzzTests {
-    @Test("Each is answered, changes only whom and what it names, and says who was left out", arguments: UInt64(0)..<6)
+    @Test(
+        "Each is answered, changes only the users and states that it names, and lists who was skipped",
+        arguments: UInt64(0)..<6)
     func bodies(seed: UInt64) async throws {
         try await withAPI { plain in
             let api = try plain.under(
@@ -195,7 +197,7 @@ private struct RandomBodies {
         return "{" + members.joined(separator: ",") + "}"
     }
 
-    /// A body whose first object has a value that no value of ours can hold, and another one behind it.
+    /// A body whose first object has a value that no value of ours can hold, and another one after it.
     mutating func nextBehindOddValue() -> String {
         let odd = #"{"external_id":"a","x":\#(pick(Self.odd)),"y":\#(value(depth: 2))}"#
         return #"{"attributes":[\#(odd),{"external_id":"b","z":\#(value(depth: 2))}],"partner":"p"}"#

@@ -163,7 +163,7 @@ struct BrazeGrowthTests {
     func lastByte() async throws {
         try await withAPI { plain in
             let api = try plain.under(Self.five)
-            // Together 100 bytes: two brackets, four quotation marks and a comma beside the text.
+            // Together 100 bytes: two brackets, four quotation marks and a comma around the text.
             let (b, c) = (String(repeating: "b", count: 46), String(repeating: "c", count: 47))
             #expect(await api.set(#""x":["a"]"#) == nil)
             let reason = await api.set(#""x":{"add":["\#(b)","\#(c)"]}"#)

@@ -105,7 +105,7 @@ struct BrazeIdentifyTests {
         }
     }
 
-    /// Filters, and whom they leave of those who share an address: identified and early, identified and late,
+    /// Filters, and which users they leave of those who share an address: identified and early, identified and late,
     /// unidentified and early, unidentified and late; nil if nothing is done.
     static let priorities: [(String, Int?)] = [
         (#""identified""#, nil),
@@ -123,7 +123,8 @@ struct BrazeIdentifyTests {
     ]
 
     @Test(
-        "Filters apply one after the other, and nothing is done if they leave several or nobody", arguments: priorities)
+        "Filters apply one after the other, and nothing is done if they leave several users or none",
+        arguments: priorities)
     func priority(filters: String, chosen: Int?) async throws {
         try await withAPI { api in
             let shared = #""email":"s@x.example""#

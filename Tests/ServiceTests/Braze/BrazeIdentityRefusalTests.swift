@@ -31,7 +31,7 @@ struct BrazeIdentityRefusalTests {
         #"{"email":"\#(name)@x.example","prioritization":["unidentified"]}"#
     }
 
-    /// Whoever of several has the address s@x.example.
+    /// One of several users, by the address s@x.example.
     private static let shared = #"{"email":"s@x.example","prioritization":["unidentified","most_recently_updated"]}"#
 
     /// What two requests under one key say: what is stored of the first is one event, of the second two.
@@ -113,7 +113,7 @@ struct BrazeIdentityRefusalTests {
         }
     }
 
-    @Test("What ends a request in its middle is told with what was done, and with what was not", arguments: ["k", nil])
+    @Test("What ends a request in its middle is reported with what was done and what was not", arguments: ["k", nil])
     func endsInTheMiddle(key: String?) async throws {
         // Without its lock file the store takes no writes; nil until the next commit is the last.
         let lastCommit = Mutex<String?>(nil)
@@ -174,7 +174,7 @@ struct BrazeIdentityRefusalTests {
         }
     }
 
-    @Test("An item of which nobody knows whether it was done is told as that")
+    @Test("An item with an unknown outcome is reported as that")
     func unknownOutcome() async throws {
         try await withAPI { api in
             let items = ["p", "q", "r"].enumerated().map { index, name in

@@ -87,7 +87,7 @@ struct BrazeIdentityRetryTests {
         }
     }
 
-    @Test("Who sends the same at once is told that it was done, also if it left nobody with the address")
+    @Test("The same request sent at once is answered as done, also if no user has the address any more")
     func doneMeanwhile() async throws {
         try await withShared { api in
             let body = Self.merge.replacing("s@x.example", with: "alone@x.example")
@@ -105,7 +105,7 @@ struct BrazeIdentityRetryTests {
         }
     }
 
-    @Test("Many callers on one writer: an alias goes to one of them, and everybody is told")
+    @Test("Many callers on one writer: an alias goes to one of them, and every caller is told")
     func writer() async throws {
         try await withAPI { alone in
             let writer = LogWriter(alone.log)

@@ -68,7 +68,7 @@ struct BrazeMergeTests {
         }
     }
 
-    @Test("A merge is 202, and what Braze does not say stands in `dropped`")
+    @Test("A merge is 202, and what Braze does not say is in `dropped`")
     func answers() async throws {
         try await withAPI { api in
             await api.track(Wire.user("a"), Wire.user("b"), Wire.user("c", #""email":"c@x.example""#))
@@ -94,11 +94,11 @@ struct BrazeMergeTests {
         }
     }
 
-    /// A merge of whoever has the address s@x.example into user `a`.
+    /// Merges the user with the address s@x.example into user `a`.
     private static let shared = update(
         #"{"email":"s@x.example","prioritization":["unidentified","most_recently_updated"]}"#, a)
 
-    @Test("Whom an address means is looked up while others write")
+    @Test("An address is resolved while others write")
     func lookedUpBeside() async throws {
         try await withAPI { plain in
             let writer = LogWriter(plain.log)
@@ -120,7 +120,7 @@ struct BrazeMergeTests {
     }
 
     @Test(
-        "A merge of whoever has an address is not stored for somebody else, nor for who has changed",
+        "A merge by address is not stored for another user, nor for one who has changed",
         arguments: [
             ("/users/merge", update(#"{"user_alias":\#(Wire.alias("l", "1"))}"#, #"{"external_id":"jane"}"#)),
             ("/users/track", Wire.aliasOnly("l", "1", #""email":"other@x.example""#)),
@@ -217,7 +217,7 @@ struct BrazeMergeTests {
     ]
 
     @Test(
-        "An opt-out goes into a user whose subscription states nobody has set", arguments: bare, ["merge", "identify"])
+        "An opt-out goes into a user whose subscription states were never set", arguments: bare, ["merge", "identify"])
     func optOut(made: String, way: String) async throws {
         try await withAPI { api in
             await api.track(
@@ -244,7 +244,7 @@ struct BrazeMergeTests {
         }
     }
 
-    @Test("An item sees what the items before it did, whoever has an address by then")
+    @Test("An item sees what the items before it did, also to an address")
     func order() async throws {
         try await withAPI { api in
             await api.track(
@@ -254,7 +254,7 @@ struct BrazeMergeTests {
                 "/users/merge",
                 #"{"merge_updates":[\#(Self.update(Self.a, #"{"external_id":"b"}"#)),"#
                     + #"\#(Self.update(shared, #"{"external_id":"c"}"#))]}"#)
-            // b keeps its own address, so nobody has a's any more.
+            // b keeps its own address, so no user has a's any more.
             #expect(json.at("dropped.0.index") == 1)
             #expect(await api.export(#""external_ids":["a","b","c"]"#).count == 2)
         }

@@ -192,7 +192,7 @@ struct BrazeRetryTests {
         }
     }
 
-    @Test("A retry of which nothing stands any more is answered by its key alone, whatever it says")
+    @Test("A retry of an append whose events were erased is answered by its key alone")
     func syncBehindErasure() async throws {
         try await withAPI { api in
             let path = "/users/track/sync"
@@ -284,7 +284,7 @@ struct BrazeRetryTests {
         #"{"external_ids":[\#((0...50).map { "\"\($0)\"" }.joined(separator: ","))]}"#,
     ]
 
-    @Test("An export that asks for nobody, or for too many, is 400", arguments: wrongExports)
+    @Test("An export that asks for no user, or for too many, is 400", arguments: wrongExports)
     func wrongExport(body: String) async throws {
         try await withAPI { api in
             let (status, json) = await api.post("/users/export/ids", body)

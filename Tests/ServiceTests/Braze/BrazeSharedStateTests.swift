@@ -62,7 +62,7 @@ struct BrazeSharedStateTests {
     }
 
     @Test(
-        "Whom a state reaches by the address alone is not the one updated last by it",
+        "A user whom a state reaches by the address alone is not the one updated last",
         arguments: [
             (#""email":"x@y.example""#, "b"), (#""external_id":"a""#, "a"), (#""external_id":"b""#, "b"),
             (#""external_id":"a","email":"x@y.example""#, "a"),
@@ -112,7 +112,7 @@ struct BrazeSharedStateTests {
         }
     }
 
-    @Test("Without a group nothing is set, for nobody")
+    @Test("Without a group nothing is set")
     func noGroup() async throws {
         try await withSharers { (api) async throws in
             await api.track(Wire.user("a", Self.set))

@@ -62,7 +62,7 @@ struct BrazeSubscriptionTests {
         }
     }
 
-    @Test("A state that is set by address goes to who has it, though somebody else is on their device by now")
+    @Test("A state that is set by address goes to its user, though another user is on their device by now")
     func leftDevice() async throws {
         try await withGroups { (api) async throws in
             let mail = #""email":"x@y.example""#
@@ -117,7 +117,7 @@ struct BrazeSubscriptionTests {
         }
     }
 
-    @Test("An unknown group is refused in the recorded words, wherever it stands")
+    @Test("An unknown group is refused in the recorded words, wherever it is")
     func unknownGroup() async throws {
         try await withGroups { api in
             for (path, body) in [
@@ -193,7 +193,7 @@ struct BrazeSubscriptionTests {
         }
     }
 
-    @Test("Who is not there is named by their place, makes nobody, and keeps nobody else from being set")
+    @Test("An unknown user is named by their place, is not created, and stops no other user from being set")
     func unknownPeople() async throws {
         try await withGroups { api in
             let (status, json) = await api.post(
@@ -313,7 +313,7 @@ struct BrazeSubscriptionTests {
         }
     }
 
-    @Test("Who shares an address gets a state for as long as the append has room, and dropped tells of the rest")
+    @Test("Users who share an address get a state for as long as the append has room; `dropped` lists the rest")
     func manySharers() async throws {
         try await withGroups { (api) async throws in
             let mail = #""email":"x@y.example""#
@@ -331,7 +331,7 @@ struct BrazeSubscriptionTests {
         }
     }
 
-    @Test("Of those whom an address means as many get a state as an append has room for, but all whom an ID names")
+    @Test("Users of an address get a state while the append has room; users of an ID all do")
     func namedFirst() async throws {
         try await withGroups { (api) async throws in
             let mail = #""email":"x@y.example""#
@@ -381,7 +381,7 @@ struct BrazeSubscriptionTests {
         }
     }
 
-    @Test("Without room nothing is said of an address that nobody else has")
+    @Test("Without room nothing is said of an address with one user")
     func notShared() async throws {
         try await withGroups { (api) async throws in
             await api.track(Wire.user("a", #""email":"x@y.example""#))
@@ -390,7 +390,7 @@ struct BrazeSubscriptionTests {
             try builder.fill()
             let decision = try api.decide(#"{"attributes":[\#(Wire.user("a", state))]}"#, api.view(.fast), &builder)
             #expect(decision.dropped.isEmpty)
-            // Unless the request itself gives it to somebody.
+            // Unless the request itself gives the address to a user.
             var full = api.log.prepare()
             try full.fill()
             let objects = [Wire.user("b", #""email":"x@y.example""#), Wire.user("a", state)].joined(separator: ",")
@@ -435,7 +435,7 @@ struct BrazeSubscriptionTests {
     }
 
     @Test(
-        "Empty text in a query names nobody",
+        "Empty text in a query names no user",
         arguments: ["external_id", "external_id[]", "email", "phone[]", "phone[0]"])
     func emptyQuery(parameter: String) async throws {
         try await withGroups { api in
@@ -515,7 +515,7 @@ struct BrazeSubscriptionTests {
             let strict = try api.under("limits: {array_elements: 2}")
             for api in [api, strict] { #expect(await set(Self.groups(0...4), api) == .null) }
             #expect(try count(api, "a") == 5)
-            // Nobody gets more by another one with the same address.
+            // Another user with the same address adds nothing.
             for user in ["a", "b"] { #expect(await set(#""email":"x@y.example""#, of: user, api) == .null) }
             #expect(await set(Self.groups(9...9), of: "b", api).text.contains("another profile with the address"))
             #expect(try count(api, "a") == 5 && count(api, "b") == 1)

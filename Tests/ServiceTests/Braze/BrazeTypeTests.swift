@@ -141,7 +141,7 @@ struct BrazeTypeTests {
         }
     }
 
-    @Test("A forced type stands above the first value")
+    @Test("A forced type counts more than the first value")
     func forcedLater() async throws {
         try await withAPI { plain in
             #expect(await plain.set(#""x":"text""#) == nil)

@@ -42,7 +42,7 @@ struct DeleteUsersTests {
         }
     }
 
-    @Test("Of several who share an address, the prioritization says who; without one nobody is erased")
+    @Test("Of several users with an address the prioritization takes one; without it none is erased")
     func contacts() async throws {
         try await withAPI { (api) async throws in
             await track(api, three)
@@ -91,7 +91,7 @@ struct DeleteUsersTests {
                     Wire.aliasOnly("l", "n", #""email":"shared@x.example","own":1"#))
                 async let deleted = delete(api, #"{"email_addresses":["shared@x.example"]}"#).body
                 async let merged = api.say("/users/identify", merge)
-                // One of the two comes first, and the other one finds nobody.
+                // One of the two comes first, and the other one finds no user.
                 let (isDeleted, isMerged) = await (merged.contains("no such user"), deleted.contains("no user has"))
                 #expect(isDeleted != isMerged, "in round \(round)")
                 #expect(try api.log.find(.externalID("jane")) != nil, "in round \(round)")
@@ -113,7 +113,7 @@ struct DeleteUsersTests {
         (#"{"external_ids":[\#((0...50).map(String.init).joined(separator: ","))]}"#, "of at most 50"),
     ]
 
-    @Test("What is no list of users is refused, and nobody is erased", arguments: refusals)
+    @Test("What is no list of users is refused, and no user is erased", arguments: refusals)
     func refused(body: String, reason: String) async throws {
         try await withAPI { (api) async throws in
             await track(api, three)

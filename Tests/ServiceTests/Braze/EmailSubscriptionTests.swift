@@ -44,7 +44,7 @@ struct EmailSubscriptionTests {
         }
     }
 
-    @Test("What an app says of the two stands as it was said")
+    @Test("What an app says of the two is kept as it was said")
     func app() async throws {
         try await withAPI { api in
             await log(api, [("email_subscribe", "unsubscribed"), ("email", "s@x.example")])

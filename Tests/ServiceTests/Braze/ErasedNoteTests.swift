@@ -5,9 +5,9 @@ import Testing
 @testable import ProfileLogBrazeAPI
 @testable import ProfileLogRequests
 
-/// Requests under a key about several people, of whom one is erased. What is remembered of the first answer stands with
-/// somebody else.
-@Suite("What is remembered of a request names nobody who was erased")
+/// Requests under a key about several people, of whom one is erased. The note of the first answer is stored with
+/// an event of another user.
+@Suite("The note of a request names no user who was erased")
 struct ErasedNoteTests {
     private static let cancelled =
         #""name":"ecommerce.order_cancelled","time":"2026-01-01","properties":{"order_id":"o","cancel_reason":"r","#

@@ -70,7 +70,7 @@ struct LeftOutObjectsTests {
         }
     }
 
-    @Test("What is refused beside an object that changes nothing is listed")
+    @Test("What is refused next to an object that changes nothing is listed")
     func beside() async throws {
         try await withAPI { (api) async throws in
             let bare = #"{"attributes":[{"external_id":"a"}],"events":[{"external_id":"a"}]}"#
@@ -93,7 +93,7 @@ struct LeftOutObjectsTests {
         }
     }
 
-    @Test("What is refused about somebody does not make them the one who was updated last")
+    @Test("A refused object does not make its user the one who was updated last")
     func update() async throws {
         try await withAPI { (api) async throws in
             await api.track(
@@ -132,7 +132,7 @@ struct LeftOutObjectsTests {
         }
     }
 
-    @Test("Names that a sender chose are told, and outlive nobody")
+    @Test("Names that a sender chose are reported, and erased with the user")
     func names() async throws {
         try await withAPI { (api) async throws in
             let cancelled =

@@ -34,7 +34,7 @@ struct PushTokenImportTests {
         }
     }
 
-    @Test("A token that somebody has is left alone, until nobody has it any more")
+    @Test("A token that a user has is skipped, until no user has it any more")
     func known() async throws {
         try await withAPI { (api) async throws in
             await api.track(Wire.user("a", #""push_tokens":[\#(token("t"))]"#))
@@ -96,7 +96,7 @@ struct PushTokenImportTests {
                 #expect(try api.log.userCount() == UInt64(1 + round))
                 #expect(try api.log.find(.externalID("jane")) == before)
                 #expect(await send(api, token("t")).at("dropped.0.reason") == "somebody has this token already")
-                // Nobody has the token any more; who had it is on the device made for them.
+                // No user has the token any more; the one who had it has a device made for them.
                 let owner = try #require(try api.log.users(limit: 10).last)
                 #expect(await api.export(#""braze_id":"\#(owner.brazeID)""#).at("0.push_tokens.0.token") == "t")
                 await api.track(#"{"braze_id":"\#(owner.brazeID)","push_tokens":null}"#)

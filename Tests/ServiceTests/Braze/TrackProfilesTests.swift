@@ -7,7 +7,7 @@ import Testing
 @Suite("Profiles as a request meets and leaves them")
 struct TrackProfilesTests {
     @Test(
-        "Attributes are those of the log behind what the request did, whether what was read is kept or not",
+        "Attributes are those of the log, then what the request did, whether what was read is kept or not",
         arguments: [0, 1 << 20])
     func attributes(room: Int) async throws {
         try await withAPI { (api) async throws in

@@ -27,14 +27,14 @@ extension API {
     /// A view with room for so much.
     func view(_ effort: DecisionView.Effort = .slow) -> DecisionView { DecisionView(log, effort) }
 
-    /// What an export says of whom `identifiers` names: members of its body.
+    /// What an export says of the users that `identifiers` names: members of its body.
     func export(_ identifiers: String) async -> AttributeValue {
         await post("/users/export/ids", "{\(identifiers)}").json.at("users")
     }
 }
 
 extension AppendBuilder {
-    /// Leaves no room for those who share an address with whom the request names.
+    /// Leaves no room for users who share an address with those that the request names.
     mutating func fill() throws {
         let text = String(repeating: "x", count: Limits.bytesPerEvent - 100)
         while SubscriptionStates.haveRoom(in: self) {

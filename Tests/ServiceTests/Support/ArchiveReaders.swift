@@ -2,7 +2,7 @@ import Testing
 
 @testable import ProfileLogBrazeAPI
 
-/// Reads zip files whose entries are stored, by the directory at the end, and compares every number that stands twice.
+/// Reads zip files whose entries are stored, by the directory at the end, and compares every number that occurs twice.
 enum ZipReader {
     static func parts(_ file: [UInt8]) throws -> [(name: String, text: String)] {
         let end = file.count - 22
@@ -16,7 +16,7 @@ enum ZipReader {
             try #require(file.little(row, 4) == 0x0201_4B50)
             let header = file.little(row + 42, 4)
             try #require(file.little(header, 4) == 0x0403_4B50)
-            // Version to extra length stand in both.
+            // Version to extra length are in both.
             #expect(file[(row + 6)..<(row + 32)] == file[(header + 4)..<(header + 30)])
             #expect(file.little(header + 8, 2) == 0)
             let (size, nameLength) = (file.little(header + 18, 4), file.little(header + 26, 2))

@@ -8,7 +8,7 @@ final class Gate: Sendable {
     private let state: Mutex<State>
 
     private struct State {
-        /// Free ones: none while somebody waits.
+        /// Free ones: none while a caller waits.
         var places: Int
         var waiting: [CheckedContinuation<Void, Never>] = []
     }

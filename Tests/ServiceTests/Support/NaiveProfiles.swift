@@ -65,7 +65,7 @@ struct NaiveProfiles {
         return left.count == 1 ? left[0] : nil
     }
 
-    /// Who is meant where an address needs filters; nil if it is nobody in particular.
+    /// The user where an address needs filters; nil if none is chosen.
     func meant(_ who: Who, _ filters: [String]) -> Int? {
         if case .address(let kind, let address) = who { return chosen(kind, address, filters) }
         return find(who)
