@@ -12,8 +12,6 @@ package struct BrazeAPI: Dialect {
     let exports = ExportFiles()
 
     var log: EventLog { store.log }
-    var decider: RequestDecider { store.decider }
-    var limits: TrackLimits { workspace.limits }
 
     package init(_ store: RequestStore, _ workspace: Workspace = Workspace()) {
         self.store = store
@@ -29,33 +27,45 @@ package struct BrazeAPI: Dialect {
     /// Removes the files in which a person is who was erased since.
     package func removeOutdatedExports() { exports.removeOutdated(log) }
 
+    private var tracks: TrackEndpoints { TrackEndpoints(api: self) }
+    private var identity: IdentityEndpoints { IdentityEndpoints(store: store, onErasure: removeOutdatedExports) }
+    private var subscriptions: SubscriptionEndpoints { SubscriptionEndpoints(api: self) }
+    private var export: ExportEndpoints { ExportEndpoints(api: self) }
+    private var names: CatalogueEndpoints {
+        CatalogueEndpoints(log: log, workspace: workspace, catalogue: catalogue)
+    }
+
     package static let handlers: [EndpointHandler<BrazeAPI>] = [
-        .init(.post, "/users/alias/new", "give users aliases", lists("user_aliases")) { await $0.addAliases($1) },
-        .init(.post, "/users/alias/update", "rename aliases", lists("alias_updates")) { await $0.renameAliases($1) },
+        .init(.post, "/users/alias/new", "give users aliases", lists("user_aliases")) {
+            try await $0.identity.addAliases($1)
+        },
+        .init(.post, "/users/alias/update", "rename aliases", lists("alias_updates")) {
+            try await $0.identity.renameAliases($1)
+        },
         .init(
             .post, "/users/identify", "give users without an external ID one",
             lists("aliases_to_identify", "emails_to_identify", "phone_numbers_to_identify")
-        ) { await $0.identifyUsers($1) },
-        .init(.post, "/users/merge", "make two users one", [required("merge_updates", .array)]) {
-            await $0.mergeUsers($1)
+        ) { try await $0.identity.identifyUsers($1) },
+        .init(.post, "/users/merge", "make two users one", [.required("merge_updates", .array)]) {
+            try await $0.identity.mergeUsers($1)
         },
         .init(
             .post, "/users/external_ids/rename", "give users other external IDs",
-            [required("external_id_renames", .array)]
-        ) { await $0.renameExternalIDs($1) },
+            [.required("external_id_renames", .array)]
+        ) { try await $0.identity.renameExternalIDs($1) },
         .init(
             .post, "/users/external_ids/remove", "forget external IDs that were renamed",
-            [required("external_ids", .array)]
-        ) { await $0.removeExternalIDs($1) },
+            [.required("external_ids", .array)]
+        ) { try await $0.identity.removeExternalIDs($1) },
         .init(
             .post, "/users/delete", "erase users",
             lists("external_ids", "user_aliases", "braze_ids", "email_addresses", "phone_numbers")
-        ) { await $0.deleteUsers($1) },
+        ) { try await $0.identity.deleteUsers($1) },
         .init(.post, "/users/track", "store attributes, events and purchases of users", track) {
-            await $0.trackUsers($1)
+            try await $0.tracks.track($1, isBulk: false)
         },
         .init(.post, "/users/track/sync", "store one of them, and see the profile afterwards", track) {
-            await $0.trackUserInSync($1)
+            try await $0.tracks.trackInSync($1)
         },
         .init(
             .post, "/users/export/ids", "profiles by their identifiers",
@@ -63,41 +73,41 @@ package struct BrazeAPI: Dialect {
                 .init("braze_id"), .init("device_id"), .init("email_address"), .init("phone"),
                 .init("fields_to_export", .array),
             ]
-        ) { $0.exportUsers($1) },
-        .init(.get, "/events/list", "names of custom events, 250 a page", [.page]) { $0.eventNames($1) },
-        .init(.get, "/events", "custom events, 50 a page", [.init("cursor")]) { $0.customEvents($1) },
+        ) { try $0.export.exportUsers($1) },
+        .init(.get, "/events/list", "names of custom events, 250 a page", [.page]) { try $0.names.eventNames($1) },
+        .init(.get, "/events", "custom events, 50 a page", [.init("cursor")]) { try $0.names.customEvents($1) },
         .init(.get, "/custom_attributes", "custom attributes with their types, 50 a page", [.init("cursor")]) {
-            $0.customAttributes($1)
+            try $0.names.customAttributes($1)
         },
-        .init(.get, "/purchases/product_list", "IDs of products, 250 a page", [.page]) { $0.productIDs($1) },
+        .init(.get, "/purchases/product_list", "IDs of products, 250 a page", [.page]) { try $0.names.productIDs($1) },
         .init(.post, "/users/track/bulk", "store up to 1,000 attributes, events and purchases", track) {
-            await $0.trackUsersInBulk($1)
+            try await $0.tracks.track($1, isBulk: true)
         },
         .init(
             .post, "/subscription/status/set", "set a subscription group for users",
-            [required("subscription_group_id"), required("subscription_state")]
+            [.required("subscription_group_id"), .required("subscription_state")]
                 + ["external_id", "email", "phone"].map { EndpointInput($0, .any) }
-        ) { await $0.setSubscription($1) },
+        ) { try await $0.subscriptions.setSubscription($1) },
         .init(
             .post, "/v2/subscription/status/set", "set several subscription groups for users",
-            [required("subscription_groups", .array)]
-        ) { await $0.setSubscriptions($1) },
+            [.required("subscription_groups", .array)]
+        ) { try await $0.subscriptions.setSubscriptions($1) },
         .init(
             .get, "/subscription/status/get", "states of users in one subscription group",
-            [required("subscription_group_id")] + people
-        ) { $0.subscriptionStatus($1) },
+            [.required("subscription_group_id")] + people
+        ) { try $0.subscriptions.subscriptionStatus($1) },
         .init(
             .get, "/subscription/user/status", "users with their subscription groups",
             people + [.usersPerPage, .offset]
-        ) { $0.subscriptionsOfUsers($1) },
+        ) { try $0.subscriptions.subscriptionsOfUsers($1) },
         .init(
             .post, "/users/export/segment", "profiles of a segment, as a file",
             [
-                required("segment_id"), required("fields_to_export", .array),
+                .required("segment_id"), .required("fields_to_export", .array),
                 .init("custom_attributes_to_export", .array), .init("output_format"), .init("callback_endpoint"),
             ]
-        ) { await $0.exportSegment($1) },
-        .init(.get, "/exports/{file}", "the file of an export", []) { try $0.exportedFile($1) },
+        ) { try await $0.export.exportSegment($1) },
+        .init(.get, "/exports/{file}", "the file of an export", []) { try $0.export.exportedFile($1) },
     ]
 
     private static let track = lists("attributes", "events", "purchases")
@@ -106,10 +116,6 @@ package struct BrazeAPI: Dialect {
     private static let people = ["external_id", "email", "phone"].flatMap { lists($0, $0 + "[]") }
 
     private static func lists(_ names: String...) -> [EndpointInput] { names.map { EndpointInput($0, .array) } }
-
-    private static func required(_ name: String, _ kind: EndpointInput.Kind = .string) -> EndpointInput {
-        EndpointInput(name, kind, isRequired: true)
-    }
 }
 
 /// What the GETs in Braze's format take.

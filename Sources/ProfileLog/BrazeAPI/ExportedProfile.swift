@@ -43,18 +43,18 @@ struct ExportedProfile {
         let wantsUsage = fields.map { !$0.isDisjoint(with: [.apps, .devices]) } ?? true
         let usage =
             wantsUsage ? ExportedUsage(state: try usage(), workspace: api.workspace, tokens: pushTokens) : nil
-        json.beginObject()
-        for field in ExportField.allCases {
-            guard fields?.contains(field) ?? true else {
-                if field == .customAttributes, let customAttributes {
-                    write(view.customAttributes.filter { customAttributes.contains($0.name) }, to: &json)
+        json.object { json in
+            for field in ExportField.allCases {
+                guard fields?.contains(field) ?? true else {
+                    if field == .customAttributes, let customAttributes {
+                        write(view.customAttributes.filter { customAttributes.contains($0.name) }, to: &json)
+                    }
+                    continue
                 }
-                continue
+                if field == .brazeID, fields == nil { json.member("appboy_id", user.brazeID) }  // its old name
+                write(field, usage, to: &json)
             }
-            if field == .brazeID, fields == nil { json.member("appboy_id", user.brazeID) }  // its old name
-            write(field, usage, to: &json)
         }
-        json.endObject()
     }
 
     private func write(_ field: ExportField, _ usage: ExportedUsage?, to json: inout JSONWriter) {
@@ -68,29 +68,23 @@ struct ExportedProfile {
         case .createdAt: json.member(field.rawValue, createdAt.map(TrackTime.text))
         case .externalID: json.member(field.rawValue, externalID)
         case .userAliases:
-            json.key(field.rawValue)
-            json.array(aliases) { json, alias in
-                json.beginObject()
+            json.objects(field.rawValue, aliases) { json, alias in
                 json.member("alias_name", alias.name)
                 json.member("alias_label", alias.label)
-                json.endObject()
             }
         case .brazeID: json.member(field.rawValue, user.brazeID)
         case .randomBucket:
-            json.key(field.rawValue)
-            json.value(randomBucket)
+            json.member(field.rawValue, randomBucket)
         case .lastCoordinates: writeCoordinates(to: &json)
         case .customAttributes: write(view.customAttributes, to: &json)
         case .customEvents:
             let events = view.customEvents.filter { isInWindow($0.occurrences) }
             if events.isEmpty { return }
-            json.key(field.rawValue)
-            json.array(events) { $0.counted("name", $1.name, $1.occurrences) }
+            json.objects(field.rawValue, events) { $0.counted("name", $1.name, $1.occurrences) }
         case .purchases:
             let purchases = view.purchases.filter { isInWindow($0.occurrences) }
             if purchases.isEmpty { return }
-            json.key(field.rawValue)
-            json.array(purchases) { $0.counted("name", $1.product, $1.occurrences) }
+            json.objects(field.rawValue, purchases) { $0.counted("name", $1.product, $1.occurrences) }
         case .totalRevenue: writeRevenue(to: &json)
         case .devices: usage?.writeDevices(to: &json)
         case .pushTokens: writePushTokens(to: &json)
@@ -101,8 +95,9 @@ struct ExportedProfile {
 
     private func write(_ customAttributes: [ProfileView.Field], to json: inout JSONWriter) {
         if customAttributes.isEmpty { return }
-        json.key(ExportField.customAttributes.rawValue)
-        json.value(.object(customAttributes.map { .init($0.name, TrackTime.json($0.value)) }))
+        json.member(
+            ExportField.customAttributes.rawValue,
+            .object(customAttributes.map { .init($0.name, TrackTime.json($0.value)) }))
     }
 
     // MARK: - Values
@@ -161,13 +156,12 @@ struct ExportedProfile {
         json.key(ExportField.totalRevenue.rawValue)
         if sums.count < 2 { return json.value(Self.rounded(sums.values.first ?? 0)) }
         json.null()
-        json.key("total_revenue_by_currency")
-        json.beginObject()
-        for (currency, sum) in sums.sorted(by: { $0.key < $1.key }) {
-            json.key(currency)
-            json.value(Self.rounded(sum))
+        json.object("total_revenue_by_currency") { json in
+            for (currency, sum) in sums.sorted(by: { $0.key < $1.key }) {
+                json.key(currency)
+                json.value(Self.rounded(sum))
+            }
         }
-        json.endObject()
     }
 
     /// Drops the fractions that a binary number has and no price.
@@ -191,20 +185,18 @@ struct ExportedProfile {
     /// `[{app, platform, token, device_id, notifications_enabled}]`, each as far as it is known.
     private func writePushTokens(to json: inout JSONWriter) {
         if pushTokens.isEmpty { return }
-        json.key(ExportField.pushTokens.rawValue)
-        json.array(pushTokens) { json, token in
+        json.array(ExportField.pushTokens.rawValue, pushTokens) { json, token in
             let id = token[WireNames.appID]?.asText
             let app = id.flatMap { api.workspace.app($0) }
-            json.beginObject()
-            json.member("app", app?.name ?? id)
-            json.member("platform", app?.platform)
-            json.member("token", token["token"]?.asText)
-            json.member("device_id", token["device_id"]?.asText)
-            if let isEnabled = token["notifications_enabled"]?.asFlag {
-                json.key("notifications_enabled")
-                json.value(isEnabled)
+            json.object { json in
+                json.member("app", app?.name ?? id)
+                json.member("platform", app?.platform)
+                json.member("token", token["token"]?.asText)
+                json.member("device_id", token["device_id"]?.asText)
+                if let isEnabled = token["notifications_enabled"]?.asFlag {
+                    json.member("notifications_enabled", isEnabled)
+                }
             }
-            json.endObject()
         }
     }
 
@@ -213,7 +205,6 @@ struct ExportedProfile {
         guard let location = attributes[Name(StandardAttribute.currentLocation.name)],
             let longitude = location["longitude"]?.asNumber, let latitude = location["latitude"]?.asNumber
         else { return }
-        json.key(ExportField.lastCoordinates.rawValue)
-        json.array([longitude, latitude]) { $0.value($1) }
+        json.array(ExportField.lastCoordinates.rawValue, [longitude, latitude]) { $0.value($1) }
     }
 }

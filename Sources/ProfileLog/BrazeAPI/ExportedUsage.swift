@@ -23,26 +23,20 @@ struct ExportedUsage {
     }
 
     private func write(_ use: UsageState.AppUse, of name: String, on platform: String?, to json: inout JSONWriter) {
-        json.beginObject()
-        json.member("name", name)
-        json.member("platform", platform)
-        if use.sessions > 0 {
-            json.key("sessions")
-            json.value(use.sessions)
+        json.object { json in
+            json.member("name", name)
+            json.member("platform", platform)
+            if use.sessions > 0 { json.member("sessions", use.sessions) }
+            json.member("first_used", TrackTime.text(use.first))
+            json.member("last_used", TrackTime.text(use.last))
         }
-        json.member("first_used", TrackTime.text(use.first))
-        json.member("last_used", TrackTime.text(use.last))
-        json.endObject()
     }
 
     /// `[{device_id}]`: the simulated devices, then those that only push tokens name.
     func writeDevices(to json: inout JSONWriter) {
         if devices.isEmpty { return }
-        json.key(ExportField.devices.rawValue)
-        json.array(devices) { json, device in
-            json.beginObject()
+        json.objects(ExportField.devices.rawValue, devices) { json, device in
             json.member("device_id", device.text)
-            json.endObject()
         }
     }
 

@@ -67,18 +67,14 @@ struct IdentityRequest {
     /// 201 with `aliases_processed`, what was in order; or 400 if nothing was. `reasons` are those of `items`.
     func answer(_ reasons: [String?]) -> APIAnswer {
         var json = JSONWriter()
-        json.beginObject()
-        if !items.isEmpty {
-            json.key("aliases_processed")
-            json.value(items.count)
+        json.object { json in
+            if !items.isEmpty { json.member("aliases_processed", items.count) }
+            json.member("message", items.isEmpty ? nothingValid : "success")
+            if !errors.isEmpty {
+                json.array("errors", errors) { $0.place("type", $1.type, $1.array, $1.index) }
+            }
+            json.dropped(items, reasons)
         }
-        json.member("message", items.isEmpty ? nothingValid : "success")
-        if !errors.isEmpty {
-            json.key("errors")
-            json.array(errors) { $0.place("type", $1.type, $1.array, $1.index) }
-        }
-        json.dropped(items, reasons)
-        json.endObject()
         return APIAnswer(
             status: items.isEmpty ? 400 : 201, body: json.bytes, code: items.isEmpty ? "nothing_valid" : nil)
     }

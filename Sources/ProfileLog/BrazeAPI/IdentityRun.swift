@@ -136,15 +136,6 @@ struct IdentityRun {
     }
 }
 
-extension BrazeAPI {
-    /// Does all `items` of `request`, and gives for each why nothing was done about it; nil if it was, or if it was so
-    /// already.
-    func carryOut(_ items: [IdentityItem], of request: APIRequest) async throws -> [String?] {
-        var run = try IdentityRun(items, of: request, decider)
-        return try await run.carryOut()
-    }
-}
-
 extension IdentityItem {
     /// Of what changes nothing, only a merge is worth a word: it was no merge.
     fileprivate func reason(_ receipt: AppendReceipt) -> String? {

@@ -88,19 +88,14 @@ struct SubscriptionDecision {
 
     /// 201, and what was skipped.
     var answer: APIAnswer {
-        var json = JSONWriter()
-        json.beginObject()
-        json.member("message", "success")
-        if !dropped.isEmpty {
-            json.key("dropped")
-            json.array(dropped) { json, drop in
-                json.beginObject()
-                json.member("reason", drop.reason)
-                json.member("field", drop.place)
-                json.endObject()
+        return APIAnswer.ok(status: 201) { json in
+            json.member("message", "success")
+            if !dropped.isEmpty {
+                json.objects("dropped", dropped) { json, drop in
+                    json.member("reason", drop.reason)
+                    json.member("field", drop.place)
+                }
             }
         }
-        json.endObject()
-        return APIAnswer(status: 201, body: json.bytes)
     }
 }

@@ -22,46 +22,36 @@ struct TrackAnswer {
 
     private var body: [UInt8] {
         var json = JSONWriter()
-        json.beginObject()
-        for array in TrackArray.allCases where processed[array] > 0 {
-            json.key(array.processedKey)
-            json.value(processed[array])
+        json.object { json in
+            for array in TrackArray.allCases where processed[array] > 0 {
+                json.member(array.processedKey, processed[array])
+            }
+            json.member("message", refusesAll ? TrackBody.nothingValid : "success")
+            writeLeftOut(to: &json)
         }
-        json.member("message", refusesAll ? TrackBody.nothingValid : "success")
-        writeLeftOut(to: &json)
-        json.endObject()
         return json.bytes
     }
 
     /// `errors` and `dropped`, each only if there are some.
     func writeLeftOut(to json: inout JSONWriter) {
         if !errors.isEmpty {
-            json.key("errors")
-            json.array(errors) { json, error in
-                json.beginObject()
+            json.objects("errors", errors) { json, error in
                 json.member("type", error.type)
                 json.member("input_array", error.array.rawValue)
-                json.key("index")
-                json.value(error.index)
-                json.endObject()
+                json.member("index", error.index)
             }
         }
         if !dropped.isEmpty {
-            json.key("dropped")
-            json.array(dropped) { json, drop in
-                json.beginObject()
+            json.objects("dropped", dropped) { json, drop in
                 json.member("reason", drop.reason)
                 json.member("input_array", drop.array.rawValue)
-                json.key("index")
-                json.value(drop.index)
+                json.member("index", drop.index)
                 switch drop.field {
                 case nil: break
                 case .named(let name): json.member("field", name)
                 case .at(let place):
-                    json.key("field")
-                    json.value(place)
+                    json.member("field", place)
                 }
-                json.endObject()
             }
         }
     }

@@ -15,29 +15,16 @@ package struct EventJSON {
     /// Writes `event` as one object.
     package mutating func write(_ event: RecordedEvent, to json: inout JSONWriter) throws {
         json.beginObject()
-        json.key("position")
-        json.value(event.position.rawValue)
-        json.key("user")
-        if let id = try id(of: event.user) { json.value(id) } else { json.null() }
-        json.key("user_number")
-        json.value(event.user.rawValue)
-        json.key("version")
-        json.value(event.version.rawValue)
-        json.key("kind")
-        json.value(event.event.kind.name)
-        json.key("recorded_at")
-        json.value(event.recordedAt)
-        json.key("occurred_at")
-        json.value(event.occurredAt)
+        json.member("position", event.position.rawValue)
+        json.member("user", try id(of: event.user).map(AttributeValue.string) ?? .null)
+        json.member("user_number", event.user.rawValue)
+        json.member("version", event.version.rawValue)
+        json.member("kind", event.event.kind.name)
+        json.member("recorded_at", event.recordedAt)
+        json.member("occurred_at", event.occurredAt)
         Self.write(event.context, to: &json)
-        if let key = event.idempotencyKey {
-            json.key("key")
-            json.value(key)
-        }
-        if event.isErased {
-            json.key("erased")
-            json.value(true)
-        }
+        if let key = event.idempotencyKey { json.member("key", key) }
+        if event.isErased { json.member("erased", true) }
         Self.writeContent(event.event, to: &json)
         json.endObject()
     }
@@ -52,17 +39,13 @@ package struct EventJSON {
     }
 
     private static func write(_ context: EventContext, to json: inout JSONWriter) {
-        json.key("source")
-        json.value(context.source.name)
+        json.member("source", context.source.name)
         json.member("process", context.process?.text)
         json.member("device", context.device)
         json.member("storage", context.storage?.name)
         json.member("item", context.item)
         json.member("app", context.app)
-        if let replaced = context.replaces {
-            json.key("replaces")
-            json.value(replaced.rawValue)
-        }
+        if let replaced = context.replaces { json.member("replaces", replaced.rawValue) }
     }
 
     // MARK: - What the event says
@@ -71,8 +54,7 @@ package struct EventJSON {
     static func writeContent(_ event: ProfileEvent, to json: inout JSONWriter) {
         switch event {
         case .userCreated(let ids), .userIdentified(let ids):
-            json.key("ids")
-            json.array(ids) { $0.value($1.description) }
+            json.array("ids", ids) { $0.value($1.description) }
         case .userErased(let actor, let reason):
             json.member("actor", actor)
             json.member("reason", reason)
@@ -82,47 +64,46 @@ package struct EventJSON {
             json.member("to", new.description)
         case .externalIDRemoved(let id): json.member("released", id.description)
         case .userChanged(let previous):
-            if let previous {
-                json.key("previous_user_number")
-                json.value(previous.rawValue)
-            }
+            if let previous { json.member("previous_user_number", previous.rawValue) }
         case .customEventSaved(let event), .customEventLogged(let event):
-            json.key("name")
-            json.value(event.name.text)
+            json.member("name", event.name.text)
             write(properties: event.properties, to: &json)
         case .customAttributesSaved(let changes), .customAttributesChanged(let changes):
-            json.key("attributes")
-            json.beginObject()
-            for change in changes {
-                json.key(change.name)
-                json.value(JSONOperations.json(change.operation))
+            json.object("attributes") { json in
+                for change in changes { json.member(change.name.text, JSONOperations.json(change.operation)) }
             }
-            json.endObject()
         case .userAttributeSaved(let change):
-            json.key("attribute")
-            json.value(change.attribute.name)
-            json.key("value")
-            json.value(JSONValues.json(change.value))
+            json.member("attribute", change.attribute.name)
+            json.member("value", JSONValues.json(change.value))
         case .userAttributesChanged(let changes): write(changes, to: &json)
         case .purchaseLogged(let purchase): write(purchase, to: &json)
         case .appLaunched(let kind, let lists):
-            json.key("launch_kind")
-            json.value(kind.name)
+            json.member("launch_kind", kind.name)
             if lists == PendingKind.all { break }
-            json.key("only")
-            json.beginArray()
-            for list in lists.sorted() { json.value(list.word) }
-            json.endArray()
+            json.array("only", lists.sorted()) { $0.value($1.word) }
         case .queued(let event): writeContent(event, to: &json)
-        case .pendingFlushed, .pendingDiscarded, .dataSent, .deviceChanged, .sessionEnded, .usersMerged:
-            writeDeviceContent(event, to: &json)
-        case .objectsLeftOut(let items):
-            json.key("left_out")
-            json.array(items) { json, item in
-                json.beginObject()
-                json.leftOut(item)
-                json.endObject()
+        case .pendingFlushed(let flush): write(flush, to: &json)
+        case .pendingDiscarded(let discard):
+            json.array("discarded", discard.positions) { $0.value($1.rawValue) }
+            json.member("actor", discard.actor)
+            json.member("reason", discard.reason)
+        case .dataSent(let positions):
+            json.array("sent", positions) { $0.value($1.rawValue) }
+        case .deviceChanged(let settings):
+            write(settings, to: &json)
+        case .sessionEnded(let started):
+            json.member("started", started.rawValue)
+        case .usersMerged(let merge):
+            json.member("merged_user_number", merge.source.rawValue)
+            json.member("merged_version", merge.version.rawValue)
+            if !merge.identities.isEmpty {
+                json.array("ids", merge.identities) { $0.value($1.description) }
             }
+            if !merge.released.isEmpty {
+                json.array("released_ids", merge.released) { $0.value($1.description) }
+            }
+        case .objectsLeftOut(let items):
+            json.objects("left_out", items) { $0.leftOut($1) }
         case .appLeft, .sessionStarted, .userLoggedOut, .other: break
         }
     }
@@ -130,37 +111,116 @@ package struct EventJSON {
     /// One change looks as it was sent; several, which other formats can carry, are an object by name.
     private static func write(_ changes: [UserAttributeChange], to json: inout JSONWriter) {
         if changes.count == 1, let change = changes.first {
-            json.key("attribute")
-            json.value(change.attribute.name)
-            json.key("value")
-            json.value(JSONValues.json(change.value))
+            json.member("attribute", change.attribute.name)
+            json.member("value", JSONValues.json(change.value))
             return
         }
-        json.key("user_attributes")
-        json.beginObject()
-        for change in changes {
-            json.key(change.attribute.name)
-            json.value(JSONValues.json(change.value))
+        json.object("user_attributes") { json in
+            for change in changes { json.member(change.attribute.name, JSONValues.json(change.value)) }
         }
-        json.endObject()
     }
 
     private static func write(_ purchase: Purchase, to json: inout JSONWriter) {
-        json.key("product")
-        json.value(purchase.product.text)
-        json.key("currency")
-        json.value(purchase.currency)
-        json.key("price")
-        json.value(purchase.price)
-        json.key("quantity")
-        json.value(Int(purchase.quantity))
+        json.member("product", purchase.product.text)
+        json.member("currency", purchase.currency)
+        json.member("price", purchase.price)
+        json.member("quantity", Int(purchase.quantity))
         write(properties: purchase.properties, to: &json)
     }
 
     private static func write(properties: [AttributeValue.Member]?, to json: inout JSONWriter) {
         guard let properties else { return }
-        json.key("properties")
-        json.value(.object(JSONValues.json(properties)))
+        json.member("properties", .object(JSONValues.json(properties)))
+    }
+
+    private static func write(_ flush: Flush, to json: inout JSONWriter) {
+        json.member("launch", flush.launch.rawValue)
+        json.member("chunk", Int(flush.chunk))
+        json.array("flushed", flush.flushed) { $0.value($1.rawValue) }
+        json.objects("rejected", flush.rejected) { json, rejection in
+            json.member("position", rejection.position.rawValue)
+            json.member("reason", rejection.reason)
+        }
+        json.member("queued", flush.isQueued)
+    }
+
+    /// The member `settings`: how a device is set up.
+    static func write(_ settings: DeviceSettings, to json: inout JSONWriter) {
+        json.object("settings") { json in
+            json.member("sdk_enabled", settings.isSDKEnabled)
+            json.member("online", settings.isOnline)
+            json.member("request_policy", settings.requestPolicy == .automatic ? "automatic" : "manual")
+            json.member("flush_interval_s", Int(settings.flushInterval))
+            json.member("session_timeout_s", Int(settings.sessionTimeout))
+            json.objects("missing_app_groups", settings.missingAppGroups) { json, missing in
+                json.member("process", missing.process.text)
+                json.member("app_group", missing.group.text)
+            }
+        }
+    }
+}
+
+// MARK: - What was saved or logged on a device, and what became of it
+
+extension EventJSON {
+    /// What an answer says about an item in addition to what it is.
+    struct ItemState {
+        /// The member `outcome`.
+        var outcome: String
+        var reason: String?
+        var why: QueueReason?
+        /// The event that decided it.
+        var decision: RecordedEvent?
+    }
+
+    /// The members that say what was saved or logged: of an outcome, and of an item that waits.
+    mutating func writeItem(_ item: RecordedEvent, to json: inout JSONWriter) throws {
+        json.member("position", item.position.rawValue)
+        json.member("kind", PendingKind(item.event.kind)?.key ?? item.event.kind.name)
+        json.member("user", try id(of: item.user))
+        json.member("user_number", item.user.rawValue)
+        json.member("saved_at", item.occurredAt)
+        json.member("process", item.context.process?.text)
+        json.member("storage", item.context.storage?.name)
+        json.member("item", item.context.item)
+        if let replaced = item.context.replaces { json.member("replaces", replaced.rawValue) }
+        Self.writeContent(item.event, to: &json)
+    }
+
+    /// One object: the item at `position` and its state.
+    mutating func write(_ position: Position, _ state: ItemState, to json: inout JSONWriter) throws {
+        if let item = try log.event(at: position) { try write(item, state, to: &json) }
+    }
+
+    mutating func write(_ item: RecordedEvent, _ state: ItemState, to json: inout JSONWriter) throws {
+        json.beginObject()
+        try writeItem(item, to: &json)
+        json.member("outcome", state.outcome)
+        json.member("why", state.why?.rawValue)
+        json.member("reason", state.reason ?? state.why?.words)
+        if let decision = state.decision {
+            json.member("waited_s", item.seconds(until: decision.occurredAt.timestamp))
+            json.member("flush", decision.position.rawValue)
+        }
+        json.endObject()
+    }
+
+    /// The member `sent`: what the `dataSent` events at `positions` name.
+    mutating func writeSent(_ positions: [Position], to json: inout JSONWriter) throws {
+        json.key("sent")
+        json.beginArray()
+        for position in positions {
+            guard let event = try log.event(at: position), case .dataSent(let items) = event.event else { continue }
+            for item in items { try write(item, ItemState(outcome: "sent", decision: event), to: &json) }
+        }
+        json.endArray()
+    }
+}
+
+extension RecordedEvent {
+    /// From the moment at which it happened to `time`; negative if clocks disagree.
+    func seconds(until time: Timestamp) -> Double {
+        Double(time.rawValue - occurredAt.timestamp.rawValue) / 1_000_000
     }
 }
 
@@ -168,8 +228,7 @@ extension JSONWriter {
     /// Writes what was left out, as members.
     mutating func leftOut(_ item: LeftOut) {
         member("input_array", item.list)
-        key("index")
-        value(item.index)
+        member("index", item.index)
         member("field", item.field)
         member("reason", item.reason)
     }

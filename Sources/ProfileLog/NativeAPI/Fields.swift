@@ -9,13 +9,21 @@ struct Fields {
     /// Arrays and objects within each other: those of a value, and the ones around it.
     private static let maxDepth = Limits.valueDepth + 4
 
-    init(_ body: [UInt8], _ known: Set<Name>) throws {
-        guard !body.isEmpty else {
+    /// The members of the body of `request`, as its endpoint declares them.
+    ///
+    /// - Parameter mayBeEmpty: whether no body is an object without members.
+    init(_ request: APIRequest, mayBeEmpty: Bool = false) throws {
+        let known = Set((request.inputs ?? []).map { Name($0.name) })
+        guard !request.body.isEmpty else {
+            if mayBeEmpty {
+                try self.init([], known)
+                return
+            }
             throw APIProblem(
                 status: 400, code: "invalid_json", error: "The body is empty.", remedy: "Send a JSON object.",
                 place: "body")
         }
-        guard case .object(let members) = try JSON.parse(body, maxDepth: Self.maxDepth) else {
+        guard case .object(let members) = try JSON.parse(request.body, maxDepth: Self.maxDepth) else {
             throw APIProblem(
                 status: 400, code: "invalid_json", error: "The body is no JSON object.", remedy: "Send a JSON object.",
                 place: "body")
@@ -66,6 +74,9 @@ struct Fields {
         return integer
     }
 
+    /// Nil if it is missing or `null`, unlike ``flag(_:)``.
+    func optionalFlag(_ name: Name) throws -> Bool? { try present(name) == nil ? nil : flag(name) }
+
     func number(_ name: Name) throws -> Double? {
         switch present(name) {
         case nil: return nil
@@ -82,6 +93,10 @@ struct Fields {
         }
         return time
     }
+
+    func user(_ name: Name = "user") throws -> UserID? { try text(name).map { try Identifiers.user($0) } }
+
+    func device() throws -> String? { try text("device").map { try Identifiers.device($0) } }
 
     func object(_ name: Name) throws -> [AttributeValue.Member]? {
         guard let value = present(name) else { return nil }

@@ -7,8 +7,7 @@ package struct NativeAPI: Dialect {
     /// Called after a person was erased.
     let onErasure: @Sendable () -> Void
 
-    var log: EventLog { store.log }
-    var decider: RequestDecider { store.decider }
+    private var log: EventLog { store.log }
 
     /// With `ephemeral`, the store may be emptied and its time set.
     package init(
@@ -19,52 +18,42 @@ package struct NativeAPI: Dialect {
         self.onErasure = onErasure
     }
 
-    package static let handlers: [EndpointHandler<NativeAPI>] = [
-        .init(.post, "/v1/save/event", "save a custom event on a device", save + event) { try await $0.saveEvent($1) },
-        .init(.post, "/v1/save/attributes", "save custom attributes on a device", save + attributes) {
-            try await $0.saveAttributes($1)
-        },
-        .init(.post, "/v1/save/user-attribute", "save a user attribute on a device", save + userAttribute) {
-            try await $0.saveUserAttribute($1)
-        },
-        .init(.post, "/v1/log/event", "log a custom event, effective at once", logged + event) {
-            try await $0.logEvent($1)
-        },
-        .init(.post, "/v1/log/attributes", "change custom attributes at once", logged + attributes) {
-            try await $0.logAttributes($1)
-        },
-        .init(.post, "/v1/log/user-attribute", "change a user attribute at once", logged + userAttribute) {
-            try await $0.logUserAttribute($1)
-        },
-        .init(
-            .post, "/v1/log/purchase", "log a purchase, effective at once",
-            logged + [
-                required("product"), required("currency"), required("price", .number), .init("quantity", .integer),
-                .init("properties", .object),
-            ]
-        ) { try await $0.logPurchase($1) },
+    private var writes: WriteEndpoints { WriteEndpoints(store: store) }
+    private var devices: DeviceEndpoints { DeviceEndpoints(store: store) }
+    private var pending: PendingEndpoints { PendingEndpoints(store: store) }
+    private var whole: StoreEndpoints { StoreEndpoints(store: store, onErasure: onErasure) }
+    private var testStore: TestStoreEndpoints { TestStoreEndpoints(store: store, ephemeral: ephemeral) }
+
+    package static let handlers =
+        WriteKind.all.map { kind in
+            EndpointHandler<NativeAPI>(.post, "/v1/\(kind.name)", kind.summary, kind.inputs) {
+                try await $0.writes.write(kind, $1)
+            }
+        } + others
+
+    private static let others: [EndpointHandler<NativeAPI>] = [
         .init(
             .post, "/v1/batch", "save and log many things at once, with a result for each",
-            [required("items", .array), .init("atomic", .boolean), .init("key")]
-        ) { try await $0.batch($1) },
+            [.required("items", .array), .init("atomic", .boolean), .init("key")]
+        ) { try await BatchEndpoint(writes: $0.writes).batch($1) },
         .init(
             .post, "/v1/launch", "start the app on a device, which flushes what waits there", launch + [.init("device")]
-        ) { try await $0.launch($1) },
+        ) { try await $0.devices.launch($1) },
         .init(
-            .post, "/v1/change-user", "put another user on a device", [required("user"), time, .init("device")]
-        ) { try await $0.changeUser($1) },
+            .post, "/v1/change-user", "put another user on a device", [.required("user"), time, .init("device")]
+        ) { try await $0.devices.changeUser($1) },
         read("/v1/devices", "all devices, with who is on them and how they are set up", [.init("after"), limit]) {
-            try $0.devices($1)
+            try $0.devices.devices($1)
         },
-        read("/v1/devices/{device}", "one device", []) { try $0.device($1) },
-        .init(.post, "/v1/devices/{device}/launch", "start the app there", launch) { try await $0.launch($1) },
+        read("/v1/devices/{device}", "one device", []) { try $0.devices.device($1) },
+        .init(.post, "/v1/devices/{device}/launch", "start the app there", launch) { try await $0.devices.launch($1) },
         .init(.post, "/v1/devices/{device}/leave", "the app leaves the foreground", [time]) {
-            try await $0.leave($1)
+            try await $0.devices.leave($1)
         },
         .init(
             .post, "/v1/devices/{device}/send", "the SDK sends what it has taken",
             [.init("requested", .boolean), time]
-        ) { try await $0.send($1) },
+        ) { try await $0.devices.send($1) },
         .init(
             .post, "/v1/devices/{device}/settings", "set up network, SDK, sessions and app groups",
             [
@@ -72,54 +61,54 @@ package struct NativeAPI: Dialect {
                 .init("flush_interval_s", .integer), .init("session_timeout_s", .integer),
                 .init("without_app_groups", .array), .init("with_app_groups", .array),
             ]
-        ) { try await $0.changeSettings($1) },
+        ) { try await $0.devices.changeSettings($1) },
         .init(.post, "/v1/devices/{device}/log-out", "the user leaves, and the SDK is disabled", [time]) {
-            try await $0.logOut($1)
+            try await $0.devices.logOut($1)
         },
         .init(
             .post, "/v1/devices/{device}/wipe", "the SDK forgets who was there and what it has not sent", [time]
-        ) { try await $0.wipe($1) },
+        ) { try await $0.devices.wipe($1) },
         .init(
-            .post, "/v1/devices/{device}/change-user", "put another user on the device", [required("user"), time]
-        ) { try await $0.changeUser($1) },
+            .post, "/v1/devices/{device}/change-user", "put another user on the device", [.required("user"), time]
+        ) { try await $0.devices.changeUser($1) },
         read(
             "/v1/pending", "what waits for a launch or to be sent, by device and storage",
             [.init("device"), user, .init("storage"), limit]
-        ) { try $0.pending($1) },
+        ) { try $0.pending.pending($1) },
         .init(
             .post, "/v1/pending/discard", "give up what waits, with a reason",
-            [required("reason"), .init("device"), .init("actor"), .init("storage"), .init("positions", .array)]
-        ) { try await $0.discard($1) },
+            [.required("reason"), .init("device"), .init("actor"), .init("storage"), .init("positions", .array)]
+        ) { try await $0.pending.discard($1) },
         .init(
             .post, "/v1/pending/retry", "save a rejected item once more, corrected or as it is",
             [
-                required("position", .integer), .init("name"), .init("properties", .object),
+                .required("position", .integer), .init("name"), .init("properties", .object),
                 .init("attributes", .object), .init("_merge_objects", .boolean), .init("attribute"),
                 .init("value", .any),
             ]
-        ) { try await $0.retry($1) },
+        ) { try await $0.pending.retry($1) },
         read(
             "/v1/rejected", "what was refused, by the SDK or of a request, with the reason",
             page + [user, .init("repaired", .boolean)]
-        ) { try $0.rejected($1) },
+        ) { try $0.pending.rejected($1) },
         read(
             "/v1/profile", "a user's profile, now or at any past position or time",
-            [required("user"), .init("as_of"), .init("include_pending", .boolean)]
-        ) { try $0.profile($1) },
+            [.required("user"), .init("as_of"), .init("include_pending", .boolean)]
+        ) { try ProfileEndpoint(log: $0.log).profile($1) },
         read(
             "/v1/history", "one user's events",
             filter + [
-                required("user"), .init("from", .integer), .init("to", .integer), .init("reverse", .boolean), limit,
+                .required("user"), .init("from", .integer), .init("to", .integer), .init("reverse", .boolean), limit,
             ]
-        ) { try $0.history($1) },
+        ) { try HistoryEndpoints(log: $0.log).history($1) },
         read("/v1/events", "the whole log, with a wait for news", filter + page + [.init("wait_s", .integer)]) {
-            try await $0.events($1)
+            try await HistoryEndpoints(log: $0.log).events($1)
         },
-        read("/v1/users", "all users", page) { try $0.users($1) },
+        read("/v1/users", "all users", page) { try $0.whole.users($1) },
         .init(
             .post, "/v1/erase", "erase a person, with everything of theirs",
-            [required("user"), required("reason"), .init("actor")]
-        ) { try await $0.erase($1) },
+            [.required("user"), .required("reason"), .init("actor")]
+        ) { try await $0.whole.erase($1) },
         read(
             "/v1/whatif", "what the published snippets would have done",
             [
@@ -127,15 +116,15 @@ package struct NativeAPI: Dialect {
                 "flush_ms", "crash_every", "crash_after", "unstored", "scenes", "update_every", "locked_every",
                 "instance_missing_until", "sdk", "sdk_disabled", "blocklist", "stray",
             ].map { EndpointInput($0) }
-        ) { try $0.whatIf($1) },
-        read("/v1/stats", "how much the store holds", []) { try $0.stats($1) },
+        ) { try WhatIfEndpoint(log: $0.log).whatIf($1) },
+        read("/v1/stats", "how much the store holds", []) { try $0.whole.stats($1) },
         .init(.post, "/v1/reset", "empty a store for tests", [.init("fixtures", .boolean)]) {
-            try await $0.reset($1)
+            try await $0.testStore.reset($1)
         },
         .init(
             .post, "/v1/clock", "set, advance or release the clock of a store for tests",
             [.init("set"), .init("advance", .any), .init("release", .boolean)]
-        ) { try await $0.setClock($1) },
+        ) { try await $0.testStore.setClock($1) },
     ]
 
     /// A GET: its answer may wait until the log has reached a position.
@@ -152,23 +141,10 @@ package struct NativeAPI: Dialect {
 
     // MARK: - What several take
 
-    private static func required(_ name: String, _ kind: EndpointInput.Kind = .string) -> EndpointInput {
-        EndpointInput(name, kind, isRequired: true)
-    }
-
     private static let time = EndpointInput("time")
     private static let user = EndpointInput("user")
     private static let limit = EndpointInput("limit", .integer)
     private static let page = [EndpointInput("after", .integer), limit]
     private static let filter = ["kind", "name", "since", "before"].map { EndpointInput($0) }
-    private static let write = [
-        user, time, .init("device"), .init("process"), .init("key"), .init("expect", .any),
-    ]
-    private static let save =
-        write + [.init("app_group"), .init("private", .boolean), .init("item"), .init("imported", .boolean)]
-    private static let logged = write + [.init("source")]
-    private static let event = [required("name"), .init("properties", .object)]
-    private static let attributes = [required("attributes", .object), .init("_merge_objects", .boolean)]
-    private static let userAttribute = [required("attribute"), required("value", .any)]
-    private static let launch = [.init("kind"), .init("only", .array), .init("die_after"), time]
+    private static let launch: [EndpointInput] = [.init("kind"), .init("only", .array), .init("die_after"), time]
 }

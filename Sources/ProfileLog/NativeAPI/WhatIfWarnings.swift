@@ -74,14 +74,11 @@ struct WhatIfWarnings {
         ("stray", [.storageArgumentForgotten, .appGroupMissing]),
     ]
 
+    /// Writes the member `warnings`.
     func write(to json: inout JSONWriter) {
-        json.array(all) { json, warning in
-            json.beginObject()
-            json.key("place")
-            json.value(warning.place)
-            json.key("reason")
-            json.value(warning.reason)
-            json.endObject()
+        json.objects("warnings", all) { json, warning in
+            json.member("place", warning.place)
+            json.member("reason", warning.reason)
         }
     }
 }

@@ -42,12 +42,12 @@ package struct APIAnswer: Sendable {
     /// Whether the request was done.
     package var isSuccess: Bool { status < 400 }
 
-    /// Status 200, with the members that `write` writes into an object.
-    package static func ok(version: Version? = nil, _ write: (inout JSONWriter) throws -> Void) rethrows -> APIAnswer {
+    /// A success, with the members that `write` writes into an object.
+    package static func ok(
+        status: Int = 200, version: Version? = nil, _ write: (inout JSONWriter) throws -> Void
+    ) rethrows -> APIAnswer {
         var writer = JSONWriter()
-        writer.beginObject()
-        try write(&writer)
-        writer.endObject()
-        return APIAnswer(status: 200, body: writer.bytes, etag: version.map { "\"\($0.rawValue)\"" })
+        try writer.object(write)
+        return APIAnswer(status: status, body: writer.bytes, etag: version.map { "\"\($0.rawValue)\"" })
     }
 }

@@ -49,43 +49,32 @@ package struct APIProblem: Error {
     package func answer(at path: String) -> APIAnswer { path.hasPrefix("/v1/") ? answer : messageAnswer }
 
     package var answer: APIAnswer {
-        var writer = JSONWriter()
-        writer.beginObject()
-        writer.key("error")
-        writer.value(error)
-        writer.key("remedy")
-        writer.value(remedy)
-        writer.key("code")
-        writer.value(code)
-        if let place {
-            writer.key("place")
-            writer.value(place)
+        answer { json in
+            json.member("error", error)
+            json.member("remedy", remedy)
+            json.member("code", code)
+            json.member("place", place)
+            json.member("reason", reason)
+            for fact in facts { json.member(fact.name, fact.value) }
         }
-        if let reason {
-            writer.key("reason")
-            writer.value(reason)
-        }
-        for fact in facts {
-            writer.key(fact.name)
-            writer.value(fact.value)
-        }
-        writer.endObject()
-        return APIAnswer(status: status, body: writer.bytes, allow: allow, code: code)
     }
 
     /// The problem in the REST API's form: `message` is what clients of Braze read.
-    package var messageAnswer: APIAnswer {
-        var json = JSONWriter()
-        json.beginObject()
-        json.member("message", error)
-        json.member("remedy", remedy)
-        json.member("code", code)
-        json.member("place", place)
-        if !dropped.isEmpty {
-            json.key("dropped")
-            json.array(dropped) { $0.place("reason", $1.reason, $1.array, $1.index) }
+    private var messageAnswer: APIAnswer {
+        answer { json in
+            json.member("message", error)
+            json.member("remedy", remedy)
+            json.member("code", code)
+            json.member("place", place)
+            if !dropped.isEmpty {
+                json.array("dropped", dropped) { $0.place("reason", $1.reason, $1.array, $1.index) }
+            }
         }
-        json.endObject()
+    }
+
+    private func answer(_ write: (inout JSONWriter) -> Void) -> APIAnswer {
+        var json = JSONWriter()
+        json.object(write)
         return APIAnswer(status: status, body: json.bytes, allow: allow, code: code)
     }
 

@@ -29,4 +29,9 @@ package struct EndpointInput: Hashable, Sendable {
         self.limits = limits
         self.standard = standard
     }
+
+    /// One that must be there.
+    package static func required(_ name: String, _ kind: Kind = .string) -> EndpointInput {
+        EndpointInput(name, kind, isRequired: true)
+    }
 }

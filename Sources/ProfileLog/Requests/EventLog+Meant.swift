@@ -7,6 +7,12 @@ extension EventLog {
     /// before others, then who was updated last counts.
     package func user(meantBy id: UserID) throws -> UserInfo? { try users(sharing: id).first }
 
+    /// The user to whom `id` must resolve.
+    package func knownUser(meantBy id: UserID) throws -> UserInfo {
+        guard let user = try user(meantBy: id) else { throw APIProblem.unknownUser(id) }
+        return user
+    }
+
     /// The ID under which to write for the user with `id`: `id` itself unless it is an address that a user has.
     package func writtenID(_ id: UserID) throws -> UserID {
         guard id.isAddress, let holder = try user(meantBy: id) else { return id }

@@ -1,17 +1,40 @@
 internal import ProfileLogGuide
 
 extension JSONWriter {
+    /// Writes a member, its value by `write`.
+    package mutating func member(_ key: String, _ write: (inout JSONWriter) throws -> Void) rethrows {
+        self.key(key)
+        try write(&self)
+    }
+
+    package mutating func member(_ key: String, _ value: Bool) { member(key) { $0.value(value) } }
+    package mutating func member(_ key: String, _ value: Int) { member(key) { $0.value(value) } }
+    package mutating func member(_ key: String, _ value: UInt64) { member(key) { $0.value(value) } }
+    package mutating func member(_ key: String, _ value: Double) { member(key) { $0.value(value) } }
+    package mutating func member(_ key: String, _ value: AttributeValue) { member(key) { $0.value(value) } }
+    package mutating func member(_ key: String, _ time: OccurredAt) { member(key) { $0.value(time) } }
+
     /// Writes a text member, unless there is none.
     package mutating func member(_ key: String, _ text: String?) {
-        guard let text else { return }
-        self.key(key)
-        value(text)
+        if let text { member(key) { $0.value(text) } }
     }
 
     /// Writes a time member; `null` if there is none.
     package mutating func member(_ key: String, _ time: Timestamp?) {
+        member(key) { json in if let time { json.value(time) } else { json.null() } }
+    }
+
+    /// Writes an object.
+    package mutating func object(_ write: (inout JSONWriter) throws -> Void) rethrows {
+        beginObject()
+        try write(&self)
+        endObject()
+    }
+
+    /// Writes an object as a member.
+    package mutating func object(_ key: String, _ write: (inout JSONWriter) throws -> Void) rethrows {
         self.key(key)
-        if let time { value(time) } else { null() }
+        try object(write)
     }
 
     /// Writes an array, each element by `write`.
@@ -23,13 +46,27 @@ extension JSONWriter {
         endArray()
     }
 
+    /// Writes an array as a member.
+    package mutating func array<Element>(
+        _ key: String, _ elements: some Sequence<Element>, _ write: (inout JSONWriter, Element) throws -> Void
+    ) rethrows {
+        self.key(key)
+        try array(elements, write)
+    }
+
+    /// Writes an array of objects as a member, the members of each by `write`.
+    package mutating func objects<Element>(
+        _ key: String, _ elements: some Sequence<Element>, _ write: (inout JSONWriter, Element) throws -> Void
+    ) rethrows {
+        try array(key, elements) { json, element in try json.object { try write(&$0, element) } }
+    }
+
     /// An object that says something about the element `index` of `array`.
     package mutating func place(_ key: String, _ text: String, _ array: String, _ index: Int) {
-        beginObject()
-        member(key, text)
-        member("input_array", array)
-        self.key("index")
-        value(index)
-        endObject()
+        object { json in
+            json.member(key, text)
+            json.member("input_array", array)
+            json.member("index", index)
+        }
     }
 }

@@ -39,6 +39,10 @@ package struct Query {
         return text
     }
 
+    package mutating func user() throws -> UserID? { try text("user").map { try Identifiers.user($0) } }
+
+    package mutating func device() throws -> String? { try text("device").map { try Identifiers.device($0) } }
+
     package mutating func flag(_ name: String) throws -> Bool {
         switch try text(name) {
         case nil, "false", "0": return false

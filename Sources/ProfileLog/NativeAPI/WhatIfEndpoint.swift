@@ -1,23 +1,23 @@
 internal import ProfileLogRequests
 
-extension NativeAPI {
+/// `GET /v1/whatif`.
+struct WhatIfEndpoint {
+    let log: EventLog
+
     private static let mostAffectedItems = 10_000
 
     /// What the published snippets would have done to the items of the log.
     func whatIf(_ request: APIRequest) throws -> APIAnswer {
         var query = Query(request)
         let policy = try query.publishedPolicy()
-        let user = try query.text("user").map { try Identifiers.user($0) }
+        let user = try query.user()
         var scope = WhatIfScope()
-        scope.device = try query.text("device").map { try Identifiers.device($0) }
+        scope.device = try query.device()
         let since = try query.text("since")
         let until = try query.text("until")
         let most = Int(try query.number("items", 0...UInt64(Self.mostAffectedItems), standard: 100))
         try query.end()
-        scope.user = try user.map { id in
-            guard let user = try log.user(meantBy: id) else { throw APIProblem.unknownUser(id) }
-            return user.number
-        }
+        scope.user = try user.map { try log.knownUser(meantBy: $0).number }
         if let device = scope.device, try log.device(device) == nil { throw APIProblem.unknownDevice }
         scope.since = try since.map { try position($0, "since", isStart: true) }
         scope.until = try until.map { try position($0, "until", isStart: false) }
@@ -28,7 +28,6 @@ extension NativeAPI {
         let warnings = try WhatIfWarnings(request, policy, report)
         return try APIAnswer.ok { json in
             try write(report, policy, to: &json)
-            json.key("warnings")
             warnings.write(to: &json)
         }
     }
@@ -51,86 +50,57 @@ extension NativeAPI {
     }
 
     private func write(_ report: WhatIfReport, _ policy: PublishedPolicy, to json: inout JSONWriter) throws {
-        json.key("policy")
-        json.value(policy.faults.isEmpty ? "standard" : "faithful")
-        json.key("switched_on")
-        json.array(policy.faults.sorted()) { $0.value($1.number) }
-        json.key("position")
-        json.position(report.position)
+        json.member("policy", policy.faults.isEmpty ? "standard" : "faithful")
+        json.array("switched_on", policy.faults.sorted()) { $0.value($1.number) }
+        json.member("position", report.position)
         for (key, count) in [
             ("devices", report.devices), ("users", report.users), ("items", report.items),
             ("delivered_right", report.deliveredRight), ("affected", report.affected),
             ("affected_users", report.affectedUsers), ("waiting", report.waiting), ("stranded", report.stranded),
             ("rejected", report.rejected), ("discarded", report.discarded),
         ] {
-            json.key(key)
-            json.value(count)
+            json.member(key, count)
         }
-        json.key("effects")
-        json.counts(report.byEffect)
-        json.key("faults")
-        json.array(report.byFault.sorted { $0.key < $1.key }) { json, row in
-            json.beginObject()
-            json.key("fault")
-            json.value(row.key.number)
-            json.key("title")
-            json.value(row.key.title)
-            json.key("items")
-            json.value(row.value.items)
-            json.key("users")
-            json.value(row.value.users)
-            json.key("effects")
-            json.counts(row.value.effects)
-            json.endObject()
+        json.counts("effects", report.byEffect)
+        json.objects("faults", report.byFault.sorted { $0.key < $1.key }) { json, row in
+            json.member("fault", row.key.number)
+            json.member("title", row.key.title)
+            json.member("items", row.value.items)
+            json.member("users", row.value.users)
+            json.counts("effects", row.value.effects)
         }
-        json.key("affected_items")
-        try json.array(report.affectedItems) { json, item in try write(item.outcome, on: item.device, to: &json) }
+        try json.array("affected_items", report.affectedItems) { json, item in
+            try write(item.outcome, on: item.device, to: &json)
+        }
     }
 
     private func write(_ outcome: PublishedOutcome, on device: String, to json: inout JSONWriter) throws {
         let item = outcome.item
-        json.beginObject()
-        json.key("position")
-        json.position(item.position)
-        json.key("user")
-        json.user(try log.find(item.user))
-        json.key("received_by")
-        json.user(try outcome.receivedBy.flatMap { try log.find($0) })
-        json.key("device")
-        json.value(device)
-        json.key("kind")
-        json.value(item.content.kind.key)
-        json.key("saved_at")
-        json.value(OccurredAt(item.savedAt))
-        json.key("delivered_at")
-        if let time = outcome.deliveredAt { json.value(OccurredAt(time)) } else { json.null() }
-        json.key("names")
-        json.array(item.content.names) { $0.value($1.text) }
-        json.key("fate")
-        json.value(outcome.fate.rawValue)
-        json.key("deviations")
-        json.array(outcome.deviations) { json, deviation in
-            json.beginObject()
-            json.key("fault")
-            json.value(deviation.fault.number)
-            json.key("effect")
-            json.value(deviation.effect.rawValue)
-            json.key("sentence")
-            json.value(deviation.sentence)
-            json.endObject()
+        try json.object { json in
+            json.member("position", item.position)
+            json.member("user", try log.find(item.user))
+            json.member("received_by", try outcome.receivedBy.flatMap { try log.find($0) })
+            json.member("device", device)
+            json.member("kind", item.content.kind.key)
+            json.member("saved_at", OccurredAt(item.savedAt))
+            json.key("delivered_at")
+            if let time = outcome.deliveredAt { json.value(OccurredAt(time)) } else { json.null() }
+            json.array("names", item.content.names) { $0.value($1.text) }
+            json.member("fate", outcome.fate.rawValue)
+            json.objects("deviations", outcome.deviations) { json, deviation in
+                json.member("fault", deviation.fault.number)
+                json.member("effect", deviation.effect.rawValue)
+                json.member("sentence", deviation.sentence)
+            }
         }
-        json.endObject()
     }
 }
 
 extension JSONWriter {
     /// An object with the effects that occurred, the worst first.
-    fileprivate mutating func counts(_ effects: [FaultEffect: Int]) {
-        beginObject()
-        for (effect, count) in effects.sorted(by: { $0.key < $1.key }) {
-            key(effect.rawValue)
-            value(count)
+    fileprivate mutating func counts(_ key: String, _ effects: [FaultEffect: Int]) {
+        object(key) { json in
+            for (effect, count) in effects.sorted(by: { $0.key < $1.key }) { json.member(effect.rawValue, count) }
         }
-        endObject()
     }
 }

@@ -2,46 +2,78 @@ internal import Foundation
 internal import ProfileLogRequests
 internal import Synchronization
 
-/// `POST /users/export/segment`, and the file that it makes. The answer comes when the file is complete.
-extension BrazeAPI {
-    func exportSegment(_ request: APIRequest) async -> APIAnswer {
-        do {
-            let asked = try SegmentExportRequest(request.body, workspace)
-            let day = log.options.now().rfc3339().prefix(10)
-            let prefix = "\(day)-\(UUID().uuidString.lowercased())"
-            let file = try await exports.withFolder(for: asked.segment.id) { folder in
-                try await Self.onOwnThread { isCancelled in
-                    try self.export(asked, prefix, into: folder, isCancelled: isCancelled)
+/// The requests below `/users/export`, and `/exports`.
+struct ExportEndpoints {
+    let api: BrazeAPI
+
+    private var log: EventLog { api.log }
+
+    /// `POST /users/export/ids`: profiles as they are now, everything acknowledged included.
+    func exportUsers(_ request: APIRequest) throws -> APIAnswer {
+        let request = try ExportRequest(request.body, api.workspace.limits)
+        var seen: Set<UserNumber> = []
+        var unknown: [String] = []
+        return try APIAnswer.ok(status: 201) { json in
+            json.key("users")
+            json.beginArray()
+            for identifier in request.identifiers {
+                let users = try users(identifier)
+                if users.isEmpty { unknown.append(identifier.shown) }
+                for user in users where seen.insert(user.number).inserted {
+                    try ExportedProfile(user, api).write(request.fields, to: &json)
                 }
             }
-            var json = JSONWriter()
-            json.beginObject()
+            json.endArray()
+            json.member("message", "success")
+            if !unknown.isEmpty {
+                json.array("invalid_user_ids", unknown) { $0.value($1) }
+            }
+        }
+    }
+
+    /// An address and a device may have several users, anything else at most one.
+    private func users(_ identifier: ExportRequest.Identifier) throws -> [UserInfo] {
+        let users = try identifier.id.map { try log.users(sharing: $0) } ?? []
+        guard let device = identifier.device else { return users }
+        return try users + usersWithPushToken(on: device)
+    }
+
+    private func usersWithPushToken(on device: Name) throws -> [UserInfo] {
+        try api.pushTokens.catchUp()
+        let users = try api.pushTokens.withState { $0.users(on: device) }
+        return try users.compactMap { try log.find(log.survivor(of: $0)) }.filter { !$0.isErased }
+    }
+
+    // MARK: - `POST /users/export/segment`: the answer comes when the file is complete
+
+    func exportSegment(_ request: APIRequest) async throws -> APIAnswer {
+        let asked = try SegmentExportRequest(request.body, api.workspace)
+        let day = log.options.now().rfc3339().prefix(10)
+        let prefix = "\(day)-\(UUID().uuidString.lowercased())"
+        let file = try await api.exports.withFolder(for: asked.segment.id) { folder in
+            try await Self.onOwnThread { isCancelled in
+                try self.export(asked, prefix, into: folder, isCancelled: isCancelled)
+            }
+        }
+        return APIAnswer.ok(status: 201) { json in
             json.member("object_prefix", prefix)
             json.member("url", "\(request.baseURL.isEmpty ? request.localURL() : request.baseURL)/exports/\(file.name)")
             json.member("message", "success")
             if asked.hasCallback {
-                json.key("dropped")
-                json.array(["callback_endpoint"]) { json, field in
-                    json.beginObject()
+                json.objects("dropped", ["callback_endpoint"]) { json, field in
                     json.member("reason", "is not called: the file was complete before this answer")
                     json.member("field", field)
-                    json.endObject()
                 }
             }
-            json.endObject()
-            return APIAnswer(status: 201, body: json.bytes)
-        } catch {
-            return APIProblem(error).messageAnswer
         }
     }
 
     /// A file that an export made.
     func exportedFile(_ request: APIRequest) throws -> APIAnswer {
-        guard let file = exports.file(request.parameters["file"] ?? "", of: log) else {
-            return APIProblem(
+        guard let file = api.exports.file(request.parameters["file"] ?? "", of: log) else {
+            throw APIProblem(
                 status: 404, code: "unknown_export", error: "There is no such export, or none any more.",
-                remedy: "Ask for the segment again."
-            ).messageAnswer
+                remedy: "Ask for the segment again.")
         }
         var answer = APIAnswer(status: 200, body: [])
         answer.file = APIAnswer.File(path: file.path, mediaType: file.mediaType)
@@ -63,7 +95,7 @@ extension BrazeAPI {
         let viewed = try log.forEachProfile(withUsage: asked.wantsUsage) { user, createdAt, state, usage in
             if isCancelled() { throw CancellationError() }
             let profile = ExportedProfile(
-                user, createdAt: createdAt, state, usage: { usage ?? UsageProjection.initial }, self)
+                user, createdAt: createdAt, state, usage: { usage ?? UsageProjection.initial }, api)
             guard asked.segment.rule.takes(profile) else { return }
             var json = JSONWriter()
             try profile.write(asked.fields, customAttributes: asked.customAttributes, to: &json)
@@ -79,9 +111,9 @@ extension BrazeAPI {
                 case .gzip: try pack(&lines, prefix, into: GzipArchive(file), checkingEach: isAnyoneErased)
                 }
             }
-            try exports.keep(name, in: folder, mediaType: asked.format.mediaType, position)
+            try api.exports.keep(name, in: folder, mediaType: asked.format.mediaType, position)
             // Gone if a user was erased while it was packed.
-            if let file = exports.file(name, of: log) { return file }
+            if let file = api.exports.file(name, of: log) { return file }
         }
         throw APIProblem(
             status: 503, code: "export_outdated",

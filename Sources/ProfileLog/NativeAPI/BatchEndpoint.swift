@@ -1,11 +1,16 @@
 internal import ProfileLogRequests
 
 /// `POST /v1/batch`: many saves and loggings in one append, with a result for each.
-extension NativeAPI {
+struct BatchEndpoint {
+    let writes: WriteEndpoints
+
+    private var store: RequestStore { writes.store }
+    private var log: EventLog { store.log }
+
     private static let mostItems = 1_000
 
     func batch(_ request: APIRequest) async throws -> APIAnswer {
-        let fields = try Fields(request.body, ["items", "atomic", "key"])
+        let fields = try Fields(request)
         guard let values = try fields.array("items") else { throw APIProblem.invalid("items", "is missing") }
         guard (1...Self.mostItems).contains(values.count) else {
             throw APIProblem.invalid("items", "must have 1 to \(Self.mostItems) elements")
@@ -18,9 +23,9 @@ extension NativeAPI {
         if let earlier, !earlier.isErased {
             return try answer(to: earlier, remembered(store.note(of: earlier, digest), of: values))
         }
-        let items = values.map { BatchItem($0, self) }
+        let items = values.map { BatchItem($0, writes) }
         do {
-            return try await decider.decide { [self] view in
+            return try await store.decider.decide { [self] view in
                 var builder = log.prepare(capacity: items.count)
                 var results: [BatchResult] = []
                 for item in items { results.append(try add(item, to: &builder, view)) }
@@ -50,7 +55,7 @@ extension NativeAPI {
             throw APIProblem.invalid("If-Match", "has no meaning here", remedy: "Send `expect` in the items.")
         }
         let members = try fields.text("key").map { [AttributeValue.Member("key", .string($0))] } ?? []
-        return try conditions(Fields(members, conditionFields), request).key
+        return try WriteEndpoints.conditions(Fields(members, ["key", "expect"]), request).key
     }
 
     /// Adds what an item says, all of it or nothing.
@@ -77,7 +82,7 @@ extension NativeAPI {
             if let events { return BatchResult(events: events, problem: nil) }
             // What is wrong with an item can be seen in the item.
             var trial = log.prepare()
-            let result = try add(BatchItem(value, self), to: &trial, view)
+            let result = try add(BatchItem(value, writes), to: &trial, view)
             return BatchResult(events: 0, problem: result.problem ?? .wasRefused)
         }
     }
@@ -86,47 +91,34 @@ extension NativeAPI {
     /// whose event is the first, if that was erased.
     private func answer(to receipt: AppendReceipt, _ results: [BatchResult]) throws -> APIAnswer {
         var json = JSONWriter()
-        json.beginObject()
-        json.key("position")
-        json.value(receipt.last.rawValue)
-        json.key("events")
-        json.value(receipt.places.count)
-        json.key("repeated")
-        json.value(receipt.isRepetition)
-        if receipt.isErased {
-            json.key("erased")
-            json.value(true)
-        } else {
-            try write(results, of: receipt, to: &json)
+        try json.object { json in
+            json.member("position", receipt.last.rawValue)
+            json.member("events", receipt.places.count)
+            json.member("repeated", receipt.isRepetition)
+            if receipt.isErased {
+                json.member("erased", true)
+            } else {
+                try write(results, of: receipt, to: &json)
+            }
         }
-        json.endObject()
         return APIAnswer(status: 200, body: json.bytes)
     }
 
     private func write(_ results: [BatchResult], of receipt: AppendReceipt, to json: inout JSONWriter) throws {
-        json.key("stored")
-        json.value(results.count { $0.problem == nil })
-        json.key("refused")
-        json.value(results.count { $0.problem != nil })
-        json.key("results")
+        json.member("stored", results.count { $0.problem == nil })
+        json.member("refused", results.count { $0.problem != nil })
         var offset = 0
-        try json.array(results.enumerated()) { json, element in
-            json.beginObject()
-            json.key("index")
-            json.value(element.offset)
+        try json.objects("results", results.enumerated()) { json, element in
+            json.member("index", element.offset)
             if let problem = element.element.problem {
                 json.members(of: problem)
             } else {
                 offset = try self.offset(after: element.element.events, from: offset, receipt)
                 let place = receipt.places[offset - 1]
-                json.key("position")
-                json.value(receipt.first.rawValue + UInt64(offset) - 1)
-                json.key("version")
-                json.value(place.version.rawValue)
-                json.key("user")
-                json.user(try log.find(place.user))
+                json.member("position", receipt.first.rawValue + UInt64(offset) - 1)
+                json.member("version", place.version.rawValue)
+                json.member("user", try log.find(place.user))
             }
-            json.endObject()
         }
     }
 
@@ -148,47 +140,19 @@ private enum BatchItem {
     case write(Write)
     case refused(APIProblem)
 
-    init(_ value: AttributeValue, _ api: NativeAPI) {
-        do { self = .write(try Self.write(value, api)) } catch { self = .refused(APIProblem(error)) }
+    init(_ value: AttributeValue, _ writes: WriteEndpoints) {
+        do { self = .write(try Self.write(value, writes)) } catch { self = .refused(APIProblem(error)) }
     }
 
-    private typealias Kind = (fields: Set<Name>, isSaved: Bool, events: @Sendable (Fields) throws -> [ProfileEvent])
-
-    /// By the endpoint that takes the same fields.
-    private static let kinds: [String: Kind] = [
-        "save/event": (NativeAPI.eventFields, true, { [.customEventSaved(try NativeAPI.customEvent($0))] }),
-        "save/attributes": (
-            NativeAPI.attributesFields, true, { try NativeAPI.attributeChanges($0).map { .customAttributesSaved($0) } }
-        ),
-        "save/user-attribute": (
-            NativeAPI.userAttributeFields, true,
-            { [.userAttributeSaved(try NativeAPI.userAttributeChange($0, isImported: $0.flag("imported")))] }
-        ),
-        "log/event": (NativeAPI.eventFields, false, { [.customEventLogged(try NativeAPI.customEvent($0))] }),
-        "log/attributes": (
-            NativeAPI.attributesFields, false,
-            { try NativeAPI.attributeChanges($0).map { .customAttributesChanged($0) } }
-        ),
-        "log/user-attribute": (
-            NativeAPI.userAttributeFields, false, { [.userAttributesChanged([try NativeAPI.userAttributeChange($0)])] }
-        ),
-        "log/purchase": (NativeAPI.purchaseFields, false, { [.purchaseLogged(try NativeAPI.purchase($0))] }),
-    ]
-
-    private static func write(_ value: AttributeValue, _ api: NativeAPI) throws -> Write {
+    private static func write(_ value: AttributeValue, _ writes: WriteEndpoints) throws -> Write {
         guard case .object(let members) = value else { throw APIProblem.invalid("items", "must be objects") }
-        guard let kind = value["kind"]?.asText.flatMap({ kinds[$0] }) else {
-            let names = kinds.keys.sorted().joined(separator: ", ")
+        guard let kind = WriteKind.all.first(where: { $0.name == value["kind"]?.asText }) else {
+            let names = WriteKind.all.map(\.name).sorted().joined(separator: ", ")
             throw APIProblem.invalid("kind", "is missing or unknown", remedy: "The kinds are \(names).")
         }
-        let known = (kind.isSaved ? NativeAPI.saveFields : NativeAPI.logFields).union(kind.fields).union([
-            "kind", "expect",
-        ])
+        let known = Set(kind.inputs.map { Name($0.name) }).subtracting(["key"]).union(["kind"])
         let fields = try Fields(members, known)
-        let expected = try NativeAPI.expectation(fields.value("expect")) ?? .any
-        return kind.isSaved
-            ? try NativeAPI.saving(fields, expected, nil, kind.events)
-            : try api.logging(fields, expected, nil, kind.events)
+        return try writes.write(kind, fields, WriteEndpoints.expectation(fields.value("expect")) ?? .any, nil)
     }
 }
 
@@ -217,25 +181,21 @@ private struct BatchResult {
     /// Status 400: nothing of the batch is stored.
     static func answerOfNothing(_ results: [BatchResult]) -> APIAnswer {
         var json = JSONWriter()
-        json.beginObject()
-        let refused = results.count { $0.problem != nil }
-        json.member("error", "\(refused) of \(results.count) items are refused; nothing was stored.")
-        json.member("remedy", "Correct the items that `results` names, and send the batch again.")
-        json.member("code", "nothing_valid")
-        json.member("place", "items")
-        json.key("results")
-        json.array(results.enumerated()) { json, element in
-            json.beginObject()
-            json.key("index")
-            json.value(element.offset)
-            if let problem = element.element.problem {
-                json.members(of: problem)
-            } else {
-                json.member("code", "not_stored")
+        json.object { json in
+            let refused = results.count { $0.problem != nil }
+            json.member("error", "\(refused) of \(results.count) items are refused; nothing was stored.")
+            json.member("remedy", "Correct the items that `results` names, and send the batch again.")
+            json.member("code", "nothing_valid")
+            json.member("place", "items")
+            json.objects("results", results.enumerated()) { json, element in
+                json.member("index", element.offset)
+                if let problem = element.element.problem {
+                    json.members(of: problem)
+                } else {
+                    json.member("code", "not_stored")
+                }
             }
-            json.endObject()
         }
-        json.endObject()
         return APIAnswer(status: 400, body: json.bytes, code: "nothing_valid")
     }
 }

@@ -1,27 +1,28 @@
 internal import ProfileLogRequests
 
 /// What can be done to a store for tests alone.
-extension NativeAPI {
+struct TestStoreEndpoints {
+    let store: RequestStore
+    let ephemeral: (any EphemeralStore)?
+
     private static let longestSpanSeconds: Double = 10_000 * 366 * 86_400
 
     func reset(_ request: APIRequest) async throws -> APIAnswer {
         let ephemeral = try requireEphemeral()
-        try Self.refuseConditions(request)
-        let fields = try Fields(request.body.isEmpty ? Array("{}".utf8) : request.body, ["fixtures"])
+        try request.refuseConditions()
+        let fields = try Fields(request, mayBeEmpty: true)
         let (events, clock) = try await ephemeral.reset(withFixtures: fields.flag("fixtures"))
         return APIAnswer.ok { json in
-            json.key("reset")
-            json.value(true)
-            json.key("last_position")
-            json.value(events)
+            json.member("reset", true)
+            json.member("last_position", events)
             json.clock(clock.reading())
         }
     }
 
     func setClock(_ request: APIRequest) async throws -> APIAnswer {
         let clock = try requireEphemeral().clock
-        try Self.refuseConditions(request)
-        let fields = try Fields(request.body, ["set", "advance", "release"])
+        try request.refuseConditions()
+        let fields = try Fields(request)
         let given = try [
             ![nil, .null].contains(fields.value("set")), ![nil, .null].contains(fields.value("advance")),
             fields.flag("release"),
@@ -95,12 +96,9 @@ extension NativeAPI {
 extension JSONWriter {
     /// `now`, `standing` and `ahead_s`.
     fileprivate mutating func clock(_ reading: StoreClock.Reading) {
-        key("now")
-        value(reading.now)
-        key("standing")
-        value(reading.isStanding)
-        key("ahead_s")
-        value(Double(reading.aheadMicroseconds) / 1_000_000)
+        member("now", reading.now)
+        member("standing", reading.isStanding)
+        member("ahead_s", Double(reading.aheadMicroseconds) / 1_000_000)
     }
 }
 

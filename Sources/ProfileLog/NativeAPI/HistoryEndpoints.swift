@@ -1,6 +1,9 @@
 internal import ProfileLogRequests
 
-extension NativeAPI {
+/// `GET /v1/history` and `/v1/events`.
+struct HistoryEndpoints {
+    let log: EventLog
+
     private static let mostEvents = 10_000
     private static let standardEvents = 100
     /// An answer ends early when it has so many bytes; `more` says that it did.
@@ -26,10 +29,8 @@ extension NativeAPI {
         var count = 0
         var more = false
         return try APIAnswer.ok(version: user.version) { json in
-            json.key("user")
-            json.user(user)
-            json.key("version")
-            json.value(user.version.rawValue)
+            json.member("user", user)
+            json.member("version", user.version.rawValue)
             json.key("events")
             json.beginArray()
             while from <= to, !more {
@@ -49,8 +50,7 @@ extension NativeAPI {
                 if backward { to = last.version.rawValue - 1 } else { from = last.version.rawValue + 1 }
             }
             json.endArray()
-            json.key("more")
-            json.value(more)
+            json.member("more", more)
         }
     }
 
@@ -94,10 +94,8 @@ extension NativeAPI {
             }
             json.endArray()
             json.member("store", Hexadecimal.text(log.storeID))
-            json.key("scanned")
-            json.value(page.scanned.rawValue)
-            json.key("last")
-            json.value(page.last.rawValue)
+            json.member("scanned", page.scanned.rawValue)
+            json.member("last", page.last.rawValue)
         }
     }
 }

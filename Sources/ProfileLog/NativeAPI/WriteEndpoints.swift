@@ -11,11 +11,24 @@ struct Write {
     var savedOn: String?
 }
 
-extension NativeAPI {
-    /// The device of requests that name none.
-    static let defaultDevice = "phone"
-    /// The app group of saves that name none.
-    static let defaultAppGroup: Name = "group.app"
+/// The requests below `/v1/save` and `/v1/log`.
+struct WriteEndpoints {
+    let store: RequestStore
+
+    private var log: EventLog { store.log }
+
+    /// Answers a request of `kind`.
+    func write(_ kind: WriteKind, _ request: APIRequest) async throws -> APIAnswer {
+        let fields = try Fields(request)
+        let (expected, key) = try Self.conditions(fields, request)
+        return try await commit(write(kind, fields, expected, key))
+    }
+
+    /// What the fields of a request say.
+    func write(_ kind: WriteKind, _ fields: Fields, _ expected: ExpectedVersion, _ key: String?) throws -> Write {
+        kind.isSaved
+            ? try Self.saving(kind, fields, expected, key) : try logging(kind, fields, expected, key)
+    }
 
     /// Commits `write` and tells where it went.
     func commit(_ write: Write) async throws -> APIAnswer {
@@ -24,8 +37,7 @@ extension NativeAPI {
         let isQueued = try write.savedOn == nil && write.context.device != nil && isQueued(receipt.last)
         return try answer(to: receipt, savedOn: write.savedOn, requested: write.context.storage) { json in
             if write.savedOn != nil { return }
-            json.key("queued")
-            json.value(isQueued)
+            json.member("queued", isQueued)
             if !isQueued { try writeNoEffect(of: write, receipt, to: &json) }
         }
     }
@@ -47,21 +59,17 @@ extension NativeAPI {
             values[change.name] = change.operation.applied(to: old)
         }
         if reasons.isEmpty { return }
-        json.key("no_effect")
-        json.array(reasons) { json, entry in
-            json.beginObject()
+        json.objects("no_effect", reasons) { json, entry in
             json.member("attribute", entry.name.text)
             json.member("reason", entry.reason)
-            json.endObject()
         }
-        json.key("all_without_effect")
-        json.value(reasons.count == changes.count)
+        json.member("all_without_effect", reasons.count == changes.count)
     }
 
     /// Stores `write`; by an address, for the user who has it.
     private func receipt(of write: Write) async throws -> AppendReceipt {
         do {
-            return try await decider.decide { view in
+            return try await store.decider.decide { view in
                 var builder = view.log.prepare()
                 try builder.add(write, view)
                 return .store(try builder.finish(idempotencyKey: write.key)) { $0 }
@@ -102,41 +110,22 @@ extension NativeAPI {
         let saved = try device == nil ? nil : log.event(at: receipt.last)
         let waiting = try device.map { try log.pendingCount(on: $0) }
         let present = try device.flatMap { try log.device($0)?.user }.flatMap { try log.find($0) }
-        let hasArrived = try device != nil && changesUser(receipt)
+        let hasArrived = try device != nil && log.events(of: receipt).contains { $0.event.kind == .userChanged }
         return try APIAnswer.ok(version: place?.version) { json in
-            json.key("position")
-            json.value(receipt.last.rawValue)
-            json.key("version")
-            json.value(place?.version.rawValue ?? 0)
-            json.key("user")
-            json.user(user)
-            json.key("events")
-            json.value(receipt.places.count)
-            json.key("repeated")
-            json.value(receipt.isRepetition)
-            if let waiting {
-                json.key("waiting")
-                json.value(waiting)
-            }
+            json.member("position", receipt.last.rawValue)
+            json.member("version", place?.version.rawValue ?? 0)
+            json.member("user", user)
+            json.member("events", receipt.places.count)
+            json.member("repeated", receipt.isRepetition)
+            if let waiting { json.member("waiting", waiting) }
             if device != nil {
-                json.key("on_device")
-                json.user(present)
-                json.key("arrived")
-                json.value(hasArrived)
+                json.member("on_device", present)
+                json.member("arrived", hasArrived)
             }
             json.member("storage", saved?.context.storage?.name)
             json.member("note", saved.flatMap { Self.note($0.context, requested: requested) })
             try more(&json)
-            json.key("created")
-            json.value(receipt.createdUser)
-        }
-    }
-
-    /// Whether an event of `receipt` put its user on a device.
-    private func changesUser(_ receipt: AppendReceipt) throws -> Bool {
-        try (0..<UInt64(receipt.places.count)).contains { offset in
-            let event = try log.event(at: Position(rawValue: receipt.first.rawValue + offset))
-            return event?.event.kind == .userChanged
+            json.member("created", receipt.createdUser)
         }
     }
 
@@ -152,8 +141,6 @@ extension NativeAPI {
     }
 
     // MARK: - What every write may say
-
-    static let conditionFields: Set<Name> = ["key", "expect"]
 
     /// `key` or the header, `expect` or the header.
     static func conditions(
@@ -195,14 +182,65 @@ extension NativeAPI {
         return version == 0 ? .noUser : .exactly(Version(rawValue: version))
     }
 
-    /// Refuses the headers of writes that have no use for them: a repeated launch is another launch.
-    static func refuseConditions(_ request: APIRequest) throws {
-        if request.idempotencyKey != nil {
-            throw APIProblem.invalid("Idempotency-Key", "has no meaning here", remedy: "Send the request without it.")
+    // MARK: - Saving
+
+    /// What the fields of a save say.
+    private static func saving(
+        _ kind: WriteKind, _ fields: Fields, _ expected: ExpectedVersion, _ key: String?
+    ) throws -> Write {
+        let device = try fields.device() ?? DeviceStorage.defaultDevice
+        let user = try fields.user() ?? .device(device)
+        let process = try fields.text("process").map { Name($0) } ?? DeviceStorage.app
+        let appGroup = try fields.text("app_group").map { Name($0) }
+        let isPrivate = try fields.flag("private")
+        if isPrivate, appGroup != nil { throw APIProblem.invalid("private", "and `app_group` exclude each other") }
+        let storage: DeviceStorage =
+            isPrivate ? .privateTo(process: process) : .appGroup(appGroup ?? DeviceStorage.defaultAppGroup)
+        // What a real device had saved is stored as it is: its launch decides whether the SDK takes it.
+        let source: EventSource =
+            try fields.flag("imported") ? .import : process == DeviceStorage.app ? .app : .extension
+        let context = EventContext(
+            source: source, occurredAt: try fields.time("time"),
+            process: process, device: device, storage: storage, item: try fields.text("item"))
+        let events = try kind.events(fields)
+        return Write(user: user, context: context, events: events, expected: expected, key: key, savedOn: device)
+    }
+
+    // MARK: - Logging
+
+    /// What the fields of a logging say.
+    private func logging(
+        _ kind: WriteKind, _ fields: Fields, _ expected: ExpectedVersion, _ key: String?
+    ) throws -> Write {
+        let device = try fields.device()
+        guard let user = try fields.user() ?? device.map({ .device($0) }) else {
+            throw APIProblem.invalid(
+                "user", "is missing", remedy: "Send `user`, or `device` for whoever is on that device.")
         }
-        if request.ifMatch != nil {
-            throw APIProblem.invalid("If-Match", "has no meaning here", remedy: "Send the request without it.")
+        let context = EventContext(
+            source: try Self.source(fields), occurredAt: try time(fields),
+            process: try fields.text("process").map { Name($0) } ?? DeviceStorage.app, device: device)
+        let events = try kind.events(fields)
+        return Write(user: user, context: context, events: events, expected: expected, key: key, savedOn: nil)
+    }
+
+    /// When it happened: what no device's clock may say is refused here too, from whatever source.
+    private func time(_ fields: Fields) throws -> OccurredAt? {
+        guard let time = try fields.time("time") else { return nil }
+        let last = try log.event(at: log.lastPosition())?.recordedAt.rawValue ?? 0
+        let now = max(log.options.now().rawValue, last)
+        if let reason = SDKRules.reasonAgainstClock(time.timestamp.rawValue, now: now) {
+            throw APIProblem.invalid("time", reason)
         }
+        return time
+    }
+
+    private static func source(_ fields: Fields) throws -> EventSource {
+        guard let name = try fields.text("source") else { return .app }
+        guard let source = EventSource(name: name), source != .system, source != .unknown else {
+            throw APIProblem.invalid("source", "must be app, extension, rest, import or cli")
+        }
+        return source
     }
 }
 
@@ -232,18 +270,43 @@ extension JSONWriter {
             null()
             return
         }
-        beginObject()
-        key("number")
-        value(user.number.rawValue)
-        key("id")
-        value(user.id.description)
-        key("braze_id")
-        value(user.brazeID)
-        endObject()
+        object { json in
+            json.member("number", user.number.rawValue)
+            json.member("id", user.id.description)
+            json.member("braze_id", user.brazeID)
+        }
     }
 
-    /// Writes the position, or `null` for the start of the log.
-    mutating func position(_ position: Position) {
-        if position == .start { null() } else { value(position.rawValue) }
+    /// Writes a user as a member.
+    mutating func member(_ key: String, _ user: UserInfo?) { member(key) { $0.user(user) } }
+
+    /// Writes a position as a member; `null` for the start of the log.
+    mutating func member(_ key: String, _ position: Position) {
+        member(key) { if position == .start { $0.null() } else { $0.value(position.rawValue) } }
+    }
+}
+
+extension DeviceStorage {
+    /// The device of requests that name none.
+    static let defaultDevice = "phone"
+    /// The app group of saves that name none.
+    static let defaultAppGroup: Name = "group.app"
+}
+
+extension EventLog {
+    /// The events that an append stored.
+    func events(of receipt: AppendReceipt) throws -> [RecordedEvent] {
+        try (0..<UInt64(receipt.places.count)).compactMap {
+            try event(at: Position(rawValue: receipt.first.rawValue + $0))
+        }
+    }
+}
+
+extension APIRequest {
+    /// Refuses the headers of writes that have no use for them: a repeated launch is another launch.
+    func refuseConditions() throws {
+        for (name, value) in [("Idempotency-Key", idempotencyKey), ("If-Match", ifMatch)] where value != nil {
+            throw APIProblem.invalid(name, "has no meaning here", remedy: "Send the request without it.")
+        }
     }
 }

@@ -1,6 +1,9 @@
 internal import ProfileLogRequests
 
-extension NativeAPI {
+/// `GET /v1/profile`.
+struct ProfileEndpoint {
+    let log: EventLog
+
     /// A moment of the past at which a profile is asked for.
     private enum AsOf {
         case now
@@ -32,22 +35,16 @@ extension NativeAPI {
         let asOf = try AsOf(query.text("as_of"))
         let includePending = try query.flag("include_pending")
         try query.end()
-        guard let user = try log.user(meantBy: id) else { throw APIProblem.unknownUser(id) }
+        let user = try log.knownUser(meantBy: id)
         let version = try version(of: user, asOf)
         let state = try log.profile(of: user.number, asOf: version)
         return try APIAnswer.ok(version: state.version) { json in
-            json.key("user")
-            json.user(user)
-            json.key("ids")
-            json.array(user.ids) { $0.value($1.description) }
-            json.key("braze_id")
-            json.value(user.brazeID)
+            json.member("user", user)
+            json.array("ids", user.ids) { $0.value($1.description) }
+            json.member("braze_id", user.brazeID)
             try write(state, to: &json)
             if includePending {
-                json.key("with_pending")
-                json.beginObject()
-                try write(state.flushingAllPending(), to: &json)
-                json.endObject()
+                try json.object("with_pending") { try write(state.flushingAllPending(), to: &$0) }
             }
         }
     }
@@ -83,99 +80,59 @@ extension NativeAPI {
     /// Writes what `state` says, as members of an object.
     private func write(_ state: ProfileState, to json: inout JSONWriter) throws {
         let view = log.profileView(state)
-        json.key("version")
-        json.value(state.version.rawValue)
-        json.key("position")
-        json.value(state.lastPosition.rawValue)
+        json.member("version", state.version.rawValue)
+        json.member("position", state.lastPosition.rawValue)
         json.member("created_at", try log.event(at: state.created)?.recordedAt)
         json.member("first_seen", state.firstSeen)
         json.member("last_seen", state.lastSeen)
-        json.key("attributes")
-        json.fields(view.attributes) { $0.value(JSONValues.json($1.value)) }
-        json.key("custom_attributes")
-        json.fields(view.customAttributes) { $0.value(JSONValues.json($1.value)) }
-        json.key("set_by")
-        json.beginObject()
-        json.key("attributes")
-        json.fields(view.attributes) { $0.value($1.position.rawValue) }
-        json.key("custom_attributes")
-        json.fields(view.customAttributes) { $0.value($1.position.rawValue) }
-        json.endObject()
-        json.key("custom_events")
-        json.array(view.customEvents) { json, event in
-            json.beginObject()
-            json.key("name")
-            json.value(event.name.text)
-            json.members(of: event.occurrences)
-            json.endObject()
+        json.fields("attributes", view.attributes) { $0.value(JSONValues.json($1.value)) }
+        json.fields("custom_attributes", view.customAttributes) { $0.value(JSONValues.json($1.value)) }
+        json.object("set_by") { json in
+            json.fields("attributes", view.attributes) { $0.value($1.position.rawValue) }
+            json.fields("custom_attributes", view.customAttributes) { $0.value($1.position.rawValue) }
         }
-        json.key("purchases")
-        json.array(view.purchases) { $0.purchase($1) }
-        json.key("launches")
-        json.beginObject()
-        json.members(of: state.launches)
-        json.endObject()
-        json.key("flushes")
-        json.beginObject()
-        json.members(of: state.flushes)
-        json.endObject()
-        json.key("pending")
-        json.pendingCounts(view.pending)
+        json.objects("custom_events", view.customEvents) { json, event in
+            json.member("name", event.name.text)
+            json.members(of: event.occurrences)
+        }
+        json.objects("purchases", view.purchases) { json, purchase in
+            json.member("product", purchase.product.text)
+            json.members(of: purchase.occurrences)
+            json.object("revenue") { json in
+                for revenue in purchase.revenue {
+                    // A sum of finite numbers may leave the range of a double.
+                    json.member(
+                        revenue.currency, revenue.amount.isFinite ? AttributeValue.double(revenue.amount) : .null)
+                }
+            }
+        }
+        json.object("launches") { $0.members(of: state.launches) }
+        json.object("flushes") { $0.members(of: state.flushes) }
+        json.object("pending") { json in
+            let waiting = view.pending.filter { !$0.isQueued }
+            json.member("total", waiting.count)
+            for kind in PendingKind.allCases { json.member(kind.key, waiting.count { $0.kind == kind }) }
+            json.member("queued", view.pending.count - waiting.count)
+            json.member("hidden_from_app", waiting.count { !$0.storage.isVisibleToApp })
+        }
     }
 }
 
 extension JSONWriter {
     fileprivate mutating func fields(
-        _ fields: [ProfileView.Field], _ write: (inout JSONWriter, ProfileView.Field) -> Void
+        _ key: String, _ fields: [ProfileView.Field], _ write: (inout JSONWriter, ProfileView.Field) -> Void
     ) {
-        beginObject()
-        for field in fields {
-            key(field.name)
-            write(&self, field)
+        object(key) { json in
+            for field in fields { json.member(field.name.text) { write(&$0, field) } }
         }
-        endObject()
     }
 
     /// `count`, `first`, `last` and `position`; the last three are `null` if it never happened.
     fileprivate mutating func members(of occurrences: ProfileState.Occurrences) {
-        key("count")
-        value(occurrences.count)
+        member("count", occurrences.count)
         let happened = occurrences.count > 0
         member("first", happened ? occurrences.first : nil)
         member("last", happened ? occurrences.last : nil)
-        key("position")
-        position(occurrences.position)
-    }
-
-    fileprivate mutating func purchase(_ purchase: ProfileView.Purchased) {
-        beginObject()
-        key("product")
-        value(purchase.product.text)
-        members(of: purchase.occurrences)
-        key("revenue")
-        beginObject()
-        for revenue in purchase.revenue {
-            key(revenue.currency)
-            // A sum of finite numbers may leave the range of a double.
-            if revenue.amount.isFinite { value(revenue.amount) } else { null() }
-        }
-        endObject()
-        endObject()
-    }
-
-    fileprivate mutating func pendingCounts(_ items: [ProfileView.Waiting]) {
-        beginObject()
-        let waiting = items.filter { !$0.isQueued }
-        key("total")
-        value(waiting.count)
-        for kind in PendingKind.allCases {
-            key(kind.key)
-            value(waiting.count { $0.kind == kind })
-        }
-        key("queued")
-        value(items.count - waiting.count)
-        key("hidden_from_app")
-        value(waiting.count { !$0.storage.isVisibleToApp })
-        endObject()
+        member("position", occurrences.position)
     }
 }

@@ -1,0 +1,84 @@
+internal import ProfileLogRequests
+
+/// The lists of names (spec/rest-api 2.9), in the order of the names' bytes. They have all that was acknowledged
+/// before.
+struct CatalogueEndpoints {
+    let log: EventLog
+    let workspace: Workspace
+    let catalogue: LiveState<CatalogueProjection>
+
+    func eventNames(_ request: APIRequest) throws -> APIAnswer {
+        try numbered(request, "events") { $0.events.map(\.name) }
+    }
+
+    func productIDs(_ request: APIRequest) throws -> APIAnswer {
+        try numbered(request, "products") { $0.products.map(\.name) }
+    }
+
+    func customEvents(_ request: APIRequest) throws -> APIAnswer {
+        try linked(request, "events", \.events, name: \.name) { json, event in
+            json.member("name", event.name.text)
+            json.member("description", AttributeValue.null)
+            json.member("included_in_analytics_report", false)
+            json.status(isBlocked: workspace.blockedEvents.contains(event.name))
+        }
+    }
+
+    func customAttributes(_ request: APIRequest) throws -> APIAnswer {
+        try linked(request, "attributes", \.attributes, name: \.name) { json, attribute in
+            let type = workspace.forcedTypes[attribute.name] ?? attribute.firstType
+            let isArray = type == .array || type == .objectArray
+            json.member("array_length", isArray ? AttributeValue.int(Int64(attribute.longestArray)) : .null)
+            json.member("data_type", type.name)
+            json.member("description", AttributeValue.null)
+            json.member("name", attribute.name.text)
+            json.status(isBlocked: workspace.blockedAttributes.contains(attribute.name))
+        }
+    }
+
+    // MARK: - Pages
+
+    private static let namesPerPage = 250
+
+    /// A page of names by its number, from 0.
+    private func numbered(
+        _ request: APIRequest, _ key: String, _ names: (CatalogueView) -> [Name]
+    ) throws -> APIAnswer {
+        var query = Query(request)
+        let page = Int(try query.number(.page))
+        let names = names(try catalogueView())
+        let begin = min(page * Self.namesPerPage, names.count)
+        return APIAnswer.ok { json in
+            json.array(key, names[begin..<min(begin + Self.namesPerPage, names.count)]) { $0.value($1.text) }
+            json.member("message", "success")
+        }
+    }
+
+    /// A page of `list` by the request's cursor, with links to the pages before and after it.
+    private func linked<Element>(
+        _ request: APIRequest, _ key: String, _ list: (CatalogueView) -> [Element], name: (Element) -> Name,
+        _ write: (inout JSONWriter, Element) -> Void
+    ) throws -> APIAnswer {
+        let elements = list(try catalogueView())
+        let page = try CursorPage(request, names: elements.map(name))
+        var answer = APIAnswer.ok { json in
+            json.objects(key, elements[page.range], write)
+            json.member("message", "success")
+        }
+        answer.link = page.link
+        return answer
+    }
+
+    private func catalogueView() throws -> CatalogueView {
+        try catalogue.catchUp()
+        return try catalogue.withState { log.catalogueView($0) }
+    }
+}
+
+extension JSONWriter {
+    /// `status` and `tag_names`.
+    fileprivate mutating func status(isBlocked: Bool) {
+        member("status", isBlocked ? "Blocklisted" : "Active")
+        member("tag_names", .array([]))
+    }
+}

@@ -1,0 +1,371 @@
+internal import ProfileLogRequests
+
+/// The requests that change who is known by which ID, and the erasure of users.
+struct IdentityEndpoints {
+    let store: RequestStore
+    /// Called after a person was erased.
+    let onErasure: @Sendable () -> Void
+
+    // MARK: - `POST /users/alias/new` and `/users/alias/update` (spec/rest-api 2.3)
+
+    func addAliases(_ request: APIRequest) async throws -> APIAnswer {
+        try await changeAliases(request, "user_aliases") { object throws(TrackFault) in
+            let alias = try Self.alias(Self.unwrapped(object), WireNames.aliasName)
+            // Empty text is no ID, as in a track request.
+            let externalID = [Self.unwrapped(object), object].compactMap { $0.present(WireNames.externalID) }
+                .first { $0 != .string("") }
+            guard let value = externalID else { return .fixed(.addAlias(alias: alias, user: nil)) }
+            guard let id = TrackTarget.externalID(value) else { throw .notValid("external_id") }
+            return .fixed(.addAlias(alias: alias, user: .externalID(id)))
+        }
+    }
+
+    func renameAliases(_ request: APIRequest) async throws -> APIAnswer {
+        try await changeAliases(request, "alias_updates") { object throws(TrackFault) in
+            let names = Self.unwrapped(object)
+            return .fixed(
+                .renameAlias(
+                    alias: try Self.alias(names, "old_alias_name"), newAlias: try Self.alias(names, "new_alias_name")))
+        }
+    }
+
+    private func changeAliases(
+        _ request: APIRequest, _ list: Name,
+        _ read: (AttributeValue) throws(TrackFault) -> IdentityItem.Change
+    ) async throws -> APIAnswer {
+        let list = try IdentityRequest(request, [list]) { (object, _) throws(TrackFault) in try read(object) }
+        return list.answer(try await carryOut(list.items, of: request))
+    }
+
+    /// The entry itself: a client was recorded that wraps each once more.
+    private static func unwrapped(_ object: AttributeValue) -> AttributeValue {
+        object.present(WireNames.userAlias) ?? object
+    }
+
+    /// The alias that `object` tells by its label and the name under `nameKey`.
+    private static func alias(_ object: AttributeValue, _ nameKey: Name) throws(TrackFault) -> UserID {
+        .alias(label: try part(object, WireNames.aliasLabel), name: try part(object, nameKey))
+    }
+
+    private static func part(_ object: AttributeValue, _ key: Name) throws(TrackFault) -> String {
+        guard let value = object.present(key) else { throw .required(key.text) }
+        guard let text = value.asText, Identifiers.fits(text) else { throw .notValid(key.text) }
+        return text
+    }
+
+    // MARK: - `POST /users/identify` (spec/rest-api 2.4)
+
+    func identifyUsers(_ request: APIRequest) async throws -> APIAnswer {
+        let lists = try IdentityRequest(
+            request, [Self.aliasesToIdentify, Self.emailsToIdentify, Self.phonesToIdentify]
+        ) { (object, list) throws(TrackFault) in
+            guard let value = object.present(WireNames.externalID) else { throw .required("external_id") }
+            guard let id = TrackTarget.externalID(value) else { throw .notValid("external_id") }
+            return .identify(try Self.person(object, list), externalID: .externalID(id))
+        }
+        return lists.answer(try await carryOut(lists.items, of: request))
+    }
+
+    private static let aliasesToIdentify: Name = "aliases_to_identify"
+    private static let emailsToIdentify: Name = "emails_to_identify"
+    private static let phonesToIdentify: Name = "phone_numbers_to_identify"
+
+    private static func person(_ object: AttributeValue, _ list: Name) throws(TrackFault) -> IdentityItem.Person {
+        let key = [aliasesToIdentify: WireNames.userAlias, emailsToIdentify: WireNames.email][list] ?? WireNames.phone
+        guard let value = object.present(key) else { throw .required(key.text) }
+        guard let person = try IdentityItem.Person(object, key, value) else { throw .notValid(key.text) }
+        return person
+    }
+
+    // MARK: - `POST /users/merge` (spec/rest-api 2.6)
+
+    func mergeUsers(_ request: APIRequest) async throws -> APIAnswer {
+        try IdentityRequest.refuseIfMatch(request)
+        let items = try MergeRequest(request.body).items
+        let reasons = try await carryOut(items, of: request)
+        return APIAnswer.ok(status: 202) { json in
+            json.member("message", "success")
+            json.dropped(items, reasons)
+        }
+    }
+
+    // MARK: - `POST /users/external_ids/rename` and `/users/external_ids/remove` (spec/rest-api 2.7)
+
+    func renameExternalIDs(_ request: APIRequest) async throws -> APIAnswer {
+        let (list, values) = ("external_id_renames", try Self.entries(request, "external_id_renames"))
+        let (done, errors) = try await carryOut(values, list, of: request) { value throws(TrackFault) in
+            guard let current = value.present(Self.current).flatMap(TrackTarget.externalID),
+                let new = value.present(Self.new).flatMap(TrackTarget.externalID)
+            else { throw .object("'current_external_id' and 'new_external_id' must be texts") }
+            return .renameExternalID(current: .externalID(current), newID: .externalID(new))
+        }
+        return APIAnswer.ok(status: 201) { json in
+            json.errors("rename_errors", errors)
+            json.objects("external_ids", done) { json, value in
+                for key in [Self.current, Self.new] {
+                    json.member(key.text, value.present(key).flatMap(TrackTarget.externalID))
+                }
+            }
+            json.member("message", "success")
+        }
+    }
+
+    func removeExternalIDs(_ request: APIRequest) async throws -> APIAnswer {
+        let (list, values) = ("external_ids", try Self.entries(request, "external_ids"))
+        let (done, errors) = try await carryOut(values, list, of: request) { value throws(TrackFault) in
+            guard let id = TrackTarget.externalID(value) else { throw .object("the external ID must be text") }
+            return .removeExternalID(.externalID(id))
+        }
+        return APIAnswer.ok(status: 201) { json in
+            json.array("removed_ids", done.compactMap(TrackTarget.externalID)) { $0.value($1) }
+            json.errors("removal_errors", errors)
+            json.member("message", "success")
+        }
+    }
+
+    private static let current: Name = "current_external_id"
+    private static let new: Name = "new_external_id"
+
+    /// The 1 to 50 entries of `list`.
+    private static func entries(_ request: APIRequest, _ list: Name) throws -> [AttributeValue] {
+        try IdentityRequest.refuseIfMatch(request)
+        let body = try BodyObject.read(request.body)
+        guard let values = body.present(list)?.asArray, (1...IdentityRequest.mostItems).contains(values.count) else {
+            throw APIProblem.invalid(list.text, "must be an array of 1 to \(IdentityRequest.mostItems) elements")
+        }
+        return values
+    }
+
+    /// The entries that were done, and what was wrong with the others.
+    private func carryOut(
+        _ values: [AttributeValue], _ list: String, of request: APIRequest,
+        _ read: (AttributeValue) throws(TrackFault) -> IdentityChange
+    ) async throws -> (done: [AttributeValue], errors: [(reason: String, index: Int)]) {
+        var items: [IdentityItem] = []
+        var errors: [(reason: String, index: Int)] = []
+        for (index, value) in values.enumerated() {
+            do throws(TrackFault) {
+                items.append(IdentityItem(change: .fixed(try read(value)), array: list, index: index))
+            } catch .object(let reason, _), .field(let reason) {
+                errors.append((reason, index))
+            }
+        }
+        var done: [AttributeValue] = []
+        for (item, reason) in zip(items, items.isEmpty ? [] : try await carryOut(items, of: request)) {
+            if let reason { errors.append((reason, item.index)) } else { done.append(values[item.index]) }
+        }
+        return (done, errors.sorted { $0.index < $1.index })
+    }
+
+    /// Does all `items` of `request`, and gives for each why nothing was done about it; nil if it was, or if it was so
+    /// already.
+    private func carryOut(_ items: [IdentityItem], of request: APIRequest) async throws -> [String?] {
+        var run = try IdentityRun(items, of: request, store.decider)
+        return try await run.carryOut()
+    }
+
+    // MARK: - `POST /users/delete`: with everything of theirs (spec/rest-api 2.2)
+
+    func deleteUsers(_ request: APIRequest) async throws -> APIAnswer {
+        let request = try DeleteRequest(request)
+        let reasons = try await store.performSlowly { log in try request.carryOut(log) }
+        if reasons.contains(nil) { onErasure() }
+        return APIAnswer.ok(status: 201) { json in
+            json.member("deleted", request.entries.count)
+            json.member("message", "success")
+            let dropped = zip(request.entries, reasons).filter { $1 != nil }
+            if !dropped.isEmpty {
+                json.array("dropped", dropped) { $0.place("reason", $1.1 ?? "", $1.0.array, $1.0.index) }
+            }
+        }
+    }
+}
+
+extension IdentityItem.Person {
+    /// The person whom `value` names, the member `key` of `object`; nil if it names none.
+    ///
+    /// An address needs the member `prioritization` with it.
+    init?(_ object: AttributeValue, _ key: Name, _ value: AttributeValue) throws(TrackFault) {
+        let id: UserID? =
+            switch key {
+            case WireNames.externalID: TrackTarget.externalID(value).map(UserID.externalID)
+            case WireNames.userAlias: TrackTarget.alias(value)
+            case WireNames.email: value.asText.flatMap(Identifiers.email).map(UserID.email)
+            default: value.asText.flatMap(Identifiers.phone).map(UserID.phone)
+            }
+        guard let id else { return nil }
+        switch id {
+        case .email, .phone: self = .contact(id, try Prioritization(object.present("prioritization")))
+        default: self = .id(id)
+        }
+    }
+}
+
+/// The body of a request to merge, which is refused as a whole if anything in it is wrong. The messages are Braze's.
+private struct MergeRequest {
+    private(set) var items: [IdentityItem] = []
+
+    private static let list: Name = "merge_updates"
+    private static let source: Name = "identifier_to_merge"
+    private static let target: Name = "identifier_to_keep"
+
+    init(_ bytes: [UInt8]) throws {
+        let body = try BodyObject.read(bytes)
+        guard let updates = body.present(Self.list)?.asArray, !updates.isEmpty else {
+            throw Self.refusal("'merge_updates' must be an array of objects", Self.list.text)
+        }
+        guard updates.count <= IdentityRequest.mostItems else {
+            throw Self.refusal("a single request may not contain more than 50 merge updates", Self.list.text)
+        }
+        for (index, update) in updates.enumerated() {
+            let place = "\(Self.list.text).\(index)"
+            guard case .object(let members) = update else {
+                throw Self.refusal("'merge_updates' must be an array of objects", place)
+            }
+            guard Set(members.map(\.key)) == [Self.source, Self.target] else {
+                throw Self.refusal(
+                    "'merge_updates' must only have 'identifier_to_merge' and 'identifier_to_keep'", place)
+            }
+            let change = IdentityItem.Change.merge(
+                source: try Self.person(update, Self.source, place), target: try Self.person(update, Self.target, place)
+            )
+            items.append(IdentityItem(change: change, array: Self.list.text, index: index))
+        }
+    }
+
+    /// Of several identifiers the first of external ID, alias, e-mail address, phone number counts.
+    private static func person(_ update: AttributeValue, _ key: Name, _ place: String) throws -> IdentityItem.Person {
+        let place = "\(place).\(key.text)"
+        guard let identifier = update.present(key),
+            let used = [WireNames.externalID, WireNames.userAlias, WireNames.email, WireNames.phone]
+                .first(where: { identifier.present($0) != nil }),
+            let value = identifier.present(used), hasRightType(value, used)
+        else {
+            throw refusal(
+                "identifiers must be objects with an 'external_id' property that is a string, 'user_alias' property "
+                    + "that is an object, 'email' property that is a string, or 'phone' property that is a string",
+                place)
+        }
+        do throws(TrackFault) {
+            guard let person = try IdentityItem.Person(identifier, used, value) else { throw .notValid(used.text) }
+            return person
+        } catch .object(let message, _), .field(let message) {
+            throw refusal(message, place)
+        }
+    }
+
+    private static func hasRightType(_ value: AttributeValue, _ key: Name) -> Bool {
+        switch value {
+        case .object: key == WireNames.userAlias
+        case .string: key != WireNames.userAlias
+        default: false
+        }
+    }
+
+    private static func refusal(_ message: String, _ place: String) -> APIProblem {
+        APIProblem(
+            status: 400, code: "invalid", error: message, remedy: "Correct it and try again; nothing was merged.",
+            place: place)
+    }
+}
+
+extension JSONWriter {
+    /// `[[reason, index], …]`.
+    fileprivate mutating func errors(_ key: String, _ errors: [(reason: String, index: Int)]) {
+        array(key, errors) { json, error in
+            json.value(.array([.string(error.reason), .int(Int64(error.index))]))
+        }
+    }
+}
+
+/// The body of a deletion: the users, in lists of several kinds of IDs.
+private struct DeleteRequest: Sendable {
+    private(set) var entries: [Entry] = []
+
+    struct Entry: Sendable {
+        var person: IdentityItem.Person
+        var array: String
+        var index: Int
+    }
+
+    private static let mostEntries = 50
+    private static let lists: [Name] = [
+        "external_ids", "user_aliases", "braze_ids", "email_addresses", "phone_numbers",
+    ]
+
+    init(_ request: APIRequest) throws {
+        // A deletion is the same done twice, so a key needs no remembering.
+        _ = try RequestKey.text(of: request)
+        let body = try BodyObject.read(request.body)
+        for list in Self.lists {
+            guard let value = body.present(list) else { continue }
+            guard let values = value.asArray else { throw APIProblem.invalid(list.text, "must be an array") }
+            for (index, value) in values.enumerated() {
+                guard let person = try Self.person(value, list, index) else {
+                    throw APIProblem.invalid("\(list.text)[\(index)]", "names nobody")
+                }
+                entries.append(Entry(person: person, array: list.text, index: index))
+            }
+        }
+        guard !entries.isEmpty else {
+            throw APIProblem(
+                status: 400, code: "nothing_valid", error: "The request names no user.",
+                remedy: "Send external_ids, user_aliases, braze_ids, email_addresses or phone_numbers.")
+        }
+        guard entries.count <= Self.mostEntries else {
+            throw APIProblem(
+                status: 400, code: "too_many_objects",
+                error:
+                    "Max Input Length Exceeded: the request names \(entries.count) users, of at most \(Self.mostEntries).",
+                remedy: "Send them in several requests.")
+        }
+    }
+
+    private static func person(_ value: AttributeValue, _ list: Name, _ index: Int) throws -> IdentityItem.Person? {
+        switch list {
+        case "external_ids": return TrackTarget.externalID(value).map { .id(.externalID($0)) }
+        case "user_aliases": return TrackTarget.alias(value).map { .id($0) }
+        case "braze_ids": return value.asText.map { .id(.brazeID($0)) }
+        default:
+            let isEmail = list == "email_addresses"
+            let text = value.asText ?? value[isEmail ? WireNames.email : WireNames.phone]?.asText
+            let contact = text.flatMap {
+                isEmail ? Identifiers.email($0).map(UserID.email) : Identifiers.phone($0).map(UserID.phone)
+            }
+            guard let contact else { return nil }
+            do throws(TrackFault) {
+                return .contact(
+                    contact,
+                    value.asText == nil
+                        ? try Prioritization(value.present("prioritization"), without: .leastRecentlyUpdated) : .none)
+            } catch {
+                throw APIProblem.invalid("\(list.text)[\(index)]", "needs a valid 'prioritization'")
+            }
+        }
+    }
+
+    /// Erases those who are found, in one commit; looks again if one of them was merged into another user in between.
+    /// For each entry why nothing was done about it; nil if it was.
+    func carryOut(_ log: EventLog) throws -> [String?] {
+        for _ in 0...RequestDecider.optimisticAttempts {
+            let view = DecisionView(log, .slow)
+            var reasons: [String?] = []
+            var found: [UserInfo] = []
+            for entry in entries {
+                do {
+                    found.append(try entry.person.user(view))
+                    reasons.append(nil)
+                } catch let none as IdentityItem.NoSingleUser {
+                    reasons.append(none.reason)
+                }
+            }
+            do {
+                if !found.isEmpty {
+                    _ = try log.erase(found: found, actor: "/users/delete", reason: "requested", source: .rest)
+                }
+                return reasons
+            } catch AppendError.versionConflict {}
+        }
+        throw APIProblem.busy
+    }
+}

@@ -1,0 +1,141 @@
+internal import ProfileLogRequests
+
+/// The requests below `/subscription` and `/v2/subscription`.
+struct SubscriptionEndpoints {
+    let api: BrazeAPI
+
+    private var log: EventLog { api.log }
+    private var workspace: Workspace { api.workspace }
+
+    // MARK: - Setting: one request is one append, and changes no group that it does not name
+
+    func setSubscription(_ request: APIRequest) async throws -> APIAnswer {
+        try await set(request) { try SubscriptionRequest(request.body, workspace) }
+    }
+
+    func setSubscriptions(_ request: APIRequest) async throws -> APIAnswer {
+        try await set(request) { try SubscriptionRequest(version2: request.body, workspace) }
+    }
+
+    private func set(_ request: APIRequest, _ read: () throws -> SubscriptionRequest) async throws -> APIAnswer {
+        let key = try RequestKey(request)
+        return try await api.store.once(under: key) { _, note in
+            APIAnswer(status: 201, body: note.answer)
+        } first: {
+            let request = try read()
+            return try await api.store.decider.decide { view in
+                var builder = view.log.prepare()
+                var decision = SubscriptionDecision(view)
+                try decision.decide(request, &builder)
+                let answer = decision.answer
+                guard let append = try builder.finish(under: key, remembering: answer.body) else {
+                    return .answer(answer)
+                }
+                return .store(append) { receipt in
+                    try receipt.checkIsFirst()
+                    return answer
+                }
+            }
+        }
+    }
+
+    // MARK: - Asking (spec/rest-api 2.8)
+
+    /// The states of some users in one group, by what the request calls them.
+    func subscriptionStatus(_ request: APIRequest) throws -> APIAnswer {
+        var query = Query(request)
+        let group = try workspace.knownGroup(query.text("subscription_group_id"))
+        let people = try people(&query)
+        return try APIAnswer.ok { json in
+            try json.object("status") { json in
+                for person in people {
+                    // Profiles that share an address were all set at once; of others, the first that has a state
+                    // speaks.
+                    let state = try users(person).compactMap { try profile($0).states[group] }.first
+                    json.member(person.shown, state.map(Self.status) ?? "unknown")
+                }
+            }
+            json.member("message", "success")
+        }
+    }
+
+    /// Users with the groups in which they have a state.
+    func subscriptionsOfUsers(_ request: APIRequest) throws -> APIAnswer {
+        var query = Query(request)
+        let people = try people(&query)
+        let limit = Int(try query.number(.usersPerPage))
+        let offset = Int(try query.number(.offset))
+        var seen: Set<UserNumber> = []
+        let users = try people.flatMap(users).filter { seen.insert($0.number).inserted }
+        return try APIAnswer.ok { json in
+            try json.objects("users", users.dropFirst(offset).prefix(limit)) { try write($1, to: &$0) }
+            json.member("total_count", users.count)
+            json.member("message", "success")
+        }
+    }
+
+    private func write(_ user: UserInfo, to json: inout JSONWriter) throws {
+        let (profile, states) = try profile(user)
+        for (key, text) in [
+            ("email", profile.text(.email)), ("phone", profile.text(.phone)), ("external_id", profile.externalID),
+        ] { json.member(key, text.map(AttributeValue.string) ?? .null) }
+        let groups = workspace.subscriptionGroups.compactMap { group in states[group.id].map { (group, $0) } }
+        json.objects("subscription_groups", groups) { json, entry in
+            json.member("id", entry.0.id)
+            json.member("name", entry.0.name)
+            json.member("channel", entry.0.channel)
+            json.member("status", Self.status(entry.1))
+        }
+    }
+
+    private static func status(_ isSubscribed: Bool) -> String { isSubscribed ? "Subscribed" : "Unsubscribed" }
+
+    private func profile(_ user: UserInfo) throws -> (ExportedProfile, states: SubscriptionStates) {
+        let profile = try ExportedProfile(user, api)
+        return (profile, SubscriptionStates(profile.value(.subscriptionGroups)))
+    }
+
+    // MARK: - Who is meant
+
+    /// A user that the query names, and how it calls them.
+    private struct Person {
+        var shown: String
+        var id: UserID?
+        var isContact: Bool
+    }
+
+    private func people(_ query: inout Query) throws -> [Person] {
+        var people = Self.values(&query, "external_id").map {
+            Person(shown: $0, id: TrackTarget.externalID(.string($0)).map(UserID.externalID), isContact: false)
+        }
+        people += Self.values(&query, "email").map {
+            Person(shown: $0, id: Identifiers.email($0).map(UserID.email), isContact: true)
+        }
+        people += Self.values(&query, "phone").map {
+            Person(shown: $0, id: Identifiers.phone($0).map(UserID.phone), isContact: true)
+        }
+        guard !people.isEmpty else {
+            throw APIProblem(
+                status: 400, code: "invalid", error: "The request names no user.",
+                remedy: "Send external_id[], email or phone.")
+        }
+        let most = workspace.limits.usersPerSubscriptionRequest
+        guard people.count <= most else {
+            throw APIProblem.invalid(
+                "external_id", "stands \(people.count) times, of at most \(most)",
+                remedy: "Send them in several requests.")
+        }
+        var seen: Set<Name> = []
+        return people.filter { seen.insert(Name($0.shown)).inserted }
+    }
+
+    /// The values of `name`, of `name[]`, and of `name[0]`, `name[1]`, … as PHP writes an array. Empty text is none.
+    private static func values(_ query: inout Query, _ name: String) -> [String] {
+        (query.all(name) + query.all(name + "[]") + query.numbered(name)).filter { !$0.isEmpty }
+    }
+
+    private func users(_ person: Person) throws -> [UserInfo] {
+        guard let id = person.id else { return [] }
+        return person.isContact ? try log.users(sharing: id) : try log.find(id).map { [$0] } ?? []
+    }
+}

@@ -1,0 +1,402 @@
+internal import ProfileLogRequests
+
+/// The requests below `/v1/devices`, `/v1/launch` and `/v1/change-user`.
+struct DeviceEndpoints {
+    let store: RequestStore
+
+    private var log: EventLog { store.log }
+
+    private static let mostDevices = 10_000
+
+    func devices(_ request: APIRequest) throws -> APIAnswer {
+        var query = Query(request)
+        let after = try query.text("after").map { Name($0) }
+        let limit = try query.limit(standard: 1_000, most: Self.mostDevices)
+        try query.end()
+        let all = try log.devices()
+        let behind = all.drop { device in after.map { Name(device.device) <= $0 } ?? false }
+        return try APIAnswer.ok { json in
+            try json.objects("devices", behind.prefix(limit)) { json, device in
+                try write(device, try log.deviceState(device.device), to: &json)
+            }
+            json.member("total", all.count)
+            json.member("more", behind.count > limit)
+        }
+    }
+
+    func device(_ request: APIRequest) throws -> APIAnswer {
+        try Query(request).end()
+        let device = try knownDevice(request)
+        let items = try log.pending(on: device.device)
+        let now = log.options.now()
+        var times = WaitingTimes(now: now)
+        times.add(items, try log.queue(on: device.device))
+        return try APIAnswer.ok { json in
+            try write(device, try log.deviceState(device.device), to: &json)
+            json.storages(of: items, on: device) { json, items in
+                for kind in PendingKind.allCases { json.member(kind.key, items.count { $0.kind == kind }) }
+            }
+            times.write(to: &json)
+        }
+    }
+
+    /// The device that the path names, if anything is known of it.
+    func knownDevice(_ request: APIRequest) throws -> DeviceInfo {
+        let id = try Identifiers.device(request.parameters["device"] ?? DeviceStorage.defaultDevice)
+        guard let device = try log.device(id) else { throw APIProblem.unknownDevice }
+        return device
+    }
+
+    private func write(_ device: DeviceInfo, _ state: DeviceState, to json: inout JSONWriter) throws {
+        json.member("device", device.device)
+        json.member("user", try device.user.flatMap { try log.find($0) })
+        try write("last_launch", device.lastLaunch, to: &json)
+        try write("session", device.session, to: &json)
+        EventJSON.write(device.settings, to: &json)
+        json.member("waiting", state.waiting.count)
+        json.member("queued", state.queued.count)
+        json.member("why_queued", state.queued.isEmpty ? nil : device.settings.reasonQueued().rawValue)
+    }
+
+    /// Writes the position of an event and when it happened, or `null`.
+    private func write(_ key: String, _ position: Position?, to json: inout JSONWriter) throws {
+        guard let position, let event = try log.event(at: position) else { return json.member(key, .start) }
+        json.object(key) { json in
+            json.member("position", position.rawValue)
+            json.member("at", event.occurredAt)
+        }
+    }
+
+    // MARK: - Actions
+
+    /// The device that the path or the body names, and the body's other fields; without a name in the body an empty
+    /// body is an object without members.
+    private static func deviceFields(_ request: APIRequest) throws -> (device: String, fields: Fields) {
+        try request.refuseConditions()
+        guard let device = request.parameters["device"] else {
+            let fields = try Fields(request)
+            return (try fields.device() ?? DeviceStorage.defaultDevice, fields)
+        }
+        try Query(request).end()
+        let fields = try Fields(request, mayBeEmpty: true)
+        return (try Identifiers.device(device), fields)
+    }
+
+    /// Where it comes from: the app, at the caller's `time`.
+    static func deviceContext(_ fields: Fields) throws -> EventContext {
+        EventContext(source: .app, occurredAt: try fields.time("time"), process: DeviceStorage.app)
+    }
+
+    func leave(_ request: APIRequest) async throws -> APIAnswer {
+        let (device, fields) = try Self.deviceFields(request)
+        let context = try Self.deviceContext(fields)
+        guard try knownDevice(request).lastLaunch != nil else {
+            throw APIProblem.invalid(
+                "device", "was never launched, so the app cannot leave", remedy: "Launch the app on it first.")
+        }
+        let position = try await store.perform { log in try log.leave(device: device, context: context) }
+        return try APIAnswer.ok { json in
+            json.member("position", position ?? .start)
+            json.member("device", device)
+            json.member("left", position != nil)
+            json.member("session_timeout_s", Int(try log.deviceState(device).settings.sessionTimeout))
+        }
+    }
+
+    func send(_ request: APIRequest) async throws -> APIAnswer {
+        let (device, fields) = try Self.deviceFields(request)
+        let isRequested = try fields.optionalFlag("requested") ?? true
+        let context = try Self.deviceContext(fields)
+        _ = try knownDevice(request)
+        let positions = try await store.perform { log in try log.send(device, isRequested: isRequested, context) }
+        return try answer(on: device, positions.last, sent: positions)
+    }
+
+    func changeSettings(_ request: APIRequest) async throws -> APIAnswer {
+        let (device, fields) = try Self.deviceFields(request)
+        let change = try Self.settingsChange(fields)
+        let context = try Self.deviceContext(fields)
+        let isNew = try log.device(device) == nil
+        let (receipt, sent) = try await store.perform { log in
+            let before = try log.lastPosition()
+            return (try log.change(change, of: device, context: context), try log.sent(on: device, after: before))
+        }
+        return try answer(on: device, receipt.places.isEmpty ? nil : receipt.last, sent: sent) { json in
+            json.member("changed", !receipt.places.isEmpty)
+            json.member("new_device", isNew)
+            EventJSON.write(try log.deviceState(device).settings, to: &json)
+        }
+    }
+
+    func logOut(_ request: APIRequest) async throws -> APIAnswer {
+        try await forget(request) { try $0.logOut(device: $1, context: $2) }
+    }
+
+    func wipe(_ request: APIRequest) async throws -> APIAnswer {
+        try await forget(request) { try $0.wipe(device: $1, context: $2) }
+    }
+
+    private func forget(
+        _ request: APIRequest, _ work: @escaping @Sendable (EventLog, String, EventContext) throws -> AppendReceipt
+    ) async throws -> APIAnswer {
+        let (device, fields) = try Self.deviceFields(request)
+        let context = try Self.deviceContext(fields)
+        let previous = try knownDevice(request).user.flatMap { try log.find($0) }
+        let receipt = try await store.perform { log in try work(log, device, context) }
+        let discarded = try log.discarded(by: receipt)
+        return try answer(on: device, receipt.places.isEmpty ? nil : receipt.last, sent: []) { json in
+            json.member("changed", !receipt.places.isEmpty)
+            json.member("previous", previous)
+            json.array("discarded", discarded) { $0.value($1.rawValue) }
+            json.member("sdk_enabled", try log.deviceState(device).settings.isSDKEnabled)
+        }
+    }
+
+    /// The answer of an action that may send: what was sent, and what stays in the queue and why.
+    private func answer(
+        on device: String, _ position: Position?, sent: [Position],
+        _ more: (inout JSONWriter) throws -> Void = { _ in }
+    ) throws -> APIAnswer {
+        var events = EventJSON(log: log)
+        let state = try log.deviceState(device)
+        return try APIAnswer.ok { json in
+            json.member("position", position ?? .start)
+            json.member("device", device)
+            try more(&json)
+            try events.writeSent(sent, to: &json)
+            json.member("queued", state.queued.count)
+            if !state.queued.isEmpty {
+                let why = state.settings.reasonQueued()
+                json.member("why", why.rawValue)
+                json.member("reason", why.words)
+            }
+            json.member("waiting", state.waiting.count)
+        }
+    }
+
+    // MARK: - Settings
+
+    private static func settingsChange(_ fields: Fields) throws -> SettingsChange {
+        var change = SettingsChange()
+        change.isOnline = try fields.optionalFlag("online")
+        change.isSDKEnabled = try fields.optionalFlag("sdk_enabled")
+        if let policy = try fields.text("request_policy") {
+            switch policy {
+            case "automatic": change.requestPolicy = .automatic
+            case "manual": change.requestPolicy = .manual
+            default: throw APIProblem.invalid("request_policy", "must be automatic or manual")
+            }
+        }
+        change.flushInterval = try seconds(fields, "flush_interval_s", from: 0)
+        change.sessionTimeout = try seconds(fields, "session_timeout_s", from: 1)
+        change.withoutAppGroup = try targets(fields, "without_app_groups")
+        change.withAppGroup = try targets(fields, "with_app_groups")
+        return change
+    }
+
+    private static func seconds(_ fields: Fields, _ name: Name, from least: UInt32) throws -> UInt32? {
+        guard let value = try fields.integer(name) else { return nil }
+        guard let seconds = UInt32(exactly: value), seconds >= least else {
+            throw APIProblem.invalid(name.text, "must be a whole number of seconds, \(least) to \(UInt32.max)")
+        }
+        return seconds
+    }
+
+    private static func targets(_ fields: Fields, _ name: Name) throws -> [DeviceSettings.MissingAppGroup] {
+        try (fields.array(name) ?? []).map { element in
+            guard case .object(let members) = element, members.count == 2,
+                case .string(let process) = element["process"],
+                case .string(let group) = element["app_group"]
+            else { throw APIProblem.invalid(name.text, "must list objects with `process` and `app_group`") }
+            return .init(process: Name(process), group: Name(group))
+        }
+    }
+
+    // MARK: - Users
+
+    func changeUser(_ request: APIRequest) async throws -> APIAnswer {
+        let (device, fields) = try Self.deviceFields(request)
+        let id = try Identifiers.user(fields.requiredText("user"))
+        let context = try Self.deviceContext(fields)
+        let previous = try log.device(device)?.user.flatMap { try log.find($0) }
+        let (receipt, sent) = try await store.perform { log in
+            let before = try log.lastPosition()
+            if try log.isOutdated(id) { _ = try log.commit(.release(id)) }
+            let receipt = try log.changeUser(device: device, to: log.writtenID(id), context: context)
+            return (receipt, try log.sent(on: device, after: before))
+        }
+        let user = try log.device(device)?.user.flatMap { try log.find($0) } ?? log.user(meantBy: id)
+        let state = try log.deviceState(device)
+        var events = EventJSON(log: log)
+        return try APIAnswer.ok(version: user?.version) { json in
+            json.member("position", receipt.places.isEmpty ? .start : receipt.last)
+            json.member("version", user?.version.rawValue ?? 0)
+            json.member("device", device)
+            json.member("user", user)
+            json.member("previous", previous)
+            json.member("merged", try log.events(of: receipt).contains { $0.event.kind == .usersMerged })
+            json.member("events", receipt.places.count)
+            json.member("changed", !receipt.places.isEmpty)
+            json.member("created", receipt.createdUser)
+            try events.writeSent(sent, to: &json)
+            json.member("waiting", state.waiting.count)
+            json.member("queued", state.queued.count)
+        }
+    }
+
+    // MARK: - Launches
+
+    /// What a launch is told.
+    private struct LaunchOrder {
+        var device: String
+        var kind: LaunchKind
+        var kinds: Set<PendingKind>
+        var step: LaunchStep?
+    }
+
+    func launch(_ request: APIRequest) async throws -> APIAnswer {
+        let (device, fields) = try Self.deviceFields(request)
+        let order = LaunchOrder(
+            device: device, kind: try Self.launchKind(fields), kinds: try Self.flushedKinds(fields),
+            step: try Self.launchStep(fields))
+        let context = try Self.deviceContext(fields)
+        let isNew = try log.device(order.device) == nil
+        let report = try await store.perform { log in
+            try log.launch(
+                device: order.device, kind: order.kind, flushing: order.kinds, dyingAfter: order.step, context: context)
+        }
+        return try answer(report, order, isNew: isNew)
+    }
+
+    private static func launchKind(_ fields: Fields) throws -> LaunchKind {
+        guard let name = try fields.text("kind") else { return .cold }
+        guard let kind = LaunchKind.allCases.first(where: { $0.name == name }) else {
+            throw APIProblem.invalid("kind", "must be cold, background or return")
+        }
+        return kind
+    }
+
+    private static func launchStep(_ fields: Fields) throws -> LaunchStep? {
+        guard let name = try fields.text("die_after") else { return nil }
+        guard let step = LaunchStep(rawValue: name) else {
+            throw APIProblem.invalid("die_after", "must be launched or handed")
+        }
+        return step
+    }
+
+    private static func flushedKinds(_ fields: Fields) throws -> Set<PendingKind> {
+        guard let only = try fields.array("only") else { return PendingKind.all }
+        let kinds = try only.map { value in
+            guard case .string(let word) = value, let kind = PendingKind.allCases.first(where: { $0.word == word })
+            else {
+                throw APIProblem.invalid("only", "must list events, attributes or user-attributes")
+            }
+            return kind
+        }
+        guard !kinds.isEmpty else { throw APIProblem.invalid("only", "must not be empty") }
+        return Set(kinds)
+    }
+
+    private func answer(_ report: LaunchReport, _ order: LaunchOrder, isNew: Bool) throws -> APIAnswer {
+        var events = EventJSON(log: log)
+        let user = try report.user.flatMap { try log.find($0) }
+        let settings = try log.deviceState(order.device).settings
+        let why = settings.reasonQueued(died: order.step == .handed)
+        let flushed = try outcomes(report.flushed, why)
+        let finished = try outcomes(report.finished, why)
+        return try APIAnswer.ok { json in
+            json.member("position", report.position.rawValue)
+            json.member("device", order.device)
+            json.member("new_device", isNew)
+            json.member("user", user)
+            try json.array("flushed", flushed.filter { $0.state.why == nil }) {
+                try events.write($1.item, $1.state, to: &$0)
+            }
+            try json.array("finished", finished) { try events.write($1.item, $1.state, to: &$0) }
+            try events.writeSent(report.sent, to: &json)
+            try json.array("queued", flushed.filter { $0.state.why != nil }) {
+                try events.write($1.item, $1.state, to: &$0)
+            }
+            try json.array("left", try log.pending(on: order.device)) { json, item in
+                try events.write(item.event, Self.left(item, report, order, settings), to: &json)
+            }
+        }
+    }
+
+    /// Why the launch left `item` where it is.
+    private static func left(
+        _ item: PendingSave, _ report: LaunchReport, _ order: LaunchOrder, _ settings: DeviceSettings
+    ) -> EventJSON.ItemState {
+        var state = EventJSON.ItemState(outcome: "left", reason: "the next launch flushes it")
+        if let hidden = settings.reasonHidden(item.storage) {
+            state.reason = hidden
+        } else if item.event.position > report.position {
+            state.reason = "saved during the launch: the next one flushes it"
+        } else if order.step == .launched {
+            state.reason = "the app died before it was handed to the SDK: the next launch flushes it"
+            state.why = .died
+        } else if !order.kinds.contains(item.kind) {
+            state.reason = "not among the kinds that this launch was told to flush"
+        } else if !settings.isSDKEnabled {
+            state.reason = "the SDK is disabled and takes nothing"
+            state.why = .disabled
+        }
+        return state
+    }
+
+    /// What the `pendingFlushed` events at `positions` decided about each item that they name, in the order in which it
+    /// took effect. What they only handed to the SDK is queued, for the reason `why`.
+    private func outcomes(
+        _ positions: [Position], _ why: QueueReason
+    ) throws -> [(item: Position, state: EventJSON.ItemState)] {
+        var outcomes: [(item: Position, state: EventJSON.ItemState)] = []
+        for position in positions {
+            guard let event = try log.event(at: position), case .pendingFlushed(let flush) = event.event else {
+                continue
+            }
+            let taken =
+                flush.isQueued
+                ? EventJSON.ItemState(outcome: "queued", why: why, decision: event)
+                : EventJSON.ItemState(outcome: "flushed", decision: event)
+            outcomes += flush.flushed.map { ($0, taken) }
+            outcomes += flush.rejected.map {
+                ($0.position, EventJSON.ItemState(outcome: "rejected", reason: $0.reason, decision: event))
+            }
+        }
+        return outcomes
+    }
+}
+
+extension EventLog {
+    /// Positions of the items that `receipt`'s events gave up, ascending.
+    func discarded(by receipt: AppendReceipt) throws -> [Position] {
+        let discarded = try events(of: receipt).flatMap { event in
+            if case .pendingDiscarded(let discard) = event.event { discard.positions } else { [Position]() }
+        }
+        return discarded.sorted()
+    }
+
+    /// Positions of the events after `position` by which the SDK on `device` sent something.
+    fileprivate func sent(on device: String, after position: Position) throws -> [Position] {
+        var sent: [Position] = []
+        var next = position.next
+        while true {
+            let page = try events(from: next, limit: 1_000, where: EventFilter(kinds: [.dataSent]))
+            sent += page.events.filter { $0.context.device.map { $0.utf8.elementsEqual(device.utf8) } ?? false }
+                .map(\.position)
+            if page.scanned >= page.last { return sent }
+            next = page.scanned.next
+        }
+    }
+}
+
+extension PendingKind {
+    /// How a launch is told of the list, and tells of it.
+    package var word: String {
+        switch self {
+        case .customEvents: "events"
+        case .customAttributes: "attributes"
+        case .userAttributes: "user-attributes"
+        }
+    }
+}

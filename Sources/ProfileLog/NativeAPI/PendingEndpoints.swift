@@ -1,0 +1,327 @@
+internal import ProfileLogRequests
+
+/// What waits on devices, for a launch or to be sent.
+struct PendingEndpoints {
+    let store: RequestStore
+
+    private var log: EventLog { store.log }
+
+    private static let mostPendingItems = 100_000
+
+    /// What waits on one device, as far as it is asked for.
+    private struct Waiting {
+        var device: DeviceInfo
+        var items: [PendingSave]
+        var queue: [RecordedEvent]
+        var times: WaitingTimes
+    }
+
+    func pending(_ request: APIRequest) throws -> APIAnswer {
+        var query = Query(request)
+        let device = try query.device()
+        let user = try query.user()
+        let storage = try query.text("storage").map(Self.storage)
+        let limit = try query.limit(standard: 10_000, most: Self.mostPendingItems)
+        try query.end()
+        let number = try user.map { try log.knownUser(meantBy: $0).number }
+        let devices: [DeviceInfo]
+        if let device {
+            guard let info = try log.device(device) else { throw APIProblem.unknownDevice }
+            devices = [info]
+        } else {
+            devices = try log.devices()
+        }
+        let now = log.options.now()
+        var times = WaitingTimes(now: now)
+        var events = EventJSON(log: log)
+        var (total, queued, listed) = (0, 0, 0)
+        return try APIAnswer.ok { json in
+            json.key("devices")
+            json.beginArray()
+            for info in devices {
+                var waiting = try waiting(on: info, number, storage, now: now, &times)
+                total += waiting.items.count
+                queued += waiting.queue.count
+                if waiting.items.isEmpty, waiting.queue.isEmpty, device == nil { continue }
+                waiting.items = Array(waiting.items.prefix(limit - listed))
+                listed += waiting.items.count
+                waiting.queue = Array(waiting.queue.prefix(limit - listed))
+                listed += waiting.queue.count
+                try write(waiting, now: now, &events, to: &json)
+            }
+            json.endArray()
+            json.member("total", total)
+            json.member("queued", queued)
+            json.member("listed", listed)
+            times.write(to: &json)
+        }
+    }
+
+    private func waiting(
+        on device: DeviceInfo, _ user: UserNumber?, _ storage: DeviceStorage?, now: Timestamp,
+        _ times: inout WaitingTimes
+    ) throws -> Waiting {
+        func isWanted(_ event: RecordedEvent) throws -> Bool {
+            try user.map { try log.survivor(of: event.user) == $0 } ?? true
+                && storage.map { $0 == event.context.storage } ?? true
+        }
+        let items = try log.pending(on: device.device).filter { try isWanted($0.event) }
+        let queue = try log.queue(on: device.device).filter(isWanted)
+        times.add(items, queue)
+        var own = WaitingTimes(now: now)
+        own.add(items, queue)
+        return Waiting(device: device, items: items, queue: queue, times: own)
+    }
+
+    private func write(
+        _ waiting: Waiting, now: Timestamp, _ events: inout EventJSON, to json: inout JSONWriter
+    ) throws {
+        let device = waiting.device
+        try json.object { json in
+            json.member("device", device.device)
+            json.member("user", try device.user.flatMap { try log.find($0) })
+            json.member("last_launch", device.lastLaunch ?? .start)
+            json.member("sdk_enabled", device.settings.isSDKEnabled)
+            try json.storages(of: waiting.items, on: device) { json, items in
+                try json.object("kinds") { json in
+                    for kind in PendingKind.allCases {
+                        try json.array(kind.key, items.filter { $0.kind == kind }) { json, item in
+                            try Self.write(item.event, now: now, nil, &events, to: &json)
+                        }
+                    }
+                }
+            }
+            let why = device.settings.reasonQueued()
+            try json.array("queue", waiting.queue) { try Self.write($1, now: now, why, &events, to: &$0) }
+            waiting.times.write(to: &json)
+        }
+    }
+
+    private static func write(
+        _ item: RecordedEvent, now: Timestamp, _ why: QueueReason?, _ events: inout EventJSON,
+        to json: inout JSONWriter
+    ) throws {
+        try json.object { json in
+            try events.writeItem(item, to: &json)
+            json.member("age_s", item.seconds(until: now))
+            json.member("why", why?.rawValue)
+        }
+    }
+
+    /// A storage by its name in the answers: an app group, or `private:PROCESS`.
+    private static func storage(_ name: String) throws -> DeviceStorage {
+        guard name.hasPrefix("private:") else { return .appGroup(Name(name)) }
+        return .privateTo(process: Name(String(name.dropFirst("private:".count))))
+    }
+
+    // MARK: - Giving up
+
+    func discard(_ request: APIRequest) async throws -> APIAnswer {
+        try request.refuseConditions()
+        let fields = try Fields(request)
+        let device = try fields.device() ?? DeviceStorage.defaultDevice
+        let storage = try fields.text("storage").map(Self.storage)
+        let positions = try fields.array("positions").map { try $0.map(Self.position) }
+        let reason = try fields.requiredText("reason")
+        let actor = try fields.text("actor") ?? "api"
+        if storage != nil, positions != nil {
+            throw APIProblem.invalid("positions", "and `storage` exclude each other")
+        }
+        let selection = try await selection(on: device, storage: storage, positions: positions)
+        let receipt = try await store.commit(
+            PreparedAppend.discard(
+                device: device, selection, actor: actor, reason: reason, context: EventContext(source: .app)))
+        let discarded = try log.discarded(by: receipt)
+        return try APIAnswer.ok { json in
+            json.member("position", receipt.places.isEmpty ? .start : receipt.last)
+            json.member("device", device)
+            json.array("discarded", discarded) { $0.value($1.rawValue) }
+            json.member("events", receipt.places.count)
+            json.member("waiting", try log.pendingCount(on: device))
+        }
+    }
+
+    private func selection(
+        on device: String, storage: DeviceStorage?, positions: [Position]?
+    ) async throws -> PendingSelection {
+        guard try log.device(device) != nil else { throw APIProblem.unknownDevice }
+        guard let positions else { return storage.map { .storage($0) } ?? .all }
+        let waiting = Set(try log.pending(on: device).map(\.event.position))
+        if let wrong = positions.first(where: { !waiting.contains($0) }) {
+            throw APIProblem.invalid(
+                "positions", "has \(wrong.rawValue), which does not wait on this device",
+                remedy: "Look at what is pending, and name positions of it.")
+        }
+        return .positions(Set(positions))
+    }
+
+    private static func position(_ value: AttributeValue) throws -> Position {
+        guard case .int(let position) = value, position > 0 else {
+            throw APIProblem.invalid("positions", "must list positions of the log")
+        }
+        return Position(rawValue: UInt64(position))
+    }
+
+    // MARK: - What was refused, and its repair
+
+    private static let mostRejected = 10_000
+
+    func rejected(_ request: APIRequest) throws -> APIAnswer {
+        var query = Query(request)
+        let id = try query.user()
+        let withRepaired = try query.flag("repaired")
+        let after = try query.number("after", 0...UInt64.max, standard: 0)
+        let limit = try query.limit(standard: 1_000, most: Self.mostRejected)
+        try query.end()
+        let number = try id.map { try log.knownUser(meantBy: $0).number }
+        let saved = try log.rejected(of: number, isOpen: !withRepaired).map(Refused.item)
+        let leftOut = try log.leftOut(of: number).map(Refused.object)
+        let all = (saved + leftOut).enumerated().filter { $1.position.rawValue > after }
+            .sorted { ($0.element.position, $0.offset) < ($1.element.position, $1.offset) }.map(\.element)
+        // What one event of the log says stays on one page.
+        let cut = all.dropFirst(limit).firstIndex { $0.position != all[limit - 1].position } ?? all.count
+        var events = EventJSON(log: log)
+        return try APIAnswer.ok { json in
+            try json.objects("rejected", all[..<cut]) { json, refused in
+                switch refused {
+                case .item(let item): try Self.write(item, &events, to: &json)
+                case .object(let object): try Self.write(object, &events, to: &json)
+                }
+            }
+            json.member("total", saved.count + leftOut.count)
+            json.member("last", cut == 0 ? after : all[cut - 1].position.rawValue)
+            json.member("more", cut < all.count)
+        }
+    }
+
+    /// Something that was not taken, at the position of the event that says so.
+    private enum Refused {
+        case item(RejectedItem)
+        case object(LeftOutObject)
+
+        var position: Position {
+            switch self {
+            case .item(let item): item.flush
+            case .object(let object): object.position
+            }
+        }
+    }
+
+    private static func write(_ rejected: RejectedItem, _ events: inout EventJSON, to json: inout JSONWriter) throws {
+        try events.writeItem(rejected.item, to: &json)
+        json.member("device", rejected.item.context.device)
+        json.member("reason", rejected.reason)
+        json.member("flush", rejected.flush.rawValue)
+        json.member("repaired_by", rejected.repairedBy ?? .start)
+    }
+
+    private static func write(_ object: LeftOutObject, _ events: inout EventJSON, to json: inout JSONWriter) throws {
+        json.member("position", object.position.rawValue)
+        json.member("kind", EventKind.objectsLeftOut.name)
+        json.member("user", try events.id(of: object.user).map(AttributeValue.string) ?? .null)
+        json.member("recorded_at", object.recordedAt)
+        json.leftOut(object.what)
+    }
+
+    func retry(_ request: APIRequest) async throws -> APIAnswer {
+        try request.refuseConditions()
+        let fields = try Fields(request)
+        guard let number = try fields.integer("position") else { throw APIProblem.invalid("position", "is missing") }
+        guard number > 0 else { throw APIProblem.invalid("position", "must be a position of the log") }
+        let position = Position(rawValue: UInt64(number))
+        let item = try log.event(at: position)
+        guard let item, item.event.kind.isSaved else {
+            throw APIProblem.invalid(
+                "position", "is not that of a saved item", remedy: "`profilecli rejected` lists those to be repaired.")
+        }
+        guard case .rejected = try log.outcome(of: position) else {
+            throw APIProblem.invalid(
+                "position", "is that of an item that is not rejected",
+                remedy: "`profilecli rejected` lists those to be repaired.")
+        }
+        let correction = try Self.correction(of: item.event, fields)
+        let process = item.context.process ?? DeviceStorage.app
+        let source: EventSource = process == DeviceStorage.app ? .app : .extension
+        let receipt: AppendReceipt
+        do {
+            receipt = try await store.perform { log in try log.retry(position, with: correction, source: source) }
+        } catch AppendError.keyReused(let repair) {
+            throw APIProblem(
+                status: 409, code: "already_repaired",
+                error: "The item was repaired before, with other content, by the one at position \(repair.rawValue).",
+                remedy: "If that one is rejected too, retry it.", place: "position",
+                facts: [("actual", repair.rawValue)])
+        }
+        return try WriteEndpoints(store: store).answer(
+            to: receipt, savedOn: item.context.device, requested: item.context.storage
+        ) { json in
+            json.member("replaces", position.rawValue)
+            json.member("device", item.context.device ?? DeviceStorage.defaultDevice)
+        }
+    }
+
+    /// `saved` with what the fields correct; nil if they correct nothing. What is left out stays as it was saved.
+    private static func correction(of saved: ProfileEvent, _ fields: Fields) throws -> ProfileEvent? {
+        let (event, attributes, userAttribute) = (
+            names(WriteKind.event), names(WriteKind.attributes), names(WriteKind.userAttribute)
+        )
+        let own =
+            switch saved {
+            case .customEventSaved: event
+            case .customAttributesSaved: attributes
+            default: userAttribute
+            }
+        /// `null` is missing, but as the value of a user attribute, which it unsets.
+        func isGiven(_ name: Name) -> Bool {
+            guard let value = fields.value(name) else { return false }
+            return value != .null || name == "value" && own == userAttribute
+        }
+        let others = event.union(attributes).union(userAttribute).subtracting(own)
+        if let other = others.sorted().first(where: isGiven) {
+            throw APIProblem.invalid(
+                other.text, "corrects no \(saved.kind.name)",
+                remedy: "It has the fields \(own.sorted().map(\.text).joined(separator: ", ")).")
+        }
+        guard own.contains(where: isGiven) else { return nil }
+        switch saved {
+        case .customEventSaved(var event):
+            if let name = try fields.text("name") { event.name = Name(name) }
+            if isGiven("properties") { event.properties = try fields.properties() }
+            return .customEventSaved(event)
+        case .customAttributesSaved:
+            let steps = try fields.attributeChanges()
+            guard steps.count == 1 else {
+                throw APIProblem.invalid("attributes", "must have one operation for each attribute")
+            }
+            return .customAttributesSaved(steps[0])
+        case .userAttributeSaved(var change):
+            if let name = try fields.text("attribute") {
+                guard let attribute = StandardAttribute(name: name) else { throw APIProblem.unknownAttribute(name) }
+                change.attribute = attribute
+            }
+            if let value = fields.value("value") {
+                change.value = try APIProblem.at("value") { try JSONValues.value(value) }
+            }
+            return .userAttributeSaved(try UserAttributeChange(change.attribute, requested: change.value))
+        default: return nil
+        }
+    }
+
+    private static func names(_ inputs: [EndpointInput]) -> Set<Name> { Set(inputs.map { Name($0.name) }) }
+}
+
+extension JSONWriter {
+    /// The member `storages`: the items by where they lie, with whether the app sees it.
+    mutating func storages(
+        of items: [PendingSave], on device: DeviceInfo,
+        _ write: (inout JSONWriter, [PendingSave]) throws -> Void
+    ) rethrows {
+        let groups = Dictionary(grouping: items, by: \.storage).sorted { Name($0.key.name) < Name($1.key.name) }
+        try objects("storages", groups) { json, group in
+            json.member("storage", group.key.name)
+            json.member("visible_to_app", device.settings.appSees(group.key))
+            json.member("hidden_because", device.settings.reasonHidden(group.key))
+            try write(&json, group.value)
+        }
+    }
+}

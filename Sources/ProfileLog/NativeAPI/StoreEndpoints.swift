@@ -1,0 +1,106 @@
+internal import ProfileLogRequests
+
+/// What the whole store holds, and the erasure of a person.
+struct StoreEndpoints {
+    let store: RequestStore
+    let onErasure: @Sendable () -> Void
+
+    private var log: EventLog { store.log }
+
+    private static let mostUsers = 10_000
+
+    func users(_ request: APIRequest) throws -> APIAnswer {
+        var query = Query(request)
+        let after = UserNumber(rawValue: try query.number("after", 0 ... .max - 1, standard: 0))
+        let limit = try query.limit(standard: 100, most: Self.mostUsers)
+        try query.end()
+        let users = try log.users(after: after, limit: limit)
+        let total = try log.userCount()
+        return try APIAnswer.ok { json in
+            try json.objects("users", users) { json, user in
+                json.member("number", user.number.rawValue)
+                json.member("id", user.id.description)
+                json.member("braze_id", user.brazeID)
+                json.array("ids", user.ids) { $0.value($1.description) }
+                json.member("version", user.version.rawValue)
+                json.member("created", user.created)
+                if user.isErased { json.member("erased", true) }
+                let survivor = try log.survivor(of: user.number)
+                if survivor != user.number {
+                    json.member("merged_into", survivor.rawValue)
+                }
+            }
+            json.member("total", total)
+            json.member("more", users.last.map { $0.number.rawValue < total } ?? false)
+        }
+    }
+
+    func stats(_ request: APIRequest) throws -> APIAnswer {
+        try Query(request).end()
+        let statistics = try log.statistics()
+        var times = WaitingTimes(now: log.options.now())
+        for device in try log.devices() {
+            times.add(try log.pending(on: device.device), try log.queue(on: device.device))
+        }
+        let rejected = try log.rejected(isOpen: false)
+        let jump = try log.clockJump()
+        return APIAnswer.ok { json in
+            json.member("store", Hexadecimal.text(log.storeID))
+            json.member("events", statistics.extent.lastPosition.rawValue)
+            json.member("last_position", statistics.extent.lastPosition.rawValue)
+            json.member("users", statistics.extent.users)
+            json.member("devices", statistics.devices)
+            json.member("file_bytes", statistics.extent.usedBytes)
+            json.member("indexed_position", statistics.extent.indexed.rawValue)
+            json.object("rows") { json in
+                for table in statistics.tables {
+                    json.member(table.name, table.rows)
+                }
+            }
+            json.object("pending") { json in
+                json.member("total", statistics.pending.values.reduce(0, +))
+                json.member("devices", statistics.devicesWithPending)
+                for kind in PendingKind.allCases {
+                    json.member(kind.key, statistics.pending[kind] ?? 0)
+                }
+                times.write(to: &json)
+            }
+            json.member("queued", statistics.queued)
+            json.object("rejected") { json in
+                json.member("open", rejected.count { $0.repairedBy == nil })
+                json.member("repaired", rejected.count { $0.repairedBy != nil })
+            }
+            if let jump {
+                json.object("clock_ahead") { json in
+                    json.member("position", jump.position)
+                    json.member("recorded_at", jump.recordedAt.rfc3339())
+                    json.member("seconds", Int(jump.seconds))
+                }
+            }
+        }
+    }
+
+    /// A person is taken out of the log, for ever.
+    func erase(_ request: APIRequest) async throws -> APIAnswer {
+        try request.refuseConditions()
+        let fields = try Fields(request)
+        let user = try Identifiers.user(fields.requiredText("user"))
+        let reason = try fields.requiredText("reason")
+        let actor = try fields.text("actor") ?? "api"
+        for (place, text) in [("reason", reason), ("actor", actor)] where text.isEmpty || text.utf8.count > 1024 {
+            throw APIProblem.invalid(place, "must have 1 to 1024 bytes")
+        }
+        let erasure = try await store.performSlowly { log in
+            try log.erase([user], actor: actor, reason: reason, source: .rest)
+        }
+        guard let position = erasure.position, let number = erasure.users.first else {
+            throw APIProblem.unknownUser(user)
+        }
+        onErasure()
+        return APIAnswer.ok { json in
+            json.member("position", position.rawValue)
+            json.member("user_number", number.rawValue)
+            json.member("events", erasure.events)
+        }
+    }
+}

@@ -1,0 +1,133 @@
+internal import ProfileLogRequests
+
+/// Something that can be saved or logged: an endpoint below `/v1`, and a kind of items of a batch.
+struct WriteKind: Sendable {
+    /// As in the path and in the member `kind` of an item.
+    let name: String
+    let summary: String
+    /// The fields that say what is saved or logged.
+    let content: [EndpointInput]
+    /// What they say.
+    let events: @Sendable (Fields) throws -> [ProfileEvent]
+
+    static let all = [
+        WriteKind(name: "save/event", summary: "save a custom event on a device", content: event) {
+            [.customEventSaved(try $0.customEvent())]
+        },
+        WriteKind(name: "save/attributes", summary: "save custom attributes on a device", content: attributes) {
+            try $0.attributeChanges().map { .customAttributesSaved($0) }
+        },
+        WriteKind(name: "save/user-attribute", summary: "save a user attribute on a device", content: userAttribute) {
+            [.userAttributeSaved(try $0.userAttributeChange(isImported: $0.flag("imported")))]
+        },
+        WriteKind(name: "log/event", summary: "log a custom event, effective at once", content: event) {
+            [.customEventLogged(try $0.customEvent())]
+        },
+        WriteKind(name: "log/attributes", summary: "change custom attributes at once", content: attributes) {
+            try $0.attributeChanges().map { .customAttributesChanged($0) }
+        },
+        WriteKind(name: "log/user-attribute", summary: "change a user attribute at once", content: userAttribute) {
+            [.userAttributesChanged([try $0.userAttributeChange()])]
+        },
+        WriteKind(
+            name: "log/purchase", summary: "log a purchase, effective at once",
+            content: [
+                .required("product"), .required("currency"), .required("price", .number), .init("quantity", .integer),
+                .init("properties", .object),
+            ]
+        ) { [.purchaseLogged(try $0.purchase())] },
+    ]
+
+    static let event: [EndpointInput] = [.required("name"), .init("properties", .object)]
+    static let attributes: [EndpointInput] = [.required("attributes", .object), .init("_merge_objects", .boolean)]
+    static let userAttribute: [EndpointInput] = [.required("attribute"), .required("value", .any)]
+
+    /// Whether it waits on a device for a launch; else it is effective at once.
+    var isSaved: Bool { name.hasPrefix("save/") }
+
+    /// All fields of a request.
+    var inputs: [EndpointInput] {
+        let common: [EndpointInput] = [
+            .init("user"), .init("time"), .init("device"), .init("process"), .init("key"), .init("expect", .any),
+        ]
+        let own: [EndpointInput] =
+            isSaved
+            ? [.init("app_group"), .init("private", .boolean), .init("item"), .init("imported", .boolean)]
+            : [.init("source")]
+        return common + own + content
+    }
+}
+
+// MARK: - What is saved or logged
+
+extension Fields {
+    func customEvent() throws -> CustomEvent {
+        CustomEvent(name: Name(try requiredText("name")), properties: try properties())
+    }
+
+    func properties() throws -> [AttributeValue.Member]? {
+        try object("properties").map { properties in
+            try properties.map { property in
+                .init(
+                    property.key,
+                    try APIProblem.at("properties.\(property.key.text)") { try JSONValues.value(property.value) })
+            }
+        }
+    }
+
+    /// The changes that `attributes` asks for, as lists that become events one after the other: each attribute is in a
+    /// list once.
+    func attributeChanges() throws -> [[AttributeChange]] {
+        guard let attributes = try object("attributes") else {
+            throw APIProblem.invalid("attributes", "is missing")
+        }
+        var merging = try flag("_merge_objects")
+        for member in attributes where member.key == JSONOperations.mergeObjects {
+            guard case .bool(let flag) = member.value else {
+                throw APIProblem.invalid(member.key.text, "must be true or false")
+            }
+            merging = merging || flag
+        }
+        var steps: [[AttributeChange]] = []
+        for member in attributes where member.key != JSONOperations.mergeObjects {
+            let operations = try APIProblem.at("attributes.\(member.key.text)") {
+                try JSONOperations.operations(member.value, merging: merging)
+            }
+            for (step, operation) in operations.enumerated() {
+                if step == steps.count { steps.append([]) }
+                steps[step].append(AttributeChange(member.key, operation))
+            }
+        }
+        guard !steps.isEmpty else { throw APIProblem.invalid("attributes", "must not be empty") }
+        return steps
+    }
+
+    /// - Parameter isImported: whether a real device had saved it: then it is stored as it is.
+    func userAttributeChange(isImported: Bool = false) throws -> UserAttributeChange {
+        let name = try requiredText("attribute")
+        guard let attribute = StandardAttribute(name: name) else { throw APIProblem.unknownAttribute(name) }
+        guard let value = value("value") else {
+            throw APIProblem.invalid("value", "is missing", remedy: "Send null to unset the attribute.")
+        }
+        let read = try APIProblem.at("value") { try JSONValues.value(value) }
+        return try isImported
+            ? UserAttributeChange(attribute, read) : UserAttributeChange(attribute, requested: read)
+    }
+
+    func purchase() throws -> Purchase {
+        let product = Name(try requiredText("product"))
+        let currency = try requiredText("currency")
+        guard CurrencyCodes.all.contains(currency) else {
+            throw APIProblem.invalid("currency", "must be a currency of ISO 4217, in three capital letters")
+        }
+        guard let price = try number("price") else { throw APIProblem.invalid("price", "is missing") }
+        guard let quantity = UInt32(exactly: try integer("quantity") ?? 1) else {
+            throw APIProblem.invalid("quantity", "must be from 1 to 100")
+        }
+        guard Purchase.holdsRevenue(price, times: quantity) else {
+            throw APIProblem.invalid("price", "is too large to be added up")
+        }
+        return Purchase(
+            product: product, currency: currency, price: price, quantity: quantity, properties: try properties())
+    }
+}
