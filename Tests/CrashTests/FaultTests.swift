@@ -4,7 +4,7 @@ import Testing
 
 /// The same short script of commits, with the Nth write or sync call on the data file failing or being the process's
 /// last, for every N: from the creation of the store through appends, launches and an index flush. The short form takes
-/// every fifth N, and each kind of fault begins at another one.
+/// every seventh N, and each of the seven kinds of fault begins at another one.
 @Suite("A fault at any write or sync loses nothing and claims nothing false")
 struct FaultTests {
     enum Fault: String, CaseIterable, CustomTestStringConvertible {
@@ -24,7 +24,7 @@ struct FaultTests {
         // The script makes at least so many calls, or it tests too little.
         #expect(report.calls >= 60)
         // Each fault but the kills must have been felt by an append, and by what came after it.
-        #expect(report.felt > Thoroughness.count(short: 4, full: 20))
+        #expect(report.felt > Thoroughness.count(short: 2, full: 20))
     }
 
     @Test(
@@ -62,9 +62,9 @@ private struct FaultRun {
         // Which calls a run without a fault makes, and how many of them before the store is open.
         _ = try child("sound", shim.environment(["FAULT": "count", "FAULT_COUNT": scratch("calls")]))
         report.calls = scratch.lines("calls").count
-        let opening = try callsOfOpening()
-        let first = Thoroughness.count(short: FaultTests.Fault.allCases.firstIndex(of: fault) ?? 0, full: 0) % 5
-        for call in stride(from: first + 1, through: report.calls, by: Thoroughness.count(short: 5, full: 1)) {
+        let opening = try Self.callsOfOpening.get()
+        let first = Thoroughness.count(short: FaultTests.Fault.allCases.firstIndex(of: fault) ?? 0, full: 0)
+        for call in stride(from: first + 1, through: report.calls, by: Thoroughness.count(short: 7, full: 1)) {
             let store = "store-\(call)"
             do {
                 let problems = try runOne(call, store, isOpening: call <= opening, &report.felt)
@@ -173,14 +173,12 @@ private struct FaultRun {
         return (end, Answers(scratch.lines(said)))
     }
 
-    private func callsOfOpening() throws -> Int {
-        var opening = 0
-        for call in 1...20 {
-            let store = "opening-\(call)"
-            let (_, answers) = try child(store, shim.environment(["FAULT": "kill:\(call)"]))
-            if answers.wasOpened { break }
-            opening = call
+    /// How many calls come before the store is open.
+    private static let callsOfOpening = Result {
+        let run = try FaultRun(.kill)
+        let opened = try (1...20).first { call in
+            try run.child("opening-\(call)", run.shim.environment(["FAULT": "kill:\(call)"])).1.wasOpened
         }
-        return opening
+        return (opened ?? 21) - 1
     }
 }
