@@ -1,8 +1,8 @@
 internal import ArgumentParser
 internal import Foundation
 internal import ProfileLog
+internal import ProfileLogNativeAPI
 
-/// The program: an event log of user profiles at the terminal.
 @main
 struct ProfileCLI: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -58,30 +58,23 @@ struct ProfileCLI: AsyncParsableCommand {
         do {
             try await work()
         } catch is Output.ReaderHasGone {
-            endProcess(ExitStatus.done.rawValue)
         } catch let error as ExitCode {
             endProcess(error.rawValue)
         } catch  where isParserError(error) {
             Output.message(fullMessage(for: error))
             endProcess(exitCode(for: error).rawValue)
         } catch {
-            let failure = Failure(error)
-            report(failure)
-            endProcess(failure.status.rawValue)
+            end(by: Failure(error))
         }
+        endProcess(ExitStatus.done.rawValue)
     }
 
-    /// Runs the command that was typed, or prints what was asked of the argument parser: help, the version,
-    /// completions.
+    /// Runs the command that was typed, or prints the help, the version or completions.
     private static func work() async throws {
         do {
             let arguments = Array(CommandLine.arguments.dropFirst())
-            var command =
-                if let arranged = try TypedArguments.arranged(arguments) {
-                    try parseAsRoot(arranged)
-                } else {
-                    try WithoutSubcommand.parseAsRoot(arguments)
-                }
+            let arranged = try TypedArguments.arranged(arguments)
+            var command = try arranged.map { try parseAsRoot($0) } ?? WithoutSubcommand.parseAsRoot(arguments)
             if var command = command as? any AsyncParsableCommand {
                 try await command.run()
             } else {
@@ -99,11 +92,11 @@ struct ProfileCLI: AsyncParsableCommand {
             || String(reflecting: type(of: error)).hasPrefix("ArgumentParser.")
     }
 
-    private static func report(_ failure: Failure) {
-        let isStyled = Terminal.hasErrorColours
+    private static func end(by failure: Failure) -> Never {
         let (message, remedy) = (TypedPlace.completing(in: failure.message), TypedPlace.completing(in: failure.remedy))
-        Output.message(Style.red("Error: ", if: isStyled) + DisplayWidth.oneLine(message))
-        if !remedy.isEmpty { Output.message(DisplayWidth.oneLine(remedy)) }
+        Output.message(Style.red("Error: ", if: Terminal.hasErrorColours) + message.oneLine)
+        if !remedy.isEmpty { Output.message(remedy.oneLine) }
+        endProcess(failure.status.rawValue)
     }
 
     /// Swift repairs arguments that are not UTF-8, so another name than the typed one would be stored.
@@ -112,10 +105,10 @@ struct ProfileCLI: AsyncParsableCommand {
             guard let argument = CommandLine.unsafeArgv[index] else { continue }
             let bytes = UnsafeRawBufferPointer(start: argument, count: strlen(argument))
             if String(validating: bytes, as: UTF8.self) != nil { continue }
-            report(
-                Failure("Argument \(index) is not valid UTF-8.", remedy: "Set the terminal to UTF-8 and type it again.")
-            )
-            endProcess(ExitStatus.usage.rawValue)
+            end(
+                by: Failure(
+                    "Argument \(index) is not valid UTF-8.", remedy: "Set the terminal to UTF-8 and type it again.",
+                    status: .usage))
         }
     }
 }
@@ -153,3 +146,119 @@ extension CommandConfiguration {
 
 /// Ends the process at once. `ParsableCommand` has an `exit` of its own, which hides the system's.
 func endProcess(_ status: Int32) -> Never { exit(status) }
+
+/// What the program's exit status says. The numbers are a contract.
+enum ExitStatus: Int32 {
+    case done = 0
+    case failed = 1
+    /// The store is damaged, or `replay --verify` or `whatif --fail-on-difference` found a difference.
+    case damaged = 2
+    case usage = 64
+    case unwritable = 74
+    /// Another append came first, or the idempotency key has other content.
+    case conflict = 75
+    case interrupted = 130
+    case terminated = 143
+}
+
+/// Why a command failed: one sentence, the next step, and the exit status.
+struct Failure: Error {
+    var message: String
+    var remedy: String
+    var status: ExitStatus
+
+    init(_ message: String, remedy: String, status: ExitStatus = .failed) {
+        (self.message, self.remedy, self.status) = (message, remedy, status)
+    }
+
+    init(_ error: any Error) {
+        switch error {
+        case let error as Failure: self = error
+        case let error as Output.CannotWrite:
+            self.init("The output cannot be written: \(error.reason).", remedy: error.remedy, status: .unwritable)
+        case let error as AppendError: self.init(error.description, remedy: error.remedy, status: error.exitStatus)
+        case let error as StorageError:
+            self.init(error.description, remedy: error.remedy, status: error.isDamage ? .damaged : .failed)
+        case let error as ScratchFolder.Failure: self.init(error.description, remedy: error.remedy)
+        case let error as JSONError: self.init(error.description, remedy: "Correct it and run the command again.")
+        default:
+            self.init(
+                "The command failed for an unexpected reason.",
+                remedy: "Run `profilecli check`, and report what you did: \(type(of: error)).")
+        }
+    }
+}
+
+extension AppendError {
+    var exitStatus: ExitStatus {
+        switch self {
+        case .versionConflict, .conflict, .keyReused, .overloaded, .closed: .conflict
+        case .refused(let error) where error.isDamage: .damaged
+        case .invalid, .unknownUser, .unknownDevice, .pendingFull, .tooLarge, .refused, .outcomeUnknown: .failed
+        }
+    }
+}
+
+// MARK: - Refusals of the API
+
+extension Failure {
+    /// What a refusal of the API means to someone who typed a command.
+    init(_ problem: JSONObject, status: Int) {
+        let code = problem["code"].text ?? ""
+        // With the option in place of the request's field.
+        let typed = problem["place"].text.flatMap(Self.typedName).flatMap { typed in
+            problem["reason"].text.map { "\(typed) \($0)." }
+        }
+        self.init(
+            typed ?? problem["error"].text ?? "The request failed with status \(status).",
+            remedy: Self.typedRemedy(code, problem) ?? problem["remedy"].text ?? "Try again.",
+            status: Self.exitStatus(code))
+    }
+
+    /// A field that is invalid came from the command line: wrong usage.
+    private static func exitStatus(_ code: String) -> ExitStatus {
+        switch code {
+        case "invalid": .usage
+        case "damaged": .damaged
+        case "version_conflict", "key_reused", "overloaded", "busy", "closed": .conflict
+        default: .failed
+        }
+    }
+
+    /// What was typed for a field of a request; nil for a place that the API describes in words.
+    static func typedName(_ field: String) -> String? {
+        let parts = field.split(separator: ".", maxSplits: 1)
+        if parts.count == 2, parts[0] == "properties" { return "The property \(parts[1])" }
+        if parts.count == 2, parts[0] == "attributes" { return "The attribute \(parts[1])" }
+        return switch field {
+        case "user", "name", "attribute", "value", "product", "position": field.uppercased()
+        case "actor": "--by"
+        case "positions": "--position"
+        case "properties": "-p"
+        case "attributes": "KEY=VALUE"
+        case "time": "--at"
+        case "flush_interval_s": "--flush-interval"
+        case "session_timeout_s": "--session-timeout"
+        // Every other field is named after its option.
+        case let field where field.allSatisfy { $0.isLowercase || $0 == "_" }: option(field[...])
+        default: nil
+        }
+    }
+
+    static func option(_ field: Substring) -> String { "--" + field.replacing("_", with: "-") }
+
+    /// The next step where the API speaks of what a program sends; nil where its own words fit.
+    private static func typedRemedy(_ code: String, _ problem: JSONObject) -> String? {
+        switch code {
+        case "version_conflict":
+            "Look at the user again, decide again, and run the command with --expect \(problem["actual"].cell)."
+        case "key_reused": "Use a new --key for new content."
+        case "invalid_key": "Put a key of the service into the variable PROFILELOG_KEY; `profiled keys add` makes one."
+        case "too_large": "Split it into several commands."
+        case "disk_full": "Free some space and run the same command again, with the same --key if it had one."
+        case "outcome_unknown":
+            "Look with `profilecli history` what is stored. A write with --key can be run again safely."
+        default: nil
+        }
+    }
+}

@@ -2,9 +2,8 @@ internal import ProfileLog
 internal import ProfileLogRequests
 internal import Synchronization
 
-/// What the service counts and measures, in the text format of Prometheus; docs/service.md lists the names.
-///
-/// No label holds what a person or a client sent: paths are templates, and methods and statuses are few.
+/// What the service counts and measures, in the text format of Prometheus; docs/service.md lists the names. No label
+/// holds what a client sent: paths are templates.
 final class Metrics: Sendable {
     private struct Endpoint: Hashable {
         var method: String
@@ -30,7 +29,6 @@ final class Metrics: Sendable {
         }
     }
 
-    /// Counts an answer.
     func record(method: String, template: String, status: Int, took duration: Duration) {
         let endpoint = Endpoint(method: ["GET", "POST"].contains(method) ? method : "other", template: template)
         state.withLock { state in
@@ -89,16 +87,13 @@ final class Metrics: Sendable {
             text.single("profilelog_store_bytes", .gauge, "Bytes of the store's file in use.", extent.usedBytes)
             text.single("profilelog_users", .gauge, "Users in the store.", extent.users)
         }
-        return ServiceAnswer(
-            status: 200, body: Array(text.text.utf8), type: "text/plain; version=0.0.4; charset=utf-8")
+        return ServiceAnswer(status: 200, body: Array(text.text.utf8), type: "text/plain; version=0.0.4; charset=utf-8")
     }
 }
 
 /// How many values were at most as large as each bound.
 private struct Histogram: Sendable {
-    /// Bounds for times, in seconds.
     static let seconds = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
-    /// Bounds for numbers of things.
     static let counts = [1.0, 3, 10, 30, 100, 300, 1_000, 3_000, 10_000, 30_000, 100_000]
 
     let bounds: [Double]
@@ -124,7 +119,6 @@ private struct PrometheusText {
     private(set) var text = ""
     private var name = ""
 
-    /// Begins the samples of `name`.
     mutating func family(_ name: String, _ kind: Kind, _ help: String) {
         self.name = name
         text += "# HELP \(name) \(help)\n# TYPE \(name) \(kind.rawValue)\n"

@@ -1,8 +1,8 @@
 internal import Foundation
+internal import ProfileLog
 
-/// The file that tells other programs on which port the service listens: empty while it starts, removed when it ends.
-///
-/// It is locked while the service runs, so that no other service uses it.
+/// The file that tells other programs on which port the service listens: empty while it starts, removed when it ends,
+/// and locked against other services.
 struct PortFile: Sendable {
     private let path: String
     private let descriptor: Int32
@@ -32,24 +32,18 @@ struct PortFile: Sendable {
         return descriptor
     }
 
-    /// Whether the open file is the one at `path`.
     private static func isThere(_ path: String, _ descriptor: Int32) -> Bool {
-        var (open, named) = (stat(), stat())
-        return fstat(descriptor, &open) == 0 && stat(path, &named) == 0
-            && open.st_ino == named.st_ino && open.st_dev == named.st_dev
+        FileIdentity(path).map { $0 == FileIdentity(descriptor: descriptor) } ?? false
     }
 
-    private static func unwritable(_ path: String) -> StartFailure {
-        StartFailure(
-            "The port file \(path) cannot be written.",
-            remedy: "Name a file in a folder that exists and that you may write to.")
-    }
+    private static func unwritable(
+        _ path: String, remedy: String = "Name a file in a folder that exists and that you may write to."
+    ) -> StartFailure { StartFailure("The port file \(path) cannot be written.", remedy: remedy) }
 
-    /// Writes `port` and a line feed, in one step.
     func write(_ port: Int) throws(StartFailure) {
         let text = Array("\(port)\n".utf8)
         guard Foundation.write(descriptor, text, text.count) == text.count else {
-            throw StartFailure("The port file \(path) cannot be written.", remedy: "Check the disk and the folder.")
+            throw Self.unwritable(path, remedy: "Check the disk and the folder.")
         }
     }
 

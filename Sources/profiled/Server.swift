@@ -13,18 +13,11 @@ struct Server {
     let options: ServiceOptions
     let keys: KeyRing
     let metrics: Metrics
-    /// Connections that may be open at once.
     let maxConnections: Int
     let logger: Logger
 
     /// Requests that take longer than this after the signal are cut off.
     private static let patience = Duration.seconds(10)
-
-    /// Bytes of one header, and of all headers of a request; if there are more, the answer is 400 and the connection
-    /// ends.
-    private static let maxHeaderBytes = 16 << 10
-    private static let maxHeadersBytes = 32 << 10
-    private static let maxHeaders = 100
 
     /// Serves `store` until a signal comes, and returns when everything that was accepted is on the disk.
     func run(_ store: LiveStore, portFile: PortFile?) async throws {
@@ -36,11 +29,7 @@ struct Server {
         let connections = Connections(limit: maxConnections, limitPerAddress: options.maxConnectionsPerAddress)
         let requests = RequestAdaptor(
             store, connections, keys: keys, metrics: metrics, options: options, logger: logger)
-        let http1 = HTTP1Channel.Configuration(
-            idleTimeout: .seconds(Int64(options.idleTimeoutSeconds)),
-            httpDecoderConfiguration: .init(
-                maxHeaderFieldSize: Self.maxHeaderBytes, maxHeaderListSize: Self.maxHeadersBytes,
-                maxHeaderFieldCount: Self.maxHeaders))
+        let http1 = HTTP1Channel.Configuration(idleTimeout: .seconds(Int64(options.idleTimeoutSeconds)))
         let application = Application(
             responder: CallbackResponder<ConnectionContext> { request, connection in
                 try await requests.respond(to: request, connection)
@@ -72,7 +61,6 @@ struct Server {
         logger.notice("stopped", metadata: position)
     }
 
-    /// Tells the port, once it is open.
     private func announce(_ channel: any Channel, _ log: EventLog, _ portFile: PortFile?) throws(StartFailure) {
         let port = channel.localAddress?.port ?? options.port
         try portFile?.write(port)

@@ -1,21 +1,19 @@
 internal import Foundation
 internal import NIOCore
 internal import ProfileLog
+internal import ProfileLogRequests
 
-/// Why the service does not run: one sentence, and the next step.
 struct StartFailure: Error, CustomStringConvertible {
     let sentence: String
     let remedy: String
 
-    init(_ sentence: String, remedy: String) {
-        self.sentence = sentence
-        self.remedy = remedy
-    }
+    init(_ sentence: String, remedy: String) { (self.sentence, self.remedy) = (sentence, remedy) }
 
     /// What `error`, from the store or from the socket, means.
     init(_ error: any Error, host: String, port: Int) {
         switch error {
         case let failure as StartFailure: self = failure
+        case let error as ScratchFolder.Failure: self.init(error.description, remedy: error.remedy)
         case let error as StorageError: self.init(error.description, remedy: error.remedy)
         // From the fixtures; appends before the failed one are stored.
         case let error as AppendError: self.init(error.fact, remedy: error.remedy)
@@ -39,7 +37,8 @@ struct StartFailure: Error, CustomStringConvertible {
             self.init("You may not open port \(port) on \(host).", remedy: "Choose a port from 1024 up with --port.")
         case EADDRNOTAVAIL:
             self.init(
-                "\(host) is no address of this machine.", remedy: "Correct --host; 127.0.0.1 is this machine alone.")
+                "\(host) is not an address of this machine.", remedy: "Correct --host; 127.0.0.1 is this machine alone."
+            )
         default:
             self.init(
                 "Port \(port) on \(host) cannot be opened: \(String(cString: strerror(code))).",

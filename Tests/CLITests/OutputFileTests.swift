@@ -58,6 +58,26 @@ struct OutputFileTests {
         #expect(try FileManager.default.destinationOfSymbolicLink(atPath: path) == target)
     }
 
+    @Test("A new file is its owner's alone, whatever the umask allows")
+    func newFile() throws {
+        try cli.succeed("log", "event", "jane", "visited")
+        try cli.succeed("export", "-o", "export.jsonl")
+        try cli.succeed("generate", "--events", "2", "-o", "generate.jsonl")
+        #expect(try mode("export.jsonl") == 0o600 && mode("generate.jsonl") == 0o600)
+    }
+
+    @Test("The unfinished file of a killed writer is removed by the next one, and no other file")
+    func abandoned() throws {
+        let script = """
+            "$0" generate --events 100000000 -o out.jsonl & child=$!
+            until ls | grep -q unfinished || ! kill -0 $child; do sleep 0.05; done
+            kill -KILL $child; wait $child; touch out.jsonl.x.unfinished out.jsonl2.1.unfinished; ls | grep -c unfinished
+            "$0" generate --events 2 -o out.jsonl; wc -l < out.jsonl; ls | grep unfinished
+            """
+        let outcome = try cli.run(["-c", script, CLI.program.path], command: URL(filePath: "/bin/bash"))
+        #expect(outcome.lines == ["3", "2", "out.jsonl.x.unfinished", "out.jsonl2.1.unfinished"], "\(outcome)")
+    }
+
     @Test("A private file stays private while it is written")
     func privateAllTheTime() throws {
         let shim = try Shim(

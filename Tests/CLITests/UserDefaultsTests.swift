@@ -128,7 +128,7 @@ struct UserDefaultsTests {
             "pending_user_attributes[2] is data that codes no user attribute.",
             "pending_user_attributes[3] has the attributeType 3; only 0, the e-mail address, is known.",
             "pending_user_attributes[4] has a userField that is an integer, not text.",
-            "pending_user_attributes[5] codes shoeSize, which is no user attribute.",
+            "pending_user_attributes[5] codes shoeSize, which is not a user attribute.",
             "pending_user_attributes[6] is refused: the user attribute gender must be one of M, F, O, N, P.",
             "pending_user_attributes[7] is a keyed archive of no object.",
         ]

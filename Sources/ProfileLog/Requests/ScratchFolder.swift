@@ -11,6 +11,13 @@ package final class ScratchFolder: Sendable {
         package let parent: String
         /// The system's code.
         package let code: Int32
+
+        package var description: String {
+            "No temporary folder can be made in \(parent): \(String(cString: strerror(code)))."
+        }
+        package var remedy: String {
+            "Free some space, or name another folder in the environment variable TMPDIR."
+        }
     }
 
     /// Where it is.

@@ -10,14 +10,14 @@ package struct FileIdentity: Hashable, Sendable {
     let group: gid_t
 
     /// The file at `path`; nil if there is none.
-    init?(_ path: String) {
+    package init?(_ path: String) {
         var status = stat()
         guard stat(path, &status) == 0 else { return nil }
         self.init(status)
     }
 
     /// The file of an open descriptor.
-    init?(descriptor: Int32) {
+    package init?(descriptor: Int32) {
         var status = stat()
         guard fstat(descriptor, &status) == 0 else { return nil }
         self.init(status)

@@ -5,7 +5,6 @@ struct JSONObject {
     /// The object as it came, members in ascending order of their keys.
     let value: AttributeValue
 
-    /// Reads `bytes`.
     init(_ bytes: [UInt8]) throws {
         value = try JSON.parse(bytes, maxDepth: 100)
         guard case .object = value else { throw JSONError(.unexpectedByte, at: 0) }
@@ -13,23 +12,19 @@ struct JSONObject {
 
     /// Wraps `value`; what is not an object has no members.
     init(_ value: AttributeValue) { self.value = value }
-
-    /// The member `key`; null if there is none.
     subscript(key: Name) -> AttributeValue { value[key] ?? .null }
-
-    /// The member `key` as an object.
     func object(_ key: Name) -> JSONObject { JSONObject(self[key]) }
-
-    /// The objects of the array `key`.
     func objects(_ key: Name) -> [JSONObject] { self[key].elements.map(JSONObject.init) }
 
     /// The member `key` as a count; 0 if there is none.
     func count(_ key: Name) -> UInt64 { UInt64(max(0, self[key].integer ?? 0)) }
+    func flag(_ key: Name) -> Bool { self[key].flag == true }
 
-    /// The object as one line.
+    /// The ID of the user `key`, for people; nil if there is none.
+    func id(_ key: Name) -> String? { object(key)["id"].text?.oneLine }
     var line: String { value.json }
 
-    /// The item without its outcome, which is no part of what it says.
+    /// The item without its outcome.
     var withoutReason: JSONObject {
         JSONObject(.object(value.members.filter { $0.key.text != "reason" && $0.key.text != "flushed" }))
     }
@@ -43,19 +38,10 @@ struct JSONObject {
 }
 
 extension AttributeValue {
-    /// The text, if it is text.
     var text: String? { if case .string(let text) = self { text } else { nil } }
-
-    /// The number, if it is an integer.
     var integer: Int64? { if case .int(let number) = self { number } else { nil } }
-
-    /// The flag, if it is one.
     var flag: Bool? { if case .bool(let flag) = self { flag } else { nil } }
-
-    /// The elements, if it is an array.
     var elements: [AttributeValue] { if case .array(let values) = self { values } else { [] } }
-
-    /// The members, if it is an object.
     var members: [Member] { if case .object(let members) = self { members } else { [] } }
 
     /// The value in a cell: text as it is, all else as JSON, nothing for null.
@@ -69,7 +55,6 @@ extension AttributeValue {
 }
 
 extension JSONWriter {
-    /// An object on one line.
     static func object(_ write: (inout JSONWriter) throws -> Void) rethrows -> String {
         var json = JSONWriter()
         json.beginObject()
@@ -83,21 +68,13 @@ extension JSONWriter {
         if let text { member(key, .string(text)) }
     }
 
-    /// Writes a member.
     mutating func member(_ key: String, _ value: AttributeValue) {
         self.key(key)
         self.value(value)
     }
 
-    /// Writes a member.
     mutating func member(_ key: String, _ flag: Bool) { member(key, .bool(flag)) }
-
-    /// Writes a member.
     mutating func member(_ key: String, _ number: Double) { member(key, .double(number)) }
-
-    /// Writes a member.
     mutating func member(_ key: String, _ number: some BinaryInteger) { member(key, .int(Int64(clamping: number))) }
-
-    /// Writes an array of texts.
     mutating func member(_ key: String, _ texts: [String]) { member(key, .array(texts.map { .string($0) })) }
 }

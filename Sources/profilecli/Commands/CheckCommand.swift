@@ -2,7 +2,6 @@ internal import ArgumentParser
 internal import ProfileLog
 internal import ProfileLogNativeAPI
 
-/// `profilecli check`
 struct CheckCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         "check", "Prove that a store is sound: checksums, order, every index and every snapshot.",
@@ -20,8 +19,7 @@ struct CheckCommand: ParsableCommand {
 
     func run() throws {
         var bar = ProgressBar()
-        let path = store.place.path
-        /// What was about to be read; nil while the store is opened.
+        let path = store.path
         var last: LogProgress?
         // LMDB may end the process when it meets a broken page.
         func tellBrokenPage() {
@@ -39,12 +37,11 @@ struct CheckCommand: ParsableCommand {
             // Before the store is opened, which reads some of everything.
             if try StoreFolder(path: path) == .store { try EventLog.readThrough(path: path, telling: tell) }
             // With all projections whose states `profiled` keeps.
-            let log = try store.place.open(projections: RequestStore.projections)
+            let log = try openStore(path, projections: RequestStore.projections)
             let report = try log.check(progress: tell)
             bar.clear()
-            try Output.print(
-                output.isJSON
-                    ? Self.json(report.problems.map { ($0.place, $0.what) }, report) : Self.lines(report, path))
+            let problems = report.problems.map { ($0.place, $0.what) }
+            try Output.print(output.isJSON ? Self.json(problems, report) : Self.lines(report, path))
             if let jump = try log.clockJump() {
                 Output.message(StatsCommand.clockAhead(jump.position.rawValue, seconds: jump.seconds))
             }
@@ -62,27 +59,26 @@ struct CheckCommand: ParsableCommand {
 
     private static let restoreFile = "Stop writing to the store, and restore data.mdb from a backup.\n"
 
-    /// What is printed if a page is broken that was met after `progress`.
     private func brokenPage(at progress: LogProgress?) -> String {
         let place = Self.place(progress)
         let lines =
             output.isJSON
             ? Self.json([("data.mdb", "a page is broken, \(place)")])
-            : ["\(Style.red("Damaged")): a page of \(store.place.path)/data.mdb is broken, \(place)."]
+            : ["\(Style.red("Damaged")): a page of \(store.path)/data.mdb is broken, \(place)."]
         return lines.joined(separator: "\n") + "\n"
     }
 
     private static func lines(_ report: CheckReport, _ path: String) -> [String] {
-        let counts =
-            "\(Number.counted(UInt64(report.events), "event")), \(Number.counted(UInt64(report.users), "user")), "
-            + "\(Number.counted(UInt64(report.names), "name")), \(Number.counted(UInt64(report.snapshots), "snapshot"))"
+        let counts = [
+            (Int(report.events), "event"), (report.users, "user"), (report.names, "name"),
+            (report.snapshots, "snapshot"),
+        ].map { Number.counted(UInt64($0), $1) }.joined(separator: ", ")
         if report.isSound { return ["\(Style.green("Sound")): \(path) holds \(counts); all checks hold."] }
         var table = Table("PLACE", "WHAT IS WRONG")
         for problem in report.problems { table.add(problem.place, problem.what) }
         return ["\(Style.red("Damaged")): \(path) holds \(counts)."] + table.lines()
     }
 
-    /// Where a page is broken that was met after `progress`.
     private static func place(_ progress: LogProgress?) -> String {
         guard let progress else { return "which is read when the store is opened" }
         switch progress.stage {
@@ -92,8 +88,7 @@ struct CheckCommand: ParsableCommand {
         }
     }
 
-    /// One object for each problem, and one at the end, with the counts of `report`; nil if the check did not get that
-    /// far.
+    /// An object for each problem, and one with the counts of `report`, if the check was finished.
     private static func json(_ problems: [(place: String, what: String)], _ report: CheckReport? = nil) -> [String] {
         let lines = problems.map { problem in
             JSONWriter.object { json in

@@ -1,7 +1,6 @@
 internal import ArgumentParser
 internal import ProfileLog
 
-/// `profilecli compact`
 struct CompactCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         "compact", "Rewrite the store's file without its free pages.",
@@ -19,20 +18,18 @@ struct CompactCommand: ParsableCommand {
     @OptionGroup var output: FormatOption
 
     func run() throws {
-        let compaction = try ProgressBar.run { try EventLog.compact(path: store.place.path, progress: $0) }
+        let compaction = try ProgressBar.run { try EventLog.compact(path: store.path, progress: $0) }
         guard compaction.isComplete else {
             throw Failure(
                 "The store was not compacted, and is unchanged.", remedy: "Run the same command again.",
                 status: Interrupt.status)
         }
-        if output.isJSON {
-            let line = JSONWriter.object { json in
-                json.member("bytes_before", compaction.bytesBefore)
-                json.member("bytes_after", compaction.bytesAfter)
-            }
-            return try Output.print([line], after: "The store is compacted")
+        let (before, after) = (compaction.bytesBefore, compaction.bytesAfter)
+        let json = JSONWriter.object { json in
+            json.member("bytes_before", before)
+            json.member("bytes_after", after)
         }
-        let (before, after) = (Number.grouped(compaction.bytesBefore), Number.grouped(compaction.bytesAfter))
-        try Output.print(["Compacted: \(before) bytes are \(after) now."], after: "The store is compacted")
+        let sentence = "Compacted: \(Number.grouped(before)) bytes are \(Number.grouped(after)) now."
+        try Output.print(output.isJSON ? json : sentence, after: "The store is compacted")
     }
 }

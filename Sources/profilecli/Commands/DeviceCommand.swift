@@ -1,7 +1,7 @@
 internal import ArgumentParser
 internal import ProfileLog
+internal import ProfileLogNativeAPI
 
-/// `profilecli device`
 struct DeviceCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         "device", "Simulated devices: how they are set up, and what happens to them.",
@@ -18,7 +18,6 @@ struct DeviceCommand: AsyncParsableCommand {
         ], defaultSubcommand: DeviceList.self)
 }
 
-/// `profilecli device list`, which is `profilecli device`
 struct DeviceList: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         "list", "List all devices (default).",
@@ -30,7 +29,6 @@ struct DeviceList: AsyncParsableCommand {
     @OptionGroup var place: PlaceOptions
 
     func run() async throws {
-        let connection = try place.connect()
         var pages = Pages(isJSON: place.isJSON) { page in
             var table = Table("DEVICE", "USER", "LAST LAUNCH!", "#WAITING", "#QUEUED", "SETTINGS")
             for device in page {
@@ -41,21 +39,13 @@ struct DeviceList: AsyncParsableCommand {
             }
             return table
         }
-        var query = [(name: "limit", value: "1000")]
-        while true {
-            let answer = try await connection.get("/v1/devices", query)
-            let devices = answer.objects("devices")
-            try pages.print(devices)
-            guard answer["more"].flag == true, let last = devices.last?["device"].text else { break }
-            query = [("limit", "1000"), ("after", last)]
-        }
+        try await pages.print("devices", of: "/v1/devices", by: place.connect()) { [("after", $0["device"].cell)] }
         if pages.count == 0 {
             Output.message("There are no devices. \(Suggestion.next("save event jane opened"))")
         }
     }
 }
 
-/// `profilecli device show`
 struct DeviceShow: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         "show", "One device: its user, its session, its settings, and what it holds.",
@@ -87,11 +77,9 @@ struct DeviceShow: AsyncParsableCommand {
         if queued > 0 {
             table.add("SDK's queue", "\(Number.counted(queued, "item")) (\(Phrase.why(answer["why_queued"])))")
         }
-        let isEnabled = answer.object("settings")["sdk_enabled"].flag
-        let next =
-            queued > 0 && isEnabled != false
-            ? Suggestion.afterQueueing(answer["why_queued"].text, device.device)
-            : Suggestion.launching(device.device, isSDKEnabled: isEnabled)
+        let isDisabled = answer.object("settings")["sdk_enabled"].flag == false
+        let why = isDisabled ? "disabled" : queued > 0 ? answer["why_queued"].text : nil
+        let next = Suggestion.afterQueueing(why, device.device)
         return table.lines() + [
             "\(Phrase.waiting(answer.count("waiting"))) on \(device.shown), \(queued) queued. \(Suggestion.next(next))"
         ]
@@ -102,8 +90,8 @@ struct DeviceShow: AsyncParsableCommand {
     }
 }
 
-/// `profilecli device settings`
-struct DeviceSetUp: AsyncParsableCommand {
+struct DeviceSetUp: DeviceAction {
+    static let action = "settings"
     static let configuration = CommandConfiguration(
         "settings", "Set up a device's network, SDK, sessions and app groups.",
         "What the device may then send is sent at once. Without an option, the settings are shown.",
@@ -119,20 +107,13 @@ struct DeviceSetUp: AsyncParsableCommand {
     @OptionGroup var clock: ClockOption
     @OptionGroup var place: PlaceOptions
 
-    func run() async throws {
-        if settings.isEmpty { return try await show() }
-        try await place.send(device.path("settings")) { json in
-            try settings.write(to: &json)
-            clock.write(to: &json)
-        } describe: {
-            describe($0)
-        }
-    }
+    func run() async throws { if settings.isEmpty { try await show() } else { try await send() } }
+    func write(to json: inout JSONWriter) throws { try settings.write(to: &json) }
 
-    private func describe(_ answer: JSONObject) -> String {
+    func describe(_ answer: JSONObject) -> String {
         let words = Phrase.settings(answer.object("settings"))
         let what =
-            answer["changed"].flag == true
+            answer.flag("changed")
             ? "\(device.shown) is set up at position \(answer["position"].cell): \(words)"
             : "\(device.shown) was set up so already (\(words)); nothing was stored"
         let isEnabled = answer.object("settings")["sdk_enabled"].flag
@@ -149,8 +130,8 @@ struct DeviceSetUp: AsyncParsableCommand {
     }
 }
 
-/// `profilecli device leave`
-struct DeviceLeave: AsyncParsableCommand {
+struct DeviceLeave: DeviceAction {
+    static let action = "leave"
     static let configuration = CommandConfiguration(
         "leave", "The app leaves the foreground.",
         "If it comes back within the session timeout, the session goes on; else the next launch ends it.",
@@ -163,23 +144,19 @@ struct DeviceLeave: AsyncParsableCommand {
     @OptionGroup var clock: ClockOption
     @OptionGroup var place: PlaceOptions
 
-    func run() async throws {
-        try await place.send(device.path("leave")) {
-            clock.write(to: &$0)
-        } describe: { answer in
-            let what =
-                answer["left"].flag == true
-                ? "The app left the foreground of \(device.shown) at position \(answer["position"].cell)"
-                : "The app is away from the foreground of \(device.shown) already; nothing was stored"
-            let timeout = Phrase.span(answer["session_timeout_s"])
-            let next = Suggestion.next("launch \(Shell.device(device.device)) --kind return")
-            return "\(what). Its session goes on if it comes back within \(timeout). \(next)"
-        }
+    func describe(_ answer: JSONObject) -> String {
+        let what =
+            answer.flag("left")
+            ? "The app left the foreground of \(device.shown) at position \(answer["position"].cell)"
+            : "The app is away from the foreground of \(device.shown) already; nothing was stored"
+        let timeout = Phrase.span(answer["session_timeout_s"])
+        let next = Suggestion.next("launch \(Shell.device(device.device)) --kind return")
+        return "\(what). Its session goes on if it comes back within \(timeout). \(next)"
     }
 }
 
-/// `profilecli device send`
-struct DeviceSend: AsyncParsableCommand {
+struct DeviceSend: DeviceAction {
+    static let action = "send"
     static let configuration = CommandConfiguration(
         "send", "The app asks the SDK to send what it has queued.",
         """
@@ -199,21 +176,18 @@ struct DeviceSend: AsyncParsableCommand {
     @OptionGroup var clock: ClockOption
     @OptionGroup var place: PlaceOptions
 
-    func run() async throws {
-        try await place.send(device.path("send")) { json in
-            json.member("requested", !ifDue)
-            clock.write(to: &json)
-        } describe: { answer in
-            let user = answer.count("queued") == 0 ? answer.objects("sent").last?["user"].text : nil
-            let next =
-                user.map { "profile \(Shell.user($0))" } ?? Suggestion.afterQueueing(answer["why"].text, device.device)
-            return "\(device.shown): \(Phrase.queue(answer)). \(Suggestion.next(next))"
-        }
+    func write(to json: inout JSONWriter) { json.member("requested", !ifDue) }
+
+    func describe(_ answer: JSONObject) -> String {
+        let user = answer.count("queued") == 0 ? answer.objects("sent").last?["user"].text : nil
+        let next =
+            user.map { "profile \(Shell.user($0))" } ?? Suggestion.afterQueueing(answer["why"].text, device.device)
+        return "\(device.shown): \(Phrase.queue(answer)). \(Suggestion.next(next))"
     }
 }
 
-/// `profilecli device log-out`
 struct DeviceLogOut: UserLeaving {
+    static let action = "log-out"
     static let configuration = CommandConfiguration(
         "log-out", "The user leaves the device: the SDK discards what it has not sent, and is disabled.",
         """
@@ -228,12 +202,10 @@ struct DeviceLogOut: UserLeaving {
     @OptionGroup var device: DeviceArgument
     @OptionGroup var clock: ClockOption
     @OptionGroup var place: PlaceOptions
-
-    func run() async throws { try await leave(by: "log-out") }
 }
 
-/// `profilecli device wipe`
 struct DeviceWipe: UserLeaving {
+    static let action = "wipe"
     static let configuration = CommandConfiguration(
         "wipe", "The SDK forgets its user, and discards what it has not sent.",
         "As wipeData does. What extensions have saved goes on waiting; the SDK stays as enabled as it was.",
@@ -245,40 +217,164 @@ struct DeviceWipe: UserLeaving {
     @OptionGroup var device: DeviceArgument
     @OptionGroup var clock: ClockOption
     @OptionGroup var place: PlaceOptions
-
-    func run() async throws { try await leave(by: "wipe") }
 }
 
-/// A log-out or a wipe.
-protocol UserLeaving: AsyncParsableCommand {
+/// A write about a device, and the sentence that answers it.
+protocol DeviceAction: AsyncParsableCommand {
+    static var action: String { get }
     var device: DeviceArgument { get }
     var clock: ClockOption { get }
     var place: PlaceOptions { get }
+
+    /// Writes members of the body other than the time.
+    func write(to json: inout JSONWriter) throws
+    func describe(_ answer: JSONObject) -> String
 }
 
-extension UserLeaving {
-    fileprivate func leave(by action: String) async throws {
-        try await place.send(device.path(action)) {
-            clock.write(to: &$0)
+extension DeviceAction {
+    func run() async throws { try await send() }
+    func write(to json: inout JSONWriter) {}
+
+    fileprivate func send() async throws {
+        try await place.send(device.path(Self.action)) { json in
+            try write(to: &json)
+            json.member("time", clock.at)
         } describe: {
             describe($0)
         }
     }
+}
 
-    private func describe(_ answer: JSONObject) -> String {
-        let user = DisplayWidth.oneLine(answer.object("previous")["id"].text ?? "no user")
+protocol UserLeaving: DeviceAction {}
+
+extension UserLeaving {
+    func describe(_ answer: JSONObject) -> String {
         let discarded = UInt64(answer["discarded"].elements.count)
+        let verb = discarded == 1 ? "is" : "are"
         let unsent =
-            discarded == 0
-            ? ""
-            : "; \(Number.counted(discarded, "item")) that the SDK had not sent \(discarded == 1 ? "is" : "are") discarded"
+            discarded == 0 ? "" : "; \(Number.counted(discarded, "item")) that the SDK had not sent \(verb) discarded"
         let what =
-            answer["changed"].flag == true
-            ? "\(user) left \(device.shown) at position \(answer["position"].cell)\(unsent)"
+            answer.flag("changed")
+            ? "\(answer.id("previous") ?? "no user") left \(device.shown) at position \(answer["position"].cell)\(unsent)"
             : "No user is on \(device.shown); nothing was stored"
         let shell = Shell.device(device.device)
-        let next =
-            answer["sdk_enabled"].flag == true ? "launch \(shell)" : "device settings \(shell) --enable-sdk"
+        let next = answer.flag("sdk_enabled") ? "launch \(shell)" : "device settings \(shell) --enable-sdk"
         return "\(what); \(Phrase.waiting(answer.count("waiting"))). \(Suggestion.next(next))"
+    }
+}
+
+/// DEVICE, of commands that do something to one.
+struct DeviceArgument: ParsableArguments {
+    @Argument(help: "The device (default: phone).") var name: String?
+    @Option(name: .customLong("device"), help: .hidden) var option: String?
+
+    mutating func validate() throws {
+        if device.isEmpty { throw ValidationError("DEVICE must not be empty. Name one, or omit it for phone.") }
+        try Blank.refuse(device, "DEVICE")
+        guard device.utf8.count <= Limits.bytesPerDevice else {
+            throw ValidationError("DEVICE must have 1 to \(Limits.bytesPerDevice) bytes.")
+        }
+        if name != nil, option != nil { throw ValidationError("The device is named twice. Name it once.") }
+    }
+
+    var device: String { name ?? option ?? DefaultDevice.name }
+    var shown: String { device.oneLine }
+    func path(_ action: String...) -> String { Self.path([device] + action) }
+
+    /// The path of a request about a device: its name and what is to be done.
+    static func path(_ parts: [String]) -> String {
+        "/v1/devices/" + parts.map(APIRequest.pathPart).joined(separator: "/")
+    }
+}
+
+struct ClockOption: ParsableArguments {
+    @Option(
+        name: [.long, .customLong("time")], parsing: .unconditional,
+        help: .init("When, by the device's clock, as in 2026-01-31T23:59:59Z.", valueName: "time"))
+    var at: String?
+}
+
+struct SettingsOptions: ParsableArguments {
+    enum Network: String, EnumerableFlag {
+        case online, offline
+
+        static func help(for value: Network) -> ArgumentHelp? {
+            value == .online ? "There is a network." : "There is none: the SDK queues what it takes."
+        }
+    }
+
+    enum SDK: EnumerableFlag {
+        case enabled, disabled
+
+        static func name(for value: SDK) -> NameSpecification {
+            .customLong(value == .enabled ? "enable-sdk" : "disable-sdk")
+        }
+
+        static func help(for value: SDK) -> ArgumentHelp? {
+            value == .enabled ? "The SDK runs." : "The SDK takes nothing and sends nothing."
+        }
+    }
+
+    enum Policy: String, ExpressibleByArgument, CaseIterable { case automatic, manual }
+
+    @Flag var network: Network?
+    @Flag var sdk: SDK?
+    @Option(help: "automatic: the SDK sends by itself; manual: when `device send` asks.") var requestPolicy: Policy?
+
+    @Option(
+        parsing: .unconditional,
+        help: .init("The least time between two sends, as in 10s; 0: at once.", valueName: "span"))
+    var flushInterval: String?
+
+    @Option(
+        parsing: .unconditional,
+        help: .init("For how long the app may be away in one session, as in 30m.", valueName: "span"))
+    var sessionTimeout: String?
+
+    @Option(
+        help: .init(
+            "A target that lacks the capability: what it saves stays private. Repeatable.", valueName: "process:group"))
+    var withoutAppGroup: [String] = []
+
+    @Option(help: .init("A target that has it again. Repeatable.", valueName: "process:group"))
+    var withAppGroup: [String] = []
+
+    mutating func validate() throws {
+        // No session can end at once.
+        if let sessionTimeout, try Self.seconds(sessionTimeout, "--session-timeout") == 0 {
+            throw ValidationError("--session-timeout must be 1s at least.")
+        }
+        _ = try JSONWriter.object(write)
+    }
+
+    var isEmpty: Bool { (try? JSONWriter.object(write)) == "{}" }
+
+    func write(to json: inout JSONWriter) throws {
+        if let network { json.member("online", network == .online) }
+        if let sdk { json.member("sdk_enabled", sdk == .enabled) }
+        json.member("request_policy", requestPolicy?.rawValue)
+        for (key, span) in [("flush_interval_s", flushInterval), ("session_timeout_s", sessionTimeout)] {
+            if let span { json.member(key, try Self.seconds(span, Failure.option(key.dropLast(2)))) }
+        }
+        for (key, targets) in [("without_app_groups", withoutAppGroup), ("with_app_groups", withAppGroup)]
+        where !targets.isEmpty {
+            json.member(key, .array(try targets.map { try Self.target($0, Failure.option(key.dropLast())) }))
+        }
+    }
+
+    /// A number of seconds, or a number and a unit.
+    private static func seconds(_ span: String, _ option: String) throws -> Int64 {
+        guard let seconds = Int64(span) ?? DurationText.parse(span)?.components.seconds,
+            (0...Int64(UInt32.max)).contains(seconds)
+        else { throw ValidationError("\(option) must be seconds, or a number followed by s, m, h or d, as in 90s.") }
+        return seconds
+    }
+
+    /// `PROCESS:GROUP`; a group's name has no colon.
+    private static func target(_ text: String, _ option: String) throws -> AttributeValue {
+        guard let colon = text.utf8.lastIndex(of: UInt8(ascii: ":")), colon > text.startIndex,
+            let process = String(text.utf8[..<colon]), let group = String(text.utf8[text.utf8.index(after: colon)...])
+        else { throw ValidationError("\(option) is written PROCESS:GROUP, as in PushContent:group.app.") }
+        return .object([.init("app_group", .string(group)), .init("process", .string(process))])
     }
 }

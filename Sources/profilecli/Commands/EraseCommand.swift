@@ -1,7 +1,6 @@
 internal import ArgumentParser
 internal import ProfileLog
 
-/// `profilecli erase`
 struct EraseCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         "erase", "Erase a person and all their values from the log, for ever.",
@@ -16,14 +15,9 @@ struct EraseCommand: AsyncParsableCommand {
             profilecli erase braze:1f2e3d4c0000000000000007 --reason "test data" --yes
             """)
 
-    @Argument(help: .user)
-    var user: String
-
+    @Argument(help: .user) var user: String
     @OptionGroup var reason: ReasonOptions
-
-    @Flag(help: "Do it: without this flag nothing is changed.")
-    var yes = false
-
+    @Flag(help: "Do it: without this flag nothing is changed.") var yes = false
     @OptionGroup var place: PlaceOptions
 
     func run() async throws {

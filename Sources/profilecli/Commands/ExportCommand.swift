@@ -1,7 +1,6 @@
 internal import ArgumentParser
 internal import ProfileLog
 
-/// `profilecli export`
 struct ExportCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         "export", "Write the log as JSON Lines, one event a line.",
@@ -20,7 +19,6 @@ struct ExportCommand: AsyncParsableCommand {
     var output: String?
 
     @OptionGroup var userDefaults: UserDefaultsExportOptions
-
     @OptionGroup var filter: FilterOptions
     @OptionGroup var place: StoreOrService
 
@@ -33,9 +31,9 @@ struct ExportCommand: AsyncParsableCommand {
     func run() async throws {
         if let path = userDefaults.file {
             var work = try UserDefaultsExport(path: path, userDefaults)
-            return try await work.run(place.place)
+            return try await work.run(place)
         }
-        let connection = try place.place.connect()
+        let connection = try place.connect()
         let file = try OutputFile(output)
         let count = try await file.write { goOn in try await write(connection, to: file.descriptor, goOn) }
         if let output { Output.message("Wrote \(Number.counted(count, "event")) to \(output).") }

@@ -1,7 +1,6 @@
 internal import ArgumentParser
 internal import ProfileLog
 
-/// `profilecli generate`
 struct GenerateCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         "generate", "Make sample events as JSON Lines, for import and benchmarks.",
@@ -14,11 +13,8 @@ struct GenerateCommand: AsyncParsableCommand {
             profilecli generate --events 1000000 --users 50000 --seed 7 -o events.jsonl
             """)
 
-    @Option(parsing: .unconditional, help: "How many events.")
-    var events = 1_000
-
-    @Option(parsing: .unconditional, help: "How many users.")
-    var users = 100
+    @Option(parsing: .unconditional, help: "How many events.") var events = 1_000
+    @Option(parsing: .unconditional, help: "How many users.") var users = 100
 
     @Option(parsing: .unconditional, help: "Any number, 0 or more; a different one gives different events.")
     var seed: UInt64 = 1

@@ -1,7 +1,6 @@
 internal import ArgumentParser
 internal import ProfileLog
 
-/// `profilecli history`
 struct HistoryCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         "history", "One user's events, in order.",
@@ -13,18 +12,10 @@ struct HistoryCommand: AsyncParsableCommand {
             profilecli history jane --from 5 --to 9
             """)
 
-    @Argument(help: .user)
-    var user: String
-
-    @Option(parsing: .unconditional, help: .init("The first version.", valueName: "version"))
-    var from: UInt64?
-
-    @Option(parsing: .unconditional, help: .init("The last version.", valueName: "version"))
-    var to: UInt64?
-
-    @Flag(help: "The latest first.")
-    var reverse = false
-
+    @Argument(help: .user) var user: String
+    @Option(parsing: .unconditional, help: .init("The first version.", valueName: "version")) var from: UInt64?
+    @Option(parsing: .unconditional, help: .init("The last version.", valueName: "version")) var to: UInt64?
+    @Flag(help: "The latest first.") var reverse = false
     @OptionGroup var limit: LimitOption
     @OptionGroup var filter: FilterOptions
     @OptionGroup var place: PlaceOptions
@@ -34,18 +25,16 @@ struct HistoryCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let connection = try place.connect()
         var pages = Pages.events(isJSON: place.isJSON, withUser: false)
-        var (from, to) = (from, to)
-        while let wanted = limit.wanted(after: pages.count) {
-            let range = parameters(
-                ("user", user), ("limit", "\(wanted)"), ("reverse", "\(reverse)"), ("from", from.map { "\($0)" }),
-                ("to", to.map { "\($0)" }))
-            let answer = try await connection.get("/v1/history", filter.query + range)
-            let events = answer.objects("events")
-            try pages.print(events)
-            guard answer["more"].flag == true, let last = events.last?.count("version") else { break }
-            if reverse { to = last - 1 } else { from = last + 1 }
+        func range(from: UInt64?, to: UInt64?) -> [(name: String, value: String)] {
+            parameters(("from", from.map { "\($0)" }), ("to", to.map { "\($0)" }))
+        }
+        let query = filter.query + [("user", user), ("reverse", "\(reverse)")]
+        try await pages.print(
+            "events", of: "/v1/history", by: place.connect(), query, from: range(from: from, to: to), limit
+        ) { last in
+            let version = last.count("version")
+            return reverse ? range(from: from, to: version - 1) : range(from: version + 1, to: to)
         }
         if pages.count == 0 { Output.message("The user has no such event.") }
     }

@@ -1,7 +1,6 @@
 internal import ArgumentParser
 internal import ProfileLog
 
-/// `profilecli import`
 struct ImportCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         "import", "Append events from JSON Lines, in chunks that a rerun skips.",
@@ -30,15 +29,12 @@ struct ImportCommand: AsyncParsableCommand {
             profilecli import --user-defaults group.com.example.app.plist
             """)
 
-    @OptionGroup var store: StoreOrService
-    @OptionGroup var output: FormatOption
+    @OptionGroup var place: PlaceOptions
 
     @Argument(help: "The file; - reads standard input.", completion: .file(extensions: ["jsonl", "json", "ndjson"]))
     var file: String?
 
-    @Option(help: "Identifies the input for a rerun (default: the file's own name).")
-    var name: String?
-
+    @Option(help: "Identifies the input for a rerun (default: the file's own name).") var name: String?
     @OptionGroup var userDefaults: UserDefaultsImportOptions
 
     mutating func validate() throws {
@@ -47,23 +43,23 @@ struct ImportCommand: AsyncParsableCommand {
             throw ValidationError("--user-defaults imports its FILE only, without another file and without --name.")
         }
         guard file != nil else { throw ValidationError("Name the file to import, or - for standard input.") }
-        try StoreOnlyOption.refuseService(url: store.url, store: store.store)
+        try place.refuseService()
         if let name, name.isEmpty || name.utf8.count > 900 { throw ValidationError("--name must have 1 to 900 bytes.") }
     }
 
     func run() async throws {
         if let path = userDefaults.file {
             var work = try UserDefaultsImport(path: path, userDefaults)
-            return try await work.run(store.place, isJSON: output.isJSON)
+            return try await work.run(place)
         }
         guard let file else { return }
         // Opened first: a missing file makes no store, and a signal still ends the wait for the writer of a pipe.
         let input = try InputFile(path: file)
         Interrupt.watch()
-        let target = try ImportTarget(store.place.store)
+        let target = try ImportTarget(place.path)
         let name = self.name ?? (file == "-" ? "stdin" : file.split(separator: "/").last.map(String.init) ?? file)
         var work = ImportRun(target: target, file: file, input, name: name)
         try work.run()
-        try Output.print(output.isJSON ? work.json() : work.summary(), after: work.done)
+        try Output.print(place.isJSON ? work.json() : work.summary(), after: work.done)
     }
 }

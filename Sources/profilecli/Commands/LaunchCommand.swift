@@ -2,7 +2,6 @@ internal import ArgumentParser
 internal import ProfileLog
 internal import ProfileLogNativeAPI
 
-/// `profilecli launch`
 struct LaunchCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         "launch", "Start the app on a device: it flushes what waits there and the app can see.",
@@ -19,12 +18,8 @@ struct LaunchCommand: AsyncParsableCommand {
             """)
 
     @OptionGroup var device: DeviceArgument
-
-    @Option(help: "cold, background or return.", completion: .list(LaunchKind.allCases.map(\.name)))
-    var kind = "cold"
-
-    @Option(help: .init("Flush these only: events, attributes, user-attributes.", valueName: "lists"))
-    var only: String?
+    @Option(help: "cold, background or return.", completion: .list(LaunchKind.allCases.map(\.name))) var kind = "cold"
+    @Option(help: .init("Flush these only: events, attributes, user-attributes.", valueName: "lists")) var only: String?
 
     @Option(
         help: .init("Die after this step: launched, or handed (to the SDK).", valueName: "step"),
@@ -39,13 +34,13 @@ struct LaunchCommand: AsyncParsableCommand {
         let answer = try await connection.post(device.path("launch")) { json in
             json.member("kind", kind)
             json.member("die_after", dieAfter)
-            clock.write(to: &json)
+            json.member("time", clock.at)
             if let only {
                 json.member("only", only.split(separator: ",", omittingEmptySubsequences: false).map(String.init))
             }
         }
-        try Output.answer(place.isJSON ? [answer.line] : lines(answer), to: answer)
-        if answer["new_device"].flag == true { try await hint(answer["device"].cell, connection) }
+        try Output.answer(place.isJSON ? answer.line : lines(answer).joined(separator: "\n"), to: answer)
+        if answer.flag("new_device") { try await hint(answer["device"].cell, connection) }
     }
 
     private static let mostHinted = 10
@@ -54,14 +49,13 @@ struct LaunchCommand: AsyncParsableCommand {
     private func hint(_ device: String, _ connection: any Connection) async throws {
         let pending = try await connection.get("/v1/pending", [("limit", "1")])
         let others = pending.objects("devices").map { $0["device"].cell }.filter { $0 != device }
-        let named = others.prefix(Self.mostHinted).map(DisplayWidth.oneLine).joined(separator: ", ")
+        let named = others.prefix(Self.mostHinted).map(\.oneLine).joined(separator: ", ")
         let more = others.count > Self.mostHinted ? " and \(others.count - Self.mostHinted) more" : ""
         let waiting =
             others.isEmpty
             ? "Nothing waits on any other; `profilecli \(TypedPlace.completing("device"))` lists the known ones"
             : "Something waits on \(named)\(more)"
-        Output.message(
-            "The device \(DisplayWidth.oneLine(device)) is new. \(waiting).")
+        Output.message("The device \(device.oneLine) is new. \(waiting).")
     }
 
     private func lines(_ answer: JSONObject) -> [String] {
@@ -74,7 +68,7 @@ struct LaunchCommand: AsyncParsableCommand {
         let disabled = left.first { $0["why"].text == "disabled" }
         let user = answer.object("user")["id"].text
         var summary =
-            "Launched \(DisplayWidth.oneLine(answer["device"].cell)) (\(kind)) as \(DisplayWidth.oneLine(user ?? "no user")) "
+            "Launched \(answer["device"].cell.oneLine) (\(kind)) as \((user ?? "no user").oneLine) "
             + "at position \(answer["position"].cell); \(taken.count - rejected) flushed, \(rejected) rejected, "
             + "\(left.count) left"
         if !sent.isEmpty { summary += ", \(sent.count) sent from the queue" }

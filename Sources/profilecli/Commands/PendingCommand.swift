@@ -1,7 +1,7 @@
 internal import ArgumentParser
 internal import ProfileLog
+internal import ProfileLogNativeAPI
 
-/// `profilecli pending`
 struct PendingCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         "pending", "What waits for a launch or to be sent, by device and storage.",
@@ -14,7 +14,6 @@ struct PendingCommand: AsyncParsableCommand {
         subcommands: [PendingList.self, PendingDiscard.self, PendingRetry.self], defaultSubcommand: PendingList.self)
 }
 
-/// `profilecli pending list`, which is `profilecli pending`
 struct PendingList: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         "list", "List what waits (default).",
@@ -27,11 +26,8 @@ struct PendingList: AsyncParsableCommand {
             profilecli pending --device phone-1 --format json
             """)
 
-    @Option(help: .init("On this device only.", valueName: "id"))
-    var device: String?
-
-    @Option(help: "Of this USER only, in any form that `profilecli --help` lists.")
-    var user: String?
+    @Option(help: .init("On this device only.", valueName: "id")) var device: String?
+    @Option(help: "Of this USER only, in any form that `profilecli --help` lists.") var user: String?
 
     @Option(help: .init("In this storage only: an app group, or private:PROCESS.", valueName: "name"))
     var storage: String?
@@ -42,20 +38,15 @@ struct PendingList: AsyncParsableCommand {
         let query = parameters(("limit", "100000"), ("device", device), ("user", user), ("storage", storage))
         let answer = try await place.connect().get("/v1/pending", query)
         let items = Self.items(answer)
-        if place.isJSON {
-            for item in items { try Output.print(item.line) }
-        } else {
-            try Output.print(lines(items, answer))
-        }
+        try Output.print(place.isJSON ? items.map(\.line) : lines(items, answer))
         let total = Int(answer.count("total") + answer.count("queued"))
         if total > items.count { Output.message("\(total - items.count) more wait; ask for one device with --device.") }
     }
 
-    /// Device by device the waiting items, each with its device, storage and list, followed by what its SDK has not
-    /// sent.
+    /// The waiting items of each device with device, storage and list, then what its SDK has not sent.
     private static func items(_ answer: JSONObject) -> [JSONObject] {
         answer.objects("devices").flatMap { device in
-            let waiting = device.objects("storages").flatMap { storage in
+            device.objects("storages").flatMap { storage in
                 PendingKind.allCases.flatMap { kind in
                     storage.object("kinds").objects(Name(kind.key)).map { item in
                         item.with([
@@ -65,7 +56,6 @@ struct PendingList: AsyncParsableCommand {
                     }
                 }
             }
-            return waiting
                 + device.objects("queue").map { item in
                     item.with([.init("device", device["device"]), .init("state", .string("queued"))])
                 }
@@ -87,14 +77,13 @@ struct PendingList: AsyncParsableCommand {
         let waiting = items.filter { $0["state"].text == "waiting" }
         var summary = Phrase.waiting(UInt64(waiting.count))
         if items.count > waiting.count { summary += ", \(items.count - waiting.count) queued" }
-        return table.lines() + Self.hidden(answer) + WaitingTable(answer.object("waiting_s"), least: 2).lines()
+        return table.lines() + Self.hidden(answer) + WaitingTable.lines(answer.object("waiting_s"), least: 2)
             + ["\(summary). \(Suggestion.next(Self.next(items, answer)))"]
     }
 
-    /// What moves the first item that a launch flushes, or else the first queued one; or what discards one that no
-    /// launch flushes.
+    /// What flushes the first visible item, sends the first queued one, or discards one that no launch flushes.
     private static func next(_ items: [JSONObject], _ answer: JSONObject) -> String {
-        if let visible = items.first(where: { $0["visible_to_app"].flag == true }) {
+        if let visible = items.first(where: { $0.flag("visible_to_app") }) {
             let name = visible["device"].cell
             let device = answer.objects("devices").first { $0["device"].cell == name }
             return device?["sdk_enabled"].flag == false
@@ -107,7 +96,6 @@ struct PendingList: AsyncParsableCommand {
         return "pending discard \(device) \(Shell.option("--storage", items[0]["storage"].cell)) --reason TEXT"
     }
 
-    /// The storages that no launch flushes, with the reason.
     private static func hidden(_ answer: JSONObject) -> [String] {
         var table = Table("HIDDEN STORAGE", "ON", "BECAUSE")
         for device in answer.objects("devices") {
@@ -120,7 +108,6 @@ struct PendingList: AsyncParsableCommand {
     }
 }
 
-/// `profilecli pending discard`
 struct PendingDiscard: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         "discard", "Discard what waits on a device, with a reason that stays in the log.",
@@ -131,17 +118,14 @@ struct PendingDiscard: AsyncParsableCommand {
             profilecli pending discard --storage private:Push --reason "not seen"
             """)
 
-    @Option(help: .init("The device (default: phone).", valueName: "id"))
-    var device: String?
+    @Option(help: .init("The device (default: phone).", valueName: "id")) var device: String?
 
     @Option(
         parsing: .unconditionalSingleValue,
         help: .init("Only the item saved at this position. Repeatable.", valueName: "position"))
     var position: [Int64] = []
 
-    @Option(help: .init("Only what is in this storage.", valueName: "name"))
-    var storage: String?
-
+    @Option(help: .init("Only what is in this storage.", valueName: "name")) var storage: String?
     @OptionGroup var reason: ReasonOptions
     @OptionGroup var place: PlaceOptions
 
@@ -170,11 +154,8 @@ struct PendingDiscard: AsyncParsableCommand {
 
 /// `--reason` and `--by`, of what a person does to stored items.
 struct ReasonOptions: ParsableArguments {
-    @Option(help: "Why; stays in the log for ever, so name no person.")
-    var reason: String
-
-    @Option(help: .init("Who does it (default: your user name).", valueName: "name"))
-    var by: String?
+    @Option(help: "Why; stays in the log for ever, so name no person.") var reason: String
+    @Option(help: .init("Who does it (default: your user name).", valueName: "name")) var by: String?
 
     mutating func validate() throws {
         guard !reason.isEmpty else { throw ValidationError("--reason must not be empty.") }
@@ -186,7 +167,6 @@ struct ReasonOptions: ParsableArguments {
     }
 }
 
-/// `profilecli pending retry`
 struct PendingRetry: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         "retry", "Save a rejected item once more, corrected or as it is.",
@@ -203,8 +183,7 @@ struct PendingRetry: AsyncParsableCommand {
             profilecli pending retry 14 level=7 favourite="green tea"
             """)
 
-    @Argument(help: "Where the item was saved, as `profilecli rejected` shows it.")
-    var position: Int64
+    @Argument(help: "Where the item was saved, as `profilecli rejected` shows it.") var position: Int64
 
     @Argument(help: .init("NAME, KEY=VALUE …, or ATTRIBUTE VALUE.", valueName: "correction"))
     var correction: [String] = []
@@ -215,55 +194,67 @@ struct PendingRetry: AsyncParsableCommand {
     func run() async throws {
         let connection = try place.connect()
         let kind = correction.isEmpty && properties.isEmpty ? nil : try await kind(connection)
-        let remarks = properties.remarks + ValueArguments.remarks(kind == .customAttributesSaved ? correction : [])
+        let attributes = TypedPairs(.attribute, correction, texts: properties.strings)
+        let remarks = properties.remarks + (kind == .customAttributesSaved ? attributes.remarks : [])
         try await place.send("/v1/pending/retry", remarks: remarks) { json in
             json.member("position", position)
             switch kind {
-            case .customEventSaved: try writeEvent(to: &json)
-            case .customAttributesSaved: try writeAttributes(to: &json)
-            case .userAttributeSaved: try writeUserAttribute(to: &json)
+            case .customEventSaved:
+                guard correction.count <= 1 else {
+                    throw Self.misfit("is an event", "Correct it with its NAME and -p KEY=VALUE")
+                }
+                json.member("name", correction.first)
+                try properties.write(to: &json)
+            case .customAttributesSaved:
+                guard properties.properties.isEmpty else {
+                    throw Self.misfit("has attributes, and no properties", "Write KEY=VALUE without -p")
+                }
+                json.member("attributes", .object(try attributes.members()))
+            case .userAttributeSaved:
+                guard correction.count == 2, properties.isEmpty else {
+                    throw Self.misfit("is a user attribute", "Correct it with ATTRIBUTE VALUE, as in email a@b.org")
+                }
+                json.member("attribute", correction[0])
+                json.member("value", UserAttributeArguments.typed(correction[1]))
             default: break
             }
         } describe: { answer in
-            let done = answer["repeated"].flag == true ? "was saved again already," : "is saved again"
+            let done = answer.flag("repeated") ? "was saved again already," : "is saved again"
             let next = Suggestion.next("launch \(Shell.device(answer["device"].cell))")
             return
                 "The item at position \(position) \(done) at \(Phrase.spot(answer)); \(Phrase.waiting(in: answer)). \(next)"
         }
     }
 
-    /// What kind of item it is, which gives the form of its correction; nil if there is no item, which the API then
-    /// refuses.
+    /// The item's kind, which gives the form of its correction; nil if there is no item: the API refuses that.
     private func kind(_ connection: any Connection) async throws -> EventKind? {
         guard position > 0 else { return nil }
         let answer = try await connection.get("/v1/events", [("after", "\(position - 1)"), ("limit", "1")])
         return answer.objects("events").first?["kind"].text.flatMap { EventKind(name: $0) }
     }
 
-    private func writeEvent(to json: inout JSONWriter) throws {
-        guard correction.count <= 1 else {
-            throw Failure("The item is an event.", remedy: "Correct it with its NAME and -p KEY=VALUE.", status: .usage)
-        }
-        json.member("name", correction.first)
-        try properties.write(to: &json)
+    private static func misfit(_ what: String, _ remedy: String) -> Failure {
+        Failure("The item \(what).", remedy: "\(remedy).", status: .usage)
     }
+}
 
-    private func writeAttributes(to json: inout JSONWriter) throws {
-        guard properties.properties.isEmpty else {
-            throw Failure(
-                "The item has attributes, and no properties.", remedy: "Write KEY=VALUE without -p.", status: .usage)
+/// How long items have waited, list by list, for people.
+struct WaitingTable {
+    /// Shown if at least `least` items wait.
+    static func lines(_ times: JSONObject, least: UInt64) -> [String] {
+        let total = times.object("all").count("count") + times.object("queue").count("count")
+        guard total >= least else { return [] }
+        var table = Table("WAITING FOR", "#COUNT", "SHORTEST!", "MEDIAN!", "90 %!", "LONGEST!")
+        var lists = PendingKind.allCases.map { (Name($0.key), "  " + $0.word) }
+        lists.removeAll { times.object($0.0).count("count") == 0 }
+        if lists.count == 1 { lists = [] }  // it would repeat the line above it
+        for (key, title) in [("all", "a launch")] + lists + [("queue", "being sent")] as [(Name, String)] {
+            let times = times.object(key)
+            guard times.count("count") > 0 else { continue }
+            table.add(
+                title, Number.grouped(times.count("count")), Phrase.span(times["shortest"]),
+                Phrase.span(times["median"]), Phrase.span(times["p90"]), Phrase.span(times["longest"]))
         }
-        json.member(
-            "attributes", .object(try ValueArguments.members(correction, texts: properties.strings, .attribute)))
-    }
-
-    private func writeUserAttribute(to json: inout JSONWriter) throws {
-        guard correction.count == 2, properties.isEmpty else {
-            throw Failure(
-                "The item is a user attribute.", remedy: "Correct it with ATTRIBUTE VALUE, as in email a@b.org.",
-                status: .usage)
-        }
-        json.member("attribute", correction[0])
-        json.member("value", UserAttributeArguments.typed(correction[1], isText: false))
+        return [""] + table.lines()
     }
 }

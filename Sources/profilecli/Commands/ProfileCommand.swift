@@ -1,7 +1,6 @@
 internal import ArgumentParser
 internal import ProfileLog
 
-/// `profilecli profile`
 struct ProfileCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         "profile", "A user's profile, now or at any point in the past.",
@@ -13,11 +12,8 @@ struct ProfileCommand: AsyncParsableCommand {
             profilecli profile jane --as-of version:7 --format json
             """)
 
-    @Argument(help: .user)
-    var user: String
-
-    @Flag(help: "Also show what the profile would be if all that waits were flushed.")
-    var includePending = false
+    @Argument(help: .user) var user: String
+    @Flag(help: "Also show what the profile would be if all that waits were flushed.") var includePending = false
 
     @Option(parsing: .unconditional, help: .init("A position, a time, or version:N.", valueName: "point"))
     var asOf: String?
@@ -25,14 +21,12 @@ struct ProfileCommand: AsyncParsableCommand {
     @OptionGroup var place: PlaceOptions
 
     func run() async throws {
-        let query = parameters(
-            ("user", user), ("include_pending", includePending ? "true" : nil), ("as_of", asOf))
+        let query = parameters(("user", user), ("include_pending", includePending ? "true" : nil), ("as_of", asOf))
         let answer = try await place.connect().get("/v1/profile", query)
         try Output.print(place.isJSON ? [answer.line] : ProfileText(answer).lines())
     }
 }
 
-/// A profile for people.
 struct ProfileText {
     private let profile: JSONObject
     private let pending: JSONObject?
@@ -44,56 +38,41 @@ struct ProfileText {
 
     func lines() -> [String] {
         var lines = [
-            "\(Style.bold(DisplayWidth.oneLine(profile.object("user")["id"].cell)))  version \(profile["version"].cell), position "
+            "\(Style.bold(profile.object("user")["id"].cell.oneLine))  version \(profile["version"].cell), position "
                 + "\(profile["position"].cell), braze_id \(profile["braze_id"].cell)"
         ]
         let others = profile["ids"].elements.map(\.cell).filter { $0 != profile.object("user")["id"].cell }
-        if !others.isEmpty { lines.append("also known as \(DisplayWidth.oneLine(others.joined(separator: ", ")))") }
+        if !others.isEmpty { lines.append("also known as \(others.joined(separator: ", ").oneLine)") }
         lines.append("first seen \(Phrase.time(profile["first_seen"])), last seen \(Phrase.time(profile["last_seen"]))")
-        lines += section(attributes("attributes", "USER ATTRIBUTE"))
-        lines += section(attributes("custom_attributes", "CUSTOM ATTRIBUTE"))
-        lines += section(events())
-        lines += section(purchases())
-        return lines + ["", footer()]
+        let tables = [
+            attributes("attributes", "USER ATTRIBUTE"), attributes("custom_attributes", "CUSTOM ATTRIBUTE"), events(),
+            purchases(),
+        ]
+        return lines + tables.filter { !$0.rows.isEmpty }.flatMap { [""] + $0.lines() } + ["", footer()]
     }
 
-    private func section(_ table: Table?) -> [String] {
-        guard let table, !table.rows.isEmpty else { return [] }
-        return [""] + table.lines()
-    }
-
-    /// One row for each attribute; with pending items also what it would become.
+    /// Without pending items the last column is empty, and an empty column is not printed.
     private func attributes(_ group: Name, _ title: String) -> Table {
-        let now = profile.object(group)
+        let (now, then) = (profile.object(group), pending?.object(group))
         let setBy = profile.object("set_by").object(group)
-        guard let pending else {
-            var table = Table(title, "VALUE", "#SET AT@")
-            for member in now.value.members { table.add(member.key.text, member.value.cell, setBy[member.key].cell) }
-            return table
-        }
-        let then = pending.object(group)
         var table = Table(title, "VALUE", "#SET AT@", "WITH PENDING")
-        let keys = Set(now.value.members.map(\.key)).union(then.value.members.map(\.key)).sorted()
-        for key in keys {
-            let isSame = now.value[key] == then.value[key]
-            let later = isSame ? "same" : then.value[key].map(\.cell) ?? "(unset)"
-            table.add(key.text, now[key].cell, setBy[key].cell, later)
+        for key in Set((now.value.members + (then?.value.members ?? [])).map(\.key)).sorted() {
+            let later = then.map { $0.value[key] == now.value[key] ? "same" : $0.value[key].map(\.cell) ?? "(unset)" }
+            table.add(key.text, now[key].cell, setBy[key].cell, later ?? "")
         }
         return table
     }
 
     private func events() -> Table {
         let then = pending?.objects("custom_events") ?? []
-        // Without pending items the last column is empty, and an empty column is not printed.
         var table = Table("CUSTOM EVENT", "#COUNT", "FIRST!", "LAST!", "#WITH PENDING")
         let now = profile.objects("custom_events")
         for event in now + then.filter({ later in !now.contains { $0["name"] == later["name"] } }) {
             let isNew = !now.contains { $0["name"] == event["name"] }
-            let count = isNew ? "0" : event["count"].cell
-            let first = isNew ? "" : Phrase.time(event["first"])
-            let last = isNew ? "" : Phrase.time(event["last"])
-            let later = then.first { $0["name"] == event["name"] }?["count"].cell ?? ""
-            table.add(event["name"].cell, count, first, last, later)
+            table.add(
+                event["name"].cell, isNew ? "0" : event["count"].cell, isNew ? "" : Phrase.time(event["first"]),
+                isNew ? "" : Phrase.time(event["last"]),
+                then.first { $0["name"] == event["name"] }?["count"].cell ?? "")
         }
         return table
     }

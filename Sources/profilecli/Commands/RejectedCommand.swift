@@ -1,7 +1,6 @@
 internal import ArgumentParser
 internal import ProfileLog
 
-/// `profilecli rejected`
 struct RejectedCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         "rejected", "What was refused, of all users, with the reason.",
@@ -17,12 +16,8 @@ struct RejectedCommand: AsyncParsableCommand {
             profilecli pending retry 12 email jane@example.org
             """)
 
-    @Option(help: "Of this USER only, in any form that `profilecli --help` lists.")
-    var user: String?
-
-    @Flag(help: "Also those that were repaired.")
-    var repaired = false
-
+    @Option(help: "Of this USER only, in any form that `profilecli --help` lists.") var user: String?
+    @Flag(help: "Also those that were repaired.") var repaired = false
     @OptionGroup var place: PlaceOptions
 
     func run() async throws {
@@ -34,19 +29,14 @@ struct RejectedCommand: AsyncParsableCommand {
         while let next = after {
             let answer = try await connection.get("/v1/rejected", query + [("after", next)])
             let page = answer.objects("rejected")
-            if place.isJSON {
-                for item in page { try Output.print(item.line) }
-            } else {
-                items += page.filter { !Self.isLeftOut($0) }
-                try leftOut.print(page.filter(Self.isLeftOut))
-            }
-            after = answer["more"].flag == true ? answer["last"].cell : nil
+            if !place.isJSON { items += page.filter { !Self.isLeftOut($0) } }
+            try leftOut.print(place.isJSON ? page : page.filter(Self.isLeftOut))
+            after = answer.flag("more") ? answer["last"].cell : nil
         }
         if place.isJSON { return }
         guard let last = items.last(where: { $0["repaired_by"] == .null }) ?? items.last else {
-            let beginning =
-                leftOut.count == 0
-                ? "Nothing is rejected." : "\(Number.counted(UInt64(leftOut.count), "part")) of requests refused."
+            let parts = Number.counted(UInt64(leftOut.count), "part")
+            let beginning = leftOut.count == 0 ? "Nothing is rejected." : "\(parts) of requests refused."
             return try Output.print("\(beginning) \(Suggestion.next("pending"))")
         }
         if leftOut.count > 0 { try Output.print("") }
@@ -57,10 +47,8 @@ struct RejectedCommand: AsyncParsableCommand {
                 Phrase.content(item.withoutReason), item["reason"].cell, item["repaired_by"].cell)
         }
         let open = UInt64(items.count { $0["repaired_by"] == .null })
-        let next =
-            open == 0 ? "pending" : "pending retry \(last["position"].cell)\(Self.form(last))"
-        try Output.print(
-            table.lines() + ["\(Number.counted(open, "item")) to be repaired. \(Suggestion.next(next))"])
+        let next = open == 0 ? "pending" : "pending retry \(last["position"].cell)\(Self.form(last))"
+        try Output.print(table.lines() + ["\(Number.counted(open, "item")) to be repaired. \(Suggestion.next(next))"])
     }
 
     private static func isLeftOut(_ item: JSONObject) -> Bool { item["kind"].text == EventKind.objectsLeftOut.name }
@@ -75,7 +63,6 @@ struct RejectedCommand: AsyncParsableCommand {
         return table
     }
 
-    /// What a correction of the item looks like.
     private static func form(_ item: JSONObject) -> String {
         if let attribute = item["attribute"].text { return " \(attribute) VALUE" }
         return item["attributes"] == .null ? " NAME" : " KEY=VALUE"

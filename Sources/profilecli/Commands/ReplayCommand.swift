@@ -1,7 +1,6 @@
 internal import ArgumentParser
 internal import ProfileLog
 
-/// `profilecli replay`
 struct ReplayCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         "replay", "Fold the whole log again: into fresh profiles, or into a fresh store.",
@@ -36,15 +35,12 @@ struct ReplayCommand: ParsableCommand {
     @Flag(help: "With --into: events recorded while the clock was ahead get the present time in the copy.")
     var mendClock = false
 
-    @Flag(help: "Prove that the live profiles are what the log says.")
-    var verify = false
-
-    @Option(parsing: .unconditional, help: "Threads that fold.")
-    var threads = 1
+    @Flag(help: "Prove that the live profiles are what the log says.") var verify = false
+    @Option(parsing: .unconditional, help: "Threads that fold.") var threads = 1
 
     mutating func validate() throws {
         guard 1...256 ~= threads else { throw ValidationError("--threads must be from 1 to 256.") }
-        if let until, PositionOrTime(until) == nil {
+        if let until, UInt64(until) == nil, OccurredAt(iso8601: until) == nil {
             throw ValidationError("--until must be a position, as in 1000, or a time, as in 2026-01-31T12:00:00Z.")
         }
         if into == nil, mendClock { throw ValidationError("--mend-clock changes a copy. Name its folder with --into.") }
@@ -57,8 +53,11 @@ struct ReplayCommand: ParsableCommand {
                 StorageError.notAStore(path: into).description,
                 remedy: "Name an empty or a new folder with --into; nothing was changed in this one.")
         }
-        let log = try store.place.open()
-        let until = try self.until.flatMap(PositionOrTime.init).map { try $0.position(in: log) }
+        let log = try openStore(store.path)
+        var until = self.until.flatMap { UInt64($0) }.map(Position.init)
+        if until == nil, let time = self.until.flatMap({ OccurredAt(iso8601: $0) }) {
+            until = try log.position(at: time.timestamp)
+        }
         let report = try ProgressBar.run { progress in
             if let into {
                 let latest = mendClock ? log.options.now() : nil
@@ -70,10 +69,9 @@ struct ReplayCommand: ParsableCommand {
             Output.message("Stopped after \(Number.counted(report.events, "event")).")
             let hint = into == nil ? "." : ": the copy goes on where it stopped."
             throw Failure(
-                "The replay was stopped.", remedy: "Run the same command again\(hint)",
-                status: Interrupt.status)
+                "The replay was stopped.", remedy: "Run the same command again\(hint)", status: Interrupt.status)
         }
-        try Output.print(output.isJSON ? Self.json(report) : lines(report))
+        try Output.print(output.isJSON ? [Self.json(report)] : lines(report))
         guard report.isEqual else {
             Output.message(
                 TypedPlace.completing(
@@ -83,11 +81,9 @@ struct ReplayCommand: ParsableCommand {
     }
 
     private func lines(_ report: ReplayReport) -> [String] {
-        let seconds = report.elapsed.inSeconds
-        let rate = seconds > 0 ? UInt64(Double(report.events) / seconds) : 0
         var lines = [
             "Replayed \(Number.counted(report.events, "event")) of \(Number.counted(UInt64(report.users), "user")) in "
-                + "\(DurationText.compact(report.elapsed)) (\(Number.grouped(rate)) events/s)."
+                + "\(Phrase.rate(report.events, in: report.elapsed))."
         ]
         if let into { lines.append("The rebuilt store is in \(into).") }
         if verify || into != nil {
@@ -105,8 +101,8 @@ struct ReplayCommand: ParsableCommand {
         return lines + ["Digest \(report.digest)"]
     }
 
-    private static func json(_ report: ReplayReport) -> [String] {
-        let line = JSONWriter.object { json in
+    private static func json(_ report: ReplayReport) -> String {
+        JSONWriter.object { json in
             json.member("events", report.events)
             json.member("users", report.users)
             json.member("seconds", report.elapsed.inSeconds)
@@ -115,32 +111,6 @@ struct ReplayCommand: ParsableCommand {
             json.member("devices_compared", report.devices.map { .int(Int64($0)) } ?? .null)
             json.member("equal", report.isEqual)
             json.member("differences", report.differences)
-        }
-        return [line]
-    }
-}
-
-/// A point in the past: a position, or a time, which is resolved to one.
-private enum PositionOrTime {
-    case position(Position)
-    case time(Timestamp)
-
-    /// Reads `1000` or `2026-01-31T12:00:00Z`; nil for all else.
-    init?(_ text: String) {
-        if let number = UInt64(text) {
-            self = .position(Position(rawValue: number))
-        } else if let time = OccurredAt(iso8601: text) {
-            self = .time(time.timestamp)
-        } else {
-            return nil
-        }
-    }
-
-    /// The position that is meant.
-    func position(in log: EventLog) throws -> Position {
-        switch self {
-        case .position(let position): position
-        case .time(let time): try log.position(at: time)
         }
     }
 }

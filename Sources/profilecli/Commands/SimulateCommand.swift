@@ -1,7 +1,6 @@
 internal import ArgumentParser
 internal import ProfileLog
 
-/// `profilecli simulate`
 struct SimulateCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         "simulate", "Fill a store with a made-up history: pushes, launches, log-ins, offline devices.",
@@ -17,12 +16,8 @@ struct SimulateCommand: ParsableCommand {
             """)
 
     @OptionGroup var store: StoreOnlyOption
-
-    @Option(parsing: .unconditional, help: "How many devices.")
-    var devices = 50
-
-    @Option(parsing: .unconditional, help: "How many days.")
-    var days = 14
+    @Option(parsing: .unconditional, help: "How many devices.") var devices = 50
+    @Option(parsing: .unconditional, help: "How many days.") var days = 14
 
     @Option(parsing: .unconditional, help: "Any number, 0 or more; a different one gives a different history.")
     var seed: UInt64 = 1
@@ -34,10 +29,10 @@ struct SimulateCommand: ParsableCommand {
 
     func run() throws {
         Interrupt.watch()
-        let log = try store.place.open(create: true)
+        let log = try openStore(store.path, create: true)
         guard try log.lastPosition() == .start else {
             throw Failure(
-                "The store in \(store.place.path) holds events already.",
+                "The store in \(store.path) holds events already.",
                 remedy: "Name an empty folder with --store: a made-up history does not mix with a real one.")
         }
         // From 2026-01-05, a Monday.

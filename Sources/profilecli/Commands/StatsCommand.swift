@@ -1,7 +1,6 @@
 internal import ArgumentParser
 internal import ProfileLog
 
-/// `profilecli stats`
 struct StatsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         "stats", "How much the store holds.",
@@ -32,7 +31,7 @@ struct StatsCommand: AsyncParsableCommand {
         if let position = jump["position"].integer {
             Output.message(Self.clockAhead(UInt64(position), seconds: jump["seconds"].integer ?? 0))
         }
-        let times = WaitingTable(pending.object("waiting_s"), least: 1).lines()
+        let times = WaitingTable.lines(pending.object("waiting_s"), least: 1)
         try Output.print(table.lines() + times + ["store \(answer["store"].cell)"])
     }
 

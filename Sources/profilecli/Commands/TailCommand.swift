@@ -1,7 +1,6 @@
 internal import ArgumentParser
 internal import ProfileLog
 
-/// `profilecli tail`
 struct TailCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         "tail", "Follow the log: every event as it is stored, by any program.",
@@ -20,9 +19,7 @@ struct TailCommand: AsyncParsableCommand {
     @Option(parsing: .unconditional, help: .init("Begin after this position.", valueName: "position"))
     var after: UInt64?
 
-    @Flag(inversion: .prefixedNo, help: "Wait for new events.")
-    var follow = true
-
+    @Flag(inversion: .prefixedNo, help: "Wait for new events.") var follow = true
     @OptionGroup var filter: FilterOptions
     @OptionGroup var place: PlaceOptions
 

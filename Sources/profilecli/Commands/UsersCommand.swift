@@ -1,7 +1,6 @@
 internal import ArgumentParser
 internal import ProfileLog
 
-/// `profilecli users`
 struct UsersCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         "users", "All users, in the order in which they were created.",
@@ -18,30 +17,24 @@ struct UsersCommand: AsyncParsableCommand {
     @OptionGroup var place: PlaceOptions
 
     func run() async throws {
-        let connection = try place.connect()
         var pages = Pages(isJSON: place.isJSON) { page in
             var table = Table("#NUMBER", "USER", "#EVENTS", "#CREATED@", "BRAZE_ID!", "ALSO", "#MERGED INTO")
             for user in page {
                 let others = user["ids"].elements.map(\.cell).filter { $0 != user["id"].cell }
                 table.add(
                     user["number"].cell, user["id"].cell, user["version"].cell, user["created"].cell,
-                    user["braze_id"].cell, user["erased"].flag == true ? "erased" : others.joined(separator: ", "),
+                    user["braze_id"].cell, user.flag("erased") ? "erased" : others.joined(separator: ", "),
                     user["merged_into"].cell)
             }
             return table
         }
-        var after = after
-        while let wanted = limit.wanted(after: pages.count) {
-            let answer = try await connection.get("/v1/users", [("after", "\(after)"), ("limit", "\(wanted)")])
-            let users = answer.objects("users")
-            try pages.print(users)
-            guard answer["more"].flag == true, let last = users.last else { break }
-            after = last.count("number")
+        try await pages.print("users", of: "/v1/users", by: place.connect(), from: [("after", "\(after)")], limit) {
+            [("after", $0["number"].cell)]
         }
         if pages.count > 0 { return }
         Output.message(
-            self.after == 0
+            after == 0
                 ? "There are no users. \(Suggestion.next("log event jane hello"))"
-                : "There is no user after number \(self.after). \(Suggestion.next("users"))")
+                : "There is no user after number \(after). \(Suggestion.next("users"))")
     }
 }

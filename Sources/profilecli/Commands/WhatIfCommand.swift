@@ -1,7 +1,6 @@
 internal import ArgumentParser
 internal import ProfileLog
 
-/// `profilecli whatif`
 struct WhatIfCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "whatif",
@@ -29,12 +28,8 @@ struct WhatIfCommand: AsyncParsableCommand {
             """)
 
     @OptionGroup var published: PublishedOptions
-
-    @Option(help: "What was saved for this USER only, in any form that `profilecli --help` lists.")
-    var user: String?
-
-    @Option(help: .init("What was saved on this device only.", valueName: "id"))
-    var device: String?
+    @Option(help: "What was saved for this USER only, in any form that `profilecli --help` lists.") var user: String?
+    @Option(help: .init("What was saved on this device only.", valueName: "id")) var device: String?
 
     @Option(parsing: .unconditional, help: .init("Count what was saved from here on.", valueName: "position|time"))
     var since: String?
@@ -44,19 +39,15 @@ struct WhatIfCommand: AsyncParsableCommand {
         help: .init("The history ends here, this position or time included.", valueName: "position|time"))
     var until: String?
 
-    @Option(help: .init("List so many of the affected items.", valueName: "n"))
-    var items: UInt64 = 10
-
-    @Flag(help: "Exit with 2 if an item fared differently, for CI.")
-    var failOnDifference = false
-
+    @Option(help: .init("List so many of the affected items.", valueName: "n")) var items: UInt64 = 10
+    @Flag(help: "Exit with 2 if an item fared differently, for CI.") var failOnDifference = false
     @OptionGroup var place: PlaceOptions
 
     func run() async throws {
         let range = parameters(
             ("items", "\(items)"), ("user", user), ("device", device), ("since", since), ("until", until))
         let answer = try await place.connect().get("/v1/whatif", published.query + range)
-        try Output.print(place.isJSON ? Self.json(answer) : WhatIfTable(answer).lines)
+        try Output.print(place.isJSON ? Self.json(answer) : WhatIfTable(answer: answer).lines)
         for warning in answer.objects("warnings") {
             let typed = warning["place"].text.flatMap(Failure.typedName) ?? warning["place"].cell
             Self.warn("\(typed) \(warning["reason"].cell).")
@@ -72,7 +63,7 @@ struct WhatIfCommand: AsyncParsableCommand {
     }
 
     private static func warn(_ sentence: String) {
-        Output.message(Style.yellow("Warning: ", if: Terminal.hasErrorColours) + DisplayWidth.oneLine(sentence))
+        Output.message(Style.yellow("Warning: ", if: Terminal.hasErrorColours) + sentence.oneLine)
     }
 
     /// The faults, the items, and the rest of the answer: the totals.
@@ -80,5 +71,154 @@ struct WhatIfCommand: AsyncParsableCommand {
         let parts: [Name] = ["faults", "affected_items"]
         let totals = AttributeValue.object(answer.value.members.filter { !parts.contains($0.key) })
         return parts.flatMap { answer.objects($0).map(\.line) } + [JSONObject(totals).line]
+    }
+}
+
+/// Which faults of the published snippets are played, and what a history does not record about them.
+struct PublishedOptions: ParsableArguments {
+    @Option(help: "faithful, the published snippets; or standard, without a fault.") var policy = "faithful"
+
+    @Option(
+        parsing: .unconditionalSingleValue,
+        help: .init(
+            "Only this fault, by its number in docs/device-simulation.md; newest, those of the newest snippets (default); or all. Repeatable.",
+            valueName: "number"))
+    var fault: [String] = []
+
+    @Option(
+        parsing: .unconditionalSingleValue,
+        help: .init(
+            "swift or objc, for all processes or, as in app=objc, for one. Repeatable. Default: the one that has the faults, else swift.",
+            valueName: "[process=]language"))
+    var language: [String] = []
+
+    @Option(help: "18: what casts make of stored numbers: bridged (default) or exact.") var numbers: String?
+    @Option(help: .init("22: how long a save takes (default: 10).", valueName: "ms")) var saveMs: UInt64?
+
+    @Option(help: .init("22, 23: how long the flush of a list takes (default: 100).", valueName: "ms"))
+    var flushMs: UInt64?
+
+    @Option(help: .init("24, 25: one of how many flushes crashes (default: 2).", valueName: "n"))
+    var crashEvery: UInt64?
+
+    @Option(
+        help: .init("24: after how many items it crashes (default: right before the first removal).", valueName: "n"))
+    var crashAfter: UInt64?
+
+    @Option(help: .init("25: how many of its last items are not stored (default: 1).", valueName: "n"))
+    var unstored: UInt64?
+
+    @Option(help: .init("31: scenes that flush at each launch (default: 2).", valueName: "n")) var scenes: UInt64?
+
+    @Option(help: .init("14, 28: the app is updated before each nth launch (default: 2).", valueName: "n"))
+    var updateEvery: UInt64?
+
+    @Option(help: .init("37: each nth save comes before the first unlock (default: 10).", valueName: "n"))
+    var lockedEvery: UInt64?
+
+    @Option(
+        parsing: .unconditional,
+        help: .init("26: until when there is no instance (default: for ever).", valueName: "time"))
+    var instanceMissingUntil: String?
+
+    @Option(help: .init("27, 30: the SDK's version (default: 18.0.0).", valueName: "version")) var sdk: String?
+    @Flag(help: "27: the SDK is disabled.") var sdkDisabled = false
+
+    @Option(
+        parsing: .unconditionalSingleValue,
+        help: .init("27: an event or attribute that the SDK refuses. Repeatable.", valueName: "name"))
+    var blocklist: [String] = []
+
+    @Option(
+        parsing: .unconditionalSingleValue,
+        help: .init(
+            "34, 36: a process that uses another storage (default: every extension). Repeatable.", valueName: "process")
+    )
+    var stray: [String] = []
+
+    var query: [(name: String, value: String)] {
+        let lists = [("fault", fault), ("language", language), ("blocklist", blocklist), ("stray", stray)]
+        let numbers = [
+            ("save_ms", saveMs), ("flush_ms", flushMs), ("crash_every", crashEvery), ("crash_after", crashAfter),
+            ("unstored", unstored), ("scenes", scenes), ("update_every", updateEvery), ("locked_every", lockedEvery),
+        ]
+        return lists.flatMap { name, values in values.map { (name: name, value: $0) } }
+            + numbers.compactMap { name, value in value.map { (name: name, value: "\($0)") } }
+            + parameters(
+                ("policy", policy), ("numbers", self.numbers), ("instance_missing_until", instanceMissingUntil),
+                ("sdk", sdk), ("sdk_disabled", sdkDisabled ? "true" : nil))
+    }
+}
+
+struct WhatIfTable {
+    let answer: JSONObject
+
+    var lines: [String] {
+        if count("items") == 0 { return ["Nothing was saved. \(Suggestion.next("save event jane opened"))"] }
+        var lines: [String] = []
+        if count("affected") > 0 { lines += faults + [""] + items + [""] }
+        return lines + totals
+    }
+
+    private func count(_ key: Name) -> UInt64 { answer.count(key) }
+
+    private var faults: [String] {
+        var table = Table("#FAULT", "WHAT IT IS", "#ITEMS", "#USERS", "WHAT IT DID")
+        for row in answer.objects("faults") {
+            let effects = Self.effects(row["effects"])
+            table.add(row["fault"].cell, row["title"].cell, row["items"].cell, row["users"].cell, effects)
+        }
+        return table.lines()
+    }
+
+    private var items: [String] {
+        let listed = answer.objects("affected_items")
+        var table = Table("#SAVED@", "USER", "DEVICE", "WHAT", "WENT TO", "BECAME")
+        for item in listed {
+            let deviations = item.objects("deviations").map { deviation in
+                "\(Self.words(deviation["effect"])) (\(deviation["fault"].cell))"
+            }
+            let (user, receiver) = (item.object("user")["id"].cell, item.object("received_by")["id"].cell)
+            table.add(
+                item["position"].cell, user, item["device"].cell,
+                item["names"].elements.map(\.cell).joined(separator: ", "), receiver == user ? "" : receiver,
+                deviations.joined(separator: ", "))
+        }
+        let more = count("affected") - min(count("affected"), UInt64(listed.count))
+        if listed.isEmpty { return ["\(Number.counted(more, "item")) not as saved; --items lists some of them."] }
+        return table.lines()
+            + (more == 0 ? [] : ["and \(Number.counted(more, "more item")); --items lists more of them."])
+    }
+
+    private var totals: [String] {
+        let all = "\(Number.counted(count("items"), "item")) of \(Number.counted(count("users"), "user"))"
+        var parts = ["\(Number.grouped(count("delivered_right"))) delivered right"]
+        if count("affected") > 0 {
+            let users = Number.counted(count("affected_users"), "user")
+            parts.append(Style.red("\(Number.grouped(count("affected"))) not as saved (of \(users))"))
+        }
+        parts.append(Phrase.waiting(count("waiting")))
+        if count("stranded") > 0 {
+            parts.append("\(Number.grouped(count("stranded"))) stranded (the app never looks there)")
+        }
+        if count("rejected") > 0 { parts.append("\(Number.grouped(count("rejected"))) rejected") }
+        parts.append("\(Number.grouped(count("discarded"))) given up")
+        let verdict = count("affected") == 0 ? Style.green("Nothing differs: ") : ""
+        var lines = [
+            "\(verdict)\(all) on \(Number.counted(count("devices"), "device")): \(parts.joined(separator: ", "))."
+        ]
+        if count("affected") > 0 { lines.append("In all: \(Self.effects(answer["effects"])).") }
+        return lines
+    }
+
+    /// `lost 3, misdated 12`, the worst first.
+    private static func effects(_ effects: AttributeValue) -> String {
+        FaultEffect.allCases.compactMap { effect in
+            effects[Name(effect.rawValue)].map { "\(effect.name) \($0.cell)" }
+        }.joined(separator: ", ")
+    }
+
+    private static func words(_ effect: AttributeValue) -> String {
+        effect.text.flatMap(FaultEffect.init(rawValue:))?.name ?? effect.cell
     }
 }

@@ -8,25 +8,19 @@ struct ImportRun {
     private let file: String
     private let input: InputFile
     private let name: String
-    private let clock = ContinuousClock()
     private var bar = ProgressBar()
     private var tally = ImportTally()
     private var erased: UInt64 = 0
     private var elapsed = Duration.zero
-    private var totalBytes: UInt64 { input.totalBytes }
 
     init(target: ImportTarget, file: String, _ input: InputFile, name: String) {
-        self.target = target
-        self.file = file
-        self.input = input
-        self.name = name
+        (self.target, self.file, self.input, self.name) = (target, file, input, name)
     }
 
     mutating func run() throws {
-        let begin = clock.now
-        defer { elapsed = clock.now - begin }
-        let (target, input, name) = (target, input, name)
-        let pipeline = ImportPipeline { ChunkReader(LineReader(input), name: name, into: target) }
+        let begin = ContinuousClock.now
+        defer { elapsed = .now - begin }
+        let pipeline = ImportPipeline(input, name: name, into: target)
         while true {
             if Interrupt.isRequested { throw interrupted() }
             switch pipeline.next(atMost: Self.chunksPerCommit) {
@@ -63,7 +57,7 @@ struct ImportRun {
 
     /// Counts events; the total is estimated from the remaining bytes.
     private func progress(_ doneBytes: UInt64) -> LogProgress {
-        let done = tally.total
+        let (done, totalBytes) = (tally.total, input.totalBytes)
         guard totalBytes > 0, doneBytes > 0 else { return LogProgress(stage: "import", done: done, total: 0) }
         let total = doneBytes >= totalBytes ? done : UInt64(Double(done) * Double(totalBytes) / Double(doneBytes))
         return LogProgress(stage: "import", done: done, total: max(total, done))
@@ -124,8 +118,7 @@ struct ImportRun {
             remedy: "\(remedy): what is stored is skipped.")
     }
 
-    /// What to do with a line that only the log can make. The lines before it keep their numbers, which a rerun
-    /// compares.
+    /// What to do with a line that only the log can make; a rerun compares the numbers of the lines before it.
     private static func takeOut(_ line: Int) -> String {
         "Copy a whole store with replay --into FOLDER, or export it with \(ExportedLine.kindOptions), which has no such lines, "
             + "and import that into an empty store. Or remove line \(line) and all later lines of such kinds,"
@@ -158,49 +151,43 @@ struct ImportRun {
         tally.stored == 0 ? nil : "\(Number.counted(tally.stored, "event")) \(tally.stored == 1 ? "is" : "are") stored"
     }
 
-    func summary() -> [String] {
-        let seconds = elapsed.inSeconds
-        let rate = seconds > 0 ? UInt64(Double(tally.total) / seconds) : 0
-        var line = "Imported \(Number.counted(tally.stored, "event")) in \(DurationText.compact(elapsed)) "
-        line += "(\(Number.grouped(rate)) events/s)"
+    func summary() -> String {
+        let rate = Phrase.rate(tally.total, in: elapsed)
+        var line = "Imported \(Number.counted(tally.stored, "event")) in \(rate)"
         if tally.skipped > 0 { line += "; skipped \(Number.grouped(tally.skipped)) that were stored before" }
         if erased > 0 { line += "; skipped \(Number.counted(erased, "line")) of erased persons" }
-        return [line + ". \(Suggestion.next("stats"))"]
+        return line + ". \(Suggestion.next("stats"))"
     }
 
-    func json() -> [String] {
-        let line = JSONWriter.object { json in
+    func json() -> String {
+        JSONWriter.object { json in
             json.member("imported", tally.stored)
             json.member("skipped", tally.skipped)
             json.member("erased", erased)
             json.member("seconds", elapsed.inSeconds)
         }
-        return [line]
     }
 }
 
-/// The store that an import appends to. A new one is made when there is something to append: an input whose first lines
-/// are refused makes none.
+/// The store that an import appends to: an input whose first lines are refused makes none.
 final class ImportTarget: Sendable {
-    private let make: @Sendable () throws -> EventLog
+    private let path: String
     private let opened: Mutex<EventLog?>
 
-    /// Opens the store of `option`, unless it is to be made.
-    init(_ option: StoreOption) throws {
-        make = { try option.open(create: true) }
-        opened = Mutex(try StoreFolder(path: option.path) == .vacant ? nil : try option.open(create: true))
+    /// Opens the store in the folder `path`, unless it is to be made.
+    init(_ path: String) throws {
+        self.path = path
+        opened = Mutex(try StoreFolder(path: path) == .vacant ? nil : try openStore(path, create: true))
     }
 
     /// The store, made now if it is missing.
     func log() throws -> EventLog {
         try opened.withLock { log in
-            if let log { return log }
-            let made = try make()
-            log = made
-            return made
+            let opened = try log ?? openStore(path, create: true)
+            log = opened
+            return opened
         }
     }
 
-    /// An empty append for it.
     func prepare() -> AppendBuilder { opened.withLock { $0 }?.prepare() ?? AppendBuilder() }
 }

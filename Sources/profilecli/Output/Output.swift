@@ -8,10 +8,8 @@ enum Output {
 
     /// Bytes of the output, or of a file in its place, could not be written.
     struct CannotWrite: Error {
-        /// The system's code.
         let code: Int32
 
-        /// The system's words for it.
         var reason: String { code == EBADF ? "it is closed" : String(cString: strerror(code)) }
 
         var remedy: String {
@@ -21,9 +19,8 @@ enum Output {
         }
     }
 
-    /// Opens those of the three standard descriptors that a parent closed, so that no file of ours gets their number: a
-    /// store's file in the place of standard output would be written to. What was closed refuses reading and writing as
-    /// before.
+    /// Opens those of the three standard descriptors that a parent closed: else a store's file could get the number of
+    /// standard output, and be written to. What was closed still refuses reading and writing.
     static func holdStandardDescriptors() {
         for (descriptor, mode) in [(STDIN_FILENO, O_WRONLY), (STDOUT_FILENO, O_RDONLY), (STDERR_FILENO, O_RDONLY)]
         where fcntl(descriptor, F_GETFD) < 0 {
@@ -31,21 +28,17 @@ enum Output {
         }
     }
 
-    /// Writes `line` and a line feed.
     static func print(_ line: String) throws { try write(Array((line + "\n").utf8)) }
 
-    /// Writes `lines`, each with a line feed, at once.
     static func print(_ lines: [String]) throws {
         if !lines.isEmpty { try print(lines.joined(separator: "\n")) }
     }
 
-    /// Prints `lines`, the answer to a write. If they cannot be written, the failure says that the write was done all
-    /// the same: run again, the command would store a second time.
-    ///
-    /// - Parameter done: what was done, as in `Stored at position 7`; nil if nothing was.
-    static func print(_ lines: [String], after done: String?) throws {
+    /// Prints `text`, the answer to a write. If that fails, the error says what was `done`, as in `Stored at position
+    /// 7`: the same command would store it a second time.
+    static func print(_ text: String, after done: String?) throws {
         do {
-            try print(lines)
+            try print(text)
         } catch let error as CannotWrite {
             guard let done else { throw error }
             throw Failure(
@@ -54,16 +47,11 @@ enum Output {
         }
     }
 
-    /// As `print`, for the API's answer to a write.
-    static func answer(_ lines: [String], to answer: JSONObject) throws {
-        let isNews = answer["repeated"].flag != true && answer["changed"].flag != false && answer["left"].flag != false
-        try print(lines, after: isNews ? answer["position"].integer.map { "Stored at position \($0)" } : nil)
+    static func answer(_ text: String, to answer: JSONObject) throws {
+        let isNews = !answer.flag("repeated") && answer["changed"].flag != false && answer["left"].flag != false
+        try print(text, after: isNews ? answer["position"].integer.map { "Stored at position \($0)" } : nil)
     }
 
-    /// As `print`, for the API's answer to a write.
-    static func answer(_ line: String, to answer: JSONObject) throws { try self.answer([line], to: answer) }
-
-    /// Writes `bytes` to `descriptor`.
     static func write(_ bytes: [UInt8], to descriptor: Int32 = STDOUT_FILENO) throws {
         var rest = bytes[...]
         while !rest.isEmpty {
@@ -79,11 +67,9 @@ enum Output {
         }
     }
 
-    /// Writes one line to standard error.
     static func message(_ line: String) { try? write(Array((line + "\n").utf8), to: STDERR_FILENO) }
 }
 
-/// `write`, which a method of `Output` hides.
 private func systemWrite(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) -> Int {
     write(descriptor, bytes.baseAddress, bytes.count)
 }
@@ -99,6 +85,108 @@ enum Reader {
                 if output.revents & gone != 0 { endProcess(ExitStatus.done.rawValue) }
                 if output.revents & Int16(POLLNVAL) != 0 { return }
             }
+        }
+    }
+}
+
+/// Where a long output goes: standard output, or a file that has its name only when it is complete.
+struct OutputFile {
+    let descriptor: Int32
+    private let path: String?
+    /// Its name until it is complete, and the final one; nil for what is not a regular file.
+    private let names: (unfinished: String, complete: String)?
+
+    /// Opens a file for `path`, or standard output for nil. With a file, Ctrl-C stops the write at a good place. A new
+    /// file may hold personal data, so only its owner may read it. One that exists keeps its mode, owner and group.
+    init(_ path: String?) throws {
+        guard let path, !Self.isStandardOutput(path) else {
+            (self.path, descriptor, names) = (nil, STDOUT_FILENO, nil)
+            return
+        }
+        self.path = path
+        Interrupt.watch()
+        var status = stat()
+        let isThere = stat(path, &status) == 0
+        // A file that its user may not write may not be replaced either.
+        guard isThere ? access(path, W_OK) == 0 : errno == ENOENT else { throw Self.unwritable(path) }
+        if isThere, status.st_mode & S_IFMT != S_IFREG {
+            names = nil
+            descriptor = open(path, O_WRONLY | O_CLOEXEC)
+        } else {
+            // A link stays one: its target is written.
+            let target = Self.followingLinks(path)
+            Self.removeAbandoned(target)
+            // Short, for a file's name ends at 255 bytes.
+            let unfinished = "\(target).\(Int.random(in: 0..<10_000_000))\(Self.suffix)"
+            names = (unfinished, target)
+            descriptor = open(unfinished, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+            if descriptor >= 0 { flock(descriptor, LOCK_EX) }
+        }
+        guard descriptor >= 0 else { throw Self.unwritable(path) }
+        guard isThere, names != nil else { return }
+        // Only root can keep the owner. Another group gets no rights. The mode comes last: a change of owner clears it.
+        let hasGroup =
+            fchown(descriptor, status.st_uid, status.st_gid) == 0 || fchown(descriptor, uid_t.max, status.st_gid) == 0
+        fchmod(descriptor, status.st_mode & (hasGroup ? 0o777 : 0o707))
+    }
+
+    private static let suffix = ".unfinished"
+
+    /// Removes unfinished files of `target` whose writers were killed: those that writers still use are locked.
+    private static func removeAbandoned(_ target: String) {
+        let url = URL(filePath: target)
+        let folder = url.deletingLastPathComponent().path
+        for name in (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+        where name.hasPrefix(url.lastPathComponent + ".") && name.hasSuffix(suffix) {
+            let number = name.dropFirst(url.lastPathComponent.count + 1).dropLast(suffix.count)
+            let file = Int(number) == nil ? -1 : open("\(folder)/\(name)", O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
+            guard file >= 0 else { continue }
+            if flock(file, LOCK_EX | LOCK_NB) == 0 { unlink("\(folder)/\(name)") }
+            close(file)
+        }
+    }
+
+    /// Whether `path` is a name of standard output. Opened by it, the file there would be written from its start.
+    static func isStandardOutput(_ path: String) -> Bool {
+        ["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"].contains(path)
+    }
+
+    /// The file that the links of `path` lead to; it may not exist yet.
+    private static func followingLinks(_ path: String) -> String {
+        if let name = realpath(path, nil) {
+            defer { free(name) }
+            return String(cString: name)
+        }
+        var path = path
+        while let next = try? FileManager.default.destinationOfSymbolicLink(atPath: path) {
+            let folder = path.lastIndex(of: "/").map { path[...$0] } ?? ""
+            path = next.hasPrefix("/") ? next : folder + next
+        }
+        return path
+    }
+
+    private static func unwritable(_ path: String) -> Failure {
+        Failure(
+            "The file \(path) cannot be written: \(String(cString: strerror(errno))).",
+            remedy: "Check the path and the folder's permissions.")
+    }
+
+    /// Runs `body`, which writes everything and calls `goOn` now and then; an unfinished file is removed.
+    func write<Result>(_ body: (_ goOn: () throws -> Void) async throws -> Result) async throws -> Result {
+        do {
+            let result = try await body {
+                if path == nil || !Interrupt.isRequested { return }
+                throw Failure(
+                    "Stopped by \(Interrupt.name); no file was written.", remedy: "Run it again.",
+                    status: Interrupt.status)
+            }
+            guard let path else { return result }
+            guard close(descriptor) == 0 else { throw Self.unwritable(path) }
+            if let names, rename(names.unfinished, names.complete) != 0 { throw Self.unwritable(path) }
+            return result
+        } catch {
+            if let names { unlink(names.unfinished) }
+            throw error
         }
     }
 }

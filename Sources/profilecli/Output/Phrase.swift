@@ -5,9 +5,15 @@ internal import ProfileLogNativeAPI
 enum Phrase {
     /// `position 12 (jane, version 3)`, with `a new user` if the write made one.
     static func spot(_ answer: JSONObject) -> String {
-        let id = DisplayWidth.oneLine(answer.object("user")["id"].text ?? "?")
-        let made = answer["created"].flag == true ? ", a new user" : ""
+        let id = (answer.object("user")["id"].text ?? "?").oneLine
+        let made = answer.flag("created") ? ", a new user" : ""
         return "position \(answer["position"].cell) (\(id), version \(answer["version"].cell)\(made))"
+    }
+
+    /// `3 s (12,000 events/s)`
+    static func rate(_ events: UInt64, in elapsed: Duration) -> String {
+        let rate = elapsed > .zero ? UInt64(Double(events) / elapsed.inSeconds) : 0
+        return "\(DurationText.compact(elapsed)) (\(Number.grouped(rate)) events/s)"
     }
 
     /// `1 item waits`, `2 items wait`.
@@ -17,7 +23,7 @@ enum Phrase {
 
     /// `1 item waits on phone`, after a write.
     static func waiting(in answer: JSONObject) -> String {
-        "\(waiting(answer.count("waiting"))) on \(DisplayWidth.oneLine(answer["device"].cell))"
+        "\(waiting(answer.count("waiting"))) on \(answer["device"].cell.oneLine)"
     }
 
     /// A time of an answer, to the second: `2026-01-31 23:59:59Z`.
@@ -46,7 +52,7 @@ enum Phrase {
     /// The event's kind, in words: `user created`, `event saved`.
     static func kind(_ event: JSONObject) -> String {
         let name = event["kind"].text ?? ""
-        if name == "pendingFlushed", event["queued"].flag == true { return "pending handed over" }
+        if name == "pendingFlushed", event.flag("queued") { return "pending handed over" }
         if let words = unusualKinds[name] { return words }
         // `externalIDRenamed` is `external ID renamed`.
         let words = name.replacing(/[A-Z]+(?=[A-Z]|$)|[A-Z]/) {
@@ -64,14 +70,14 @@ enum Phrase {
 
     /// What an event (or a saved item) says: `played song  minutes=3`.
     static func content(_ event: JSONObject) -> String {
-        if event["erased"].flag == true { return "(erased)" }
+        if event.flag("erased") { return "(erased)" }
         var parts: [String] = []
         if let name = (event["name"].text ?? event["product"].text) { parts.append(name) }
         if event["product"].text != nil {
             parts.append("\(event["quantity"].cell) × \(event["price"].cell) \(event["currency"].cell)")
         }
         for key in ["properties", "attributes", "user_attributes"] as [Name] {
-            parts.append(contentsOf: pairs(event[key]))
+            parts += event[key].members.map { "\($0.key.text)=\($0.value.json.unquoted)" }
         }
         if let attribute = event["attribute"].text { parts.append("\(attribute)=\(event["value"].json.unquoted)") }
         parts.append(contentsOf: event["ids"].elements.map(\.cell))
@@ -80,19 +86,17 @@ enum Phrase {
         if let released = event["released"].text { parts.append(released) }
         if event["launch_kind"] != .null { parts.append(event["launch_kind"].cell) }
         if event["launch"] != .null { parts.append("launch @\(event["launch"].cell)") }
-        let taken: Name = event["queued"].flag == true ? "queued" : "flushed"
+        let taken: Name = event.flag("queued") ? "queued" : "flushed"
         if !event["flushed"].elements.isEmpty { parts.append("\(taken) \(positions(event["flushed"].elements))") }
         for key in ["discarded", "sent"] as [Name] where !event[key].elements.isEmpty {
             parts.append("\(key.text) \(positions(event[key].elements))")
         }
-        for rejection in event["rejected"].elements {
-            parts.append("rejected @\(JSONObject(rejection)["position"].cell): \(JSONObject(rejection)["reason"].cell)")
-        }
+        parts += event.objects("rejected").map { "rejected @\($0["position"].cell): \($0["reason"].cell)" }
         if let session = event["started"].integer { parts.append("begun @\(session)") }
         if let merged = event["merged_user_number"].integer {
             parts.append("took over user \(merged) up to version \(event["merged_version"].cell)")
         }
-        for item in event["left_out"].elements.map(JSONObject.init) {
+        for item in event.objects("left_out") {
             let field = item["field"].text.map { " \($0)" } ?? ""
             parts.append("\(item["input_array"].cell)[\(item["index"].cell)]\(field): \(item["reason"].cell)")
         }
@@ -114,20 +118,17 @@ enum Phrase {
         if let seconds = settings["session_timeout_s"].integer, seconds != 10 {
             parts.append("session timeout \(span(.int(seconds)))")
         }
-        for missing in settings.objects("missing_app_groups") {
-            parts.append("\(missing["process"].cell) without \(missing["app_group"].cell)")
-        }
+        parts += settings.objects("missing_app_groups").map { "\($0["process"].cell) without \($0["app_group"].cell)" }
         return parts.isEmpty ? "defaults" : parts.joined(separator: ", ")
     }
 
-    /// Every setting of a device with its value.
     static func settingsInFull(_ settings: JSONObject) -> [(name: String, value: String)] {
         let missing = settings.objects("missing_app_groups").map {
             "\($0["process"].cell) lacks \($0["app_group"].cell)"
         }
         return [
-            ("network", settings["online"].flag == true ? "online" : "offline"),
-            ("SDK", settings["sdk_enabled"].flag == true ? "enabled" : "disabled"),
+            ("network", settings.flag("online") ? "online" : "offline"),
+            ("SDK", settings.flag("sdk_enabled") ? "enabled" : "disabled"),
             ("request policy", settings["request_policy"].cell),
             ("flush interval", span(settings["flush_interval_s"])),
             ("session timeout", span(settings["session_timeout_s"])),
@@ -151,10 +152,6 @@ enum Phrase {
         return positions.count > 5 ? "\(shown) and \(positions.count - 5) more" : shown
     }
 
-    private static func pairs(_ object: AttributeValue) -> [String] {
-        object.members.map { "\($0.key.text)=\($0.value.json.unquoted)" }
-    }
-
     /// The source of an event: `extension PushContent on phone`.
     static func origin(_ event: JSONObject) -> String {
         var text = event["source"].text ?? ""
@@ -169,5 +166,30 @@ extension String {
     fileprivate var unquoted: String {
         guard utf8.count >= 2, hasPrefix("\""), hasSuffix("\""), !contains("\\"), utf8.count > 2 else { return self }
         return String(dropFirst().dropLast())
+    }
+}
+
+enum Number {
+    static func grouped(_ number: UInt64) -> String {
+        let digits = String(number % 1_000)
+        if number < 1_000 { return digits }
+        return grouped(number / 1_000) + "," + String(repeating: "0", count: 3 - digits.count) + digits
+    }
+
+    static func grouped(_ number: Int) -> String { (number < 0 ? "-" : "") + grouped(UInt64(number.magnitude)) }
+
+    /// `1 event`, `2 events`.
+    static func counted(_ number: UInt64, _ noun: String) -> String {
+        "\(grouped(number)) \(noun)\(number == 1 ? "" : "s")"
+    }
+
+    /// A number of bytes with a unit: `12.3 MB`.
+    static func bytes(_ count: UInt64) -> String {
+        var value = Double(count)
+        for unit in ["bytes", "kB", "MB", "GB"] {
+            if value < 1000 { return unit == "bytes" ? "\(count) bytes" : "\(Double(Int(value * 10)) / 10) \(unit)" }
+            value /= 1000
+        }
+        return "\(Double(Int(value * 10)) / 10) TB"
     }
 }

@@ -1,4 +1,6 @@
+internal import Foundation
 internal import ProfileLog
+internal import Synchronization
 
 /// A bar on standard error with rate and remaining time; nothing if that is not a terminal.
 struct ProgressBar {
@@ -7,9 +9,7 @@ struct ProgressBar {
     private var stage = ""
     private var begin: ContinuousClock.Instant
     private var lastDrawn: ContinuousClock.Instant?
-    /// Whether a bar is on the terminal now.
     private(set) var isDrawn = false
-    /// What erases the bar.
     static let erasure = "\r\u{1B}[K"
 
     init(isShown: Bool = Terminal.isError) {
@@ -76,6 +76,32 @@ struct ProgressBar {
 }
 
 extension Duration {
-    /// The span in seconds.
     var inSeconds: Double { Double(components.seconds) + Double(components.attoseconds) / 1e18 }
+}
+
+/// Ctrl-C or SIGTERM, for work that stops at a good place: the first asks it to, the second ends the program.
+enum Interrupt {
+    private static let number = Atomic<Int32>(0)
+
+    static var isRequested: Bool { number.load(ordering: .relaxed) != 0 }
+    static var name: String { number.load(ordering: .relaxed) == SIGTERM ? "SIGTERM" : "Ctrl-C" }
+
+    /// The exit status that tells a shell which one came.
+    static var status: ExitStatus { number.load(ordering: .relaxed) == SIGTERM ? .terminated : .interrupted }
+
+    /// From now on the first Ctrl-C (or SIGTERM) only sets `isRequested`.
+    static func watch() {
+        _ = isRequested  // initialised before a signal handler reads it
+        // A parent may have started the program with these blocked, as a thread of Dispatch does.
+        var numbers = sigset_t()
+        sigemptyset(&numbers)
+        for number in [SIGINT, SIGTERM] {
+            sigaddset(&numbers, number)
+            signal(number) { number in
+                Interrupt.number.store(number, ordering: .relaxed)
+                signal(number, SIG_DFL)
+            }
+        }
+        pthread_sigmask(SIG_UNBLOCK, &numbers, nil)
+    }
 }

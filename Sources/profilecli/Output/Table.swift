@@ -1,15 +1,14 @@
+internal import ProfileLog
+
 /// Rows under headings, aligned by display width and fitted to the terminal. Tables are for people, not a contract.
-///
-/// Where a terminal is too narrow for columns, each row becomes a block with a line for each cell.
+/// In a narrow terminal each row becomes a block with a line for each cell.
 struct Table {
     /// The columns of the widest cell where no terminal sets a limit. JSON has everything.
     static let widestCell = 200
     /// The least columns of a cell of text among others, and of a number's title.
     private static let (narrowestText, narrowestTitle) = (10, 5)
 
-    /// One column.
     struct Column {
-        /// Its heading.
         var title: String
         /// Whether its cells are numbers, which end at the same column.
         var isNumber = false
@@ -17,7 +16,6 @@ struct Table {
         var isFlexible = true
     }
 
-    /// How rows are printed.
     enum Form {
         case columns(Layout)
         case blocks
@@ -25,12 +23,9 @@ struct Table {
 
     /// Columns side by side, by their numbers.
     struct Layout: Equatable {
-        /// Those that are not empty.
         var shown: [Int]
-        /// How wide each is, shown or not.
         var widths: [Int]
 
-        /// How wide they are together.
         var total: Int { shown.reduce(0) { $0 + widths[$1] } + 2 * (shown.count - 1) }
     }
 
@@ -40,21 +35,16 @@ struct Table {
     /// Makes a table; a title that begins with `#` is a number's, one that ends in `!` is never cut.
     init(_ titles: String...) {
         columns = titles.map { title in
-            let isNumber = title.hasPrefix("#")
-            let isFixed = title.hasSuffix("!")
+            let (isNumber, isFixed) = (title.hasPrefix("#"), title.hasSuffix("!"))
             let text = title.dropFirst(isNumber ? 1 : 0).dropLast(isFixed ? 1 : 0)
             return Column(title: String(text), isNumber: isNumber, isFlexible: !isNumber && !isFixed)
         }
     }
 
-    /// Adds a row with a cell for each column.
-    mutating func add(_ cells: String...) { rows.append(cells.map(DisplayWidth.oneLine)) }
+    mutating func add(_ cells: String...) { rows.append(cells.map(\.oneLine)) }
 
-    /// The lines of the table, without empty columns: none is wider than `width`, and where that is nil, no cell is
-    /// wider than `widestCell`.
-    ///
-    /// - Parameter form: how earlier rows of the same table were printed: these follow it, with a second heading only
-    ///   if a column appears or becomes wider. On return, how these were printed.
+    /// The lines of the table, without empty columns: at most `width` wide; if that is nil, cells of `widestCell`.
+    /// `form` is how earlier rows were printed: a second heading comes only if a column appears or becomes wider.
     func lines(
         width: Int? = Terminal.outputWidth, isStyled: Bool = Terminal.hasColours, continuing form: inout Form?
     ) -> [String] {
@@ -103,8 +93,7 @@ struct Table {
 
     // MARK: - Widths
 
-    /// The layout `above`, if these rows fit into it; else one with the room that they and later rows need. Nil if
-    /// columns would be too narrow to read.
+    /// The layout `above` if the rows fit into it, else a wider one; nil if columns would be too narrow to read.
     private func arrange(_ rows: [[String]], _ width: Int?, below above: Layout?) -> Layout? {
         var shown = columns.indices.filter { column in column == 0 || self.rows.contains { !$0[column].isEmpty } }
         var widths = columns.map { DisplayWidth.of($0.title) }
@@ -128,13 +117,11 @@ struct Table {
         return layout
     }
 
-    /// `layout` with the widest flexible columns cut until all that are shown fit. Nil if they would be too narrow to
-    /// read; two columns never are.
+    /// `layout` with the widest columns cut until all fit; nil if more than two would be too narrow to read.
     private func fit(_ layout: Layout, _ rows: [[String]], _ width: Int?) -> Layout? {
         guard let width else { return layout }
         var layout = layout
-        // Flexible columns give first, then the titles of numbers; of two columns, at last, all but the numbers
-        // themselves.
+        // First flexible columns become narrower, then titles of numbers, then, of two columns, all but numbers.
         let numbers = columns.indices.map { column in rows.map { DisplayWidth.of($0[column]) }.max() ?? 0 }
         var mayGive: [(Int, Int) -> Bool] = [
             { columns[$0].isFlexible && $1 > Self.narrowestText },
@@ -149,5 +136,92 @@ struct Table {
             }
         }
         return layout.total <= width || layout.shown.count <= 2 ? layout : nil
+    }
+}
+
+/// Prints a long list page by page: a table with one heading, or objects one a line.
+struct Pages {
+    private let isJSON: Bool
+    private let makeTable: ([JSONObject]) -> Table
+    private var form: Table.Form?
+    private(set) var count = 0
+
+    init(isJSON: Bool, _ makeTable: @escaping ([JSONObject]) -> Table) {
+        (self.isJSON, self.makeTable) = (isJSON, makeTable)
+    }
+
+    mutating func print(_ page: [JSONObject]) throws {
+        if page.isEmpty { return }
+        count += page.count
+        if isJSON {
+            var writer = JSONWriter()
+            for object in page {
+                writer.value(object.value)
+                writer.endLine()
+            }
+            return try Output.write(writer.bytes)
+        }
+        try Output.print(makeTable(page).lines(continuing: &form))
+    }
+
+    /// Prints the list `key` of the answers at `path`, up to the limit. `next` is the query that follows an item.
+    mutating func print(
+        _ key: Name, of path: String, by connection: any Connection, _ query: [(name: String, value: String)] = [],
+        from first: [(name: String, value: String)] = [], _ limit: LimitOption? = nil,
+        next: (JSONObject) -> [(name: String, value: String)]
+    ) async throws {
+        var range = first
+        while count < limit?.limit ?? .max {
+            let wanted = min(1_000, (limit?.limit ?? .max) - count)
+            let answer = try await connection.get(path, query + range + [("limit", "\(wanted)")])
+            let items = answer.objects(key)
+            try print(items)
+            guard answer.flag("more"), let last = items.last else { return }
+            range = next(last)
+        }
+    }
+
+    /// The table of events that `history` and `tail` print.
+    static func events(isJSON: Bool, withUser: Bool) -> Pages {
+        let (titles, keys): ([String], [Name]) =
+            withUser ? (["#POS", "USER"], ["position", "user"]) : (["#VER", "#POS"], ["version", "position"])
+        return Pages(isJSON: isJSON) { page in
+            var table = Table(titles[0], titles[1], "HAPPENED!", "KIND!", "WHAT", "FROM")
+            let width = Terminal.outputWidth
+            let times = ShortTimes(page.map { $0["occurred_at"] }, width: width)
+            // An empty column is not printed; what happened needs the room more than its source.
+            let hasOrigin = width.map { $0 >= 70 } ?? true
+            for event in page {
+                table.add(
+                    event[keys[0]].cell, event[keys[1]].cell, times.text(event["occurred_at"]), Phrase.kind(event),
+                    Phrase.content(event), hasOrigin ? Phrase.origin(event) : "")
+            }
+            return table
+        }
+    }
+}
+
+/// The times of a column, shorter in a narrow terminal: without their common zone, then seconds, then the year.
+private struct ShortTimes {
+    private let dropsZone: Bool
+    private let dropsSeconds: Bool
+    private let dropsYear: Bool
+
+    /// - Parameter width: columns of the terminal; nil where nothing needs to be short.
+    init(_ times: [AttributeValue], width: Int?) {
+        let width = width ?? .max
+        let texts = times.map(Phrase.time)
+        dropsZone = width < 100 && texts.allSatisfy { $0.hasSuffix("Z") }
+        dropsSeconds = width < 90
+        dropsYear = width < 75 && Set(texts.map { $0.prefix(4) }).count <= 1
+    }
+
+    /// `2026-01-31 23:59:59Z` to `01-31 23:59`.
+    func text(_ time: AttributeValue) -> String {
+        let text = Phrase.time(time)
+        guard text.utf8.count >= 20 else { return text }
+        let zone = dropsZone ? "" : text.dropFirst(19)
+        let moment = text.prefix(dropsSeconds ? 16 : 19)
+        return String(dropsYear ? moment.dropFirst(5) : moment) + zone
     }
 }

@@ -21,7 +21,6 @@ enum PropertyList: Hashable {
         if case .dictionary(let members) = self { members[key] } else { nil }
     }
 
-    /// The type in words, with its article.
     var type: String {
         switch self {
         case .bool: "a boolean"
@@ -42,26 +41,22 @@ enum PropertyList: Hashable {
 
 extension PropertyList {
     /// Why bytes are not a property list that can be used.
-    enum Unreadable: Error {
-        /// They are in neither of the two formats.
-        case foreign
-        /// They begin as a property list of this format, and are cut or damaged.
-        case damaged(format: String)
+    struct Unreadable: Error {
+        /// They begin as a property list of this format, and are cut or damaged; nil if they are in none.
+        let format: String?
     }
 
-    /// Reads `bytes`, binary or XML.
     init(_ bytes: [UInt8]) throws(Unreadable) {
         guard let object = Self.object(Data(bytes)) else {
             let begin = String(decoding: bytes.prefix(200), as: UTF8.self).drop { $0.isWhitespace || $0 == "\u{FEFF}" }
-            if begin.hasPrefix("bplist") { throw .damaged(format: "a binary property list") }
             let isXML = begin.hasPrefix("<?xml") || begin.hasPrefix("<") && begin.contains("plist")
-            throw isXML ? .damaged(format: "an XML property list") : .foreign
+            throw Unreadable(
+                format: begin.hasPrefix("bplist") ? "a binary property list" : isXML ? "an XML property list" : nil)
         }
         let list = PropertyList(object)
         self = list[KeyedArchive.objects] == nil ? list : Self.readable(object).map(PropertyList.init) ?? list
     }
 
-    /// The bytes of a file.
     func bytes(isXML: Bool) throws -> [UInt8] {
         Array(try PropertyListSerialization.data(fromPropertyList: object, format: isXML ? .xml : .binary, options: 0))
     }
@@ -111,7 +106,6 @@ extension PropertyList {
         return .date(Timestamp(rawValue: Int64((date.timeIntervalSince1970 * microsPerSecond).rounded())))
     }
 
-    /// Foundation's object for the value.
     private var object: Any {
         switch self {
         case .bool(let flag): return NSNumber(value: flag)
@@ -128,10 +122,8 @@ extension PropertyList {
 
     private static let referenceKey = "$reference"
 
-    /// The keyed archive with its references as dictionaries of one key.
-    ///
-    /// The objects that Foundation makes of references are opaque. Their XML is not, but Foundation makes such objects
-    /// of its key again, so this renames the key. Text cannot be mistaken for it, since XML escapes a `<` in text.
+    /// The keyed archive with its references as dictionaries of one key. Foundation reads references as opaque objects,
+    /// so this renames their key in the XML. Text cannot contain that key, since XML escapes a `<`.
     private static func readable(_ archive: Any) -> Any? {
         guard let xml = try? PropertyListSerialization.data(fromPropertyList: archive, format: .xml, options: 0) else {
             return nil
@@ -148,6 +140,17 @@ extension PropertyList {
     /// Why a value cannot become another: a clause that shows no value.
     struct Misfit: Error {
         var clause: String
+
+        /// Runs `body`, and says in its error which value it was, as in `an attribute` and `level`.
+        static func naming<Result>(
+            _ noun: String, _ key: Name, _ body: () throws(Misfit) -> Result
+        ) throws(Misfit) -> Result {
+            do throws(Misfit) {
+                return try body()
+            } catch {
+                throw Misfit(clause: "has \(noun) \(key) that \(error.clause)")
+            }
+        }
     }
 
     /// The key of a date in requests and answers.
@@ -191,5 +194,67 @@ extension PropertyList {
             for member in members { values[member.key] = try PropertyList(member.value) }
             self = .dictionary(values)
         }
+    }
+}
+
+/// An app group's preferences file, `Library/Preferences/group….plist`.
+struct PreferencesFile {
+    /// No app's preferences are that large.
+    private static let mostBytes = 64 << 20
+
+    let path: String
+    let members: [Name: PropertyList]
+    let fingerprint: String
+
+    var name: String { path.split(separator: "/").last.map(String.init) ?? path }
+
+    init(path: String) throws {
+        self.path = path
+        let bytes = try Self.read(path)
+        fingerprint = Self.fingerprint(bytes)
+        guard !bytes.isEmpty else {
+            throw Failure("The file \(path) is empty.", remedy: "Copy it from the device again.")
+        }
+        let list: PropertyList
+        do throws(PropertyList.Unreadable) {
+            list = try PropertyList(bytes)
+        } catch {
+            guard let format = error.format else {
+                throw Failure("The file \(path) is not a property list, neither binary nor XML.", remedy: Self.wanted)
+            }
+            throw Failure(
+                "The file \(path) is \(format) that was cut short or is damaged.",
+                remedy: "Copy it from the device again.")
+        }
+        guard case .dictionary(let members) = list else {
+            throw Failure("The file \(path) holds \(list.type), not a dictionary of keys.", remedy: Self.wanted)
+        }
+        self.members = members
+    }
+
+    private static let wanted =
+        "Name an app group's preferences, which a device keeps as Library/Preferences/APP_GROUP.plist."
+
+    private static func read(_ path: String) throws -> [UInt8] {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        let file = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+        guard descriptor >= 0, let data = try? file.read(upToCount: mostBytes + 1) ?? Data() else {
+            throw Failure(
+                "The file \(path) cannot be read: \(String(cString: strerror(errno))).",
+                remedy: "Check the path and the permissions. \(wanted)")
+        }
+        guard data.count <= mostBytes else {
+            throw Failure("The file \(path) has more than \(mostBytes >> 20) MiB.", remedy: wanted)
+        }
+        return Array(data)
+    }
+
+    /// FNV-1a of 128 bits, in hexadecimal digits: it recognises a file, and need not resist an attack.
+    private static func fingerprint(_ bytes: [UInt8]) -> String {
+        let prime = UInt128(1) << 88 | 0x13B
+        var hash: UInt128 = 0x6C62_272E_07BB_0142_62B8_2175_6295_C58D
+        for byte in bytes { hash = (hash ^ UInt128(byte)) &* prime }
+        let digits = String(hash, radix: 16)
+        return String(repeating: "0", count: 32 - digits.count) + digits
     }
 }

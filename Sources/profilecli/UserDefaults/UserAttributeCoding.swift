@@ -9,7 +9,6 @@ internal import ProfileLog
 /// | Swift's own coding of an enum | `{"email": {"_0": "a@b"}}`; nil as `{"email": {}}` |
 /// | the guide's Objective-C | a keyed archive of an object with `userField`, and `attributeType` 0 for email |
 enum UserAttributeCoding {
-    /// Whose coding is understood.
     enum Language: String, ExpressibleByArgument, CaseIterable {
         case auto, swift, objc
     }
@@ -29,12 +28,8 @@ enum UserAttributeCoding {
 
     /// As the guide's Swift code does, with further attributes as further cases.
     static func encode(_ attribute: StandardAttribute, _ value: PropertyList?) throws -> [UInt8] {
-        let key = Name("\(attribute)")
-        guard let value else {
-            let none: [Name: PropertyList] = attribute == .email ? [:] : [key: .string(KeyedArchive.none)]
-            return try PropertyList.dictionary(none).bytes(isXML: false)
-        }
-        return try PropertyList.dictionary([key: value]).bytes(isXML: false)
+        let value = value ?? (attribute == .email ? nil : .string(KeyedArchive.none))
+        return try PropertyList.dictionary(value.map { [Name("\(attribute)"): $0] } ?? [:]).bytes(isXML: false)
     }
 
     // MARK: - Swift
@@ -47,11 +42,11 @@ enum UserAttributeCoding {
         }
         // The newest edition omits the key if there is no address, and has no other case.
         guard let (key, payload) = members.first else { return (.email, nil) }
-        guard let attribute = byCase[key] else { throw .init(clause: "codes \(key), which is no user attribute") }
+        guard let attribute = byCase[key] else { throw .init(clause: "codes \(key), which is not a user attribute") }
         guard case .dictionary(let values) = payload else { return (attribute, given(payload)) }
         if values.count == 1, let value = values[payloadKey] { return (attribute, given(value)) }
         // A payload with a label has the label as its key, unless the value is a dictionary itself.
-        if attribute.isDictionary { return (attribute, payload) }
+        if [.currentLocation, .facebook, .twitter].contains(attribute) { return (attribute, payload) }
         guard values.count <= 1 else { throw .init(clause: "codes several values of \(key)") }
         return (attribute, values.first.flatMap { given($0.value) })
     }
@@ -95,16 +90,6 @@ enum UserAttributeCoding {
     }
 }
 
-extension StandardAttribute {
-    /// Whether its value is a dictionary.
-    fileprivate var isDictionary: Bool {
-        switch self {
-        case .currentLocation, .facebook, .twitter: true
-        default: false
-        }
-    }
-}
-
 /// What Objective-C's `NSKeyedArchiver` writes: a list of objects that refer to each other by index.
 ///
 ///     {"$archiver": "NSKeyedArchiver", "$version": 100000, "$top": {"root": →1},
@@ -115,7 +100,6 @@ struct KeyedArchive {
     static let none = "$null"
 
     private let objects: [PropertyList]
-    /// The archived object.
     let root: PropertyList
 
     /// Nil if `list` is not a keyed archive.
@@ -126,8 +110,7 @@ struct KeyedArchive {
         (self.objects, self.root) = (objects, root)
     }
 
-    /// The member `key` of the archived object, its reference followed; nil if it is missing or `$null`, or refers to
-    /// nothing.
+    /// The member `key` of the archived object, its reference followed; nil if it is missing or `$null`.
     subscript(key: Name) -> PropertyList? {
         guard let object = root[key].flatMap({ Self.object($0, objects) }), object != .string(Self.none) else {
             return nil

@@ -1,8 +1,92 @@
+internal import ArgumentParser
 internal import Foundation
 internal import ProfileLog
 internal import ProfileLogNativeAPI
 
-/// One export of what waits on a device for an app group, as a preferences file.
+/// Whose preferences a file holds, of `import --user-defaults` and `export --user-defaults`.
+struct AppGroupOptions: ParsableArguments {
+    @Option(help: .init("With --user-defaults: the device (default: phone).", valueName: "id")) var device: String?
+
+    @Option(help: .init("With --user-defaults: the app group (default: as the file is named).", valueName: "name"))
+    var appGroup: String?
+
+    mutating func validate() throws {
+        if let appGroup, !AppGroup.isValid(appGroup) {
+            throw ValidationError("--app-group must begin with group., as in group.com.company.app.")
+        }
+    }
+
+    var isGiven: Bool { device != nil || appGroup != nil }
+}
+
+/// `profilecli import --user-defaults` and what belongs to it.
+struct UserDefaultsImportOptions: ParsableArguments {
+    @Option(
+        name: .customLong("user-defaults"),
+        help: .init(
+            "Instead of JSON Lines: an app group's preferences, whose pending items are saved.", valueName: "file.plist"
+        ),
+        completion: .file(extensions: ["plist"]))
+    var file: String?
+
+    @OptionGroup var place: AppGroupOptions
+
+    @Option(help: .init("With --user-defaults: who saved, app or an extension's name.", valueName: "name"))
+    var process: String?
+
+    @Option(help: .init("With --user-defaults: whose items they are, a USER (default: the device's)."))
+    var user: String?
+
+    @Option(
+        help: .init("With --user-defaults: how user attributes may be coded: auto, swift or objc.", valueName: "name"))
+    var language = UserAttributeCoding.Language.auto
+
+    @Flag(help: "With --user-defaults: save nothing unless everything can be.") var strict = false
+
+    mutating func validate() throws {
+        if file == nil, place.isGiven || process != nil || user != nil || strict || language != .auto {
+            throw ValidationError(
+                "--device, --app-group, --process, --user, --language and --strict need --user-defaults FILE.")
+        }
+    }
+}
+
+/// `profilecli export --user-defaults` and what belongs to it.
+struct UserDefaultsExportOptions: ParsableArguments {
+    @Option(
+        name: .customLong("user-defaults"),
+        help: .init(
+            "Instead of JSON Lines: what waits on a device, as an app group's preferences.", valueName: "file.plist"),
+        completion: .file(extensions: ["plist"]))
+    var file: String?
+
+    @OptionGroup var place: AppGroupOptions
+    @Flag(help: "With --user-defaults: write XML, whose dates have whole seconds (default: binary).") var xml = false
+
+    mutating func validate() throws {
+        if file == nil, place.isGiven || xml {
+            throw ValidationError("--device, --app-group and --xml need --user-defaults FILE.")
+        }
+    }
+}
+
+/// An app group's name, which begins with `group.`.
+enum AppGroup {
+    static func isValid(_ name: String) -> Bool { name.hasPrefix("group.") && name.count > "group.".count }
+
+    /// `given`, or the app group after which the preferences file at `path` is named.
+    static func name(_ given: String?, path: String) throws -> String {
+        if let given { return given }
+        if let file = path.split(separator: "/").last, file.hasSuffix(".plist") {
+            let name = String(file.dropLast(".plist".count))
+            if isValid(name) { return name }
+        }
+        throw Failure(
+            "The name of \(path) is not that of an app group, which begins with group. and ends with .plist.",
+            remedy: "Add --app-group, as in --app-group group.com.company.app.", status: .usage)
+    }
+}
+
 struct UserDefaultsExport {
     private let path: String
     private let device: String
@@ -14,14 +98,12 @@ struct UserDefaultsExport {
     private var hasOtherCases = false
 
     init(path: String, _ options: UserDefaultsExportOptions) throws {
-        self.path = path
-        device = options.place.device ?? DefaultDevice.name
+        (self.path, device, isXML) = (path, options.place.device ?? DefaultDevice.name, options.xml)
         appGroup = try AppGroup.name(options.place.appGroup, path: path)
-        isXML = options.xml
     }
 
     /// Writes the file, and says what is in it; throws if an item cannot be written there.
-    mutating func run(_ place: Place) async throws {
+    mutating func run(_ place: some PlaceArguments) async throws {
         let others = try otherKeys()
         let connection = try place.connect()
         try await collect(connection)
@@ -31,17 +113,15 @@ struct UserDefaultsExport {
         let bytes = try PropertyList.dictionary(members).bytes(isXML: isXML)
         let file = try OutputFile(path)
         try await file.write { _ in try Output.write(bytes, to: file.descriptor) }
-        for refusal in refusals { Output.message(DisplayWidth.oneLine(refusal)) }
-        if users.count > 1 {
-            Output.message("The items belong to \(users.count) users, and the file names none.")
-        }
+        for refusal in refusals { Output.message(refusal.oneLine) }
+        if users.count > 1 { Output.message("The items belong to \(users.count) users, and the file names none.") }
         if hasOtherCases {
             Output.message("The guide's app reads the user attribute email only, and skips all others.")
         }
         let kept = others.isEmpty ? "" : "; its \(Number.counted(UInt64(others.count), "other key")) stayed"
         let count = UInt64(entries.values.reduce(0) { $0 + $1.count })
         let what = "\(Number.counted(count, "item")) of \(device), \(appGroup)"
-        Output.message(DisplayWidth.oneLine("Wrote \(what), to \(path)\(kept)."))
+        Output.message("Wrote \(what), to \(path)\(kept).".oneLine)
         if refusals.isEmpty { return }
         throw Failure(
             "\(Number.counted(UInt64(refusals.count), "item")) could not be written.",
@@ -94,8 +174,7 @@ struct UserDefaultsExport {
         }
     }
 
-    /// Nothing waits in the app group; if something does in another one, says so. The lists of an existing file are
-    /// emptied all the same, and a new file is not made.
+    /// Names other app groups in which something waits. Then no new file is made; the lists of an old one are emptied.
     private func tellElsewhere(_ connection: any Connection) async throws {
         let answer = try await connection.get("/v1/pending", [("device", device), ("limit", "\(Self.mostItems)")])
         let groups = answer.objects("devices").flatMap { $0.objects("storages") }.compactMap { $0["storage"].text }
@@ -105,7 +184,7 @@ struct UserDefaultsExport {
         guard isFileThere else {
             throw Failure(message, remedy: "Nothing was written. Add --app-group, as in --app-group \(first).")
         }
-        Output.message(DisplayWidth.oneLine(message))
+        Output.message(message.oneLine)
     }
 
     private mutating func add(_ item: JSONObject, _ kind: PendingKind) {
@@ -140,7 +219,9 @@ struct UserDefaultsExport {
             guard let operations = try? JSONOperations.operations(attribute.value), operations.count == 1,
                 case .set(let value) = operations[0]
             else { throw .init(clause: "does not set the attribute \(attribute.key), and the file can only set") }
-            entry[attribute.key] = try form(value, "an attribute", attribute.key)
+            entry[attribute.key] = try PropertyList.Misfit.naming("an attribute", attribute.key) {
+                () throws(PropertyList.Misfit) in try PropertyList(value)
+            }
         }
         return .dictionary(entry)
     }
@@ -165,19 +246,9 @@ struct UserDefaultsExport {
     private static func value(
         _ json: AttributeValue, _ noun: String, _ key: Name
     ) throws(PropertyList.Misfit) -> PropertyList {
-        guard let value = try? JSONValues.value(json) else {
-            throw .init(clause: "has \(noun) \(key) that cannot be read")
-        }
-        return try form(value, noun, key)
-    }
-
-    private static func form(
-        _ value: AttributeValue, _ noun: String, _ key: Name
-    ) throws(PropertyList.Misfit) -> PropertyList {
-        do throws(PropertyList.Misfit) {
+        try PropertyList.Misfit.naming(noun, key) { () throws(PropertyList.Misfit) in
+            guard let value = try? JSONValues.value(json) else { throw .init(clause: "cannot be read") }
             return try PropertyList(value)
-        } catch {
-            throw .init(clause: "has \(noun) \(key) that \(error.clause)")
         }
     }
 }

@@ -1,7 +1,8 @@
 internal import ArgumentParser
 internal import Foundation
+internal import ProfileLog
+internal import ProfileLogRequests
 
-/// `profiled keys`
 struct KeysCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "keys",
@@ -16,17 +17,130 @@ struct KeysCommand: ParsableCommand {
     static func reporting(_ body: () throws -> Void) throws {
         do {
             try body()
-        } catch let error where !(error is ExitCode) {
-            let failure = StartFailure(error, host: "", port: 0)
-            note(failure.description)
+        } catch {
+            note(StartFailure(error, host: "", port: 0).description)
             throw ExitCode.failure
         }
     }
 
-    /// Prints a message for people, on standard error.
     static func note(_ text: String) { try? FileHandle.standardError.write(contentsOf: Data((text + "\n").utf8)) }
 
     static func print(_ line: String) throws {
         try FileHandle.standardOutput.write(contentsOf: Data((line + "\n").utf8))
+    }
+}
+
+struct KeysAdd: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "add",
+        abstract: "Make a key, which is shown only once.",
+        discussion: """
+            Permissions are named as Braze names them (users.track, users.export.ids, …); v1.read and v1.write are for the \
+            native API, metrics is for /metrics, and all is for everything.
+
+            EXAMPLES
+              profiled keys add --name app --permissions users.track,users.export.ids
+            """)
+
+    @OptionGroup var store: StoreOptions
+    @Option(help: "What to call it: who uses it.") var name: String
+
+    @Option(help: ArgumentHelp("What it may do, with commas between; `all` unless given.", valueName: "names"))
+    var permissions = "all"
+
+    private var permissionNames: [String] {
+        permissions.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }
+    }
+
+    func validate() throws {
+        if name.isEmpty || name.utf8.count > 200 || name.unicodeScalars.contains(where: { $0.value < 0x20 }) {
+            throw ValidationError("--name must have 1 to 200 bytes, on one line.")
+        }
+        let known = API.table.permissions + ["metrics", "all"]
+        if permissionNames.isEmpty { throw ValidationError("--permissions must name at least one.") }
+        for name in permissionNames where !known.contains(name) {
+            throw ValidationError("\(name) is not a permission; the permissions are \(known.joined(separator: ", ")).")
+        }
+    }
+
+    func run() throws {
+        try KeysCommand.reporting {
+            let key = APIKey.random()
+            // The store comes first: a folder with other files in it cannot become a store.
+            if store.keys == nil {
+                _ = try EventLog(path: store.path, create: true, projections: RequestStore.projections)
+            }
+            try store.keyFile.update { keys in
+                guard !keys.contains(where: { $0.name == name }) else {
+                    throw StartFailure(
+                        "There is already a key called \(name).",
+                        remedy: "Take another name, or first revoke the old key with `profiled keys revoke`.")
+                }
+                let created = Timestamp.now().rfc3339()
+                keys.append(StoredKey(key, name: name, created: created, permissions: permissionNames))
+            }
+            // The key is valid now, whatever the disk says, and cannot be shown again.
+            let synced = Result { () throws(StartFailure) in try store.keyFile.sync() }
+            try KeysCommand.print(key.text)
+            try synced.get()
+            KeysCommand.note(
+                """
+                The key \(name) is shown only this once; \(store.keyFile.path) keeps its hash.
+                Send it as `Authorization: Bearer KEY`: a service with this file now refuses requests without a key.
+                """)
+        }
+    }
+}
+
+struct KeysList: ParsableCommand {
+    static let configuration = CommandConfiguration(commandName: "list", abstract: "The keys, without their secrets.")
+
+    @OptionGroup var store: StoreOptions
+    @Flag(help: "One JSON object a line.") var json = false
+
+    func run() throws {
+        try KeysCommand.reporting {
+            let keys = try store.knownKeys()
+            for key in keys ?? [] {
+                let line: JSONLiteral = [
+                    "id": .string(key.id), "name": .string(key.name), "created": .string(key.created),
+                    "permissions": .array(key.permissions.map { .string($0) }),
+                ]
+                let row = "\(key.id)  \(key.created)  \(key.name)  \(key.permissions.joined(separator: ","))"
+                try KeysCommand.print(json ? String(decoding: line.bytes, as: UTF8.self) : row)
+            }
+            guard keys?.isEmpty ?? true else { return }
+            let meaning =
+                keys == nil
+                ? "a service accepts requests from this machine without one" : "a service refuses every request"
+            KeysCommand.note("There are no keys: \(meaning). Next: `profiled keys add --name NAME`.")
+        }
+    }
+}
+
+struct KeysRevoke: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "revoke",
+        abstract: "Make a key invalid, for ever.",
+        discussion: """
+            A running service sees this with the next request. After the last key is revoked, every request is refused, until \
+            there is another key or the file is removed.
+            """)
+
+    @OptionGroup var store: StoreOptions
+    @Argument(help: "Its ID or its name, as `list` shows them.") var key: String
+
+    func run() throws {
+        try KeysCommand.reporting {
+            let unknown = StartFailure(
+                "There is no key with the ID or name \(key).", remedy: "`profiled keys list` shows the keys.")
+            guard try store.knownKeys() != nil else { throw unknown }
+            let name = try store.keyFile.update { keys in
+                guard let place = keys.firstIndex(where: { $0.id == key || $0.name == key }) else { throw unknown }
+                return keys.remove(at: place).name
+            }
+            try store.keyFile.sync()
+            try KeysCommand.print("The key \(name) is revoked.")
+        }
     }
 }

@@ -4,7 +4,6 @@ internal import Logging
 internal import ProfileLog
 internal import ProfileLogBrazeAPI
 
-/// `profiled serve`, which is also what `profiled` alone does.
 struct ServeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "serve",
@@ -27,9 +26,8 @@ struct ServeCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        switch options.logFormat {
-        case .text: LoggingSystem.bootstrap { StreamLogHandler.standardError(label: $0) }
-        case .json: LoggingSystem.bootstrap { JSONLogHandler(label: $0) }
+        LoggingSystem.bootstrap { [isJSON = options.logFormat == .json] label -> any LogHandler in
+            isJSON ? JSONLogHandler(label: label) : StreamLogHandler.standardError(label: label)
         }
         var logger = Logger(label: "profiled")
         logger.logLevel = options.level
@@ -49,18 +47,21 @@ struct ServeCommand: AsyncParsableCommand {
                 "RLIMIT_NOFILE allows fewer connections than --max-connections",
                 metadata: ["connections": .stringConvertible(maxConnections)])
         }
-        // Before all else that is opened: an old file must not be taken for this one's port, and one in use stops the
-        // start.
+        // First, so that an old file is not read as this service's port, and one in use stops the start.
         let portFile = try options.portFile.map { try PortFile(path: $0) }
         defer { portFile?.remove() }
         let fixtures = try options.fixtures.map { try Fixtures(path: $0) }
-        let workspace = try options.workspace.map { try WorkspaceFile.read($0) } ?? Workspace()
+        let workspace = try options.workspace.map { try Workspace(path: $0) } ?? Workspace()
         // A temporary store has no folder with keys: those must be named.
         let hasKeyFile = !options.isEphemeral || store.keys != nil
         let present = hasKeyFile ? try store.presentKeys() : nil
-        guard options.isLoopback || present?.isEmpty == false else { throw withoutKeys }
+        guard options.isLoopback || present?.isEmpty == false else {
+            throw StartFailure(
+                "Other machines could reach \(options.host), and there are no keys.",
+                remedy: "Make one with `profiled keys add --name NAME`, or listen on this machine alone with "
+                    + "--host 127.0.0.1.")
+        }
         let keys = KeyRing(hasKeyFile ? store.keyFile : nil, isClosed: !options.isLoopback || present != nil)
-        try PortCheck.run(host: options.host, port: options.port)
         let metrics = Metrics()
         let server = Server(
             options: options, keys: keys, metrics: metrics, maxConnections: maxConnections, logger: logger)
@@ -77,11 +78,25 @@ struct ServeCommand: AsyncParsableCommand {
             try await server.run(LiveStore(LogWriter(log), workspace), portFile: portFile)
         }
     }
+}
 
-    private var withoutKeys: StartFailure {
-        StartFailure(
-            "Other machines could reach \(options.host), and there are no keys.",
-            remedy:
-                "Make one with `profiled keys add --name NAME`, or listen on this machine alone with --host 127.0.0.1.")
+extension Workspace {
+    /// Reads the file that `--workspace` names; if it cannot be used, the start fails.
+    fileprivate init(path: String) throws(StartFailure) {
+        guard let file = FileHandle(forReadingAtPath: path),
+            let data = try? file.read(upToCount: Workspace.maxBytes + 1) ?? Data()
+        else {
+            throw StartFailure(
+                "The workspace file \(path) cannot be read.",
+                remedy: "Check the path; docs/workspace.md describes the file.")
+        }
+        guard let yaml = String(data: data, encoding: .utf8) else {
+            throw StartFailure("The workspace file \(path) is not UTF-8.", remedy: "Save it as UTF-8.")
+        }
+        do throws(WorkspaceError) {
+            self = try Workspace(yaml: yaml)
+        } catch {
+            throw StartFailure("The workspace file \(path), \(error)", remedy: error.remedy)
+        }
     }
 }

@@ -1,15 +1,12 @@
 internal import ArgumentParser
 internal import Foundation
 internal import Logging
+internal import ProfileLog
 internal import ProfileLogRequests
 
-/// How the service runs.
 struct ServiceOptions: ParsableArguments, Sendable {
-    @Option(help: "The TCP port; 0 takes any that is free.")
-    var port = 8080
-
-    @Option(help: "The address to listen on; one that other machines can reach needs keys.")
-    var host = "127.0.0.1"
+    @Option(help: "The TCP port; 0 takes any that is free.") var port = 8080
+    @Option(help: "The address to listen on; one that other machines can reach needs keys.") var host = "127.0.0.1"
 
     @Option(help: ArgumentHelp("A file to write the port into when the service is ready.", valueName: "file"))
     var portFile: String?
@@ -36,7 +33,7 @@ struct ServiceOptions: ParsableArguments, Sendable {
     @Option(
         name: .customLong("rate-limit"),
         help: ArgumentHelp(
-            "A limit for /users/track, or with PATH= or PATH,PATH= at its front for others, which share it; repeatable.",
+            "A limit for /users/track, or with PATH= or PATH,PATH= before it for these paths together; repeatable.",
             valueName: "requests/seconds"))
     var rateLimits: [RateLimit] = []
 
@@ -46,8 +43,7 @@ struct ServiceOptions: ParsableArguments, Sendable {
     @Option(help: ArgumentHelp("Connections of one client address.", valueName: "count"))
     var maxConnectionsPerAddress = 512
 
-    @Option(help: ArgumentHelp("Readers of /v1/events open at once.", valueName: "count"))
-    var maxStreams = 64
+    @Option(help: ArgumentHelp("Readers of /v1/events open at once.", valueName: "count")) var maxStreams = 64
 
     @Option(
         name: .customLong("heartbeat"),
@@ -70,13 +66,9 @@ struct ServiceOptions: ParsableArguments, Sendable {
             "How long a connection may be silent between requests, or within one.", valueName: "seconds"))
     var idleTimeoutSeconds = 60
 
-    @Option(help: "trace, debug, info (each request), notice, warning, error or critical.")
-    var logLevel = "notice"
+    @Option(help: "trace, debug, info (each request), notice, warning, error or critical.") var logLevel = "notice"
+    @Option(help: "text or json.") var logFormat = LogFormat.text
 
-    @Option(help: "text or json.")
-    var logFormat = LogFormat.text
-
-    /// In which form messages are written.
     enum LogFormat: String, ExpressibleByArgument, Sendable { case text, json }
 
     /// `http://…` or `https://…`, without a slash at its end.
@@ -119,7 +111,51 @@ struct ServiceOptions: ParsableArguments, Sendable {
             throw ValidationError("--\(name) must be from 1 to 86400.")
         }
         for path in rateLimits.flatMap(\.paths) where !API.table.endpoints.contains(where: { $0.path == path }) {
-            throw ValidationError("--rate-limit names \(path), which is no endpoint; GET / lists them.")
+            throw ValidationError("--rate-limit names \(path), which is not an endpoint; GET / lists them.")
         }
+    }
+}
+
+struct StoreOptions: ParsableArguments {
+    @Option(help: "The folder of the store. (default: $PROFILELOG_STORE, or ./profilelog)") var store: String?
+
+    @Option(help: ArgumentHelp("The file of the keys. (default: keys.json in the store's folder)", valueName: "file"))
+    var keys: String?
+
+    var path: String {
+        if let store { return store }
+        let inEnvironment = ProcessInfo.processInfo.environment["PROFILELOG_STORE"] ?? ""
+        return inEnvironment.isEmpty ? "./profilelog" : inEnvironment
+    }
+
+    var keyFile: KeyFile { KeyFile(path: keys ?? path + "/keys.json") }
+
+    /// The keys; nil if the store has no file of keys. Throws if `--keys` names no file, or the store is not a folder.
+    func presentKeys() throws -> [StoredKey]? {
+        var isFolder: ObjCBool = true
+        if keys == nil, FileManager.default.fileExists(atPath: path, isDirectory: &isFolder), !isFolder.boolValue {
+            throw StorageError.unreachable(path: path, code: ENOTDIR)
+        }
+        if let present = try keyFile.read() { return present }
+        guard let keys else { return nil }
+        throw StartFailure(
+            "There is no file of keys \(keys).",
+            remedy: "Check --keys; `profiled keys add` makes the file, with its first key.")
+    }
+
+    /// As ``presentKeys()``. Throws also if there is no store.
+    func knownKeys() throws -> [StoredKey]? {
+        if let present = try presentKeys() { return present }
+        let folder = try StoreFolder(path: path)
+        if folder == .store { return nil }
+        if folder == .foreign { throw StorageError.notAStore(path: path) }
+        throw StartFailure(
+            StorageError.noStore(path: path).description,
+            remedy: "Check --store or PROFILELOG_STORE; `profiled keys add` makes a store, with its first key.")
+    }
+
+    func validate() throws {
+        if store?.isEmpty == true { throw ValidationError("--store must not be empty.") }
+        if keys?.isEmpty == true { throw ValidationError("--keys must not be empty.") }
     }
 }

@@ -1,14 +1,14 @@
 internal import NIOCore
 internal import NIOHTTP1
+internal import ProfileLogRequests
 
 /// Decides when a connection ends, and tells ``Connections`` when it works.
 ///
 /// A connection ends:
-/// - after a request with `Connection: close`, or of HTTP/1.0. Hummingbird ends a connection after a request whose
-///   header `Connection` is exactly `close`, so the handler writes it like this, and puts it in the answer too. The
-///   keep-alive of HTTP/1.0 is not supported: an answer of unknown length could not end there.
+/// - after a request with `Connection: close` (which the handler writes as Hummingbird wants it), or of HTTP/1.0, where
+///   an answer of unknown length can only end with its connection.
 /// - when a request takes too long to arrive, before or after its answer, or too much arrives after its answer.
-/// - when its client takes nothing of what was written.
+/// - when its client reads nothing of what was written.
 /// - when its client says that it sends nothing more, if the answer is a stream of events.
 /// - when it gives way to a new connection.
 final class ConnectionHandler: ChannelDuplexHandler {
@@ -23,14 +23,11 @@ final class ConnectionHandler: ChannelDuplexHandler {
     private let connections: Connections
     private let decoder: RequestDecoder
     private let patience: TimeAmount
-    private let maxBytesAfterAnswer: Int
+    private static let maxBytesAfterAnswer = 2 * APIRouter.maxBodyBytes
     /// The number that `connections` gave.
     private var id: Int?
-    /// Requests whose answer has not begun.
     private var unanswered = 0
-    /// Requests whose answer has not ended.
     private var unfinished = 0
-    /// Whether a request has begun and not ended.
     private var isInRequest = false
     /// When the request that is arriving is given up.
     private var requestDeadline: NIODeadline?
@@ -40,19 +37,16 @@ final class ConnectionHandler: ChannelDuplexHandler {
     /// The version of the last request, once that has begun.
     private var last: HTTPVersion?
     private var isLastRead = false
-    /// Ends the connection if its client goes on taking nothing of what was written.
+    /// Ends the connection if its client reads nothing of what was written.
     private var readDeadline: Scheduled<Void>?
     /// Whether the client has said that it sends nothing more.
     private var isInputClosed = false
     private var endsWithInput = false
     private var givesWay = false
 
-    /// Gives a request `patience` to arrive, and a client as long to take what waits for it.
-    init(_ connections: Connections, _ decoder: RequestDecoder, patience: TimeAmount, maxBytesAfterAnswer: Int) {
-        self.connections = connections
-        self.decoder = decoder
-        self.patience = patience
-        self.maxBytesAfterAnswer = maxBytesAfterAnswer
+    /// Gives a request `patience` to arrive, and a client as long to read what waits for it.
+    init(_ connections: Connections, _ decoder: RequestDecoder, patience: TimeAmount) {
+        (self.connections, self.decoder, self.patience) = (connections, decoder, patience)
     }
 
     /// Whether a whole request is not yet answered to its end.
@@ -86,8 +80,8 @@ final class ConnectionHandler: ChannelDuplexHandler {
         context.write(wrapOutboundOut(.body(.byteBuffer(ByteBuffer(bytes: answer.body)))), promise: nil)
         let channel = context.channel
         // To close at once could reset the connection before the client reads the answer.
-        context.writeAndFlush(wrapOutboundOut(.end(nil))).whenComplete { _ in channel.close(mode: .output, promise: nil)
-        }
+        let written = context.writeAndFlush(wrapOutboundOut(.end(nil)))
+        written.whenComplete { _ in channel.close(mode: .output, promise: nil) }
         readDeadline = channel.eventLoop.scheduleTask(in: .seconds(1)) { channel.close(promise: nil) }
     }
 
@@ -133,7 +127,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
             decoder.hasReadBody = true
             guard unanswered == 0 else { break }
             bytesAfterAnswer += part.readableBytes
-            if bytesAfterAnswer > maxBytesAfterAnswer { return context.close(promise: nil) }
+            if bytesAfterAnswer > Self.maxBytesAfterAnswer { return context.close(promise: nil) }
         case .end:
             decoder.requestEnded()
             isInRequest = false
@@ -203,21 +197,15 @@ final class ConnectionHandler: ChannelDuplexHandler {
     }
 }
 
-/// A body did not arrive in time.
 struct BodyTooSlow: Error {}
 
 extension HTTPRequestHead {
-    /// Whether it names another protocol, and `Connection` says so, as NIO's parser reads it: with tabs before a word,
-    /// and none after it.
+    /// Whether it asks for another protocol, as NIO's parser reads it: with tabs before a word, and none after it.
     fileprivate var asksForUpgrade: Bool {
-        let upgrade = "upgrade"
-        return headers["Upgrade"].contains { !$0.isEmpty }
-            && headers["Connection"].contains { value in
-                value.split(separator: ",").contains { word in
-                    let begun = word.drop { $0 == " " || $0 == "\t" }
-                    return begun.prefix(upgrade.count).lowercased() == upgrade
-                        && begun.dropFirst(upgrade.count).allSatisfy { $0 == " " }
-                }
+        headers["Upgrade"].contains { !$0.isEmpty }
+            && headers["Connection"].flatMap { $0.lowercased().split(separator: ",") }.contains { word in
+                let word = word.drop { $0 == " " || $0 == "\t" }
+                return word.hasPrefix("upgrade") && word.dropFirst("upgrade".count).allSatisfy { $0 == " " }
             }
     }
 }

@@ -5,14 +5,11 @@ internal import Synchronization
 /// The open connections, and which of them give way to new ones.
 ///
 /// A connection *works* from the end of a request until the end of its answer; else it *waits* for a whole request: it
-/// is idle, or its request is half sent. At a limit the connection that has waited longest is closed. So a client that
-/// sends nothing holds up no other client. While as many connections work as are allowed, new ones stay in the
-/// system's queue.
+/// is idle, or its request is half sent. At a limit the connection that has waited longest is closed. So a silent
+/// client blocks no other client. While as many connections work as are allowed, new ones stay in the system's queue.
 final class Connections: AvailableConnectionsDelegate {
-    /// How many connections there have been.
     struct Counts {
         var open = 0
-        /// Closed to make room.
         var closed = 0
         /// Refused because their address had too many that work.
         var refused = 0
@@ -42,10 +39,7 @@ final class Connections: AvailableConnectionsDelegate {
     private let limitPerAddress: Int
     private let state = Mutex(State())
 
-    init(limit: Int, limitPerAddress: Int) {
-        self.limit = limit
-        self.limitPerAddress = limitPerAddress
-    }
+    init(limit: Int, limitPerAddress: Int) { (self.limit, self.limitPerAddress) = (limit, limitPerAddress) }
 
     var counts: Counts {
         state.withLock { state in
@@ -55,9 +49,8 @@ final class Connections: AvailableConnectionsDelegate {
         }
     }
 
-    /// Adds a connection, and closes waiting ones if that is one too many.
-    ///
-    /// - Returns: its number; nil if its address has too many and all of them work.
+    /// Adds a connection and returns its number. Closes waiting ones if that is one too many; nil if none of its
+    /// address waits.
     func add(_ channel: any Channel) -> Int? {
         let address = channel.remoteAddress?.ipAddress ?? ""
         let (id, closed) = state.withLock { state -> (Int?, [any Channel]) in
@@ -79,7 +72,6 @@ final class Connections: AvailableConnectionsDelegate {
         return id
     }
 
-    /// A whole request has come by the connection.
     func begin(_ id: Int) {
         state.withLock { state in
             guard state.open[id]?.waitingSince != nil else { return }
@@ -103,7 +95,6 @@ final class Connections: AvailableConnectionsDelegate {
         }
     }
 
-    /// The connection has ended.
     func remove(_ id: Int) {
         state.withLock { state in
             if let connection = state.remove(id), connection.waitingSince == nil { state.working -= 1 }
@@ -132,9 +123,8 @@ extension Connections.State {
         return connection
     }
 
-    /// Takes out the connection that has waited longest, of `address` or of all. O(open connections).
-    ///
-    /// Of all, the newest are kept for a second: their first request may be on its way. An address loses its own.
+    /// Removes the connection that has waited longest, of `address` or of all. O(open connections). Of all, the newest
+    /// are kept for a second: their first request may be on its way.
     fileprivate mutating func removeLongestWaiting(at address: String? = nil) -> (any Channel)? {
         let now = NIODeadline.now()
         var longest: (id: Int, since: NIODeadline)?

@@ -4,9 +4,8 @@ internal import NIOCore
 internal import ProfileLogNativeAPI
 internal import ServiceLifecycle
 
-/// Server-sent events: sends the log to readers for as long as they stay.
-///
-/// A slice is read when the connection has taken the one before it, so a slow reader costs one slice.
+/// Server-sent events: sends the log to connected readers. A slice is read when the connection has accepted the one
+/// before it, so a slow reader costs one slice.
 struct EventStreams: Sendable {
     /// The endpoint that sends them, to clients that ask for `text/event-stream`.
     static let path = "/v1/events"
@@ -14,7 +13,6 @@ struct EventStreams: Sendable {
 
     let store: LiveStore
     let metrics: Metrics
-    /// Streams that may be open at once.
     let limit: Int
     /// A silent stream sends a comment this often.
     let heartbeat: Duration
@@ -24,8 +22,7 @@ struct EventStreams: Sendable {
 
     /// A response that sends what `feed` has for as long as `isAllowed` and the reader stays.
     func response(
-        _ feed: EventFeed, in place: Place, _ headers: [HTTPField],
-        on connection: ConnectionContext,
+        _ feed: EventFeed, in place: Place, _ headers: [HTTPField], on connection: ConnectionContext,
         while isAllowed: @escaping @Sendable () -> Bool
     ) -> Response {
         let body = ResponseBody { writer in
@@ -36,8 +33,7 @@ struct EventStreams: Sendable {
             }
             try await writer.finish(nil)
         }
-        return Response(
-            status: .ok, headers: ServiceAnswer.fields(type: "text/event-stream", headers), body: body)
+        return Response(status: .ok, headers: ServiceAnswer.fields(type: "text/event-stream", headers), body: body)
     }
 
     @concurrent

@@ -1,29 +1,18 @@
 internal import ProfileLogRequests
 
-/// The description of the service for programs, in OpenAPI 3.1: made of the endpoints themselves, so that it names all
-/// of them and no others.
+/// The description of the service for programs, in OpenAPI 3.1, made of the endpoints themselves.
 enum OpenAPI {
     /// The whole document; `needsKeys` says whether requests need a key.
-    static func document(needsKeys: Bool) -> [UInt8] { needsKeys ? withKeys : withoutKeys }
-
-    private static let withKeys = document(security: [["key": []]])
-    private static let withoutKeys = document(security: [[:], ["key": []]])
-
-    private static func document(security: JSONLiteral) -> [UInt8] {
-        var paths: [(name: String, operations: [(String, JSONLiteral)])] = []
-        func add(_ path: String, _ method: String, _ operation: JSONLiteral) {
-            if let place = paths.firstIndex(where: { $0.name == path }) {
-                paths[place].operations.append((method, operation))
-            } else {
-                paths.append((path, [(method, operation)]))
-            }
-        }
-        for own in OwnPath.allCases {
-            add(own.rawValue, "get", operation(own, own.permission == nil ? [] : security))
+    static func document(needsKeys: Bool) -> [UInt8] {
+        let security: JSONLiteral = needsKeys ? [["key": []]] : [[:], ["key": []]]
+        var paths = OwnPath.allCases.map { own in
+            (name: own.rawValue, operations: [("get", operation(own, own.permission == nil ? [] : security))])
         }
         for endpoint in API.table.endpoints {
-            let security = endpoint.permission == nil ? [] : security
-            add(endpoint.path, endpoint.method.rawValue.lowercased(), operation(endpoint, security))
+            let operation = operation(endpoint, endpoint.permission == nil ? [] : security)
+            let place = paths.firstIndex { $0.name == endpoint.path } ?? paths.count
+            if place == paths.count { paths.append((endpoint.path, [])) }
+            paths[place].operations.append((endpoint.method.rawValue.lowercased(), operation))
         }
         let document: JSONLiteral = [
             "openapi": "3.1.0",

@@ -1,7 +1,7 @@
 internal import ProfileLog
 internal import ProfileLogRequests
 
-/// `GET /`, which says what is where, and the paths under `/health`.
+/// `GET /`, which lists the endpoints, and the paths under `/health`.
 struct Overview: Sendable {
     let keys: KeyRing
     let isEphemeral: Bool
@@ -35,25 +35,23 @@ struct Overview: Sendable {
     }
 
     private func json(_ api: API) -> JSONLiteral {
-        let store = keys.isClosed ? JSONLiteral.absent : .string(api.log.path)
         let last = (try? api.log.lastPosition().rawValue).map { JSONLiteral.integer($0) } ?? .null
-        let own = OwnPath.allCases.map { Self.endpoint("GET", $0.rawValue, $0.summary) }
-        let endpoints = API.table.endpoints.map { Self.endpoint($0.method.rawValue, $0.path, $0.summary) }
+        let paths =
+            OwnPath.allCases.map { ("GET", $0.rawValue, $0.summary) }
+            + API.table.endpoints.map { ($0.method.rawValue, $0.path, $0.summary) }
+        let endpoints = paths.map { method, path, summary -> JSONLiteral in
+            ["method": .string(method), "path": .string(path), "summary": .string(summary)]
+        }
         return [
-            "service": "profiled", "store": store, "last_position": keys.isClosed ? .absent : last,
-            "ephemeral": .bool(isEphemeral), "health": "/health", "documentation": "docs/api.md",
-            "authorization": .string(authorization), "endpoints": .array(own + endpoints),
+            "service": "profiled", "store": keys.isClosed ? .absent : .string(api.log.path),
+            "last_position": keys.isClosed ? .absent : last, "ephemeral": .bool(isEphemeral), "health": "/health",
+            "documentation": "docs/api.md", "authorization": .string(authorization), "endpoints": .array(endpoints),
         ]
-    }
-
-    private static func endpoint(_ method: String, _ path: String, _ summary: String) -> JSONLiteral {
-        ["method": .string(method), "path": .string(path), "summary": .string(summary)]
     }
 
     private func page(_ api: API) -> String {
         let last = (try? api.log.lastPosition().rawValue) ?? 0
-        let store =
-            keys.isClosed ? "" : "The store <code>\(Self.escaped(api.log.path))</code> has \(last) events."
+        let store = keys.isClosed ? "" : "The store <code>\(Self.escaped(api.log.path))</code> has \(last) events."
         let rows = API.table.endpoints.map { endpoint in
             let isLink = endpoint.method == .get && !endpoint.path.contains("{")
             let path = isLink ? "<a href=\"\(endpoint.path)\">\(endpoint.path)</a>" : endpoint.path

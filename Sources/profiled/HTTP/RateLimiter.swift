@@ -7,7 +7,6 @@ internal import Synchronization
 /// How often endpoints may be asked: `REQUESTS/SECONDS` for `/users/track`, `PATH=REQUESTS/SECONDS` for any other, and
 /// `PATH,PATH=REQUESTS/SECONDS` for several together.
 struct RateLimit: ExpressibleByArgument, Sendable {
-    /// The endpoints that share the limit.
     let paths: [String]
     let requests: Int
     let seconds: Int
@@ -20,37 +19,29 @@ struct RateLimit: ExpressibleByArgument, Sendable {
         let numbers = sides[sides.count - 1].split(separator: "/", omittingEmptySubsequences: false)
         guard numbers.count == 2, let requests = Int(numbers[0]), let seconds = Int(numbers[1]) else { return nil }
         guard (1...1_000_000_000).contains(requests), (1...86_400).contains(seconds) else { return nil }
-        self.requests = requests
-        self.seconds = seconds
+        (self.requests, self.seconds) = (requests, seconds)
     }
 }
 
-/// Counts requests by limit, of all clients together, in windows. A window begins with the first request after the end
-/// of the one before.
+/// Counts requests of all clients in windows. A window begins with the first request after the last one's end.
 final class RateLimiter: Sendable {
-    private static let headers = ["X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset"].map {
-        HTTPField.Name(known: $0)
+    private static func headers(_ values: String...) -> [HTTPField] {
+        zip(["X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset"], values).map {
+            HTTPField(name: HTTPField.Name(known: $0), value: $1)
+        }
     }
 
-    private static let emptyHeaders = headers.map { HTTPField(name: $0, value: "") }
-
-    /// What is left of a limit.
-    struct Standing: Sendable {
-        var limit: Int
-        var remaining: Int
+    struct Rest: Sendable {
+        let limit: Int
+        let remaining: Int
         /// Whole seconds until the window ends, at least 1.
-        var seconds: Int
+        let seconds: Int
         /// When the window is over, in whole seconds since 1970 UTC: the same in all of its answers.
-        var reset: Int64
-        /// This request is one too many.
-        var isOver: Bool
+        let reset: Int64
+        let isOver: Bool
 
-        /// Those of Braze.
-        var headers: [HTTPField] {
-            zip(RateLimiter.headers, ["\(limit)", "\(remaining)", "\(reset)"]).map { HTTPField(name: $0, value: $1) }
-        }
+        var headers: [HTTPField] { RateLimiter.headers("\(limit)", "\(remaining)", "\(reset)") }
 
-        /// Why a request beyond the limit is not done.
         var refusal: Refusal {
             Refusal(
                 status: 429, code: "rate_limited",
@@ -77,7 +68,6 @@ final class RateLimiter: Sendable {
     private let places: [String: [Int]]
     private let windows: Mutex<[Window?]>
 
-    /// All limits of a path apply at once.
     init(_ limits: [RateLimit]) {
         self.limits = limits
         var places: [String: [Int]] = [:]
@@ -90,18 +80,12 @@ final class RateLimiter: Sendable {
 
     /// The headers for a request without a valid key, if `path` has a limit: there, and empty, as Braze sends them.
     func emptyHeaders(_ path: String) -> [HTTPField] {
-        places[path] == nil ? [] : Self.emptyHeaders
+        places[path] == nil ? [] : Self.headers("", "", "")
     }
 
-    /// Counts a request, unless it is one too many for one of the endpoint's limits; nil if it has none.
-    ///
-    /// - Returns: the standing of the limit that has least left.
-    func take(_ endpoint: Endpoint) -> Standing? { standing(endpoint.path, counting: true) }
-
-    /// The standing of the limit of `path` that has least left; nil if it has none.
-    func standing(_ path: String) -> Standing? { standing(path, counting: false) }
-
-    private func standing(_ path: String, counting: Bool) -> Standing? {
+    /// What is left of the strictest limit of `path`; nil if it has none. If `counting`, counts an allowed request
+    /// first.
+    func rest(_ path: String, counting: Bool = false) -> Rest? {
         guard let places = places[path] else { return nil }
         let now = ContinuousClock.now
         return windows.withLock { windows in
@@ -113,20 +97,16 @@ final class RateLimiter: Sendable {
             }
             let isOver = places.contains { (windows[$0]?.count ?? 0) >= limits[$0].requests }
             if counting, !isOver { for place in places { windows[place]?.count += 1 } }
-            let standings = places.compactMap { place in
-                windows[place].map { Standing(limits[place], $0.count, reset: $0.reset, $0.end - now, isOver: isOver) }
+            let rests = places.compactMap { place -> Rest? in
+                guard let window = windows[place] else { return nil }
+                let (limit, time) = (limits[place].requests, (window.end - now).components)
+                return Rest(
+                    limit: limit, remaining: limit - window.count,
+                    seconds: max(1, Int(time.seconds) + (time.attoseconds > 0 ? 1 : 0)), reset: window.reset,
+                    isOver: isOver)
             }
             // Of two that are used up, the one that lasts longer.
-            return standings.min { ($0.remaining, -$0.seconds) < ($1.remaining, -$1.seconds) }
+            return rests.min { ($0.remaining, -$0.seconds) < ($1.remaining, -$1.seconds) }
         }
-    }
-}
-
-extension RateLimiter.Standing {
-    fileprivate init(_ limit: RateLimit, _ count: Int, reset: Int64, _ rest: Duration, isOver: Bool) {
-        let rest = rest.components
-        self.init(
-            limit: limit.requests, remaining: limit.requests - count,
-            seconds: max(1, Int(rest.seconds) + (rest.attoseconds > 0 ? 1 : 0)), reset: reset, isOver: isOver)
     }
 }

@@ -35,14 +35,12 @@ final class RequestAdaptor: Sendable {
             store: store, metrics: metrics, limit: options.maxStreams, heartbeat: .seconds(options.heartbeatSeconds))
     }
 
-    /// What to send: an answer, or events for as long as the reader stays.
+    /// What to send: a whole answer, or a response that is read while it is sent.
     private enum Outcome {
         case answer(ServiceAnswer)
-        case stream(EventFeed, EventStreams.Place)
-        case file(Response)
+        case response(Response)
     }
 
-    /// A request on its way.
     private struct Exchange {
         let request: Request
         let path: String
@@ -53,8 +51,8 @@ final class RequestAdaptor: Sendable {
         var headers: [HTTPField]
     }
 
-    /// Answers one request. Its log line has no query and no body, which hold a person's data. Throws for what is no
-    /// HTTP.
+    /// Answers one request. Throws for what is not HTTP. The log line has no query and no body: they hold personal
+    /// data.
     func respond(to request: Request, _ connection: ConnectionContext) async throws -> Response {
         let begin = ContinuousClock.now
         let asked = RequestHeaders(request.headers)
@@ -74,36 +72,25 @@ final class RequestAdaptor: Sendable {
         switch outcome {
         case .answer(let answer):
             code = answer.code
-            response =
-                answer.status >= 400 && asked.asksFirst
-                ? answer.lastResponse(exchange.headers, on: connection) : answer.response(exchange.headers)
-        case .stream(let feed, let place):
-            response = streams.response(feed, in: place, exchange.headers, on: connection) { [access, exchange] in
-                guard case .endpoint(let endpoint) = exchange.route else { return false }
-                return access.refusal(asked.authorization, endpoint) == nil
-            }
-        case .file(let file): response = file
+            let isLast = answer.status >= 400 && asked.asksFirst
+            response = answer.response(exchange.headers, ending: isLast ? connection : nil)
+        case .response(let sent): response = sent
         }
         if request.method == .head { response = response.createHeadResponse() }
         let (status, took) = (response.status.code, ContinuousClock.now - begin)
-        metrics.record(
-            method: request.method.rawValue, template: exchange.route.template, status: status, took: took)
+        metrics.record(method: request.method.rawValue, template: exchange.route.template, status: status, took: took)
         logger.log(
             level: status >= 500 && code != "not_reached" ? .error : .info, "request",
             metadata: [
                 "id": "\(id)", "method": "\(request.method.rawValue)", "path": "\(exchange.route.template)",
                 "status": .stringConvertible(status), "bytes": .stringConvertible(response.body.contentLength ?? 0),
                 "ms": .stringConvertible(took / .milliseconds(1)),
-            ].merging(Self.remarks(code, asked)) { $1 })
+            ].merging(
+                [("code", code), ("bulk", asked.isBulk ? "true" : nil)].compactMap { key, text in
+                    text.map { (key, "\($0)") }
+                }
+            ) { $1 })
         return response
-    }
-
-    /// What a log line has only if there is something to say.
-    private static func remarks(_ code: String?, _ asked: RequestHeaders) -> Logger.Metadata {
-        var remarks: Logger.Metadata = [:]
-        if let code { remarks["code"] = "\(code)" }
-        if asked.isBulk { remarks["bulk"] = "true" }
-        return remarks
     }
 
     // MARK: - By route
@@ -111,9 +98,14 @@ final class RequestAdaptor: Sendable {
     private func outcome(_ exchange: inout Exchange) async throws -> Outcome {
         switch exchange.route {
         case .own(let own): return .answer(answer(to: own, exchange))
-        case .endpoint(let endpoint): return try await outcome(of: endpoint, &exchange)
+        case .endpoint(let endpoint):
+            do {
+                return try await outcome(of: endpoint, &exchange)
+            } catch let refusal as Refusal {
+                return .answer(refusal.answer(isNative: endpoint.isNative))
+            }
         case .otherMethod, .unknown:
-            exchange.headers += limiter.standing(exchange.route.template)?.headers ?? []
+            exchange.headers += limiter.rest(exchange.route.template)?.headers ?? []
             let path = exchange.path
             let method = exchange.request.method
             guard let known = APIRequest.Method(rawValue: method == .head ? "GET" : method.rawValue) else {
@@ -122,7 +114,7 @@ final class RequestAdaptor: Sendable {
             return .answer(ServiceAnswer(await store.api.answer(APIRequest(known, path))))
         case .otherMethodOfOwn: return .answer(Refusal.wrongMethod.answer(isNative: true))
         case .options(let methods, let template):
-            exchange.headers += limiter.standing(template)?.headers ?? []
+            exchange.headers += limiter.rest(template)?.headers ?? []
             return .answer(ServiceAnswer(allowing: methods))
         }
     }
@@ -132,7 +124,7 @@ final class RequestAdaptor: Sendable {
             exchange.asked, host: exchange.request.head.authority, isWrite: false, path: own.rawValue)
         if let foreign { return ServiceAnswer(foreign) }
         if let permission = own.permission,
-            let refusal = access.refusal(exchange.asked.authorization, permission: permission, isNative: true)
+            let refusal = access.refusal(exchange.asked[.authorization], permission: permission, isNative: true)
         {
             return refusal.answer(isNative: true)
         }
@@ -150,7 +142,7 @@ final class RequestAdaptor: Sendable {
         let foreign = access.refusalOfForeignPage(
             asked, host: request.head.authority, isWrite: endpoint.method == .post, path: path)
         if let foreign {
-            exchange.headers += limiter.standing(endpoint.path)?.headers ?? []
+            exchange.headers += limiter.rest(endpoint.path)?.headers ?? []
             return .answer(ServiceAnswer(foreign))
         }
         let query = QueryText.parameters(request.uri.query ?? "")
@@ -158,41 +150,33 @@ final class RequestAdaptor: Sendable {
         let olderKey = query?.first { $0.name == "api_key" }?.value
         let keyMayBeInBody =
             endpoint.method == .post && olderKey == nil
-            && access.mayBeOlder(asked.authorization, isNative: endpoint.isNative)
-        if !keyMayBeInBody, let refusal = refusal(olderKey, endpoint, &exchange) {
-            return .answer(refusal.answer(isNative: endpoint.isNative))
+            && access.mayBeOlder(asked[.authorization], isNative: endpoint.isNative)
+        if keyMayBeInBody {
+            exchange.headers += limiter.emptyHeaders(endpoint.path)
+        } else {
+            try admit(olderKey, endpoint, &exchange)
         }
-        if keyMayBeInBody { exchange.headers += limiter.emptyHeaders(endpoint.path) }
         guard let query else {
-            return .answer(
-                ServiceAnswer(
-                    APIProblem.invalid(
-                        "query", "has a % without two hexadecimal digits, or is no UTF-8"
-                    ).answer(at: path)))
+            let reason = "has a % without two hexadecimal digits, or is no UTF-8"
+            return .answer(ServiceAnswer(APIProblem.invalid("query", reason).answer(at: path)))
         }
         var call = APIRequest(endpoint.method, path)
         call.query = query
         call.baseURL = baseURL
         call.localURL = { [connection = exchange.connection] in connection.localURL }
         if endpoint.method == .post {
-            switch await bodies.read(request, asked, exchange.connection) {
-            case .whole(let body): call.body = body
-            case .refused(let refusal): return .answer(refusal.answer(isNative: endpoint.isNative))
-            case .unreadable(let error): throw error
-            }
-            call.ifMatch = asked.ifMatch
-            call.idempotencyKey = asked.idempotencyKey
+            call.body = try await bodies.read(request, asked, exchange.connection)
+            call.ifMatch = asked[.ifMatch]
+            call.idempotencyKey = asked[.idempotencyKey]
         }
-        if keyMayBeInBody, let refusal = refusal(await Self.key(inBody: call.body), endpoint, &exchange) {
-            return .answer(refusal.answer(isNative: endpoint.isNative))
-        }
+        if keyMayBeInBody { try admit(await Self.key(inBody: call.body), endpoint, &exchange) }
         if endpoint.path == EventStreams.path, request.method == .get, asked.accepts("text/event-stream") {
-            return stream(call, lastEventID: asked.lastEventID)
+            return stream(call, endpoint, exchange)
         }
         let answer = await answer(call, by: store.api)
         guard let file = answer.file else { return .answer(ServiceAnswer(answer)) }
-        if let response = ServiceAnswer.response(file, exchange.headers) { return .file(response) }
-        return .answer(Refusal.fileGone.answer(isNative: endpoint.isNative))
+        guard let response = ServiceAnswer.response(file, exchange.headers) else { throw Refusal.fileGone }
+        return .response(response)
     }
 
     /// The key in a body, looked for on another thread if that takes long.
@@ -201,24 +185,30 @@ final class RequestAdaptor: Sendable {
         return await withTaskExecutorPreference(globalConcurrentExecutor) { BodyKey.find(in: body) }
     }
 
-    /// Why a request is not done: it has no key for the endpoint, or is one too many. Only one that has a key counts.
-    private func refusal(_ olderKey: String?, _ endpoint: Endpoint, _ exchange: inout Exchange) -> Refusal? {
-        if let refusal = access.refusal(exchange.asked.authorization, olderKey: olderKey, endpoint) {
+    /// Refuses a request without a key for the endpoint, or one too many. Only a request with a key counts.
+    private func admit(_ olderKey: String?, _ endpoint: Endpoint, _ exchange: inout Exchange) throws(Refusal) {
+        if let refusal = access.refusal(exchange.asked[.authorization], olderKey: olderKey, endpoint) {
             exchange.headers +=
                 refusal.status == 401
-                ? limiter.emptyHeaders(endpoint.path) : limiter.standing(endpoint.path)?.headers ?? []
-            return refusal
+                ? limiter.emptyHeaders(endpoint.path) : limiter.rest(endpoint.path)?.headers ?? []
+            throw refusal
         }
-        guard let standing = limiter.take(endpoint) else { return nil }
-        exchange.headers += standing.headers
-        return standing.isOver ? standing.refusal : nil
+        guard let rest = limiter.rest(endpoint.path, counting: true) else { return }
+        exchange.headers += rest.headers
+        if rest.isOver { throw rest.refusal }
     }
 
-    private func stream(_ call: APIRequest, lastEventID: String?) -> Outcome {
+    private func stream(_ call: APIRequest, _ endpoint: Endpoint, _ exchange: Exchange) -> Outcome {
         do throws(APIRefusal) {
-            let feed = try EventFeed(store.api.log, call, lastEventID: lastEventID)
-            return streams.takePlace().map { .stream(feed, $0) }
-                ?? .answer(Refusal.tooManyStreams.answer(isNative: true))
+            let feed = try EventFeed(store.api.log, call, lastEventID: exchange.asked[.lastEventID])
+            guard let place = streams.takePlace() else {
+                return .answer(Refusal.tooManyStreams.answer(isNative: true))
+            }
+            let authorization = exchange.asked[.authorization]
+            return .response(
+                streams.response(feed, in: place, exchange.headers, on: exchange.connection) { [access] in
+                    access.refusal(authorization, endpoint) == nil
+                })
         } catch {
             return .answer(ServiceAnswer(error.answer))
         }

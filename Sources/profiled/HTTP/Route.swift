@@ -1,6 +1,6 @@
 internal import ProfileLogRequests
 
-/// A path of the service itself, which is no part of the API. All of them are asked with GET.
+/// A path of the service itself, for GET.
 enum OwnPath: String, CaseIterable, Sendable {
     case overview = "/"
     case openAPI = "/openapi.json"
@@ -9,7 +9,6 @@ enum OwnPath: String, CaseIterable, Sendable {
     case live = "/health/live"
     case ready = "/health/ready"
 
-    /// What it is for, in a few words.
     var summary: String {
         switch self {
         case .overview: "what is where"
@@ -20,22 +19,16 @@ enum OwnPath: String, CaseIterable, Sendable {
         }
     }
 
-    /// What a key must be allowed; nil if none is needed: what starts services asks for health, and the rest tells
-    /// nothing of the store.
+    /// What a key must be allowed; nil for what tells nothing of the store.
     var permission: String? { self == .metrics ? "metrics" : nil }
 }
 
 /// What a request asks for, by its method and path.
 enum Route {
-    /// The service itself.
     case own(OwnPath)
-    /// The API.
     case endpoint(Endpoint)
-    /// A path of the service itself, with another method.
     case otherMethodOfOwn(OwnPath)
-    /// A path that the API knows, with another method.
     case otherMethod(template: String)
-    /// Which methods a path knows.
     case options(methods: String, template: String)
     case unknown
 
@@ -58,7 +51,7 @@ enum Route {
         }
     }
 
-    /// `path` with one slash at its front: clients whose base URL ends in a slash send two.
+    /// `path` with one leading slash: clients whose base URL ends in a slash send two.
     static func path(_ path: String) -> String {
         path.utf8.starts(with: "//".utf8) ? "/" + path.drop { $0 == "/" } : path
     }

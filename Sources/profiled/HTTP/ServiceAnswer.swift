@@ -9,7 +9,6 @@ struct ServiceAnswer: Sendable {
     var status: Int
     var body: [UInt8]
     var type = "application/json"
-    /// What went wrong, in one word.
     var code: String?
     var headers: [HTTPField] = []
 
@@ -26,7 +25,9 @@ struct ServiceAnswer: Sendable {
         if let etag = answer.etag { headers.append(HTTPField(name: .eTag, value: etag)) }
         if let allow = answer.allow { headers.append(HTTPField(name: .allow, value: Self.withHead(allow))) }
         if let link = answer.link { headers.append(HTTPField(name: .link, value: link)) }
-        if answer.status == 429 || answer.code == "busy" { headers.append(HTTPField(name: .retryAfter, value: "1")) }
+        if answer.status == 429 || ["busy", "export_outdated"].contains(answer.code) {
+            headers.append(HTTPField(name: .retryAfter, value: "1"))
+        }
     }
 
     /// The answer to `OPTIONS`: the methods, and no body.
@@ -40,40 +41,26 @@ struct ServiceAnswer: Sendable {
         methods.split(separator: ", ").map { $0 == "GET" ? "GET, HEAD" : $0 }.joined(separator: ", ")
     }
 
-    /// Bytes that are written at once: a client that takes so many in the time that ``ConnectionHandler`` gives gets
-    /// the whole body.
+    /// Bytes that are written at once, for each of which ``ConnectionHandler`` gives the client time.
     private static let bytesAtOnce = 256 << 10
 
-    /// The response, with `more` headers.
-    func response(_ more: [HTTPField]) -> Response {
+    /// The response, with `more` headers. `ending` is the connection of a client that asked before it sent the body,
+    /// and is refused: it need not send the body, and its next bytes would be read as the body.
+    func response(_ more: [HTTPField], ending: ConnectionContext? = nil) -> Response {
         let body = ByteBuffer(bytes: body)
-        return Response(
-            status: .init(code: status), headers: Self.fields(type: type, headers + more),
-            body: body.readableBytes > Self.bytesAtOnce ? Self.inParts(body) : ResponseBody(byteBuffer: body))
-    }
-
-    private static func inParts(_ body: ByteBuffer) -> ResponseBody {
-        ResponseBody(contentLength: body.readableBytes) { writer in
+        let headers = Self.fields(type: type, headers + more + (ending == nil ? [] : [.close]))
+        guard body.readableBytes > Self.bytesAtOnce || ending != nil else {
+            return Response(status: .init(code: status), headers: headers, body: ResponseBody(byteBuffer: body))
+        }
+        let parts = ResponseBody(contentLength: body.readableBytes) { writer in
             var rest = body
-            while let part = rest.readSlice(length: min(rest.readableBytes, bytesAtOnce)), part.readableBytes > 0 {
+            while let part = rest.readSlice(length: min(rest.readableBytes, Self.bytesAtOnce)), part.readableBytes > 0 {
                 try await writer.write(part)
             }
             try await writer.finish(nil)
+            await ending?.endOutput()
         }
-    }
-
-    /// The response to a client that asked before it sent the body, and is refused: the last one of its connection.
-    ///
-    /// Such a client need not send the body, and what it sends next would be taken for it.
-    func lastResponse(_ more: [HTTPField], on connection: ConnectionContext) -> Response {
-        let body = ByteBuffer(bytes: body)
-        let ending = ResponseBody(contentLength: body.readableBytes) { writer in
-            try await writer.write(body)
-            try await writer.finish(nil)
-            await connection.endOutput()
-        }
-        return Response(
-            status: .init(code: status), headers: Self.fields(type: type, headers + more + [.close]), body: ending)
+        return Response(status: .init(code: status), headers: headers, body: parts)
     }
 
     /// A response with a file, which is read while it is sent. Nil if the file is gone.
@@ -97,7 +84,6 @@ struct ServiceAnswer: Sendable {
         return Response(status: .ok, headers: fields(type: file.mediaType, headers), body: body)
     }
 
-    /// The headers of every response.
     static func fields(type: String, _ more: [HTTPField]) -> HTTPFields {
         var fields = HTTPFields()
         fields[.contentType] = type
@@ -108,7 +94,6 @@ struct ServiceAnswer: Sendable {
 }
 
 extension HTTPField {
-    /// Ends the connection after this answer.
     static let close = HTTPField(name: .connection, value: "close")
 }
 
@@ -116,9 +101,89 @@ extension HTTPField.Name {
     static let link = Self(known: "Link")
     static let xRequestID = Self(known: "X-Request-Id")
 
-    /// A name that is part of the program.
     init(known name: String) {
-        guard let name = Self(name) else { preconditionFailure("\(name) is no name of a header.") }
+        guard let name = Self(name) else { preconditionFailure("\(name) is not a name of a header.") }
         self = name
     }
+}
+
+/// Why the service itself refuses a request, before the API sees it.
+struct Refusal: Error {
+    var status: Int
+    var code: String
+    var error: String
+    var remedy: String
+    var headers: [HTTPField] = []
+
+    /// In the form of the native API, or in Braze's, where the sentence is called `message`.
+    func answer(isNative: Bool) -> ServiceAnswer {
+        let body: JSONLiteral = [
+            isNative ? "error" : "message": .string(error), "remedy": .string(remedy), "code": .string(code),
+        ]
+        var answer = ServiceAnswer(status: status, body: body.bytes)
+        answer.code = code
+        answer.headers = headers
+        return answer
+    }
+}
+
+// MARK: - Bodies
+
+extension Refusal {
+    static let contentEncoding = Refusal(
+        status: 415, code: "unsupported_encoding", error: "The body is compressed; nothing was stored.",
+        remedy: "Send it as it is, without the header Content-Encoding.")
+
+    static let transferCoding = Refusal(
+        status: 501, code: "unsupported_encoding",
+        error: "The body has a transfer coding that is not known here; nothing was stored.",
+        remedy: "Send it with Content-Length, or in chunks and nothing else.")
+
+    static let form = Refusal(
+        status: 415, code: "unsupported_type", error: "The body is a form; nothing was stored.",
+        remedy: "Send a JSON object, as application/json.")
+
+    static let tooLarge = Refusal(
+        status: 413, code: "too_large",
+        error: "The body is larger than \(APIRouter.maxBodyBytes) bytes; nothing was stored.",
+        remedy: "Send less at once.")
+
+    static let tooManyValues = Refusal(
+        status: 413, code: "too_large",
+        error: "The body has more than \(BodyReader.maxValues) values; nothing was stored.",
+        remedy: "Send less at once.")
+
+    static let tooSlow = Refusal(
+        status: 408, code: "too_slow", error: "The body did not arrive in time; nothing was stored.",
+        remedy: "Send it again, in one go.", headers: [.close])
+
+    static let cutOff = Refusal(
+        status: 400, code: "cut_off", error: "The connection ended before the body did; nothing was stored.",
+        remedy: "Send the request again.", headers: [.close])
+
+    static let noRoom = Refusal(
+        status: 429, code: "overloaded", error: "Too many large requests are being read; nothing was stored.",
+        remedy: "Try again in a moment.", headers: [HTTPField(name: .retryAfter, value: "1")])
+}
+
+// MARK: - The rest
+
+extension Refusal {
+    static let wrongMethod = Refusal(
+        status: 405, code: "wrong_method", error: "This path does not know this method.", remedy: "Send GET.",
+        headers: [HTTPField(name: .allow, value: "GET, HEAD")])
+
+    static let fileGone = Refusal(
+        status: 404, code: "unknown_export", error: "This export is no longer there.",
+        remedy: "Ask for the segment again.")
+
+    static let tooManyStreams = Refusal(
+        status: 503, code: "too_many_streams", error: "As many streams of events are open as the service allows.",
+        remedy: "Close one, or start the service with a higher --max-streams.",
+        headers: [HTTPField(name: .retryAfter, value: "5")])
+
+    static let tooManyConnections = Refusal(
+        status: 503, code: "too_many_connections",
+        error: "This address has as many connections as the service allows, and all of them are in use.",
+        remedy: "Use fewer at once, or start the service with a higher --max-connections-per-address.")
 }

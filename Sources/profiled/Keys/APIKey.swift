@@ -1,15 +1,13 @@
 internal import Crypto
 internal import ProfileLog
 
-/// A key as its owner sends it: `plk_`, the eight digits of its ID, `_`, and 64 digits of secret, all of them
-/// hexadecimal.
+/// A key as its owner sends it: `plk_`, 8 hexadecimal digits of its ID, `_`, and 64 of its secret.
 struct APIKey {
-    /// What finds the key in the file. It is no secret.
+    /// What finds the key in the file. It is not secret.
     let id: String
     /// 256 random bits in hexadecimal.
     private let secret: String
 
-    /// What its owner sends.
     var text: String { "plk_\(id)_\(secret)" }
 
     /// A new one, from the system's source of randomness.
@@ -17,12 +15,9 @@ struct APIKey {
         APIKey(id: Hexadecimal.text(randomBytes(4)), secret: Hexadecimal.text(randomBytes(32)))
     }
 
-    private init(id: String, secret: String) {
-        self.id = id
-        self.secret = secret
-    }
+    private init(id: String, secret: String) { (self.id, self.secret) = (id, secret) }
 
-    /// Reads what was sent; nil if it is no key of this form.
+    /// Reads what was sent; nil if it has another form.
     init?(_ text: String) {
         let parts = text.utf8.split(separator: UInt8(ascii: "_"), omittingEmptySubsequences: false)
         guard parts.count == 3, parts[0].elementsEqual("plk".utf8), parts[1].count == 8, parts[2].count == 64 else {
@@ -32,14 +27,41 @@ struct APIKey {
         secret = String(decoding: parts[2], as: UTF8.self)
     }
 
-    /// What the file keeps of the secret.
-    ///
-    /// One round of SHA-256 is enough. A password would need a slow hash, as it can be guessed; 256 random bits cannot.
-    /// The salt keeps two files from showing that they hold the same key.
+    /// What the file keeps of the secret. One round of SHA-256 is enough: 256 random bits cannot be guessed. The salt
+    /// hides that two files hold the same key.
     func digest(salt: [UInt8]) -> SHA256.Digest { SHA256.hash(data: salt + Array(secret.utf8)) }
 
     static func randomBytes(_ count: Int) -> [UInt8] {
         var random = SystemRandomNumberGenerator()
         return (0..<count).map { _ in UInt8.random(in: .min ... .max, using: &random) }
     }
+}
+
+/// A key as the file keeps it: all but the secret.
+struct StoredKey: Codable, Sendable {
+    /// The eight digits by which a key names itself.
+    var id: String
+    var name: String
+    /// When it was made, as in RFC 3339.
+    var created: String
+    /// What it may do: names of permissions, or `all`.
+    var permissions: [String]
+    var salt: String
+    /// SHA-256 of salt and secret, in hexadecimal.
+    var hash: String
+
+    init(_ key: APIKey, name: String, created: String, permissions: [String]) {
+        let salt = APIKey.randomBytes(16)
+        (id, self.name, self.created, self.permissions) = (key.id, name, created, permissions)
+        (self.salt, hash) = (Hexadecimal.text(salt), Hexadecimal.text(key.digest(salt: salt)))
+    }
+
+    /// Whether `key` is this one, in constant time (as swift-crypto compares digests).
+    func matches(_ key: APIKey) -> Bool {
+        guard let salt = Hexadecimal.bytes(salt), let hash = Hexadecimal.bytes(hash) else { return false }
+        return key.digest(salt: salt) == hash
+    }
+
+    /// Whether it may do what `permission` names.
+    func allows(_ permission: String) -> Bool { permissions.contains("all") || permissions.contains(permission) }
 }

@@ -2,18 +2,14 @@ internal import HTTPTypes
 internal import Hummingbird
 internal import ProfileLogRequests
 
-/// Decides who may do what.
 struct Access: Sendable {
     let keys: KeyRing
-    /// The address that the service listens on.
     let serviceHost: String
 
     // MARK: - Keys
 
-    /// Nil if a request with this header may do what `permission` names; else why not.
-    ///
-    /// - Parameter olderKey: the key of a client that sends it as Braze's clients once did; see
-    ///   ``mayBeOlder(_:isNative:)``.
+    /// Nil if a request with this header may do what `permission` names; else why not. `olderKey` is the key of a
+    /// client that sends it as Braze's clients once did.
     func refusal(_ authorization: String?, olderKey: String? = nil, permission: String, isNative: Bool) -> Refusal? {
         guard keys.isClosed else { return nil }
         let text = Self.bearer(authorization) ?? (mayBeOlder(authorization, isNative: isNative) ? olderKey : nil)
@@ -24,14 +20,12 @@ struct Access: Sendable {
             remedy: "Use a key that has the permission \(permission): `profiled keys add --permissions` makes one.")
     }
 
-    /// The same for an endpoint of the API.
     func refusal(_ authorization: String?, olderKey: String? = nil, _ endpoint: Endpoint) -> Refusal? {
         guard let permission = endpoint.permission else { return nil }
         return refusal(authorization, olderKey: olderKey, permission: permission, isNative: endpoint.isNative)
     }
 
-    /// Whether the key of a request may be its `api_key`, in the URL or in the body: in Braze's format, without the
-    /// header.
+    /// Whether the key may be the `api_key` in URL or body: only in Braze's format, without the header.
     func mayBeOlder(_ authorization: String?, isNative: Bool) -> Bool {
         !isNative && authorization == nil && keys.isClosed
     }
@@ -51,19 +45,15 @@ struct Access: Sendable {
 
     // MARK: - Pages of other sites
 
-    /// Refuses a request that a browser sends for the page of another site; nil if it is none.
-    ///
-    /// Without keys a client needs only to be on this machine, and every page that is open there is.
-    ///
-    /// - Parameter host: what the client calls the service, with the port.
+    /// Refuses a request that a browser sends for the page of another site: without keys, every page that is open on
+    /// this machine could write. `host` is what the client calls the service, with the port.
     func refusalOfForeignPage(_ asked: RequestHeaders, host: String?, isWrite: Bool, path: String) -> APIAnswer? {
         guard let host else { return nil }
-        if isWrite, let origin = asked.origin, origin != "http://\(host)", origin != "https://\(host)" {
+        if isWrite, let origin = asked[.origin], origin != "http://\(host)", origin != "https://\(host)" {
             return Self.foreignOrigin.answer(at: path)
         }
-        // A page can have its own name lead to this machine, and then asks as if it were of this service (DNS
-        // rebinding). Only browsers send Accept-Language; other clients may call the service as they like.
-        if !keys.isClosed, asked.acceptLanguage != nil, !isOwn(host) { return Self.foreignHost.answer(at: path) }
+        // DNS rebinding: a page's own name may lead to this machine. Only browsers send Accept-Language.
+        if !keys.isClosed, asked[.acceptLanguage] != nil, !isOwn(host) { return Self.foreignHost.answer(at: path) }
         return nil
     }
 
@@ -83,4 +73,52 @@ struct Access: Sendable {
         return name == serviceHost.lowercased() || !name.contains(".") || name.hasSuffix(".localhost")
             || name.utf8.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) || $0 == UInt8(ascii: ".") }
     }
+}
+
+/// The `api_key` in the body of a request that has no other key. Found without parsing JSON, as its sender is not yet
+/// known; the endpoint reports mistakes in the body to a client with a key.
+enum BodyKey {
+    private static let name = Array("\"api_key\"".utf8)
+
+    /// The text of that member of the body; nil if there is none, or if its name or text has escapes, as no key has.
+    static func find(in body: [UInt8]) -> String? {
+        var depth = 0
+        var next = 0
+        while next < body.count {
+            let begin = next
+            next += 1
+            switch body[begin] {
+            case UInt8(ascii: "{"), UInt8(ascii: "["): depth += 1
+            case UInt8(ascii: "}"), UInt8(ascii: "]"): depth -= 1
+            case UInt8(ascii: "\""):
+                next = endOfString(at: begin, in: body)
+                guard depth == 1, body[begin..<next].elementsEqual(name) else { break }
+                // A key follows the opening bracket or a comma; what follows a colon is a value.
+                let before = body[..<begin].last { !isBlank($0) }
+                if before == UInt8(ascii: ",") || before == UInt8(ascii: "{") { return text(after: next, in: body) }
+            default: break
+            }
+        }
+        return nil
+    }
+
+    /// The string after a colon at `place`.
+    private static func text(after place: Int, in body: [UInt8]) -> String? {
+        guard let colon = body[place...].firstIndex(where: { !isBlank($0) }), body[colon] == UInt8(ascii: ":"),
+            let begin = body[(colon + 1)...].firstIndex(where: { !isBlank($0) }), body[begin] == UInt8(ascii: "\"")
+        else { return nil }
+        let end = endOfString(at: begin, in: body)
+        guard end > begin + 1 else { return nil }
+        let text = body[(begin + 1)..<(end - 1)]
+        return text.contains(UInt8(ascii: "\\")) ? nil : String(validating: text, as: UTF8.self)
+    }
+
+    /// The place after the string that begins at `begin`; the end of the body if the string does not end.
+    static func endOfString(at begin: Int, in body: [UInt8]) -> Int {
+        var next = begin + 1
+        while next < body.count, body[next] != UInt8(ascii: "\"") { next += body[next] == UInt8(ascii: "\\") ? 2 : 1 }
+        return min(next + 1, body.count)
+    }
+
+    private static func isBlank(_ byte: UInt8) -> Bool { [0x20, 0x09, 0x0A, 0x0D].contains(byte) }
 }

@@ -1,5 +1,6 @@
 internal import Foundation
 internal import ProfileLog
+internal import Synchronization
 
 /// The file of keys: JSON that only its owner may read, replaced as a whole, and changed by one process at a time.
 struct KeyFile: Sendable {
@@ -10,8 +11,7 @@ struct KeyFile: Sendable {
 
     let path: String
 
-    /// Whether there is a file. Throws if that cannot be determined, and for a link that leads nowhere: unreachable
-    /// keys are not the same as none.
+    /// Whether there is a file. Throws if it may exist and cannot be reached: that is not the same as no keys.
     func exists() throws(StartFailure) -> Bool {
         var status = stat()
         if stat(path, &status) == 0 { return true }
@@ -21,13 +21,12 @@ struct KeyFile: Sendable {
         return false
     }
 
-    /// The keys; nil if there is no file.
     func read() throws(StartFailure) -> [StoredKey]? {
         guard try exists() else { return nil }
         guard let data = FileManager.default.contents(atPath: path) else { throw unreadable() }
         guard let content = try? JSONDecoder().decode(Content.self, from: data), content.format == 1 else {
             throw StartFailure(
-                "\(path) is no file of keys of this version.",
+                "\(path) is not a file of keys of this version.",
                 remedy: "Restore it from a copy, or remove it and make new keys with `profiled keys add`.")
         }
         return content.keys
@@ -40,7 +39,7 @@ struct KeyFile: Sendable {
     }
 
     /// Reads the keys, lets `change` change them, and replaces the file, under a lock. If `path` is a link, the file
-    /// that it leads to is locked and replaced. The change holds at once, and outlives a power cut after ``sync()``.
+    /// that it leads to is locked and replaced. The change is valid at once, and durable after ``sync()``.
     func update<Result>(_ change: (inout [StoredKey]) throws -> Result) throws -> Result {
         try KeyFile(path: realPath).updateItself(change)
     }
@@ -51,7 +50,7 @@ struct KeyFile: Sendable {
             try FolderSync.sync(URL(fileURLWithPath: realPath).deletingLastPathComponent().path)
         } catch {
             throw StartFailure(
-                "\(path) is changed, but that may not outlive a power cut: its folder cannot be synced.",
+                "\(path) is changed, but a power cut may undo that: its folder cannot be synced.",
                 remedy: "Check the disk; after a power cut, `profiled keys list` shows whether the change is there.")
         }
     }
@@ -91,14 +90,59 @@ struct KeyFile: Sendable {
         do {
             try handle.write(contentsOf: data)
             try handle.synchronize()
+            guard rename(new, path) == 0 else { throw cannotWrite }
         } catch {
-            unlink(new)
-            throw cannotWrite
-        }
-        guard rename(new, path) == 0 else {
-            let failure = cannotWrite
+            let failure = error as? StartFailure ?? cannotWrite
             unlink(new)
             throw failure
+        }
+    }
+}
+
+/// The keys that are valid now. Each request checks whether the file has changed, which takes about a microsecond.
+final class KeyRing: Sendable {
+    private struct State {
+        /// Inode, time of change and size of the file that was read: every change gives other numbers.
+        var stamp: [Int]?
+        var keys: [String: StoredKey] = [:]
+        /// Whether requests need a key. Never becomes false again: if the file is removed, requests are refused.
+        var isClosed: Bool
+    }
+
+    private let file: KeyFile?
+    private let state: Mutex<State>
+
+    /// The keys of `file`. Without a file, or until it exists, requests need no key, unless `isClosed`.
+    init(_ file: KeyFile?, isClosed: Bool) {
+        self.file = file
+        state = Mutex(State(isClosed: isClosed))
+    }
+
+    var isClosed: Bool { current { $0.isClosed } }
+
+    /// The stored key of `text`; nil if there is none, or it was revoked.
+    func key(_ text: String) -> StoredKey? {
+        guard let key = APIKey(text), let stored = current({ $0.keys[key.id] }), stored.matches(key) else { return nil }
+        return stored
+    }
+
+    private func current<Result: Sendable>(_ read: (State) -> Result) -> Result {
+        state.withLock { state in
+            guard let file else { return read(state) }
+            var status = stat()
+            let isThere = stat(file.path, &status) == 0
+            let stamp =
+                isThere
+                ? [Int(status.st_ino), status.st_mtim.tv_sec, status.st_mtim.tv_nsec, Int(status.st_size)] : nil
+            // An unreachable file may exist.
+            if stamp != nil || (try? file.exists()) != false { state.isClosed = true }
+            if stamp != state.stamp {
+                // While the file cannot be read, no key is valid; the next check reads it again.
+                let keys = stamp == nil ? [] : ((try? file.read()) ?? nil)
+                state.keys = Dictionary((keys ?? []).map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
+                if keys != nil { state.stamp = stamp }
+            }
+            return read(state)
         }
     }
 }

@@ -25,6 +25,5 @@ struct API: Sendable {
     }
 
     func answer(_ request: APIRequest) async -> APIAnswer { await router.answer(request) }
-
     func removeExports() { braze.removeExports() }
 }

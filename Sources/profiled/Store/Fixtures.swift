@@ -2,31 +2,27 @@ internal import Foundation
 internal import ProfileLog
 internal import ProfileLogNativeAPI
 
-/// Facts in JSON Lines, as `profilecli export` writes and `profilecli import` reads them, that a store holds before it
-/// serves.
+/// A file of JSON Lines, as for `profilecli import`, that is stored before the service starts.
 struct Fixtures: Sendable {
-    /// Bytes after which a chunk ends before its 1,000 lines. An append may hold some more, as a line may take more
-    /// bytes there than as text. Changing this number changes the chunks, and stored fixtures are no longer recognised.
+    /// Bytes after which a chunk ends before its 1,000 lines. With another number stored fixtures are not recognised.
     private static let bytesPerChunk: UInt64 = 24 << 20
 
     private let path: String
     private let bytes: Data
-    /// The name by which the store recognises them.
+    /// Identifies them in the store.
     private var name: String { URL(fileURLWithPath: path).lastPathComponent }
 
     /// Reads the file at once: if it cannot be read, the start fails.
     init(path: String) throws(StartFailure) {
         self.path = path
-        do {
-            bytes = try Data(contentsOf: URL(fileURLWithPath: path))
-        } catch {
+        guard let bytes = FileManager.default.contents(atPath: path) else {
             throw StartFailure(
                 "The fixtures \(path) cannot be read.", remedy: "Name a file of JSON Lines with --fixtures.")
         }
+        self.bytes = bytes
     }
 
-    /// Stores all facts, or the chunks before the first bad line. Skips what the store already holds under the file's
-    /// name.
+    /// Stores all chunks before the first bad line. Skips what the store already holds under the file's name.
     func load(into log: EventLog) throws {
         var chunker = ImportChunker(name: "fixtures:\(name)", bytesPerChunk: Self.bytesPerChunk) { log.prepare() }
         do {
@@ -65,7 +61,6 @@ struct Fixtures: Sendable {
         }
     }
 
-    /// Explains why the log refused a chunk.
     private func failure(_ refused: RefusedChunk, in log: EventLog) throws -> StartFailure {
         let (chunk, error) = (refused.chunk, refused.error)
         if case .keyReused = error {
@@ -76,12 +71,10 @@ struct Fixtures: Sendable {
                     + "stored again.")
         }
         guard let line = try chunk.line(refusedBy: log, error) else { throw error }
-        let remedy =
-            switch error {
-            case .pendingFull: "Remove some of what is saved on this device."
-            default: "Correct it or remove it."
-            }
-        return failure(line, String(error.fact.dropLast()), remedy)
+        let isFull = if case .pendingFull = error { true } else { false }
+        return failure(
+            line, String(error.fact.dropLast()),
+            isFull ? "Remove some of what is saved on this device." : "Correct it or remove it.")
     }
 
     private func failure(_ line: Int, _ reason: String, _ remedy: String) -> StartFailure {

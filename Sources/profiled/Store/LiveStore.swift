@@ -1,9 +1,10 @@
+internal import Foundation
 internal import ProfileLog
 internal import ProfileLogBrazeAPI
 internal import ProfileLogNativeAPI
 internal import Synchronization
 
-/// The store that the service serves: one for its whole life, or one after the other if it is made for tests.
+/// The store that the service serves; one for tests can be replaced.
 final class LiveStore: Sendable {
     private struct State: Sendable {
         var api: API
@@ -16,31 +17,27 @@ final class LiveStore: Sendable {
 
     init(_ writer: LogWriter, _ workspace: Workspace, ephemeral: (any EphemeralStore)? = nil) {
         self.workspace = workspace
-        state = Mutex(
-            State(api: API(writer, workspace, ephemeral), writer: writer))
+        state = Mutex(State(api: API(writer, workspace, ephemeral), writer: writer))
     }
 
     /// The API of the store as it is now. A request keeps the one that it began with.
     var api: API { state.withLock { $0.api } }
 
-    /// Why the store takes no writes, or cannot be read; nil while it can do both. A store that refused a write after a
-    /// failure never takes another: until the service is started again, or the store is replaced.
+    /// Why the store cannot be written or read; nil while it can. After a failed write it refuses all others, until the
+    /// service is started again, or the store is replaced.
     var failure: StorageError? {
-        let log = api.log
-        if let refusal = log.writeRefusal { return refusal }
+        if let refusal = api.log.writeRefusal { return refusal }
         do {
-            _ = try log.lastPosition()
+            _ = try api.log.lastPosition()
             return nil
         } catch {
             return error as? StorageError ?? .brokenPage(operation: "read")
         }
     }
 
-    /// The last event's position; nil if it cannot be read.
     var lastPosition: UInt64? { try? api.log.lastPosition().rawValue }
 
-    /// Puts another store in place and closes the one before, whose writes are stored first. The closed one's folder;
-    /// nil if the service is ending.
+    /// Replaces the store, and closes the old one after its writes. Returns its folder; nil if the service is ending.
     func replace(with writer: LogWriter, ephemeral: any EphemeralStore) async -> String? {
         let previous = state.withLock { state -> LogWriter? in
             if state.isClosed { return nil }
@@ -61,5 +58,72 @@ final class LiveStore: Sendable {
         }
         await writer.close()
         api.removeExports()
+    }
+}
+
+/// The stores of a service for tests, in a temporary folder. Each has its own clock and replaces the one before.
+final class EphemeralStores: Sendable {
+    private let folder: ScratchFolder
+    private let fixtures: Fixtures?
+    private let workspace: Workspace
+    private let metrics: Metrics
+    private let count = Atomic<Int>(0)
+    private let store = Mutex<LiveStore?>(nil)
+
+    init(fixtures: Fixtures?, workspace: Workspace, metrics: Metrics) throws(ScratchFolder.Failure) {
+        (self.fixtures, self.workspace, self.metrics) = (fixtures, workspace, metrics)
+        folder = try ScratchFolder(prefix: "profiled-ephemeral-")
+    }
+
+    private struct Current: EphemeralStore {
+        let stores: EphemeralStores
+        let clock = StoreClock()
+
+        func reset(withFixtures: Bool) async throws -> (events: UInt64, clock: StoreClock) {
+            try await stores.reset(withFixtures: withFixtures)
+        }
+    }
+
+    func start() throws -> LiveStore {
+        let first = Current(stores: self)
+        let log = try newLog(clock: first.clock, withFixtures: true)
+        let store = LiveStore(LogWriter(log), workspace, ephemeral: first)
+        self.store.withLock { $0 = store }
+        return store
+    }
+
+    private func reset(withFixtures: Bool) async throws -> (events: UInt64, clock: StoreClock) {
+        guard let store = store.withLock({ $0 }) else { throw AppendError.closed }
+        let next = Current(stores: self)
+        let log = try newLog(clock: next.clock, withFixtures: withFixtures)
+        let events = try log.lastPosition().rawValue
+        let writer = LogWriter(log)
+        guard let previous = await store.replace(with: writer, ephemeral: next) else {
+            await writer.close()
+            try? FileManager.default.removeItem(atPath: log.path)
+            throw AppendError.closed
+        }
+        // Requests that still read it keep the file open, without a name, until they end.
+        try? FileManager.default.removeItem(atPath: previous)
+        return (events, next.clock)
+    }
+
+    func remove() { folder.remove() }
+
+    /// A log in a folder of its own, which is removed if the log cannot be opened or the fixtures cannot be stored.
+    private func newLog(clock: StoreClock, withFixtures: Bool) throws -> EventLog {
+        let number = count.add(1, ordering: .relaxed).newValue
+        var options = LogOptions()
+        options.now = { clock.now() }
+        options.onCommit = { [metrics] in metrics.record($0) }
+        let path = "\(folder.path)/store-\(number)"
+        do {
+            let log = try EventLog(path: path, create: true, options: options, projections: RequestStore.projections)
+            if withFixtures { try fixtures?.load(into: log) }
+            return log
+        } catch {
+            try? FileManager.default.removeItem(atPath: path)
+            throw error
+        }
     }
 }

@@ -1,0 +1,145 @@
+internal import ArgumentParser
+internal import ProfileLog
+
+/// A store or a service, as a command line names it. The groups repeat their options instead of containing each other:
+/// each level of groups multiplies the time that a debug build of ArgumentParser takes to check all declarations.
+protocol PlaceArguments: ParsableArguments {
+    var store: String? { get }
+    var url: String? { get }
+}
+
+extension PlaceArguments {
+    mutating func validate() throws { try notePlace() }
+
+    fileprivate func notePlace() throws {
+        if store == "" { throw ValidationError("--store must not be empty. Name a folder, or omit it.") }
+        if store != nil, url != nil {
+            throw ValidationError("--store and --url exclude each other. Omit one of them.")
+        }
+        if let store { TypedPlace.note(.store(store)) } else if let url { TypedPlace.note(.service(url: url)) }
+    }
+
+    /// Refuses `--url`, and a service that the environment names, for work that needs a store's own files.
+    func refuseService() throws {
+        if url != nil {
+            throw ValidationError(
+                "This command works on a store's own files. Omit --url and name the folder with --store.")
+        }
+        if Terminal.environment("PROFILELOG_URL") != nil, store == nil {
+            throw ValidationError(
+                "This command works on a store's own files, and PROFILELOG_URL names a service. "
+                    + "Name the folder with --store.")
+        }
+    }
+
+    /// The store's folder, by option, environment or default.
+    var path: String { store ?? Terminal.environment("PROFILELOG_STORE") ?? "profilelog" }
+
+    /// Connects to the service or opens the store. If `create` is true, the first valid request makes a missing store.
+    func connect(create: Bool = false) throws -> any Connection {
+        if let url = url ?? (store == nil ? Terminal.environment("PROFILELOG_URL") : nil) {
+            return try RemoteAPI(url: url, key: Terminal.environment("PROFILELOG_KEY"))
+        }
+        if create, try StoreFolder(path: path) == .vacant { return NewStoreAPI(path) }
+        return LocalAPI(try openStore(path, create: create))
+    }
+}
+
+/// Opens the store in the folder `path`; a missing one is made if `create` is true, and a message says so.
+/// `projections` are as for `EventLog`.
+func openStore(
+    _ path: String, create: Bool = false, projections: [any Projection.Type] = [ProfileProjection.self]
+) throws -> EventLog {
+    let state = try StoreFolder(path: path)
+    if state == .foreign { throw StorageError.notAStore(path: path) }
+    guard state != .unfinished || create else {
+        throw Failure(
+            "The store in \(path) holds no event: its first write was stopped.",
+            remedy: "The next `save`, `log` or `import` finishes it.")
+    }
+    let log = try EventLog(path: path, create: create, projections: projections)
+    if state != .store { Output.message("New store at \(path.contains("/") ? path : "./\(path)").".oneLine) }
+    return log
+}
+
+extension ArgumentHelp {
+    fileprivate static let store = ArgumentHelp(
+        "The store's folder (or PROFILELOG_STORE; else ./profilelog).", valueName: "folder")
+    fileprivate static let url = ArgumentHelp(
+        "A running profiled instead of a store (or PROFILELOG_URL).", valueName: "url")
+    fileprivate static let format: ArgumentHelp =
+        "table, for people, with long cells cut; json, one whole object a line, for programs."
+}
+
+/// `--store`, for commands that their users may also try with `--url`.
+struct StoreOnlyOption: PlaceArguments {
+    @Option(help: .store, completion: .directory) var store: String?
+    @Option(help: .hidden) var url: String?
+
+    mutating func validate() throws {
+        try refuseService()
+        try notePlace()
+    }
+}
+
+struct StoreOrService: PlaceArguments {
+    @Option(help: .store, completion: .directory) var store: String?
+    @Option(help: .url) var url: String?
+}
+
+enum Format: String, ExpressibleByArgument, CaseIterable { case table, json }
+
+struct FormatOption: ParsableArguments {
+    @Option(help: .format) var format = Format.table
+
+    var isJSON: Bool { format == .json }
+}
+
+/// `--store`, `--url` and `--format`.
+struct PlaceOptions: PlaceArguments {
+    @Option(help: .store, completion: .directory) var store: String?
+    @Option(help: .url) var url: String?
+    @Option(help: .format) var format = Format.table
+
+    var isJSON: Bool { format == .json }
+
+    /// Sends a write and prints the answer: as JSON, or as the sentence that `describe` makes of it. `remarks`
+    /// go to standard error, once the write is done.
+    @discardableResult
+    func send(
+        _ path: String, create: Bool = false, remarks: [String] = [], _ write: (inout JSONWriter) throws -> Void,
+        describe: (JSONObject) -> String
+    ) async throws -> JSONObject {
+        let answer = try await connect(create: create).post(path, write)
+        for remark in remarks { Output.message(remark.oneLine) }
+        try Output.answer(isJSON ? answer.line : describe(answer), to: answer)
+        return answer
+    }
+}
+
+struct FilterOptions: ParsableArguments {
+    @Option(
+        help: .init("Of this kind only, as in customEventLogged. Repeatable.", valueName: "kind"),
+        completion: .list(EventKind.allCases.map(\.name)))
+    var kind: [String] = []
+
+    @Option(help: "A custom event, product or attribute with this name only.") var name: String?
+
+    @Option(parsing: .unconditional, help: .init("Recorded at this time or later.", valueName: "time"))
+    var since: String?
+
+    @Option(parsing: .unconditional, help: .init("Recorded before this time.", valueName: "time")) var before: String?
+
+    var query: [(name: String, value: String)] {
+        kind.map { ("kind", $0) } + parameters(("name", name), ("since", since), ("before", before))
+    }
+}
+
+struct LimitOption: ParsableArguments {
+    @Option(name: [.customShort("n", allowingJoined: true), .long], parsing: .unconditional, help: "At most so many.")
+    var limit: Int?
+
+    mutating func validate() throws {
+        if let limit, limit < 1 { throw ValidationError("--limit must be 1 or more.") }
+    }
+}
