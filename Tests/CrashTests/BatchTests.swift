@@ -61,13 +61,13 @@ struct BatchTests {
 
     /// The rows of `log` from a position on, and of `names` from a number on.
     private static func batch(from first: UInt64, firstName: UInt32, of log: EventLog) throws -> CommitBatch {
-        try log.withView { view, transaction in
+        try log.withView { view in
             let names =
                 log.names.count < firstName ? [] : (firstName...log.names.count).compactMap { log.names.name($0) }
             var batch = CommitBatch(firstPosition: first, firstName: firstName, names: names, bytes: [], ends: [])
             guard first <= view.last else { return batch }
             for position in first...view.last {
-                guard let record = try transaction.get(view.tables.log, position) else { continue }
+                guard let record = try view.get(view.tables.log, position) else { continue }
                 batch.bytes += Array(record)
                 batch.ends.append(batch.bytes.count)
             }

@@ -55,6 +55,17 @@ struct LayeringTests {
         }
     }
 
+    @Test("An embedder sees at most 250 declarations")
+    func surface() throws {
+        var count = 0
+        for room in Self.rooms.prefix(while: { $0.name != "Requests" }) {
+            for file in try files("ProfileLog/" + room.name) {
+                count += file.text.split(separator: "\n").count { $0.contains(/^ *(@\w+ )*public (?!import )/) }
+            }
+        }
+        #expect(count <= 250)
+    }
+
     @Test("Only Store imports LMDB")
     func storage() throws {
         for file in try files("ProfileLog") where !file.name.contains("/Store/") {

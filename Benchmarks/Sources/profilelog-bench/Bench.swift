@@ -176,12 +176,11 @@ struct Fold: ParsableCommand {
         let states = anonymousBytes() - before
         var users = 0
         replayer.forEachUser { _, _, _ in users += 1 }
-        let events = replayer.position.rawValue
+        let events = try log.lastPosition().rawValue
         report([
             ("events", "\(events)"), ("seconds", "\(seconds)"), ("events_per_s", format(Double(events) / seconds)),
             ("users", "\(users)"), ("state_bytes", "\(states)"),
             ("mb_per_100k_users", format(Double(states) / Double(max(users, 1)) / 10)),
-            ("digest", "\"\(replayer.digest())\""),
         ])
     }
 }
@@ -209,7 +208,7 @@ struct History: ParsableCommand {
             return
         }
         let count = try log.userCount()
-        var random = SeededGenerator(seed: seed)
+        var random = SplitMix64(state: seed)
         var events = 0
         let begin = clock.now
         for _ in 0..<users {
@@ -233,7 +232,7 @@ struct Read: ParsableCommand {
     func run() throws {
         let log = try EventLog(path: store)
         let count = try log.userCount()
-        var random = SeededGenerator(seed: seed)
+        var random = SplitMix64(state: seed)
         var latencies = Latencies()
         let clock = ContinuousClock()
         for _ in 0..<reads {
@@ -262,5 +261,17 @@ struct Generate: ParsableCommand {
                 buffer.removeAll(keepingCapacity: true)
             }
         }
+    }
+}
+
+/// Random numbers, the same for the same `state`.
+struct SplitMix64 {
+    var state: UInt64
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var mixed = (state ^ state >> 30) &* 0xBF58_476D_1CE4_E5B9
+        mixed = (mixed ^ mixed >> 27) &* 0x94D0_49BB_1331_11EB
+        return mixed ^ mixed >> 31
     }
 }

@@ -41,7 +41,7 @@ struct ExportEndpoints {
     private func usersWithPushToken(on device: Name) throws -> [UserInfo] {
         try api.pushTokens.catchUp()
         let users = try api.pushTokens.withState { $0.users(on: device) }
-        return try users.compactMap { try log.find(log.survivor(of: $0)) }.filter { !$0.isErased }
+        return try users.compactMap { try log.find(log.canonicalUser(of: $0)) }.filter { !$0.isErased }
     }
 
     // MARK: - `POST /users/export/segment`: the answer comes when the file is complete
@@ -104,7 +104,7 @@ struct ExportEndpoints {
         let name = "\(prefix).\(asked.format.ending)"
         for _ in 0..<Self.mostPackings {
             let position = try log.lastPosition()
-            let isAnyoneErased = try log.hasErasure(behind: viewed)
+            let isAnyoneErased = try log.hasErasure(after: viewed)
             try ExportFiles.write("\(folder)/\(name)") { file in
                 switch asked.format {
                 case .zip: try pack(&lines, prefix, into: ZipArchive(file), checkingEach: isAnyoneErased)

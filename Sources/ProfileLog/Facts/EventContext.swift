@@ -15,7 +15,7 @@ public struct EventContext: Hashable, Sendable {
     /// The REST format's `app_id`.
     public var app: String?
     /// Position of the rejected item that this saved one replaces.
-    public var replaces: Position?
+    package var replaces: Position?
 
     /// Makes a context; arguments that are not given are unknown.
     public init(

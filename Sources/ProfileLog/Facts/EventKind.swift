@@ -106,7 +106,7 @@ public enum PendingKind: UInt8, Sendable, CaseIterable, Comparable {
     }
 
     /// The three lists.
-    public static let all = Set(allCases)
+    package static let all = Set(allCases)
 
     /// In the order of the flush.
     public static func < (left: PendingKind, right: PendingKind) -> Bool { left.rawValue < right.rawValue }

@@ -34,7 +34,7 @@ public enum ProfileEvent: Hashable, Sendable {
     indirect case queued(ProfileEvent)
 
     /// The app started, and was to flush these lists.
-    case appLaunched(LaunchKind, lists: Set<PendingKind> = PendingKind.all)
+    case appLaunched(LaunchKind, lists: Set<PendingKind> = Set(PendingKind.allCases))
     case appLeft
     case sessionStarted
     case sessionEnded(started: Position)
@@ -173,7 +173,7 @@ public enum AttributeOperation: Hashable, Sendable {
         package var value: AttributeValue
 
         /// Matches objects whose `key` is `value`.
-        package init(key: Name, value: AttributeValue) {
+        public init(key: Name, value: AttributeValue) {
             self.key = key
             self.value = value
         }
@@ -187,7 +187,7 @@ public enum AttributeOperation: Hashable, Sendable {
         package var object: [AttributeValue.Member]
 
         /// Gives the objects that `match` selects the members of `object`.
-        package init(match: ObjectMatch, object: [AttributeValue.Member]) {
+        public init(match: ObjectMatch, object: [AttributeValue.Member]) {
             self.match = match
             self.object = object
         }

@@ -3,14 +3,14 @@
 /// This is xoshiro256** by Blackman and Vigna, its state filled by splitmix64. Not for secrets. `Int.random(in:using:)`
 /// and `shuffle(using:)` of the standard library may differ between versions of Swift. Where output must never change,
 /// use `next(below:)`.
-public struct SeededGenerator: RandomNumberGenerator, Hashable, Sendable {
+package struct SeededGenerator: RandomNumberGenerator, Hashable, Sendable {
     private var a: UInt64
     private var b: UInt64
     private var c: UInt64
     private var d: UInt64
 
     /// Makes the generator of `seed`; any number will do, and neighbouring seeds give unrelated numbers.
-    public init(seed: UInt64) {
+    package init(seed: UInt64) {
         var mixer = SplitMix64(state: seed)
         a = mixer.next()
         b = mixer.next()
@@ -20,7 +20,7 @@ public struct SeededGenerator: RandomNumberGenerator, Hashable, Sendable {
 
     /// The next 64 random bits.
     @inline(__always)
-    public mutating func next() -> UInt64 {
+    package mutating func next() -> UInt64 {
         let result = Self.rotated(b &* 5, by: 7) &* 9
         let shifted = b << 17
         c ^= a

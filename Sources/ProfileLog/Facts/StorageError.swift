@@ -108,7 +108,7 @@ extension StorageError: CustomStringConvertible {
     }
 
     /// Whether it reports damage of what is stored.
-    public var isDamage: Bool {
+    package var isDamage: Bool {
         switch self {
         case .damaged, .brokenPage, .truncated: true
         default: false

@@ -4,7 +4,7 @@ public struct UserNumber: RawRepresentable, Hashable, Comparable, Sendable {
     public var rawValue: UInt64
 
     /// Store-level facts are in this user's stream.
-    public static let system = UserNumber(rawValue: 0)
+    package static let system = UserNumber(rawValue: 0)
 
     /// Makes the user number with this value.
     @inlinable

@@ -4,14 +4,14 @@ public struct Version: RawRepresentable, Hashable, Comparable, Sendable {
     public var rawValue: UInt64
 
     /// The version of a user without events.
-    public static let none = Version(rawValue: 0)
+    package static let none = Version(rawValue: 0)
 
     /// Makes the version with this number.
     @inlinable
     public init(rawValue: UInt64) { self.rawValue = rawValue }
 
     /// The version that the next event gets.
-    @inlinable public var next: Version { Version(rawValue: rawValue + 1) }
+    @inlinable package var next: Version { Version(rawValue: rawValue + 1) }
 
     /// By the number.
     @inlinable

@@ -26,7 +26,7 @@ public struct ProfileState: Sendable {
     /// How often something happened, first and last.
     public struct Occurrences: Hashable, Sendable {
         /// How often.
-        package var count: UInt64 = 0
+        public var count: UInt64 = 0
         /// The earliest time.
         package var first = Timestamp(rawValue: .max)
         /// The latest time.

@@ -33,37 +33,31 @@ extension EventLog {
     /// of all lists. Memory grows with users, with devices and with what lies on them, and with erased users' launches
     /// that flushed nothing of others. `progress` may stop the work by answering false; the report then covers what was
     /// played.
-    package func whatIf(
-        _ policy: PublishedPolicy, in scope: WhatIfScope = WhatIfScope(), mostItems: Int = 100,
-        progress: (LogProgress) -> Bool = { _ in true }
-    ) throws -> WhatIfReport {
-        try whatIf(policy, in: scope, mostItems: mostItems, recordsPerSlice: 1 << 16, progress: progress)
-    }
-
+    ///
     /// - Parameter recordsPerSlice: how many one read transaction sees at most: long ones would keep pages from being
     ///   used again.
-    func whatIf(
-        _ policy: PublishedPolicy, in scope: WhatIfScope, mostItems: Int, recordsPerSlice: UInt64,
-        progress: (LogProgress) -> Bool
+    package func whatIf(
+        _ policy: PublishedPolicy, in scope: WhatIfScope = WhatIfScope(), mostItems: Int = 100,
+        recordsPerSlice: UInt64 = 1 << 16, progress: (LogProgress) -> Bool = { _ in true }
     ) throws -> WhatIfReport {
         let end = try min(lastPosition(), scope.until ?? Position(rawValue: .max)).rawValue
         var scope = scope
-        scope.user = try scope.user.map { try survivor(of: $0) }
+        scope.user = try scope.user.map { try canonicalUser(of: $0) }
         var run = WhatIfRun(policy, scope, mostItems: mostItems)
         var position: UInt64 = 0
         var isStopped = false
         while position < end, !isStopped {
             let next = min(end, position + recordsPerSlice)
-            try withView { view, transaction in
+            try withView { view in
                 let names = names.current
-                try OpenStore.scan(view.tables, from: position + 1, to: next, transaction) { position, header in
+                try view.scan(from: position + 1, to: next) { position, header in
                     guard let kind = header.kind, run.plays(kind) else { return true }
                     guard let event = RecordedEvent(header, position: Position(rawValue: position), names: names) else {
                         throw StorageError.damaged(place: "the record at position \(position) is unreadable")
                     }
                     let user =
                         try run.canonical[header.user]
-                        ?? view.survivor(of: header.user, transaction, known: run.canonical)
+                        ?? view.canonicalUser(of: header.user, known: run.canonical)
                     run.note(user, of: header.user)
                     run.play(event, of: UserNumber(rawValue: user))
                     return true

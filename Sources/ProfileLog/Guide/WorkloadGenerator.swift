@@ -165,24 +165,14 @@ extension [UInt8] {
     }
 
     /// Appends `value` in decimal, with zeros before it up to `digits`.
-    fileprivate mutating func append(_ value: UInt64, digits: Int) {
-        withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 20) { scratch in
-            var rest = value
-            var first = scratch.endIndex
-            repeat {
-                first -= 1
-                scratch.initializeElement(at: first, to: UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10))
-                rest /= 10
-            } while rest > 0 || scratch.endIndex - first < digits
-            append(contentsOf: UnsafeBufferPointer(rebasing: scratch[first...]))
-        }
+    fileprivate mutating func append(_ value: UInt64, digits: Int, radix: Int = 10) {
+        let text = String(value, radix: radix).utf8
+        append(contentsOf: repeatElement(UInt8(ascii: "0"), count: Swift.max(0, digits - text.count)))
+        append(contentsOf: text)
     }
 
     /// Appends the last `digits` hexadecimal digits of `value`.
     fileprivate mutating func append(hex value: UInt64, digits: Int) {
-        for shift in stride(from: 4 * (digits - 1), through: 0, by: -4) {
-            let digit = UInt8(truncatingIfNeeded: value >> UInt64(shift) & 0xF)
-            append(digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") + digit - 10)
-        }
+        append(value & (1 << UInt64(4 * digits) - 1), digits: digits, radix: 16)
     }
 }

@@ -84,10 +84,7 @@ final class CacheKeeper: Sendable {
 
     /// How far the caches reach.
     private func checkpoint() throws -> UInt64 {
-        try store.environment.withReadTransaction { transaction in
-            let last = try OpenStore.last(transaction, store.environment.tables)
-            return try IndexCheckpoint.position(store.environment.tables, transaction, last: last)
-        }
+        try store.environment.withReadTransaction { try IndexCheckpoint.position(store.environment.tables, $0) }
     }
 
     // MARK: - States over the whole store
@@ -109,7 +106,7 @@ final class CacheKeeper: Sendable {
         guard isDue else { return }
         var isLeft = false
         for projection in store.projections where projection.scope == .store {
-            if try states.keepStateInPart(projection, of: states.mostFoldedBehindCommit) { isLeft = true }
+            if try states.keepStateInPart(projection, of: states.mostFoldedAfterCommit) { isLeft = true }
         }
         if isLeft { areStatesDue.withLock { $0 = true } }
     }
@@ -218,9 +215,8 @@ final class CacheKeeper: Sendable {
         of flush: inout IndexFlush, _ size: Int, _ transaction: borrowing WriteTransaction
     ) throws -> Bool {
         let view = LogView(
-            tail: flush.tail, tables: store.environment.tables, nameTable: store.names,
-            checkpoint: flush.progress.checkpoint,
-            last: flush.progress.target)
+            handle: transaction.handle, tail: flush.tail, tables: store.environment.tables, nameTable: store.names,
+            checkpoint: flush.progress.checkpoint, last: flush.progress.target)
         let writer = IndexWriter(view: view)
         var room = size
         while room > 0 {
@@ -260,8 +256,7 @@ final class CacheKeeper: Sendable {
     /// Takes out of the tail what another process has written into the caches, and answers whether it did.
     func trimTail() throws -> Bool {
         try store.environment.withReadTransaction { transaction in
-            let last = try OpenStore.last(transaction, store.environment.tables)
-            let index = try IndexCheckpoint.read(store.environment.tables, transaction, last: last)
+            let index = try IndexCheckpoint.read(store.environment.tables, transaction)
             guard let checkpoint = index?.position, store.tail.withReading({ $0.base < checkpoint }) else {
                 return false
             }
@@ -312,14 +307,14 @@ final class CacheKeeper: Sendable {
             if let damage = store.names.damage { throw damage }
             guard try isRoundNeeded(transaction) else { return nil }
             let last = try OpenStore.last(transaction, store.environment.tables)
-            let checkpoint = try IndexCheckpoint.position(store.environment.tables, transaction, last: last)
+            let checkpoint = try IndexCheckpoint.position(store.environment.tables, transaction)
             return try progress(from: checkpoint, to: last, transaction)
         }
     }
 
     private func isRoundNeeded(_ transaction: borrowing some Reading & ~Copyable) throws -> Bool {
         let last = try OpenStore.last(transaction, store.environment.tables)
-        let checkpoint = try IndexCheckpoint.position(store.environment.tables, transaction, last: last)
+        let checkpoint = try IndexCheckpoint.position(store.environment.tables, transaction)
         return last - checkpoint > 2 * store.options.greatestLag
     }
 
@@ -333,7 +328,7 @@ final class CacheKeeper: Sendable {
                 try store.environment.withWriteTransaction { transaction in
                     let tables = store.environment.tables
                     let last = try OpenStore.last(transaction, tables)
-                    let checkpoint = try IndexCheckpoint.position(tables, transaction, last: last)
+                    let checkpoint = try IndexCheckpoint.position(tables, transaction)
                     let progress = try FlushProgress.known(tables, transaction, checkpoint: checkpoint, last: last)
                     guard let progress, progress.isSameFlush(as: flush.progress) else { return isDone = true }
                     flush.moveOn(to: progress)
@@ -373,7 +368,7 @@ final class CacheKeeper: Sendable {
 
     private func dropIfSound(ifStill found: CheckpointRow?) throws {
         var sound: UInt64 = 0
-        try store.environment.withReadTransaction { sound = try refuseDamagedLog(behind: sound, $0) }
+        try store.environment.withReadTransaction { sound = try refuseDamagedLog(after: sound, $0) }
         try store.writing.withLock { _ in
             var isDropped = false
             try store.environment.withWriteTransaction { transaction in
@@ -381,7 +376,7 @@ final class CacheKeeper: Sendable {
                 try store.forgetErasedNames(transaction)
                 try store.loadNames(transaction)
                 if let damage = store.names.damage { throw damage }
-                _ = try refuseDamagedLog(behind: sound, transaction)
+                _ = try refuseDamagedLog(after: sound, transaction)
                 try transaction.clearCaches(store.environment.tables)
                 isDropped = true
             }
@@ -395,14 +390,12 @@ final class CacheKeeper: Sendable {
     func checkpointRow(_ transaction: borrowing some Reading & ~Copyable) throws -> CheckpointRow {
         let tables = store.environment.tables
         let bytes = try transaction.get(tables.checkpoints, IndexCheckpoint.key).map { Array($0) }
-        let last = try OpenStore.last(transaction, tables)
-        return CheckpointRow(
-            bytes: bytes, isUsable: try IndexCheckpoint.read(tables, transaction, last: last) != nil)
+        return CheckpointRow(bytes: bytes, isUsable: try IndexCheckpoint.read(tables, transaction) != nil)
     }
 
     /// Throws if a record after `position` fails its checksum or is missing. Answers where the log ends.
     private func refuseDamagedLog(
-        behind position: UInt64, _ transaction: borrowing some Reading & ~Copyable
+        after position: UInt64, _ transaction: borrowing some Reading & ~Copyable
     ) throws -> UInt64 {
         let last = try OpenStore.last(transaction, store.environment.tables)
         var expected = position + 1

@@ -1,17 +1,17 @@
 /// Events that were recorded while the clock was ahead. Every later event has a time at least as late, until the clock
 /// has caught up.
-public struct ClockJump: Hashable, Sendable {
+package struct ClockJump: Hashable, Sendable {
     /// The first of these events.
-    public var position: Position
+    package var position: Position
     /// Its time.
-    public var recordedAt: Timestamp
+    package var recordedAt: Timestamp
     /// How far that is ahead of the clock now.
-    public var seconds: Int64
+    package var seconds: Int64
 }
 
 extension EventLog {
     /// The first event whose time is more than a minute ahead of the clock (docs/decisions/0007); nil if there is none.
-    public func clockJump() throws -> ClockJump? {
+    package func clockJump() throws -> ClockJump? {
         let now = options.now()
         let last = try position(at: Timestamp(rawValue: now.rawValue + 60_000_000))
         return try event(at: last.next).map { event in

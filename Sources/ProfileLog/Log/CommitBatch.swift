@@ -135,9 +135,7 @@ extension CommitBatch {
     }
 
     /// How often names were erased. A process that knows another number must load the names again.
-    static func nameErasures(
-        _ tables: Tables, _ transaction: borrowing some Reading & ~Copyable
-    ) throws -> UInt32 {
+    static func nameErasures(_ tables: Tables, _ transaction: borrowing some Reading & ~Copyable) throws -> UInt32 {
         guard let row = try transaction.get(tables.meta, Array(erasuresRow.utf8)) else { return 0 }
         guard row.count == 4 else { throw StorageError.damaged(place: "row \(erasuresRow) of table meta") }
         return row.bigEndian32()
@@ -152,17 +150,11 @@ extension CommitBatch {
 
     /// All rows of table `meta`.
     package static func meta(_ tables: Tables, _ transaction: borrowing some Reading & ~Copyable) throws -> [MetaRow] {
-        try transaction.withCursor(tables.meta) { cursor in
-            var rows: [MetaRow] = []
-            var row = try cursor.first()
-            while let found = row {
-                guard let name = String(exactly: found.key) else {
-                    throw StorageError.damaged(place: "a key of table meta")
-                }
-                rows.append(MetaRow(name: name, value: Array(found.value)))
-                row = try cursor.next()
-            }
-            return rows
+        var rows: [MetaRow] = []
+        try transaction.forEachRow(of: tables.meta) { row in
+            guard let name = String(exactly: row.key) else { throw StorageError.damaged(place: "a key of table meta") }
+            rows.append(MetaRow(name: name, value: Array(row.value)))
         }
+        return rows
     }
 }

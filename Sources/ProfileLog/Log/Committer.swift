@@ -5,11 +5,8 @@ package struct Committer: Sendable {
     let store: OpenStore
     let caches: CacheKeeper
 
-    /// As `EventLog.commit(_:)`. With `endsAtRefusal` what comes after the first append that is refused is neither
-    /// stored nor answered.
-    func commit(
-        _ appends: [PreparedAppend], endsAtRefusal: Bool
-    ) -> [Result<AppendReceipt, AppendError>] {
+    /// As `EventLog.commit(_:endsAtRefusal:)`.
+    func commit(_ appends: [PreparedAppend], endsAtRefusal: Bool) -> [Result<AppendReceipt, AppendError>] {
         var answers: [Result<AppendReceipt, AppendError>] = []
         var isEnded = false
         // Once at least: a commit of nothing still takes the write lock and sees what a killed process left.
@@ -117,16 +114,15 @@ package struct Committer: Sendable {
         _ appends: ArraySlice<PreparedAppend>, _ seen: LogView, _ endsAtRefusal: Bool,
         _ transaction: borrowing WriteTransaction
     ) throws -> ([Result<AppendReceipt, AppendError>], CommitReport) {
-        let tail = seen.tail
         let view = LogView(
-            tail: tail, tables: seen.tables, nameTable: store.names, checkpoint: seen.checkpoint, last: .max,
-            flush: seen.flush)
+            handle: seen.handle, tail: seen.tail, tables: seen.tables, nameTable: store.names,
+            checkpoint: seen.checkpoint, last: .max, flush: seen.flush)
         let recordedAt = store.recordedAtNow(seen)
         store.tail.withWriting { $0.uncommitted = seen.last + 1 }
         var decider = try Decider(
             view: view, names: store.names, braze: store.braze,
             limits: PendingLimits(itemsPerDevice: store.options.pendingItemsPerDevice),
-            recordedAt: recordedAt, firstPosition: seen.last + 1, transaction)
+            recordedAt: recordedAt, firstPosition: seen.last + 1)
         var answers: [Result<AppendReceipt, AppendError>] = []
         answers.reserveCapacity(appends.count)
         // Lent by the span: an append has a dozen parts to retain.
@@ -136,7 +132,7 @@ package struct Committer: Sendable {
             if isFull, !answers.isEmpty { break }
             if endsAtRefusal, answers.last?.isRefusal == true { break }
             do {
-                answers.append(.success(try decider.decide(span[index], transaction)))
+                answers.append(.success(try decider.decide(span[index])))
             } catch let error as AppendError {
                 answers.append(.failure(error))
             } catch let half as Decider.HalfDecided {
@@ -200,17 +196,15 @@ package struct Committer: Sendable {
         } else {
             try withWholeCaches { view, transaction in
                 try batch.refuseGap(after: view.last)
-                try apply(batch, ErasedCaches(of: batch, view, transaction), transaction)
+                try apply(batch, ErasedCaches(of: batch, view), transaction)
             }
         }
-        try store.withView { _, _ in }
+        try store.withView { _ in }
         caches.writeIndexIfDue()
     }
 
     /// The caches first: what they lose is told by the records that the batch empties.
-    func apply(
-        _ batch: CommitBatch, _ caches: ErasedCaches, _ transaction: borrowing WriteTransaction
-    ) throws {
+    func apply(_ batch: CommitBatch, _ caches: ErasedCaches, _ transaction: borrowing WriteTransaction) throws {
         try caches.remove(transaction)
         try batch.apply(to: transaction, store.environment.tables)
     }

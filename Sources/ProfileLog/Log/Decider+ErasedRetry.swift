@@ -5,15 +5,12 @@ extension Decider {
     /// Of what is whole, all must be the same: kind, user, and content to the byte. A tombstone has a kind and a user
     /// who is gone; and a name that was erased has another number when it comes again. An append of which nothing was
     /// erased is none of these: its hash says what it was.
-    func matches(
-        _ append: borrowing PreparedAppend, erasedAt positions: Range<UInt64>,
-        _ transaction: borrowing some Reading & ~Copyable
-    ) throws -> Bool {
+    func matches(_ append: borrowing PreparedAppend, erasedAt positions: Range<UInt64>) throws -> Bool {
         var index = 0
         var hasLost = false
         var owners: [Owner: Bool] = [:]
         for position in positions {
-            let header = try header(at: position, transaction)
+            let header = try header(at: position)
             guard let body = RecordBody(header.body) else {
                 throw StorageError.damaged(place: "the record at position \(position)")
             }
@@ -31,8 +28,8 @@ extension Decider {
                 let id = append.targets[item.target].id
                 owners[owner] =
                     try body.erased
-                    ? couldLead(id, toErasedBefore: positions.upperBound, transaction)
-                    : leads(id, to: header.user, at: header.version, transaction)
+                    ? couldLead(id, toErasedBefore: positions.upperBound)
+                    : leads(id, to: header.user, at: header.version)
             }
             guard owners[owner] == true else { return false }
             if body.erased {
@@ -80,18 +77,16 @@ extension Decider {
 
     /// Whether an event for `id` became `user`'s at `version`: the ID leads to them, or did by then, as their own
     /// events tell.
-    private func leads(
-        _ id: UserID, to user: UInt64, at version: UInt64, _ transaction: borrowing some Reading & ~Copyable
-    ) throws -> Bool {
-        if let now = try view.user(id, braze: braze, transaction), now == (try view.survivor(of: user, transaction)) {
+    private func leads(_ id: UserID, to user: UInt64, at version: UInt64) throws -> Bool {
+        if let now = try view.user(id, braze: braze), now == (try view.canonicalUser(of: user)) {
             return true
         }
         var has = false
         var from: UInt64 = 1
         while from < version {
             let to = min(from + 127, version - 1)
-            for position in try view.positions(of: user, from: from, to: to, transaction) {
-                let header = try header(at: position, transaction)
+            for position in try view.positions(of: user, from: from, to: to) {
+                let header = try header(at: position)
                 guard header.kind?.tellsIDs == true, let body = RecordBody(header.body) else { continue }
                 if body.released.contains(id) { has = false }
                 if body.identities.contains(id) { has = true }
@@ -106,12 +101,10 @@ extension Decider {
 
     /// Whether `id` may have led to a user who was erased since, in an append that ends before `end`: it leads to no
     /// one, or to who came later. A device may be in other hands by now.
-    private func couldLead(
-        _ id: UserID, toErasedBefore end: UInt64, _ transaction: borrowing some Reading & ~Copyable
-    ) throws -> Bool {
+    private func couldLead(_ id: UserID, toErasedBefore end: UInt64) throws -> Bool {
         if case .device = id { return true }
-        guard let user = try view.user(id, braze: braze, transaction) else { return true }
-        return try view.identities(of: user, transaction).created >= end
+        guard let user = try view.user(id, braze: braze) else { return true }
+        return try view.identities(of: user).created >= end
     }
 }
 

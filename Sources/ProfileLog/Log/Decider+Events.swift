@@ -1,33 +1,29 @@
 /// Appends of events: users by their IDs, a key, expected versions, then a record for each item.
 extension Decider {
-    mutating func decideEvents(
-        _ append: borrowing PreparedAppend, _ transaction: borrowing some Reading & ~Copyable
-    ) throws -> AppendReceipt {
-        if append.deferred.isEmpty, isNumbered(append) { return try decideEncoded(append, transaction) }
-        return try decideEncoded(resolvingNames(of: renumbered(copy append)), transaction)
+    /// Answers the earlier receipt if the append is a repetition.
+    mutating func decideEvents(_ append: borrowing PreparedAppend) throws -> AppendReceipt? {
+        if append.deferred.isEmpty, isNumbered(append) { return try decideEncoded(append) }
+        return try decideEncoded(resolvingNames(of: renumbered(copy append)))
     }
 
     /// As `decideEvents`, for an append of which all names have their numbers.
-    private mutating func decideEncoded(
-        _ append: borrowing PreparedAppend, _ transaction: borrowing some Reading & ~Copyable
-    ) throws -> AppendReceipt {
-        var keyField: AppendField?
+    private mutating func decideEncoded(_ append: borrowing PreparedAppend) throws -> AppendReceipt? {
+        var field: AppendField?
         if !append.idempotencyKey.isEmpty {
             let content = append.preparedHash ?? append.contentHash
-            if let receipt = try earlierReceipt(append, content, transaction) { return receipt }
-            keyField = AppendField(key: append.idempotencyKey, content: content, count: 0, note: append.note)
+            if let receipt = try earlierReceipt(append, content) { return receipt }
+            field = AppendField(key: append.idempotencyKey, content: content, count: 0, note: append.note)
         }
-        try check(append, transaction)
+        try check(append)
         writer.reserve(append.byteCount)
-        let users = try resolve(append, transaction)
-        let plans = try plan(append, users, transaction)
-        return try append.bytes.withUnsafeBytes { try write(append, $0, users, plans, keyField, transaction) }
+        let users = try resolve(append)
+        let plans = try plan(append, users)
+        try append.bytes.withUnsafeBytes { try write(append, $0, users, plans, field) }
+        return nil
     }
 
     /// The users of the append's targets; nil for those that it creates.
-    private func resolve(
-        _ append: borrowing PreparedAppend, _ transaction: borrowing some Reading & ~Copyable
-    ) throws -> [UInt64?] {
+    private func resolve(_ append: borrowing PreparedAppend) throws -> [UInt64?] {
         var users: [UInt64?] = []
         users.reserveCapacity(append.targets.count)
         try append.bytes.withUnsafeBytes { bytes in
@@ -35,9 +31,9 @@ extension Decider {
             for index in targets.indices {
                 let key = targets[index].key
                 if key.isEmpty {
-                    users.append(try resolve(targets[index].id, transaction))
+                    users.append(try resolve(targets[index].id))
                 } else {
-                    users.append(try view.user(identifier: bytes.slice(key), targets[index].id, transaction))
+                    users.append(try view.user(identifier: bytes.slice(key), targets[index].id))
                 }
                 if !append.releases.isEmpty, append.releases.contains(targets[index].id) { users[index] = nil }
             }
@@ -46,27 +42,22 @@ extension Decider {
     }
 
     /// The user with an ID that has no key in `identifiers`. A `braze:` ID makes no user.
-    private func resolve(_ id: UserID, _ transaction: borrowing some Reading & ~Copyable) throws -> UInt64? {
-        let user = try view.user(id, braze: braze, transaction)
+    private func resolve(_ id: UserID) throws -> UInt64? {
+        let user = try view.user(id, braze: braze)
         if user == nil, case .brazeID = id { throw AppendError.unknownUser(id) }
         return user
     }
 
     private mutating func write(
         _ append: borrowing PreparedAppend, _ bytes: UnsafeRawBufferPointer, _ users: [UInt64?],
-        _ plans: [Int: ItemPlan], _ key: AppendField?,
-        _ transaction: borrowing some Reading & ~Copyable
-    ) throws -> AppendReceipt {
+        _ plans: [Int: ItemPlan], _ field: AppendField?
+    ) throws {
         var users = users
-        try release(append.releases, transaction)
-        let first = nextPosition
-        var places: [AppendReceipt.Place] = []
+        try release(append.releases)
         places.reserveCapacity(append.items.count)
-        var key = key
+        key = field
         // The key's field is in the first record and counts all of them, also those of users who are made on the way.
-        let promised = key.map { _ in
-            append.items.count + append.leftOut.count + extraEvents(append, users, plans)
-        }
+        let promised = field.map { _ in append.items.count + append.leftOut.count + extraEvents(append, users, plans) }
         if let promised { key?.count = UInt64(promised) }
         for index in append.items.indices {
             let item = append.items[index]
@@ -76,53 +67,43 @@ extension Decider {
             } else {
                 // An earlier item may have made this user.
                 let id = append.targets[item.target].id
-                user = try view.user(id, braze: braze, transaction) ?? create(id, &key, &places, transaction)
+                user = try view.user(id, braze: braze) ?? create(id)
                 users[item.target] = user
             }
             if !plans.isEmpty, let plan = plans[index] {
-                try write(
-                    plan, append.devices[index], user, &key, body: bytes.slice(item.body), &places, transaction)
+                try write(plan, append.devices[index], user, body: bytes.slice(item.body))
             } else {
-                try record(item.kind, user, &key, body: bytes.slice(item.body), &places, transaction)
+                try record(item.kind, user, body: bytes.slice(item.body))
             }
         }
         for (id, items) in append.leftOut {
-            let user = try id.flatMap { try view.user($0, braze: braze, transaction) }
-            try event(
-                .objectsLeftOut(user == nil ? items.map(\.anonymous) : items), EventContext(source: .rest), user ?? 0,
-                &key, &places, transaction)
+            let user = try id.flatMap { try view.user($0, braze: braze) }
+            let event = ProfileEvent.objectsLeftOut(user == nil ? items.map(\.anonymous) : items)
+            try self.event(event, EventContext(source: .rest), user ?? 0)
         }
         precondition(promised == nil || promised == places.count, "A key counts other events than its append stored.")
-        return AppendReceipt(
-            first: Position(rawValue: first), places: places, isRepetition: false, note: append.note)
     }
 
     /// Takes `addresses` from the users to whom they still lead. No receipt and no key counts these events.
-    private mutating func release(
-        _ addresses: [UserID], _ transaction: borrowing some Reading & ~Copyable
-    ) throws {
-        var key: AppendField?
-        var places: [AppendReceipt.Place] = []
+    private mutating func release(_ addresses: [UserID]) throws {
         for address in addresses {
-            guard let holder = try view.user(address, braze: braze, transaction) else { continue }
-            let context = EventContext(source: .system)
-            try event(.externalIDRemoved(address), context, holder, &key, &places, transaction)
+            guard let holder = try view.user(address, braze: braze) else { continue }
+            try event(.externalIDRemoved(address), EventContext(source: .system), holder)
         }
+        places.removeAll()
     }
 
     /// Writes an item as it was planned.
     private mutating func write(
-        _ plan: ItemPlan, _ device: Name?, _ user: UInt64, _ key: inout AppendField?, body: UnsafeRawBufferPointer,
-        _ places: inout [AppendReceipt.Place], _ transaction: borrowing some Reading & ~Copyable
+        _ plan: ItemPlan, _ device: Name?, _ user: UInt64, body: UnsafeRawBufferPointer
     ) throws {
         if plan.joins, let device {
-            let change = EventContext(source: .system, device: device.text)
-            try event(.userChanged(previous: nil), change, user, &key, &places, transaction)
+            try event(.userChanged(previous: nil), EventContext(source: .system, device: device.text), user)
         }
         if let (event, context) = plan.relocated {
-            try self.event(event, context, user, &key, &places, transaction)
+            try self.event(event, context, user)
         } else {
-            try record(plan.kind, user, &key, body: body, &places, transaction)
+            try record(plan.kind, user, body: body)
         }
     }
 

@@ -19,9 +19,7 @@ extension Decider {
     }
 
     /// Plans the items that name a device. Throws an `AppendError` if one of them is refused.
-    func plan(
-        _ append: borrowing PreparedAppend, _ users: [UInt64?], _ transaction: borrowing some Reading & ~Copyable
-    ) throws -> [Int: ItemPlan] {
+    func plan(_ append: borrowing PreparedAppend, _ users: [UInt64?]) throws -> [Int: ItemPlan] {
         if append.devices.isEmpty { return [:] }
         var situations: [Name: Situation] = [:]
         var plans: [Int: ItemPlan] = [:]
@@ -29,12 +27,12 @@ extension Decider {
             if users[item.target] == nil, case .device(let id) = append.targets[item.target].id {
                 // That device gets its anonymous user with this item, wherever the item comes from.
                 let occupied = Name(id)
-                var situation = try situations[occupied] ?? situationNow(of: occupied, transaction)
+                var situation = try situations[occupied] ?? situationNow(of: occupied)
                 situation.isVacant = false
                 situations[occupied] = situation
             }
             guard let device = append.devices[index] else { continue }
-            var situation = try situations[device] ?? situationNow(of: device, transaction)
+            var situation = try situations[device] ?? situationNow(of: device)
             plans[index] = try append.bytes.withUnsafeBytes { bytes in
                 try plan(RecordHeader(kind: item.kind, body: bytes.slice(item.body)), item.kind, &situation)
             }
@@ -43,12 +41,9 @@ extension Decider {
         return plans
     }
 
-    private func situationNow(
-        of device: Name, _ transaction: borrowing some Reading & ~Copyable
-    ) throws -> Situation {
-        let status = try view.device(device, transaction)
-        return Situation(
-            status: status, isVacant: status == DeviceStatus(), load: try view.load(device, transaction))
+    private func situationNow(of device: Name) throws -> Situation {
+        let status = try view.device(device)
+        return Situation(status: status, isVacant: status == DeviceStatus(), load: try view.load(device))
     }
 
     private func plan(_ header: RecordHeader, _ kind: EventKind, _ situation: inout Situation) throws -> ItemPlan {

@@ -16,11 +16,14 @@ struct Decider: ~Copyable {
     /// For the encoding of one event.
     var scratch = WireWriter()
     private var ends: [Int] = []
+    /// What the append that is decided now has stored so far.
+    var places: [AppendReceipt.Place] = []
+    /// Its idempotency key, until its first record takes it.
+    var key: AppendField?
 
     init(
         view: LogView, names: NameTable, braze: BrazeIDs, limits: PendingLimits, recordedAt: Int64,
-        firstPosition: UInt64,
-        _ transaction: borrowing some Reading & ~Copyable
+        firstPosition: UInt64
     ) throws {
         self.view = view
         self.braze = braze
@@ -28,7 +31,7 @@ struct Decider: ~Copyable {
         self.recordedAt = recordedAt
         self.firstPosition = firstPosition
         self.names = NewNames(names)
-        streams = try Cursor(transaction.handle, view.tables.streams)
+        streams = try Cursor(view.handle, view.tables.streams)
     }
 
     /// An append was refused after a part of it was recorded: the commit is given up.
@@ -51,25 +54,24 @@ struct Decider: ~Copyable {
 
     /// Decides one append. Throws an `AppendError` if it is refused, with nothing added; other errors end the commit.
     /// What is damaged refuses the append that needs it, and no other.
-    mutating func decide(
-        _ append: borrowing PreparedAppend, _ transaction: borrowing some Reading & ~Copyable
-    ) throws -> AppendReceipt {
+    mutating func decide(_ append: borrowing PreparedAppend) throws -> AppendReceipt {
         let namesBefore = names.added.count
         let recordsBefore = ends.count
+        places = []
+        key = nil
         do {
+            var earlier: AppendReceipt?
             switch append.intent {
-            case .events:
-                let receipt = try decideEvents(append, transaction)
-                // A retry may name what was erased since: it must not come back.
-                if receipt.isRepetition { names.truncate(to: namesBefore) }
-                return receipt
-            case .device(let device, let intent, let context):
-                return try decideDevice(device, intent, context, transaction)
-            case .identity(let change, let context):
-                return try decideIdentity(change, context, of: copy append, transaction)
+            case .events: earlier = try decideEvents(append)
+            case .device(let device, let intent, let context): try decideDevice(device, intent, context)
+            case .identity(let change, let context): earlier = try decideIdentity(change, context, of: append)
             case .discard(let device, let selection, let actor, let reason, let context):
-                return try decideDiscard(device, selection, actor, reason, context, transaction)
+                try decideDiscard(device, selection, actor, reason, context)
             }
+            // A retry may name what was erased since: it must not come back.
+            if earlier != nil { names.truncate(to: namesBefore) }
+            let first = Position(rawValue: nextPosition - UInt64(places.count))
+            return earlier ?? AppendReceipt(first: first, places: places, isRepetition: false, note: append.note)
         } catch let error as AppendError {
             throw refusal(error, recordsBefore, namesBefore)
         } catch StorageError.damaged(let place) {
@@ -87,34 +89,23 @@ struct Decider: ~Copyable {
 
     // MARK: - Records
 
-    mutating func create(
-        _ id: UserID, _ key: inout AppendField?, _ places: inout [AppendReceipt.Place],
-        _ transaction: borrowing some Reading & ~Copyable
-    ) throws -> UInt64 {
-        let user = try view.userCount(transaction) + 1
-        try event(.userCreated([id]), EventContext(source: .system), user, &key, &places, transaction)
+    mutating func create(_ id: UserID) throws -> UInt64 {
+        let user = try view.userCount() + 1
+        try event(.userCreated([id]), EventContext(source: .system), user)
         return user
     }
 
     /// Encodes `event` and adds its record.
-    mutating func event(
-        _ event: ProfileEvent, _ context: EventContext, _ user: UInt64, _ key: inout AppendField?,
-        _ places: inout [AppendReceipt.Place], _ transaction: borrowing some Reading & ~Copyable
-    ) throws {
+    mutating func event(_ event: ProfileEvent, _ context: EventContext, _ user: UInt64) throws {
         scratch.removeAll()
         _ = EventEncoder.write(event, context, names: &names, to: &scratch)
         let body = Array(scratch.bytes)
-        try body.withUnsafeBytes { body in
-            try record(event.kind, user, &key, body: body, &places, transaction)
-        }
+        try body.withUnsafeBytes { try record(event.kind, user, body: $0) }
     }
 
     /// Adds one record at the next position and the user's next version, and tells the tail of it.
     @inline(__always)
-    mutating func record(
-        _ kind: EventKind, _ user: UInt64, _ key: inout AppendField?, body: UnsafeRawBufferPointer,
-        _ places: inout [AppendReceipt.Place], _ transaction: borrowing some Reading & ~Copyable
-    ) throws {
+    mutating func record(_ kind: EventKind, _ user: UInt64, body: UnsafeRawBufferPointer) throws {
         let version = try view.version(of: user, &streams) + 1
         let begin = writer.count
         RecordHeader.write(kind: kind.rawValue, user: user, version: version, recordedAt: recordedAt, to: &writer)
@@ -138,38 +129,20 @@ struct Decider: ~Copyable {
 
     /// The first answer to the append, if its key was used before for the same content. If something of that was
     /// erased, what is left of it is compared.
-    func earlierReceipt(
-        _ append: borrowing PreparedAppend, _ content: [UInt8], _ transaction: borrowing some Reading & ~Copyable
-    ) throws -> AppendReceipt? {
+    func earlierReceipt(_ append: borrowing PreparedAppend, _ content: [UInt8]) throws -> AppendReceipt? {
         let hash = KeyCoding.hash(append.idempotencyKey)
-        guard let position = try view.append(keyHash: hash, transaction) else { return nil }
-        guard let field = AppendField.first(in: try header(at: position, transaction).body) else {
-            throw StorageError.damaged(place: "the record at position \(position)")
-        }
-        guard field.isUnder(append.idempotencyKey, hash: hash) else {
-            throw AppendError.keyReused(position: Position(rawValue: position))
-        }
-        var places: [AppendReceipt.Place] = []
-        let (end, overflow) = position.addingReportingOverflow(field.count)
-        guard !overflow, end <= nextPosition else {
-            throw StorageError.damaged(place: "the record at position \(position)")
-        }
-        guard try field.content == content || matches(append, erasedAt: position..<end, transaction) else {
-            throw AppendError.keyReused(position: Position(rawValue: position))
-        }
-        for next in position..<end {
-            let header = try header(at: next, transaction)
-            places.append(.init(user: UserNumber(rawValue: header.user), version: Version(rawValue: header.version)))
-        }
-        return AppendReceipt(repeating: field, at: position, places)
+        guard let (field, positions) = try view.append(keyHash: hash, before: nextPosition, { try header(at: $0) })
+        else { return nil }
+        guard field.isUnder(append.idempotencyKey, hash: hash),
+            try field.content == content || matches(append, erasedAt: positions)
+        else { throw AppendError.keyReused(position: Position(rawValue: positions.lowerBound)) }
+        return try AppendReceipt(repeating: field, at: positions) { try header(at: $0) }
     }
 
     /// The header at a position of the log, or of this very commit.
-    func header(
-        at position: UInt64, _ transaction: borrowing some Reading & ~Copyable
-    ) throws -> RecordHeader {
+    func header(at position: UInt64) throws -> RecordHeader {
         guard position >= firstPosition else {
-            return try RecordHeader(transaction.get(view.tables.log, position), at: position)
+            return try view.header(at: position)
         }
         guard position < nextPosition else { return try RecordHeader(nil, at: position) }
         let index = Int(position - firstPosition)

@@ -32,11 +32,11 @@ struct Eraser: Sendable {
     private static let surveySlice: UInt64 = 1 << 18
 
     private func surveyErasure(of targets: [ErasureTarget]) throws -> ErasureSurvey {
-        var survey = try store.withView { view, transaction in
+        var survey = try store.withView { view in
             var scope = ErasureScope()
             for target in targets {
-                guard let user = try target.user(view, braze: store.braze, transaction) else { continue }
-                try scope.follow(view.survivor(of: user, transaction), view, transaction)
+                guard let user = try target.user(view, braze: store.braze) else { continue }
+                try scope.follow(view.canonicalUser(of: user), view)
             }
             return ErasureSurvey(scope, beginning: view.last)
         }
@@ -54,7 +54,7 @@ struct Eraser: Sendable {
         try committer.withWholeCaches { view, transaction in
             let decider = ErasureDecider(
                 store: store, view: view, recordedAt: store.recordedAtNow(view), survey: survey)
-            let decision = try decider.decide(users, event, context, transaction)
+            let decision = try decider.decide(users, event, context)
             erasure = decision.erasure
             if decision.batch.count == 0 { return }
             try store.options.transport.deliver(decision.batch)
@@ -102,46 +102,41 @@ struct ErasureDecider {
 
     /// Throws `ErasureSurvey.Outdated` if the log has changed too much since the survey. Without users to erase the
     /// batch appends nothing.
-    func decide(
-        _ targets: [ErasureTarget], _ event: ProfileEvent, _ context: EventContext,
-        _ transaction: borrowing WriteTransaction
-    ) throws -> Decision {
+    func decide(_ targets: [ErasureTarget], _ event: ProfileEvent, _ context: EventContext) throws -> Decision {
         var erasure = Erasure()
         var scope = ErasureScope()
         for target in targets {
-            guard let user = try target.user(view, braze: store.braze, transaction) else {
+            guard let user = try target.user(view, braze: store.braze) else {
                 erasure.unknown.append(target.id)
                 continue
             }
-            let survivor = try view.survivor(of: user, transaction)
-            if erasure.users.contains(UserNumber(rawValue: survivor)) { continue }
-            erasure.users.append(UserNumber(rawValue: survivor))
-            try scope.follow(survivor, view, transaction)
+            let canonical = try view.canonicalUser(of: user)
+            if erasure.users.contains(UserNumber(rawValue: canonical)) { continue }
+            erasure.users.append(UserNumber(rawValue: canonical))
+            try scope.follow(canonical, view)
         }
         erasure.events = scope.positions.count
         if let survey, !survey.covers(scope) { throw ErasureSurvey.Outdated() }
         var survey = survey ?? ErasureSurvey(scope, beginning: view.last)
-        try survey.read(to: view.last, view.tables, transaction)
+        try survey.read(to: view.last, view.tables, view)
         let caches = ErasedCaches(view: view, scope: scope, devices: survey.devices)
 
-        var events = try caches.vacated(transaction).map {
+        var events = try caches.vacated().map {
             (user: $0.user, event: ProfileEvent.userLoggedOut, context: context.on($0.device))
         }
         events += erasure.users.map { ($0.rawValue, event, context) }
-        var batch = try appending(events, transaction)
-        batch.tombstones = try scope.positions.sorted().map { try bury($0, transaction) }
+        var batch = try appending(events)
+        batch.tombstones = try scope.positions.sorted().map { try bury($0) }
         batch.forget(
             survey.unusedNames.intersection(scope.names).sorted(),
-            erasures: try CommitBatch.nameErasures(view.tables, transaction))
+            erasures: try CommitBatch.nameErasures(view.tables, view))
         if batch.count > 0 { erasure.position = Position(rawValue: view.last + UInt64(batch.count)) }
         return Decision(erasure: erasure, batch: batch, caches: caches)
     }
 
-    private func bury(
-        _ position: UInt64, _ transaction: borrowing WriteTransaction
-    ) throws -> CommitBatch.BuriedRecord {
+    private func bury(_ position: UInt64) throws -> CommitBatch.BuriedRecord {
         // A record with a wrong checksum throws here: its tombstone would get a right one.
-        let header = try RecordHeader(transaction.get(view.tables.log, position), at: position)
+        let header = try view.header(at: position)
         guard let tombstone = Tombstone.record(of: header) else {
             throw StorageError.damaged(place: "the record at position \(position) is unreadable")
         }
@@ -150,8 +145,7 @@ struct ErasureDecider {
 
     /// A batch with the records of `events`, which use no names.
     private func appending(
-        _ events: [(user: UInt64, event: ProfileEvent, context: EventContext)],
-        _ transaction: borrowing WriteTransaction
+        _ events: [(user: UInt64, event: ProfileEvent, context: EventContext)]
     ) throws -> CommitBatch {
         var writer = WireWriter()
         var ends: [Int] = []
@@ -159,7 +153,7 @@ struct ErasureDecider {
         var versions: [UInt64: UInt64] = [:]
         for (user, event, context) in events {
             let begin = writer.count
-            let version = try (versions[user] ?? view.version(of: user, transaction)) + 1
+            let version = try (versions[user] ?? view.version(of: user)) + 1
             versions[user] = version
             RecordHeader.write(
                 kind: event.kind.rawValue, user: user, version: version, recordedAt: recordedAt, to: &writer)
@@ -190,25 +184,25 @@ struct ErasedCaches {
     }
 
     /// Derives it from `batch`, which is not applied yet. Throws if the batch erases other events than this store has.
-    init(of batch: CommitBatch, _ view: LogView, _ transaction: borrowing WriteTransaction) throws {
+    init(of batch: CommitBatch, _ view: LogView) throws {
         var scope = ErasureScope()
         try batch.forEachRecord { record in
             guard let header = RecordHeader(record), header.kind == .userErased else { return }
-            try scope.follow(header.user, view, transaction)
+            try scope.follow(header.user, view)
         }
         guard scope.positions.sorted() == batch.tombstones.map(\.position) else {
             throw StorageError.damaged(place: "a batch erases other events than the log has of its users")
         }
         var survey = ErasureSurvey(scope, beginning: view.last)
-        try survey.read(to: view.last, view.tables, transaction)
+        try survey.read(to: view.last, view.tables, view)
         self.init(view: view, scope: scope, devices: survey.devices)
     }
 
     /// Devices that seem to be another user's without what the erased said: they must be told that no user is there.
-    func vacated(_ transaction: borrowing WriteTransaction) throws -> [(device: Name, user: UInt64)] {
+    func vacated() throws -> [(device: Name, user: UInt64)] {
         try scope.devices.sorted().compactMap { device in
-            let user = try view.device(device, transaction).user.map { try view.survivor(of: $0, transaction) }
-            let before = try devices[device]?.status.user.map { try view.survivor(of: $0, transaction) }
+            let user = try view.device(device).user.map { try view.canonicalUser(of: $0) }
+            let before = try devices[device]?.status.user.map { try view.canonicalUser(of: $0) }
             return before.flatMap { $0 == user ? nil : (device, $0) }
         }
     }
@@ -228,11 +222,11 @@ struct ErasedCaches {
             else { continue }
             try transaction.delete(view.tables.identifiers, key)
         }
-        for row in try contactRows(transaction) { try transaction.delete(view.tables.contacts, row) }
+        for row in try contactRows() { try transaction.delete(view.tables.contacts, row) }
         var writer = WireWriter()
         for user in scope.users.sorted() {
             var row = UserRow()
-            let before = try view.identities(of: user, transaction)
+            let before = try view.identities(of: user)
             row.created = before.created
             row.mergedInto = before.mergedInto
             writer.removeAll()
@@ -242,18 +236,14 @@ struct ErasedCaches {
     }
 
     /// The rows that lead from an address to one of the erased.
-    private func contactRows(_ transaction: borrowing WriteTransaction) throws -> [[UInt8]] {
+    private func contactRows() throws -> [[UInt8]] {
         var rows: [[UInt8]] = []
-        try transaction.withCursor(view.tables.contacts) { cursor in
-            for contact in scope.contacts {
-                var row = try cursor.seek(contact)
-                while let found = row, found.key.starts(with: contact) {
-                    guard found.key.count == contact.count + 8 else {
-                        throw StorageError.damaged(place: "a row of table contacts")
-                    }
-                    if scope.users.contains(found.key.bigEndian64(at: contact.count)) { rows.append(Array(found.key)) }
-                    row = try cursor.next()
+        for contact in scope.contacts {
+            try view.forEachRow(of: view.tables.contacts.table, withPrefix: contact) { row in
+                guard row.key.count == contact.count + 8 else {
+                    throw StorageError.damaged(place: "a row of table contacts")
                 }
+                if scope.users.contains(row.key.bigEndian64(at: contact.count)) { rows.append(Array(row.key)) }
             }
         }
         return rows
@@ -263,7 +253,7 @@ struct ErasedCaches {
     private func removeSnapshots(_ transaction: borrowing WriteTransaction) throws {
         var gone: [[UInt8]] = []
         let users = scope.users.sorted()
-        try transaction.withCursor(view.tables.snapshots) { cursor in
+        try view.withCursor(view.tables.snapshots) { cursor in
             var row = try cursor.first()
             while let found = row {
                 // To stop here would leave the rows after it.
@@ -272,10 +262,8 @@ struct ErasedCaches {
                 }
                 for user in users {
                     let prefix = ContactKey.key(projection, user: user)
-                    var snapshot = try cursor.seek(prefix)
-                    while let found = snapshot, found.key.starts(with: prefix) {
-                        gone.append(Array(found.key))
-                        snapshot = try cursor.next()
+                    try view.forEachRow(of: view.tables.snapshots.table, withPrefix: prefix) {
+                        gone.append(Array($0.key))
                     }
                 }
                 // After all of the projection's.
@@ -284,22 +272,16 @@ struct ErasedCaches {
         }
         for key in gone { try transaction.delete(view.tables.snapshots, key) }
         var states: [[UInt8]] = []
-        try transaction.withCursor(view.tables.checkpoints) { cursor in
-            var row = try cursor.first()
-            while let found = row {
-                let key = Array(found.key)
-                if key != IndexCheckpoint.key, key != FlushProgress.key { states.append(key) }
-                row = try cursor.next()
-            }
+        try view.forEachRow(of: view.tables.checkpoints.table) { row in
+            let key = Array(row.key)
+            if key != IndexCheckpoint.key, key != FlushProgress.key { states.append(key) }
         }
         for key in states { try transaction.delete(view.tables.checkpoints, key) }
     }
 
     /// Makes a device what others made of it.
-    private func write(
-        _ device: Name, _ state: DeviceState?, _ transaction: borrowing WriteTransaction
-    ) throws {
-        let items = try view.storedItems(device, transaction).values.filter { state?.items[$0.position] == nil }
+    private func write(_ device: Name, _ state: DeviceState?, _ transaction: borrowing WriteTransaction) throws {
+        let items = try view.storedItems(device).values.filter { state?.items[$0.position] == nil }
         let rows = items.map {
             KeyCoding.pending(device: device, storage: $0.storage.rawValue, user: $0.user, position: $0.position)
         }

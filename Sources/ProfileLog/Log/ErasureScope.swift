@@ -6,10 +6,10 @@ struct ErasureTarget {
 
     /// The user's number; nil if there is none. Throws `AppendError.versionConflict` if the ID must lead to another
     /// user.
-    func user(_ view: LogView, braze: BrazeIDs, _ transaction: borrowing some Reading & ~Copyable) throws -> UInt64? {
-        let user = try view.user(id, braze: braze, transaction)
+    func user(_ view: LogView, braze: BrazeIDs) throws -> UInt64? {
+        let user = try view.user(id, braze: braze)
         if let number, number.rawValue != user {
-            let actual = try user.map { try view.version(of: $0, transaction) } ?? 0
+            let actual = try user.map { try view.version(of: $0) } ?? 0
             throw AppendError.versionConflict(user: id, expected: .any, actual: Version(rawValue: actual))
         }
         return user
@@ -29,16 +29,14 @@ struct ErasureScope {
 
     /// Takes in a user, and everybody who was merged into them: one after the other, since a chain of merges may have
     /// as many links as there are users.
-    mutating func follow(
-        _ user: UInt64, _ view: LogView, _ transaction: borrowing some Reading & ~Copyable
-    ) throws {
+    mutating func follow(_ user: UInt64, _ view: LogView) throws {
         var waiting = [user]
         while let user = waiting.popLast() {
             guard users.insert(user).inserted else { continue }
-            let version = try view.version(of: user, transaction)
-            for position in try view.positions(of: user, from: 1, to: version, transaction) {
+            let version = try view.version(of: user)
+            for position in try view.positions(of: user, from: 1, to: version) {
                 // What a damaged record says of IDs, names and devices does not lead to the person's values.
-                let header = try RecordHeader(transaction.get(view.tables.log, position), at: position)
+                let header = try view.header(at: position)
                 guard let body = RecordBody(header.body) else {
                     throw StorageError.damaged(place: "the record at position \(position) is unreadable")
                 }

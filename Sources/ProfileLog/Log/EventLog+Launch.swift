@@ -6,11 +6,17 @@ extension EventLog {
     /// A launch that died before its flush was done is finished first, under its own position. What is saved while this
     /// one runs waits for the next. Each step is durable on its own, so a caller that dies leaves a launch that the
     /// next call finishes.
-    ///
-    /// - Parameter step: the app dies after this step, to try what the next launch makes of it.
     public func launch(
+        device: String, kind: LaunchKind = .cold, flushing lists: Set<PendingKind> = Set(PendingKind.allCases),
+        context: EventContext = EventContext(source: .app)
+    ) throws(AppendError) -> LaunchReport {
+        try launch(device: device, kind: kind, flushing: lists, dyingAfter: nil, context: context)
+    }
+
+    /// As ``launch(device:kind:flushing:context:)``; the app dies after `step`, to try what the next launch makes of it.
+    package func launch(
         device: String, kind: LaunchKind = .cold, flushing lists: Set<PendingKind> = PendingKind.all,
-        dyingAfter step: LaunchStep? = nil, context: EventContext = EventContext(source: .app)
+        dyingAfter step: LaunchStep?, context: EventContext = EventContext(source: .app)
     ) throws(AppendError) -> LaunchReport {
         let launch = try PreparedAppend.device(device, .launch(kind, lists: lists), context)
         var flush = FlushInput(
@@ -57,16 +63,15 @@ extension EventLog {
 
     /// What would be refused must not send anything first.
     private func refuseArrival(of user: UserID, on device: Name) throws(AppendError) {
-        do {
-            try withView { view, transaction in
-                let current = try view.device(device, transaction).user.map { user in
-                    try view.person(view.survivor(of: user, transaction), transaction)
-                }
-                _ = try view.arrival(user, after: current, braze, transaction)
-            }
-        } catch {
-            throw AppendError(error)
+        try reading { view in
+            let current = try view.device(device).user.map { try view.person(view.canonicalUser(of: $0)) }
+            _ = try view.arrival(user, after: current, braze)
         }
+    }
+
+    /// Runs `body` on a view; what goes wrong refuses the append.
+    private func reading<Result>(_ body: (LogView) throws -> Result) throws(AppendError) -> Result {
+        do { return try withView(body) } catch { throw AppendError(error) }
     }
 
     /// The user of `device` logs out: the SDK forgets what it has not sent, and is disabled (spec/device 4, no way
@@ -109,9 +114,7 @@ extension EventLog {
         try send(device, isRequested ? .request : .timer, context)
     }
 
-    private func send(
-        _ device: String, _ cause: SendCause, _ context: EventContext
-    ) throws(AppendError) -> [Position] {
+    private func send(_ device: String, _ cause: SendCause, _ context: EventContext) throws(AppendError) -> [Position] {
         let first = try commit(PreparedAppend.device(device, .send(cause, limit: options.itemsPerFlush), context))
         if first.places.isEmpty { return [] }
         // What is due is sent whole: the interval is not asked for again.
@@ -121,16 +124,9 @@ extension EventLog {
 
     /// Where an append stored its event of this kind.
     private func position(of kind: EventKind, in receipt: AppendReceipt) throws(AppendError) -> Position {
-        do {
-            return try withView { view, transaction in
-                for position in receipt.first.rawValue...receipt.last.rawValue
-                where try OpenStore.header(at: position, transaction, view.tables).kind == kind {
-                    return Position(rawValue: position)
-                }
-                return receipt.last
-            }
-        } catch {
-            throw AppendError(error)
+        try reading { view in
+            let positions = receipt.first.rawValue...receipt.last.rawValue
+            return try positions.first { try view.header(at: $0).kind == kind }.map(Position.init) ?? receipt.last
         }
     }
 
@@ -149,13 +145,8 @@ extension EventLog {
 
     /// Whether items took effect with the `pendingFlushed` at `position`.
     private func hasSent(in position: Position) throws(AppendError) -> Bool {
-        do {
-            return try withView { view, transaction in
-                let header = try OpenStore.header(at: position.rawValue, transaction, view.tables)
-                return RecordBody(header.body).map { !$0.isQueued && !$0.flushed.isEmpty } ?? false
-            }
-        } catch {
-            throw AppendError(error)
+        try reading { view in
+            RecordBody(try view.header(at: position.rawValue).body).map { !$0.isQueued && !$0.flushed.isEmpty } ?? false
         }
     }
 
@@ -173,7 +164,7 @@ extension EventLog {
 }
 
 /// A point in a launch after which the app can die.
-public enum LaunchStep: String, Sendable, CaseIterable {
+package enum LaunchStep: String, Sendable, CaseIterable {
     /// The launch is in the log: what waits is retrieved with it, for an item belongs to the first launch after it.
     case launched
     /// What waited was handed to the SDK, and with that removed from the storage; nothing was sent.
@@ -187,9 +178,9 @@ public struct LaunchReport: Hashable, Sendable {
     /// Who was on the device.
     public var user: UserNumber?
     /// Positions of the `pendingFlushed` events by which an earlier launch was finished.
-    public var finished: [Position] = []
+    package var finished: [Position] = []
     /// Positions of the `dataSent` events by which the SDK sent what it had taken before.
-    public var sent: [Position] = []
+    package var sent: [Position] = []
     /// Positions of the `pendingFlushed` events of this launch.
     public var flushed: [Position] = []
 }

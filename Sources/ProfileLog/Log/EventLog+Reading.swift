@@ -13,20 +13,20 @@ extension EventLog {
     package func forEachProfile(
         withUsage: Bool, _ body: (UserInfo, Timestamp, ProfileState, UsageState?) throws -> Void
     ) throws -> Position {
-        try withView { view, transaction in
+        try withView { view in
             var number: UInt64 = 0
-            let count = try view.userCount(transaction)
+            let count = try view.userCount()
             while number < count {
                 number += 1
                 do {
-                    let user = try info(number, view, transaction)
-                    guard !user.isErased, try view.survivor(of: number, transaction) == number else { continue }
+                    let user = try info(number, view)
+                    guard !user.isErased, try view.canonicalUser(of: number) == number else { continue }
                     let version = user.version.rawValue
-                    let profile = try states.state(ProfileProjection.self, number, version: version, view, transaction)
+                    let profile = try states.state(ProfileProjection.self, number, version: version, view)
                     let usage =
                         withUsage
-                        ? try states.state(UsageProjection.self, number, version: version, view, transaction) : nil
-                    let created = try OpenStore.header(at: user.created.rawValue, transaction, view.tables).recordedAt
+                        ? try states.state(UsageProjection.self, number, version: version, view) : nil
+                    let created = try view.header(at: user.created.rawValue).recordedAt
                     try body(user, Timestamp(rawValue: created), profile, usage)
                 } catch let error as StorageError {
                     guard try find(UserNumber(rawValue: number))?.isErased == true else { throw error }
@@ -43,17 +43,17 @@ extension EventLog {
 
     /// The user with this ID, and how many events they have; nil if there is none.
     public func find(_ user: UserID) throws -> UserInfo? {
-        try withView { view, transaction in
-            guard let number = try view.user(user, braze: braze, transaction) else { return nil }
-            return try info(number, view, transaction)
+        try withView { view in
+            guard let number = try view.user(user, braze: braze) else { return nil }
+            return try info(number, view)
         }
     }
 
     /// The user with this number; nil if there is none.
     package func find(_ user: UserNumber) throws -> UserInfo? {
-        try withView { view, transaction in
-            guard try view.version(of: user.rawValue, transaction) > 0 else { return nil }
-            return try info(user.rawValue, view, transaction)
+        try withView { view in
+            guard try view.version(of: user.rawValue) > 0 else { return nil }
+            return try info(user.rawValue, view)
         }
     }
 
@@ -65,31 +65,29 @@ extension EventLog {
         return info
     }
 
-    func info(
-        _ user: UInt64, _ view: LogView, _ transaction: borrowing ReadTransaction
-    ) throws -> UserInfo {
-        let row = try view.identities(of: user, transaction)
+    func info(_ user: UInt64, _ view: LogView) throws -> UserInfo {
+        let row = try view.identities(of: user)
         var isErased = row.isErased
         if row.mergedInto != nil {
-            isErased = try view.identities(of: view.survivor(of: user, transaction), transaction).isErased
+            isErased = try view.identities(of: view.canonicalUser(of: user)).isErased
         }
         return UserInfo(
-            number: UserNumber(rawValue: user), version: Version(rawValue: try view.version(of: user, transaction)),
+            number: UserNumber(rawValue: user), version: Version(rawValue: try view.version(of: user)),
             ids: row.identities, brazeID: braze.id(user), created: Position(rawValue: row.created), isErased: isErased)
     }
 
     /// How many users there are.
-    public func userCount() throws -> UInt64 { try withView { view, transaction in try view.userCount(transaction) } }
+    public func userCount() throws -> UInt64 { try withView { view in try view.userCount() } }
 
     /// Up to `limit` users with numbers above `after`, ascending.
-    public func users(after: UserNumber = .system, limit: Int) throws -> [UserInfo] {
-        try withView { view, transaction in
-            let count = try view.userCount(transaction)
+    public func users(after: UserNumber = UserNumber(rawValue: 0), limit: Int) throws -> [UserInfo] {
+        try withView { view in
+            let count = try view.userCount()
             var users: [UserInfo] = []
             var number = after.rawValue
             while number < count, users.count < limit {
                 number += 1
-                users.append(try info(number, view, transaction))
+                users.append(try info(number, view))
             }
             return users
         }
@@ -100,13 +98,13 @@ extension EventLog {
         of user: UserNumber, from: Version = Version(rawValue: 1), to: Version = Version(rawValue: .max),
         direction: Direction = .forward, limit: Int = .max, where filter: EventFilter = EventFilter()
     ) throws -> [RecordedEvent] {
-        try withView { view, transaction in
-            let positions = try positions(of: user, from, to, direction, view, transaction)
+        try withView { view in
+            let positions = try positions(of: user, from, to, direction, view)
             let names = names.current
             let takesAll = filter == EventFilter()
             var events: [RecordedEvent] = []
             events.reserveCapacity(takesAll ? min(positions.count, max(0, limit)) : 0)
-            try transaction.withCursor(environment.tables.log) { cursor in
+            try view.withCursor(environment.tables.log) { cursor in
                 for position in positions where events.count < limit {
                     let event = try Self.recorded(position, names, &cursor)
                     if takesAll || filter.matches(event) { events.append(event) }
@@ -124,9 +122,9 @@ extension EventLog {
         of user: UserNumber, from: Version = Version(rawValue: 1), to: Version = Version(rawValue: .max),
         direction: Direction = .forward, _ body: (borrowing EventView) throws -> Bool
     ) throws {
-        try withView { view, transaction in
-            let positions = try positions(of: user, from, to, direction, view, transaction)
-            try transaction.withCursor(environment.tables.log) { cursor in
+        try withView { view in
+            let positions = try positions(of: user, from, to, direction, view)
+            try view.withCursor(environment.tables.log) { cursor in
                 for position in positions {
                     let header = try RecordHeader(cursor.find(position), at: position)
                     let event = EventView(header: header, position: Position(rawValue: position), names: names)
@@ -137,12 +135,10 @@ extension EventLog {
     }
 
     private func positions(
-        of user: UserNumber, _ from: Version, _ to: Version, _ direction: Direction, _ view: LogView,
-        _ transaction: borrowing ReadTransaction
+        of user: UserNumber, _ from: Version, _ to: Version, _ direction: Direction, _ view: LogView
     ) throws -> [UInt64] {
-        let version = try view.version(of: user.rawValue, transaction)
-        let positions = try view.positions(
-            of: user.rawValue, from: from.rawValue, to: min(to.rawValue, version), transaction)
+        let version = try view.version(of: user.rawValue)
+        let positions = try view.positions(of: user.rawValue, from: from.rawValue, to: min(to.rawValue, version))
         return direction == .forward ? positions : positions.reversed()
     }
 
@@ -153,13 +149,13 @@ extension EventLog {
     public func events(
         from: Position, limit: Int, where filter: EventFilter = EventFilter(), scanLimit: Int = 100_000
     ) throws -> EventPage {
-        try withView { view, transaction in
+        try withView { view in
             let names = names.current
             var events: [RecordedEvent] = []
             var scanned = from.rawValue == 0 ? 0 : from.rawValue - 1
             let count = limit > 0 && scanned < view.last ? min(UInt64(max(0, scanLimit)), view.last - scanned) : 0
-            try transaction.withCursor(view.tables.log) { log in
-                try OpenStore.scan(view.tables, from: scanned + 1, to: scanned + count, transaction) {
+            try view.withCursor(view.tables.log) { log in
+                try view.scan(from: scanned + 1, to: scanned + count) {
                     position, header in
                     scanned = position
                     if filter.mayMatch(header.kind) {
@@ -174,9 +170,7 @@ extension EventLog {
     }
 
     @inline(__always)
-    private static func recorded(
-        _ position: UInt64, _ names: NameMap, _ log: inout Cursor
-    ) throws -> RecordedEvent {
+    private static func recorded(_ position: UInt64, _ names: NameMap, _ log: inout Cursor) throws -> RecordedEvent {
         let header = try RecordHeader(log.find(position), at: position)
         guard let event = RecordedEvent(header, position: Position(rawValue: position), names: names) else {
             throw StorageError.damaged(place: "the record at position \(position) is unreadable")
@@ -191,9 +185,9 @@ extension EventLog {
         _ projection: P.Type, of user: UserNumber, asOf version: Version = Version(rawValue: .max)
     ) throws -> P.State {
         try P.check(scope: .user)
-        return try withView { view, transaction in
-            let now = try view.version(of: user.rawValue, transaction)
-            return try states.state(P.self, user.rawValue, version: min(now, version.rawValue), view, transaction)
+        return try withView { view in
+            let now = try view.version(of: user.rawValue)
+            return try states.state(P.self, user.rawValue, version: min(now, version.rawValue), view)
         }
     }
 
@@ -204,21 +198,21 @@ extension EventLog {
 
     /// The user's version at `position` of the log: how many of their events have that position or a smaller one.
     package func version(of user: UserNumber, at position: Position) throws -> Version {
-        try withView { view, transaction in
-            let version = try view.version(of: user.rawValue, transaction)
-            let positions = try view.positions(of: user.rawValue, from: 1, to: version, transaction)
+        try withView { view in
+            let version = try view.version(of: user.rawValue)
+            let positions = try view.positions(of: user.rawValue, from: 1, to: version)
             return Version(rawValue: UInt64(positions.prefix { $0 <= position.rawValue }.count))
         }
     }
 
     /// The last position that was recorded at or before `time`.
     package func position(at time: Timestamp) throws -> Position {
-        try withView { view, transaction in
+        try withView { view in
             var low: UInt64 = 0
             var high = view.last
             while low < high {
                 let middle = low + (high - low + 1) / 2
-                let recordedAt = try OpenStore.header(at: middle, transaction, view.tables).recordedAt
+                let recordedAt = try view.header(at: middle).recordedAt
                 if recordedAt <= time.rawValue { low = middle } else { high = middle - 1 }
             }
             return Position(rawValue: low)
@@ -227,10 +221,10 @@ extension EventLog {
 
     /// What waits on `device` for a launch, in the order in which it was saved.
     package func pending(on device: String) throws -> [PendingSave] {
-        try withView { view, transaction in
+        try withView { view in
             let names = names.current
-            let items = try view.items(Name(device), transaction).values.filter { $0.queued == nil }
-            return try transaction.withCursor(view.tables.log) { log in
+            let items = try view.items(Name(device)).values.filter { $0.queued == nil }
+            return try view.withCursor(view.tables.log) { log in
                 try items.sorted { $0.position < $1.position }.compactMap { item in
                     guard let kind = item.kind else { return nil }
                     return PendingSave(
@@ -243,10 +237,10 @@ extension EventLog {
 
     /// What the SDK on `device` has taken and not sent, in the order in which it will.
     package func queue(on device: String) throws -> [RecordedEvent] {
-        try withView { view, transaction in
+        try withView { view in
             let names = names.current
-            let queue = try view.deviceState(Name(device), transaction).queue
-            return try transaction.withCursor(view.tables.log) { log in
+            let queue = try view.deviceState(Name(device)).queue
+            return try view.withCursor(view.tables.log) { log in
                 try queue.map { try Self.recorded($0.position, names, &log) }
             }
         }
@@ -254,14 +248,14 @@ extension EventLog {
 
     /// The pending-flush state of `device`: `PendingProjection` as it is kept live.
     package func deviceState(_ device: String) throws -> DeviceState {
-        try withView { view, transaction in try view.deviceState(Name(device), transaction) }
+        try withView { view in try view.deviceState(Name(device)) }
     }
 
     /// Every device that has an event, with who is on it.
     package func devices() throws -> [DeviceInfo] {
-        try withView { view, transaction in
-            try view.devices(transaction).map { device in
-                DeviceInfo(device: device.text, try view.device(device, transaction))
+        try withView { view in
+            try view.devices().map { device in
+                DeviceInfo(device: device.text, try view.device(device))
             }
         }
     }
@@ -269,23 +263,23 @@ extension EventLog {
     // MARK: - Sizes and devices
 
     /// How large the store is, as one consistent view. Reads a row or two, whatever there is.
-    package func extent() throws -> LogExtent { try withView { try extent($0, $1) } }
+    package func extent() throws -> LogExtent { try withView { try extent($0) } }
 
-    private func extent(_ view: LogView, _ transaction: borrowing ReadTransaction) throws -> LogExtent {
+    private func extent(_ view: LogView) throws -> LogExtent {
         LogExtent(
-            lastPosition: Position(rawValue: view.last), users: try view.userCount(transaction),
+            lastPosition: Position(rawValue: view.last), users: try view.userCount(),
             usedBytes: environment.usedBytes, indexed: Position(rawValue: view.checkpoint))
     }
 
     /// How much the store holds, as one consistent view. Looks at every device and at everything that waits.
     package func statistics() throws -> LogStatistics {
-        try withView { view, transaction in
-            let devices = try view.devices(transaction)
+        try withView { view in
+            let devices = try view.devices()
             var pending: [PendingKind: Int] = [:]
             var devicesWithPending = 0
             var queued = 0
             for device in devices {
-                let items = try view.items(device, transaction).values
+                let items = try view.items(device).values
                 if !items.isEmpty { devicesWithPending += 1 }
                 for item in items {
                     if item.queued != nil {
@@ -296,25 +290,25 @@ extension EventLog {
                 }
             }
             return LogStatistics(
-                extent: try extent(view, transaction), devices: devices.count,
+                extent: try extent(view), devices: devices.count,
                 devicesWithPending: devicesWithPending, pending: pending, queued: queued,
                 tables: try Table.Name.allCases.map { name in
-                    .init(name: name.rawValue, rows: try transaction.count(view.tables[name]))
+                    .init(name: name.rawValue, rows: try view.count(view.tables[name]))
                 })
         }
     }
 
     /// How many items wait on `device` for a launch, without reading them.
     package func pendingCount(on device: String) throws -> Int {
-        try withView { view, transaction in
-            try view.items(Name(device), transaction).values.count { $0.queued == nil }
+        try withView { view in
+            try view.items(Name(device)).values.count { $0.queued == nil }
         }
     }
 
     /// The device with this ID; nil if it has no event.
     package func device(_ device: String) throws -> DeviceInfo? {
-        try withView { view, transaction in
-            let status = try view.device(Name(device), transaction)
+        try withView { view in
+            let status = try view.device(Name(device))
             return status == DeviceStatus() ? nil : DeviceInfo(device: device, status)
         }
     }
@@ -346,16 +340,16 @@ extension EventLog {
                 return outcome == nil
             }
             if let outcome { return outcome }
-            let target = try withView { try $0.mergedInto(owner.rawValue, $1) }
+            let target = try withView { try $0.mergedInto(owner.rawValue) }
             guard let target, target != owner.rawValue else { return nil }
             owner = UserNumber(rawValue: target)
         }
     }
 
     /// The user that this one was merged into, through all merges; the user itself if there was none.
-    package func survivor(of user: UserNumber) throws -> UserNumber {
-        try withView { view, transaction in
-            UserNumber(rawValue: try view.survivor(of: user.rawValue, transaction))
+    package func canonicalUser(of user: UserNumber) throws -> UserNumber {
+        try withView { view in
+            UserNumber(rawValue: try view.canonicalUser(of: user.rawValue))
         }
     }
 
@@ -363,30 +357,22 @@ extension EventLog {
     ///
     /// - Parameter isOpen: skips those that were repaired.
     package func rejected(of user: UserNumber? = nil, isOpen: Bool = true) throws -> [RejectedItem] {
-        let filter = EventFilter(kinds: [
+        let kinds: Set<EventKind> = [
             .pendingFlushed, .customEventSaved, .customAttributesSaved, .userAttributeSaved,
-        ])
+        ]
         var refusals: [(item: Position, flush: Position, reason: String)] = []
         var repairs: [Position: Position] = [:]
-        var next = Position.start.next
-        while true {
-            let page = try events(from: next, limit: 10_000, where: filter)
-            for event in page.events {
-                if let replaced = event.context.replaces { repairs[replaced] = event.position }
-                guard case .pendingFlushed(let flush) = event.event else { continue }
-                for refusal in flush.rejected {
-                    refusals.append((refusal.position, event.position, refusal.reason))
-                }
-            }
-            if page.scanned >= page.last { break }
-            next = page.scanned.next
+        try forEachEvent(of: kinds) { event in
+            if let replaced = event.context.replaces { repairs[replaced] = event.position }
+            guard case .pendingFlushed(let flush) = event.event else { return }
+            refusals += flush.rejected.map { ($0.position, event.position, $0.reason) }
         }
-        let wanted = try user.map { try survivor(of: $0) }
+        let wanted = try user.map { try canonicalUser(of: $0) }
         return try refusals.compactMap { refusal in
             let repair = repairs[refusal.item]
             if isOpen, repair != nil { return nil }
             guard let item = try event(at: refusal.item) else { return nil }
-            if let wanted, try survivor(of: item.user) != wanted { return nil }
+            if let wanted, try canonicalUser(of: item.user) != wanted { return nil }
             return RejectedItem(item: item, flush: refusal.flush, reason: refusal.reason, repairedBy: repair)
         }
     }
@@ -448,33 +434,30 @@ extension EventLog {
         guard let prefix = ContactKey.prefix(contact) else {
             return AddressHolders(users: try find(contact).map { [$0] } ?? [], everGiven: [])
         }
-        return try withView { view, transaction in
-            let holders = try view.users(contact: prefix, beyond: most, transaction)
+        return try withView { view in
+            let holders = try view.users(contact: prefix, beyond: most)
             guard holders.count <= most else { return nil }
             var users: Set<UInt64> = []
-            for user in holders { users.insert(try view.survivor(of: user, transaction)) }
+            for user in holders { users.insert(try view.canonicalUser(of: user)) }
             var identified: [UserInfo] = []
             var others: [UserInfo] = []
             for user in users {
-                let info = try info(user, view, transaction)
-                guard try has(contact, info, view, transaction) else { continue }
+                let info = try info(user, view)
+                guard try has(contact, info, view) else { continue }
                 if info.ids.contains(where: \.isExternalID) { identified.append(info) } else { others.append(info) }
             }
             return AddressHolders(
-                users: try byLastUpdate(identified, view, transaction) + byLastUpdate(others, view, transaction),
+                users: try byLastUpdate(identified, view) + byLastUpdate(others, view),
                 everGiven: Set(holders))
         }
     }
 
     /// Who was updated last comes first.
-    private func byLastUpdate(
-        _ users: [UserInfo], _ view: LogView, _ transaction: borrowing ReadTransaction
-    ) throws -> [UserInfo] {
+    private func byLastUpdate(_ users: [UserInfo], _ view: LogView) throws -> [UserInfo] {
         if users.count < 2 { return users }
         var updated: [(user: UserInfo, last: UInt64)] = []
         for user in users {
-            updated.append(
-                (user, try view.lastUpdate(of: user.number.rawValue, user.version.rawValue, transaction)))
+            updated.append((user, try view.lastUpdate(of: user.number.rawValue, user.version.rawValue)))
         }
         return updated.sorted { $0.last > $1.last }.map(\.user)
     }
@@ -482,17 +465,14 @@ extension EventLog {
     /// The position of the user's latest event that updates them: what a request skipped does not, nor an attribute
     /// that the system gave them.
     package func lastUpdate(of user: UserInfo) throws -> Position {
-        try withView { view, transaction in
-            let position = try view.lastUpdate(of: user.number.rawValue, user.version.rawValue, transaction)
+        try withView { view in
+            let position = try view.lastUpdate(of: user.number.rawValue, user.version.rawValue)
             return Position(rawValue: position)
         }
     }
 
-    private func has(
-        _ contact: UserID, _ user: UserInfo, _ view: LogView, _ transaction: borrowing ReadTransaction
-    ) throws -> Bool {
-        let state = try states.state(
-            ProfileProjection.self, user.number.rawValue, version: user.version.rawValue, view, transaction)
+    private func has(_ contact: UserID, _ user: UserInfo, _ view: LogView) throws -> Bool {
+        let state = try states.state(ProfileProjection.self, user.number.rawValue, version: user.version.rawValue, view)
         let attribute: StandardAttribute = if case .email = contact { .email } else { .phone }
         if case .string(let text)? = state.value(attribute) { return ContactKey.isSame(contact, text) }
         return user.ids.contains { $0.kindNumber == contact.kindNumber && ContactKey.isSame(contact, $0.parts[0]) }
@@ -503,20 +483,25 @@ extension EventLog {
     /// All that requests said and that was not stored, in the order of their positions. Looks at the kind of every
     /// event of the log.
     package func leftOut(of user: UserNumber? = nil) throws -> [LeftOutObject] {
-        let wanted = try user.map { try survivor(of: $0) }
+        let wanted = try user.map { try canonicalUser(of: $0) }
         var found: [LeftOutObject] = []
+        try forEachEvent(of: [.objectsLeftOut]) { event in
+            guard case .objectsLeftOut(let items) = event.event else { return }
+            if let wanted, try canonicalUser(of: event.user) != wanted { return }
+            found += items.map {
+                LeftOutObject(position: event.position, user: event.user, recordedAt: event.recordedAt, what: $0)
+            }
+        }
+        return found
+    }
+
+    /// Calls `body` with the events of these kinds in the order of the log, page by page.
+    private func forEachEvent(of kinds: Set<EventKind>, _ body: (RecordedEvent) throws -> Void) throws {
         var next = Position.start.next
         while true {
-            let page = try events(from: next, limit: 10_000, where: EventFilter(kinds: [.objectsLeftOut]))
-            for event in page.events {
-                guard case .objectsLeftOut(let items) = event.event else { continue }
-                if let wanted, try survivor(of: event.user) != wanted { continue }
-                found += items.map {
-                    LeftOutObject(
-                        position: event.position, user: event.user, recordedAt: event.recordedAt, what: $0)
-                }
-            }
-            if page.scanned >= page.last { return found }
+            let page = try events(from: next, limit: 10_000, where: EventFilter(kinds: kinds))
+            for event in page.events { try body(event) }
+            if page.scanned >= page.last { return }
             next = page.scanned.next
         }
     }
@@ -529,28 +514,12 @@ extension EventLog {
     /// events by now. Of an append whose first event was erased the receipt says so, and has no note.
     package func append(underKey key: String) throws -> AppendReceipt? {
         let key = Array(key.utf8)
-        return try withView { view, transaction in
-            let hash = KeyCoding.hash(key)
-            guard let position = try view.append(keyHash: hash, transaction), position <= view.last
-            else {
-                return nil
-            }
-            return try transaction.withCursor(view.tables.log) { log in
-                guard let field = AppendField.first(in: try RecordHeader(log.find(position), at: position).body) else {
-                    throw StorageError.damaged(place: "the record at position \(position)")
-                }
-                guard field.isUnder(key, hash: hash) else { return nil }
-                let (end, overflow) = position.addingReportingOverflow(field.count)
-                guard !overflow, end <= view.last + 1 else {
-                    throw StorageError.damaged(place: "the record at position \(position)")
-                }
-                let places = try (position..<end).map { position in
-                    let header = try RecordHeader(log.find(position), at: position)
-                    return AppendReceipt.Place(
-                        user: UserNumber(rawValue: header.user), version: Version(rawValue: header.version))
-                }
-                return AppendReceipt(repeating: field, at: position, places)
-            }
+        let hash = KeyCoding.hash(key)
+        return try withView { view in
+            guard let (field, positions) = try view.append(keyHash: hash, before: view.last + 1, view.header),
+                field.isUnder(key, hash: hash)
+            else { return nil }
+            return try AppendReceipt(repeating: field, at: positions, view.header)
         }
     }
 
@@ -577,7 +546,7 @@ extension EventLog {
     }
 
     /// Whether a user was erased after `position`.
-    package func hasErasure(behind position: Position) throws -> Bool {
+    package func hasErasure(after position: Position) throws -> Bool {
         let filter = EventFilter(kinds: [.userErased])
         var next = position.next
         while true {
@@ -671,14 +640,12 @@ extension EventView {
 
 extension LogView {
     /// The position of the latest of the user's events up to `version` that updates them; 0 if there is none.
-    func lastUpdate(
-        of user: UInt64, _ version: UInt64, _ transaction: borrowing some Reading & ~Copyable
-    ) throws -> UInt64 {
+    func lastUpdate(of user: UInt64, _ version: UInt64) throws -> UInt64 {
         // In slices: a user who is set by address alone may have thousands of events after their last update.
         for last in stride(from: version, to: 0, by: -128) {
-            let positions = try positions(of: user, from: last > 128 ? last - 127 : 1, to: last, transaction)
+            let positions = try positions(of: user, from: last > 128 ? last - 127 : 1, to: last)
             for position in positions.reversed() {
-                let header = try transaction.get(tables.log, position).flatMap { RecordHeader($0) }
+                let header = try get(tables.log, position).flatMap { RecordHeader($0) }
                 if header?.isUpdate ?? true { return position }
             }
         }
@@ -687,23 +654,19 @@ extension LogView {
 
     /// Who was ever given the address with this key in table `contacts`; if they are more than `most`, some of them,
     /// but more than that.
-    func users(
-        contact prefix: [UInt8], beyond most: Int, _ transaction: borrowing some Reading & ~Copyable
-    ) throws -> [UInt64] {
+    func users(contact prefix: [UInt8], beyond most: Int) throws -> [UInt64] {
         try refuseDamage()
         var users = withTail { $0.contacts.users(prefix, visibleTo: last, beyond: most) }
         if checkpoint == 0 { return users }
         // Who is hidden would lose the address to a second user.
         let isRow = { (row: Cursor.Row) in row.value.isEmpty && ContactKey.isKey(row.key) }
-        try prefix.withUnsafeBytes { try refuseBrokenPage(.contacts, around: $0, transaction, rows: isRow) }
-        try transaction.withCursor(tables.contacts) { cursor in
-            var row = try cursor.seek(prefix)
-            while users.count <= most, let found = row {
-                guard isRow(found) else { throw StorageError.damaged(place: "a row of table contacts") }
-                guard found.key.starts(with: prefix) else { break }
-                users.append(found.key.bigEndian64(at: prefix.count))
-                row = try cursor.next()
-            }
+        try prefix.withUnsafeBytes { try refuseBrokenPage(.contacts, around: $0, rows: isRow) }
+        try forEachRow(of: tables.contacts.table, from: prefix) { row in
+            guard users.count <= most else { return false }
+            guard isRow(row) else { throw StorageError.damaged(place: "a row of table contacts") }
+            guard row.key.starts(with: prefix) else { return false }
+            users.append(row.key.bigEndian64(at: prefix.count))
+            return true
         }
         return users
     }

@@ -66,7 +66,7 @@ public final class EventLog: Sendable {
     ///
     /// Refuses if a name is damaged, unless `whateverIsDamaged`.
     package func withView<Result>(
-        whateverIsDamaged: Bool = false, _ body: (LogView, borrowing ReadTransaction) throws -> Result
+        whateverIsDamaged: Bool = false, _ body: (LogView) throws -> Result
     ) throws -> Result {
         try store.withView(whateverIsDamaged: whateverIsDamaged, body)
     }
@@ -79,14 +79,10 @@ public final class EventLog: Sendable {
     ///
     /// When it returns, the accepted ones are on the disk, and every later read sees them. If the disk failed, all of
     /// them say so (`outcomeUnknown`), and the log takes nothing more until it is opened again.
-    package func commit(_ appends: [PreparedAppend]) -> [Result<AppendReceipt, AppendError>] {
-        commit(appends, endsAtRefusal: false)
-    }
-
-    /// As `commit(_:)`. With `endsAtRefusal` what comes after the first append that is refused is neither stored nor
-    /// answered.
+    ///
+    /// With `endsAtRefusal` what comes after the first append that is refused is neither stored nor answered.
     package func commit(
-        _ appends: [PreparedAppend], endsAtRefusal: Bool
+        _ appends: [PreparedAppend], endsAtRefusal: Bool = false
     ) -> [Result<AppendReceipt, AppendError>] {
         committer.commit(appends, endsAtRefusal: endsAtRefusal)
     }
@@ -183,11 +179,14 @@ public final class EventLog: Sendable {
     /// items.
     public func check(progress: (LogProgress) -> Void = { _ in }) throws -> CheckReport {
         while true {
-            let erasures = try withView(whateverIsDamaged: true) { _, _ in names.erasures }
-            var checker = LogChecker(log: self)
-            try checker.run(progress)
+            let erasures = try withView(whateverIsDamaged: true) { _ in names.erasures }
+            let report = try withView(whateverIsDamaged: true) { view in
+                var checker = LogChecker(self, view)
+                try checker.run(progress)
+                return checker.report
+            }
             // An erasure at the same time takes names away that the checker's transaction still has.
-            if checker.report.isSound || names.erasures == erasures { return checker.report }
+            if report.isSound || names.erasures == erasures { return report }
         }
     }
 

@@ -65,19 +65,9 @@ struct IndexFlush: Sendable {
         return true
     }
 
-    /// Goes on where another process has come with the same flush. The rows that are known begin after `progress`: they
-    /// are looked for again if that is not yet reached.
+    /// Goes on where another process has come with the same flush.
     mutating func moveOn(to further: FlushProgress) {
-        if further == progress { return }
-        if further.stage == progress.stage, let known = rows, let last = further.last, !further.isBehind(progress) {
-            rows = tail.withReading { tail in
-                known.drop { !tail.stands($0, behind: last, in: further.stage) }
-            }
-            if rows?.isEmpty == true, !areAll { rows = nil }
-        } else {
-            rows = nil
-        }
-        progress = further
+        if further != progress { (progress, rows) = (further, nil) }
     }
 }
 
@@ -179,12 +169,6 @@ struct FlushProgress: Hashable, Sendable {
 
     func isSameFlush(as other: FlushProgress) -> Bool {
         number == other.number && checkpoint == other.checkpoint && target == other.target
-    }
-
-    /// Whether fewer rows of the same stage are written.
-    func isBehind(_ other: FlushProgress) -> Bool {
-        guard let reached = other.last else { return false }
-        return last.map { $0.lexicographicallyPrecedes(reached) } ?? true
     }
 
     /// Whether the row of `user` in table `users` has reached the target.

@@ -114,18 +114,6 @@ struct UserRow: Hashable {
         }
     }
 
-    /// The user that the one of this row was merged into, without a look at the rest.
-    static func mergedInto(_ row: UnsafeRawBufferPointer) throws(StorageError) -> UInt64? {
-        guard RecordHeader.hasRightChecksum(row) else { throw damage }
-        var reader = WireReader(row.slice(0..<(row.count - 4)))
-        while let field = reader.field() {
-            if field.number == 3, field.type == .varint { return reader.varint() }
-            reader.skip(field.type)
-        }
-        if reader.isBad { throw damage }
-        return nil
-    }
-
     static let damage = StorageError.damaged(place: "a row of table users")
 
     func write(to writer: inout WireWriter) {
@@ -213,15 +201,15 @@ struct IndexCheckpoint: Hashable {
     /// Nil if nothing in the caches may be used: the row is missing, damaged, of another revision, or ahead of the log,
     /// which ends at `last`; or which rows are ahead of it cannot be told. They are then rebuilt.
     static func read(
-        _ tables: Tables, _ transaction: borrowing some Reading & ~Copyable, last: UInt64
+        _ tables: Tables, _ transaction: borrowing some Reading & ~Copyable, last: UInt64? = nil
     ) throws -> IndexCheckpoint? {
+        let last = try last ?? OpenStore.last(transaction, tables)
         guard let row = try transaction.get(tables.checkpoints, key), row.count == 24,
             RecordHeader.hasRightChecksum(row), row.bigEndian32() == currentRevision, row.bigEndian64(at: 4) <= last
         else { return nil }
         var checkpoint = IndexCheckpoint(position: row.bigEndian64(at: 4), users: row.bigEndian64(at: 12))
         do {
-            checkpoint.flush = try FlushProgress.read(
-                tables, transaction, checkpoint: checkpoint.position, last: last)
+            checkpoint.flush = try FlushProgress.read(tables, transaction, checkpoint: checkpoint.position, last: last)
         } catch StorageError.damaged {
             return nil
         }
@@ -229,10 +217,8 @@ struct IndexCheckpoint: Hashable {
     }
 
     /// How far the caches reach that may be used; 0 if none may.
-    static func position(
-        _ tables: Tables, _ transaction: borrowing some Reading & ~Copyable, last: UInt64
-    ) throws -> UInt64 {
-        try read(tables, transaction, last: last)?.position ?? 0
+    static func position(_ tables: Tables, _ transaction: borrowing some Reading & ~Copyable) throws -> UInt64 {
+        try read(tables, transaction)?.position ?? 0
     }
 
     var bytes: [UInt8] {

@@ -79,7 +79,7 @@ struct IndexWriter {
                     // A user whose first event is in the tail has no row yet.
                     for news in changes { row.apply(news) }
                 } else {
-                    row = try view.identities(of: user, transaction)
+                    row = try view.identities(of: user)
                 }
                 writer.removeAll()
                 row.write(to: &writer)
@@ -165,13 +165,13 @@ struct IndexWriter {
             try writePending(device, transaction)
             if device.text.isEmpty { continue }
             writer.removeAll()
-            DeviceRow.write(try view.device(device, transaction), to: &writer)
+            DeviceRow.write(try view.device(device), to: &writer)
             try transaction.put(view.tables.devices, Array(device.text.utf8), Array(writer.bytes))
         }
     }
 
     private func writePending(_ device: Name, _ transaction: borrowing WriteTransaction) throws {
-        let stored = try view.storedItems(device, transaction)
+        let stored = try view.storedItems(device)
         let items = try view.items(device, stored: stored)
         // In the order of the keys, so that LMDB uses the pages again that it empties.
         let gone = stored.values.filter { items[$0.position] == nil }.map { key($0, device) }

@@ -1,6 +1,7 @@
 /// Walks through all tables and compares each with what the log says it must hold.
 struct LogChecker {
     let log: EventLog
+    let view: LogView
     let tables: Tables
     var report = CheckReport()
     /// Versions by user number, as far as the log was read.
@@ -19,51 +20,40 @@ struct LogChecker {
         var userCount: UInt64 = 0
     }
 
-    init(log: EventLog) {
+    /// One view for all: what another process writes at the same time is not seen.
+    init(_ log: EventLog, _ view: LogView) {
         self.log = log
-        tables = log.environment.tables
+        self.view = view
+        tables = view.tables
     }
 
     mutating func run(_ progress: (LogProgress) -> Void) throws {
-        // One transaction for all: what another process writes at the same time is not seen.
-        try log.withView(whateverIsDamaged: true) { view, transaction in
-            let (last, checkpoint) = (view.last, view.checkpoint)
-            // Said before a table is read: a page of it may be the last thing that is.
-            func begin(_ table: Table.Name) {
-                progress(LogProgress(stage: table.rawValue, done: 0, total: 0, unit: "rows"))
-            }
-            begin(.names)
-            try checkNames(transaction)
-            begin(.log)
-            try checkLog(to: last, checkpoint, transaction, progress)
-            begin(.streams)
-            try checkStreams(checkpoint, transaction)
-            // Also the first one, before there is a checkpoint.
-            let flush = try FlushProgress.known(tables, transaction, checkpoint: checkpoint, last: last)
-            begin(.identifiers)
-            try checkIdentifiers(view, flush, transaction)
-            begin(.contacts)
-            try checkContacts(view, transaction)
-            bringAhead(view, flush)
-            begin(.users)
-            try checkUsers(transaction)
-            begin(.devices)
-            try checkDevices(transaction)
-            begin(.pending)
-            try checkPending(transaction)
-            begin(.keys)
-            try checkKeys(view, transaction)
+        // Also the first one, before there is a checkpoint.
+        let flush = try FlushProgress.known(tables, view, checkpoint: view.checkpoint, last: view.last)
+        let order: [Table.Name] = [
+            .names, .log, .streams, .identifiers, .contacts, .users, .devices, .pending, .keys, .snapshots,
+            .checkpoints,
+        ]
+        for table in order {
             // With a name that is not what it was, a fold gives another state.
-            if log.names.damage != nil { return }
-            begin(.snapshots)
-            try checkOtherSnapshots(transaction)
-            for projection in log.store.projections where projection.scope == .user {
-                try checkSnapshots(projection, view, transaction, progress)
-            }
-            begin(.checkpoints)
-            try checkOtherStates(transaction)
-            for projection in log.store.projections where projection.scope == .store {
-                try checkStoreState(projection, transaction, progress)
+            if log.names.damage != nil, table == .snapshots || table == .checkpoints { continue }
+            // Said before a table is read: a page of it may be the last thing that is.
+            progress(LogProgress(stage: table.rawValue, done: 0, total: 0, unit: "rows"))
+            switch table {
+            case .names: try checkNames()
+            case .log: try checkLog(progress)
+            case .streams: try checkStreams()
+            case .identifiers: try checkIdentifiers(flush)
+            case .contacts: try checkContacts()
+            case .users:
+                bringAhead(flush)
+                try checkUsers()
+            case .devices: try checkDevices()
+            case .pending: try checkPending()
+            case .keys: try checkKeys()
+            case .snapshots: try checkSnapshots(progress)
+            case .checkpoints: try checkStates(progress)
+            case .meta: break
             }
         }
         report.users = versions.dropFirst().count { $0 > 0 }
@@ -71,66 +61,50 @@ struct LogChecker {
 
     // MARK: - Truth
 
-    private mutating func checkNames(_ transaction: borrowing ReadTransaction) throws {
-        var problems: [(String, String)] = []
+    private mutating func checkNames() throws {
         var count: UInt32 = 0
-        try transaction.withCursor(tables.names) { cursor in
-            var row = try cursor.first()
-            while let found = row {
-                count += 1
-                let number = found.key.count == 4 ? found.key.bigEndian32() : 0
-                if number != count { problems.append(("names \(number)", "number \(count) was expected")) }
-                if !RecordHeader.hasRightChecksum(found.value) {
-                    problems.append(("names \(number)", "the checksum is wrong"))
-                } else if String(validating: found.value.dropLast(4), as: UTF8.self) == nil {
-                    problems.append(("names \(number)", "the bytes are not UTF-8"))
-                }
-                row = try cursor.next()
+        try view.forEachRow(of: tables.names) { row in
+            count += 1
+            let number = row.key.count == 4 ? row.key.bigEndian32() : 0
+            if number != count { report.add("names \(number)", "number \(count) was expected") }
+            if !RecordHeader.hasRightChecksum(row.value) {
+                report.add("names \(number)", "the checksum is wrong")
+            } else if String(validating: row.value.dropLast(4), as: UTF8.self) == nil {
+                report.add("names \(number)", "the bytes are not UTF-8")
             }
         }
         report.names = Int(count)
-        for problem in problems { report.add(problem.0, problem.1) }
     }
 
-    private mutating func checkLog(
-        to last: UInt64, _ checkpoint: UInt64, _ transaction: borrowing ReadTransaction,
-        _ progress: (LogProgress) -> Void
-    ) throws {
+    private mutating func checkLog(_ progress: (LogProgress) -> Void) throws {
+        let last = view.last
         var expected: UInt64 = 1
         var recordedAt: Int64 = 0
         var chunk = Tail(base: 0, userCount: 0, lastRecordedAt: 0)
-        var checker = self
-        try transaction.withCursor(tables.log) { cursor in
-            var row = try cursor.first()
-            while let found = row {
-                guard let position = found.key.number else {
-                    checker.report.add("log key \(Hexadecimal.text(found.key))", "the key is no position")
-                    row = try cursor.next()
-                    continue
-                }
-                if position > last { break }
-                while expected < position, expected <= last {
-                    checker.report.add("log \(expected)", "the record is missing")
-                    expected += 1
-                    checker.drain(&chunk, nextBase: expected - 1)
-                }
-                checker.checkRecord(found.value, position, &recordedAt, &chunk, isIndexed: position <= checkpoint)
-                expected = position + 1
-                if position % 65_536 == 0 { checker.drain(&chunk, nextBase: position) }
-                if position % 1_024 == 0 {
-                    progress(LogProgress(stage: "log", done: position, total: last))
-                }
-                row = try cursor.next()
+        try view.forEachRow(of: tables.log, from: []) { row in
+            guard let position = row.key.number else {
+                report.add("log key \(Hexadecimal.text(row.key))", "the key is no position")
+                return true
             }
+            if position > last { return false }
+            while expected < position {
+                report.add("log \(expected)", "the record is missing")
+                expected += 1
+                drain(&chunk, nextBase: expected - 1)
+            }
+            checkRecord(row.value, position, &recordedAt, &chunk, isIndexed: position <= view.checkpoint)
+            expected = position + 1
+            if position % 65_536 == 0 { drain(&chunk, nextBase: position) }
+            if position % 1_024 == 0 { progress(LogProgress(stage: "log", done: position, total: last)) }
+            return true
         }
         while expected <= last {
-            checker.report.add("log \(expected)", "the record is missing")
+            report.add("log \(expected)", "the record is missing")
             expected += 1
         }
-        checker.drain(&chunk, nextBase: last)
-        checker.report.events = last
-        checker.checkUserNumbers()
-        self = checker
+        drain(&chunk, nextBase: last)
+        report.events = last
+        checkUserNumbers()
         progress(LogProgress(stage: "log", done: last, total: last))
     }
 
@@ -207,7 +181,7 @@ struct LogChecker {
     }
 
     /// Moves into `facts` what those rows hold that a flush under way has brought ahead of the checkpoint.
-    private mutating func bringAhead(_ view: LogView, _ flush: FlushProgress?) {
+    private mutating func bringAhead(_ flush: FlushProgress?) {
         guard let flush else { return }
         func isNew(_ position: UInt64) -> Bool { position > flush.checkpoint && position <= flush.target }
         view.withTail { tail in
@@ -234,7 +208,7 @@ public struct CheckReport: Hashable, Sendable {
     /// Snapshots compared with a fresh fold.
     package internal(set) var snapshots = 0
     /// What is wrong, the first thousand places.
-    package internal(set) var problems: [CheckProblem] = []
+    public internal(set) var problems: [CheckProblem] = []
 
     /// Whether nothing is wrong.
     public var isSound: Bool { problems.isEmpty }
@@ -245,62 +219,51 @@ public struct CheckReport: Hashable, Sendable {
 }
 
 /// One thing that is wrong in a store, and where.
-package struct CheckProblem: Hashable, Sendable, CustomStringConvertible {
+public struct CheckProblem: Hashable, Sendable, CustomStringConvertible {
     /// Table and row, or position.
     package var place: String
     /// What is wrong there.
     package var what: String
 
     /// Both in one line.
-    package var description: String { "\(place): \(what)" }
+    public var description: String { "\(place): \(what)" }
 }
 
 /// What the caches hold, against what the log says that they must.
 extension LogChecker {
-    mutating func checkStreams(_ checkpoint: UInt64, _ transaction: borrowing ReadTransaction) throws {
-        var problems: [(String, String)] = []
+    mutating func checkStreams() throws {
         var entries: UInt64 = 0
-        let (tables, indexed) = (tables, indexed)
-        try transaction.withCursor(tables.streams) { cursor in
-            var row = try cursor.first()
-            while let found = row {
-                guard found.key.count == 16, let positions = try? StreamRow.positions(found) else {
-                    problems.append(("streams \(Hexadecimal.text(found.key))", "the row is damaged"))
-                    row = try cursor.next()
-                    continue
-                }
-                let user = found.key.bigEndian64()
-                let first = found.key.bigEndian64(at: 8)
-                var wrong: UInt64?
-                var count: UInt64 = 0
-                StreamRow.forEach(positions) { index, position in
-                    if position > checkpoint { return }
-                    entries += 1
-                    count += 1
-                    let header = (try? transaction.get(tables.log, position)).flatMap { $0 }.flatMap {
-                        RecordHeader($0)
-                    }
-                    if header?.user != user || header?.version != first + UInt64(index) { wrong = wrong ?? position }
-                }
-                if let wrong {
-                    problems.append(("streams \(user), \(first)", "position \(wrong) is not of this user and version"))
-                }
-                let version = user < indexed.count ? indexed[Int(user)] : 0
-                let expected = version < first ? 0 : min(version - first + 1, UInt64(StreamRow.capacity))
-                if wrong == nil, count != expected {
-                    problems.append(("streams \(user), \(first)", "\(count) entries stand for \(expected) events"))
-                }
-                row = try cursor.next()
+        try view.forEachRow(of: tables.streams.table) { row in
+            guard row.key.count == 16, let positions = try? StreamRow.positions(row) else {
+                return report.add("streams \(Hexadecimal.text(row.key))", "the row is damaged")
+            }
+            let user = row.key.bigEndian64()
+            let first = row.key.bigEndian64(at: 8)
+            var wrong: UInt64?
+            var count: UInt64 = 0
+            StreamRow.forEach(positions) { index, position in
+                if position > view.checkpoint { return }
+                count += 1
+                let header = (try? view.get(tables.log, position)).flatMap { $0 }.flatMap { RecordHeader($0) }
+                if header?.user != user || header?.version != first + UInt64(index) { wrong = wrong ?? position }
+            }
+            entries += count
+            if let wrong {
+                return report.add("streams \(user), \(first)", "position \(wrong) is not of this user and version")
+            }
+            let version = user < indexed.count ? indexed[Int(user)] : 0
+            let expected = version < first ? 0 : min(version - first + 1, UInt64(StreamRow.capacity))
+            if count != expected {
+                report.add("streams \(user), \(first)", "\(count) entries stand for \(expected) events")
             }
         }
-        for problem in problems { report.add(problem.0, problem.1) }
-        if entries != checkpoint { report.add("streams", "\(entries) entries stand for \(checkpoint) events") }
+        if entries != view.checkpoint {
+            report.add("streams", "\(entries) entries stand for \(view.checkpoint) events")
+        }
     }
 
-    mutating func checkIdentifiers(
-        _ view: LogView, _ flush: FlushProgress?, _ transaction: borrowing ReadTransaction
-    ) throws {
-        let expected = facts.identifiers
+    mutating func checkIdentifiers(_ flush: FlushProgress?) throws {
+        let (expected, view) = (facts.identifiers, view)
         // An ID about which the tail has news may be under its old user, its new one, the one at a flush's target, or
         // be gone.
         func news(_ key: UnsafeRawBufferPointer, upTo last: UInt64) -> UInt64? {
@@ -310,7 +273,7 @@ extension LogChecker {
             }
         }
         let settled = expected.keys.count { key in key.withUnsafeBytes { news($0, upTo: view.last) == nil } }
-        try compare("identifiers", tables.identifiers, settled, transaction) { row in
+        try compare(.identifiers, settled) { row in
             guard row.value.count >= 12, RecordHeader.hasRightChecksum(row.value) else { return .wrong }
             let (user, known) = (row.value.bigEndian64(), expected[Array(row.key)])
             guard let new = news(row.key, upTo: view.last) else { return known == user ? .right : .wrong }
@@ -319,22 +282,22 @@ extension LogChecker {
         }
     }
 
-    mutating func checkContacts(_ view: LogView, _ transaction: borrowing ReadTransaction) throws {
-        let expected = facts.contacts
-        try compare("contacts", tables.contacts, expected.count, transaction) { row in
+    mutating func checkContacts() throws {
+        let (expected, view) = (facts.contacts, view)
+        try compare(.contacts, expected.count) { row in
             if expected.contains(Array(row.key)) { return .right }
             return view.withTail { $0.contacts.position(row.key) } != nil ? .early : .wrong
         }
     }
 
-    mutating func checkUsers(_ transaction: borrowing ReadTransaction) throws {
+    mutating func checkUsers() throws {
         let expected = facts.users
-        try compare("users", tables.users, expected.count, transaction) { row in
+        try compare(.users, expected.count) { row in
             guard let number = row.key.number, let user = UserRow(row.value) else { return .wrong }
             return expected[number] == user ? .right : .wrong
         }
-        let checkpoint = try IndexCheckpoint.read(tables, transaction, last: .max)
-        if checkpoint == nil, try transaction.get(tables.checkpoints, IndexCheckpoint.key) != nil {
+        let checkpoint = try IndexCheckpoint.read(tables, view, last: .max)
+        if checkpoint == nil, try view.get(tables.checkpoints, IndexCheckpoint.key) != nil {
             report.add("checkpoints index", "it is damaged, or of another revision")
         }
         if let checkpoint, checkpoint.users != facts.userCount {
@@ -342,18 +305,18 @@ extension LogChecker {
         }
     }
 
-    mutating func checkDevices(_ transaction: borrowing ReadTransaction) throws {
+    mutating func checkDevices() throws {
         let expected = facts.devices
-        try compare("devices", tables.devices, expected.count, transaction) { row in
+        try compare(.devices, expected.count) { row in
             guard let status = DeviceRow.status(row.value) else { return .wrong }
             return expected[Name(String(decoding: row.key, as: UTF8.self))]?.status == status ? .right : .wrong
         }
     }
 
-    mutating func checkPending(_ transaction: borrowing ReadTransaction) throws {
+    mutating func checkPending() throws {
         let expected = facts.devices
         let count = expected.values.reduce(0) { $0 + $1.items.count }
-        try compare("pending", tables.pending, count, transaction) { row in
+        try compare(.pending, count) { row in
             guard let length = row.key.first.map(Int.init), row.key.count == length + 21 else { return .wrong }
             let device = Name(String(decoding: row.key.slice(1..<(1 + length)), as: UTF8.self))
             guard let item = PendingRow.item(row, prefixBytes: 1 + length) else { return .wrong }
@@ -361,9 +324,9 @@ extension LogChecker {
         }
     }
 
-    mutating func checkKeys(_ view: LogView, _ transaction: borrowing ReadTransaction) throws {
-        let expected = facts.keys
-        try compare("keys", tables.keys, expected.count, transaction) { row in
+    mutating func checkKeys() throws {
+        let (expected, view) = (facts.keys, view)
+        try compare(.keys, expected.count) { row in
             guard row.value.count == 8 else { return .wrong }
             let (key, position) = (Array(row.key), row.value.bigEndian64())
             if let first = expected[key] { return first == position ? .right : .wrong }
@@ -380,120 +343,88 @@ extension LogChecker {
     }
 
     /// No row of `table` may be wrong, and `count` must be right.
-    private mutating func compare(
-        _ name: String, _ table: WritableTable, _ count: Int, _ transaction: borrowing ReadTransaction,
-        _ state: (Cursor.Row) -> RowState
-    ) throws {
+    private mutating func compare(_ table: Table.Name, _ count: Int, _ state: (Cursor.Row) -> RowState) throws {
         var wrong = 0
         var rows = 0
-        try transaction.withCursor(table) { cursor in
-            var row = try cursor.first()
-            while let found = row {
-                switch state(found) {
-                case .right: rows += 1
-                case .wrong: (rows, wrong) = (rows + 1, wrong + 1)
-                case .early: break
-                }
-                row = try cursor.next()
-            }
+        try view.forEachRow(of: tables[table]) { row in
+            let state = state(row)
+            if state != .early { rows += 1 }
+            if state == .wrong { wrong += 1 }
         }
-        if wrong > 0 { report.add(name, "\(wrong) rows do not hold what the log says") }
-        if rows != count { report.add(name, "\(rows) rows stand where the log says \(count)") }
+        if wrong > 0 { report.add(table.rawValue, "\(wrong) rows do not hold what the log says") }
+        if rows != count { report.add(table.rawValue, "\(rows) rows stand where the log says \(count)") }
     }
 }
 
 /// What projections have kept, against fresh folds: snapshots of users, and states over the whole store.
 extension LogChecker {
-    /// Rows of table `snapshots` that are of no projection of the log: a key that is none of a snapshot hides those
-    /// after it, and of other projections' snapshots the checksum is all that can be compared.
-    mutating func checkOtherSnapshots(_ transaction: borrowing ReadTransaction) throws {
-        let known = log.store.projections.filter { $0.scope == .user }.map { KeyCoding.snapshotPrefix($0.name) }
-        var problems: [(String, String)] = []
-        try transaction.withCursor(tables.snapshots) { cursor in
-            var row = try cursor.first()
-            while let found = row {
-                if let key = SnapshotKey(found.key) {
-                    if !known.contains(key.prefix), !RecordHeader.hasRightChecksum(found.value) {
-                        problems.append((key.place, "the checksum is wrong"))
-                    }
-                } else {
-                    problems.append(("snapshots \(Hexadecimal.text(found.key))", "the key is none of a snapshot"))
-                }
-                row = try cursor.next()
+    /// Of rows that are of no projection of the log the checksum is all that can be compared. A key that is none of a
+    /// snapshot hides those after it.
+    mutating func checkSnapshots(_ progress: (LogProgress) -> Void) throws {
+        let projections = log.store.projections.filter { $0.scope == .user }
+        let known = projections.map { KeyCoding.snapshotPrefix($0.name) }
+        try view.forEachRow(of: tables.snapshots.table) { row in
+            guard let key = SnapshotKey(row.key) else {
+                return report.add("snapshots \(Hexadecimal.text(row.key))", "the key is none of a snapshot")
+            }
+            if !known.contains(key.prefix), !RecordHeader.hasRightChecksum(row.value) {
+                report.add(key.place, "the checksum is wrong")
             }
         }
-        for problem in problems { report.add(problem.0, problem.1) }
+        for projection in projections { try checkSnapshots(projection, progress) }
     }
 
-    mutating func checkSnapshots<P: Projection>(
-        _: P.Type, _ view: LogView, _ transaction: borrowing ReadTransaction, _ progress: (LogProgress) -> Void
-    ) throws {
-        let log = log
-        let prefix = KeyCoding.snapshotPrefix(P.name)
-        var problems: [String] = []
+    private mutating func checkSnapshots<P: Projection>(_: P.Type, _ progress: (LogProgress) -> Void) throws {
+        let total = try UInt64(view.count(tables.snapshots.table))
         var count = 0
-        let total = try UInt64(transaction.count(tables.snapshots.table))
-        try transaction.withCursor(tables.snapshots) { cursor in
-            var row = try cursor.seek(prefix)
-            var current: (user: UInt64, version: UInt64, state: P.State)?
-            while let found = row, found.key.starts(with: prefix) {
-                row = try cursor.next()
-                guard let key = SnapshotKey(found.key) else { continue }
-                if !RecordHeader.hasRightChecksum(found.value) {
-                    problems.append(key.place)
-                } else if let stored = SnapshotRow.state(found.value, revision: P.revision) {
-                    count += 1
-                    let earlier = current?.user == key.user ? current : nil
-                    var fresh = earlier?.state ?? P.initial
-                    do {
-                        let positions = try view.positions(
-                            of: key.user, from: (earlier?.version ?? 0) + 1, to: key.version, transaction)
-                        try log.states.fold(P.self, positions, into: &fresh, view, transaction)
-                        if !P.encode(fresh).elementsEqual(stored) { problems.append(key.place) }
-                        current = (key.user, key.version, fresh)
-                    } catch is StorageError {
-                        problems.append(key.place)
-                        current = nil
-                    }
-                }
+        var current: (user: UInt64, version: UInt64, state: P.State)?
+        try view.forEachRow(of: tables.snapshots.table, withPrefix: KeyCoding.snapshotPrefix(P.name)) { row in
+            guard let key = SnapshotKey(row.key) else { return }
+            let stored = SnapshotRow.state(row.value, revision: P.revision)
+            if stored == nil, RecordHeader.hasRightChecksum(row.value) { return }
+            var isRight = false
+            if let stored {
+                count += 1
+                let earlier = current?.user == key.user ? current : nil
+                var fresh = earlier?.state ?? P.initial
+                current = nil
+                do {
+                    let from = (earlier?.version ?? 0) + 1
+                    let positions = try view.positions(of: key.user, from: from, to: key.version)
+                    try log.states.fold(P.self, positions, into: &fresh, view)
+                    isRight = P.encode(fresh).elementsEqual(stored)
+                    current = (key.user, key.version, fresh)
+                } catch is StorageError {}
                 if count % 4096 == 0 {
                     progress(LogProgress(stage: "snapshots", done: UInt64(count), total: total, unit: "rows"))
                 }
             }
+            if !isRight { report.add(key.place, "it is not what a fresh fold gives") }
         }
         report.snapshots += count
-        for place in problems { report.add(place, "it is not what a fresh fold gives") }
     }
 
-    /// States of projections that the log was opened without: the checksum is all that can be compared.
-    mutating func checkOtherStates(_ transaction: borrowing ReadTransaction) throws {
-        let states = log.store.projections.filter { $0.scope == .store }.map { Array($0.name.utf8) }
-        let known = Set(states + [IndexCheckpoint.key, FlushProgress.key])
-        var damaged: [String] = []
-        try transaction.withCursor(tables.checkpoints) { cursor in
-            var row = try cursor.first()
-            while let found = row {
-                if !known.contains(Array(found.key)), !RecordHeader.hasRightChecksum(found.value) {
-                    damaged.append(String(decoding: found.key, as: UTF8.self))
-                }
-                row = try cursor.next()
-            }
+    /// Of states of projections that the log was opened without the checksum is all that can be compared.
+    mutating func checkStates(_ progress: (LogProgress) -> Void) throws {
+        let projections = log.store.projections.filter { $0.scope == .store }
+        let known = Set(projections.map { Array($0.name.utf8) } + [IndexCheckpoint.key, FlushProgress.key])
+        try view.forEachRow(of: tables.checkpoints.table) { row in
+            if known.contains(Array(row.key)) || RecordHeader.hasRightChecksum(row.value) { return }
+            report.add("checkpoints \(String(decoding: row.key, as: UTF8.self))", "it is damaged")
         }
-        for name in damaged { report.add("checkpoints \(name)", "it is damaged") }
+        for projection in projections { try checkState(projection, progress) }
     }
 
     /// A stored state over the whole store against a fresh fold up to its position.
-    mutating func checkStoreState<P: Projection>(
-        _: P.Type, _ transaction: borrowing ReadTransaction, _ progress: (LogProgress) -> Void
-    ) throws {
-        guard let row = try transaction.get(tables.checkpoints, Array(P.name.utf8)) else { return }
+    private mutating func checkState<P: Projection>(_: P.Type, _ progress: (LogProgress) -> Void) throws {
+        guard let row = try view.get(tables.checkpoints, Array(P.name.utf8)) else { return }
         let place = "checkpoints \(P.name)"
         guard RecordHeader.hasRightChecksum(row) else { return report.add(place, "it is damaged") }
         guard let stored = StoreStateRow.read(row, revision: P.revision) else { return }
         let (names, end) = (log.names, stored.position)
         var fresh = P.initial
         do {
-            try OpenStore.scan(tables, from: 1, to: end, transaction) { position, header in
+            try view.scan(from: 1, to: end) { position, header in
                 P.apply(EventView(header: header, position: Position(rawValue: position), names: names), to: &fresh)
                 if position % 1_024 == 0 { progress(LogProgress(stage: "checkpoints", done: position, total: end)) }
                 return true

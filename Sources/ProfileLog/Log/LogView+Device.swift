@@ -7,9 +7,9 @@ extension LogView {
     }
 
     /// The device without what waits on it.
-    func device(_ device: Name, _ transaction: borrowing some Reading & ~Copyable) throws -> DeviceStatus {
+    func device(_ device: Name) throws -> DeviceStatus {
         try refuseDamage()
-        var status = try storedStatus(device, transaction) ?? DeviceStatus()
+        var status = try storedStatus(device) ?? DeviceStatus()
         let reached = reach(of: device)
         withTail { tail in
             for (change, position) in tail.devices[device] ?? [] where position > reached && position <= last {
@@ -20,15 +20,13 @@ extension LogView {
     }
 
     /// What table `devices` has of the device; nil if it has no row of it.
-    private func storedStatus(
-        _ device: Name, _ transaction: borrowing some Reading & ~Copyable
-    ) throws -> DeviceStatus? {
+    private func storedStatus(_ device: Name) throws -> DeviceStatus? {
         if checkpoint == 0 || device.text.isEmpty { return nil }
         let key = Array(device.text.utf8)
-        guard let row = try transaction.get(tables.devices, key) else {
+        guard let row = try get(tables.devices, key) else {
             // The device would get a second user.
             try key.withUnsafeBytes { key in
-                try refuseBrokenPage(.devices, around: key, transaction) { DeviceRow.status($0.value) != nil }
+                try refuseBrokenPage(.devices, around: key) { DeviceRow.status($0.value) != nil }
             }
             return nil
         }
@@ -37,10 +35,10 @@ extension LogView {
     }
 
     /// What a device knows of its user.
-    func person(_ user: UInt64, _ transaction: borrowing some Reading & ~Copyable) throws -> Device.Current {
-        let row = try identities(of: user, transaction)
+    func person(_ user: UInt64) throws -> Device.Current {
+        let row = try identities(of: user)
         return Device.Current(
-            user: user, version: try version(of: user, transaction), identities: row.identities,
+            user: user, version: try version(of: user), identities: row.identities,
             isAnonymous: row.isAnonymous)
     }
 
@@ -48,17 +46,14 @@ extension LogView {
     ///
     /// Throws an `AppendError` if that is impossible: a `braze_id` makes no user, the ID of another device neither, and
     /// an identified device cannot be anonymous again (spec/device 4, no way back).
-    func arrival(
-        _ id: UserID, after current: Device.Current?, _ braze: BrazeIDs,
-        _ transaction: borrowing some Reading & ~Copyable
-    ) throws -> Device.Person {
-        guard let user = try user(id, braze: braze, transaction) else {
+    func arrival(_ id: UserID, after current: Device.Current?, _ braze: BrazeIDs) throws -> Device.Person {
+        guard let user = try user(id, braze: braze) else {
             switch id {
             case .brazeID, .device: throw AppendError.unknownUser(id)
             case .externalID, .alias, .email, .phone: return .new(id)
             }
         }
-        if let current, !current.isAnonymous, user != current.user, try person(user, transaction).isAnonymous {
+        if let current, !current.isAnonymous, user != current.user, try person(user).isAnonymous {
             throw AppendError.invalid(
                 place: "The user", reason: "is anonymous, and an identified device cannot be that again; wipe it first")
         }
@@ -66,8 +61,8 @@ extension LogView {
     }
 
     /// What has not taken effect on the device, by position.
-    func items(_ device: Name, _ transaction: borrowing some Reading & ~Copyable) throws -> [UInt64: PendingItem] {
-        try items(device, stored: storedItems(device, transaction))
+    func items(_ device: Name) throws -> [UInt64: PendingItem] {
+        try items(device, stored: storedItems(device))
     }
 
     /// As `items(_:_:)`, for who has read already what table `pending` has for the device.
@@ -84,36 +79,28 @@ extension LogView {
     }
 
     /// The device with all that it holds.
-    package func deviceState(_ device: Name, _ transaction: borrowing some Reading & ~Copyable) throws -> DeviceState {
-        DeviceState(status: try self.device(device, transaction), items: try items(device, transaction))
+    package func deviceState(_ device: Name) throws -> DeviceState {
+        DeviceState(status: try self.device(device), items: try items(device))
     }
 
     /// What table `pending` has for the device.
-    func storedItems(
-        _ device: Name, _ transaction: borrowing some Reading & ~Copyable
-    ) throws -> [UInt64: PendingItem] {
+    func storedItems(_ device: Name) throws -> [UInt64: PendingItem] {
         var items: [UInt64: PendingItem] = [:]
         if checkpoint == 0 { return items }
         let prefix = KeyCoding.devicePrefix(device)
-        try transaction.withCursor(tables.pending) { cursor in
-            var row = try cursor.seek(prefix)
-            while let found = row, found.key.starts(with: prefix) {
-                guard found.key.count == prefix.count + 20,
-                    let item = PendingRow.item(found, prefixBytes: prefix.count)
-                else {
-                    throw StorageError.damaged(place: "a row of table pending")
-                }
-                items[item.position] = item
-                row = try cursor.next()
+        try forEachRow(of: tables.pending.table, withPrefix: prefix) { row in
+            guard row.key.count == prefix.count + 20, let item = PendingRow.item(row, prefixBytes: prefix.count) else {
+                throw StorageError.damaged(place: "a row of table pending")
             }
+            items[item.position] = item
         }
         return items
     }
 
     /// How many items the device holds. For the writer: the tail keeps the count once it was asked for.
-    func load(_ device: Name, _ transaction: borrowing some Reading & ~Copyable) throws -> DeviceLoad {
+    func load(_ device: Name) throws -> DeviceLoad {
         if let known = withTail({ $0.loads[device] }) { return known }
-        let items = try items(device, transaction).values
+        let items = try items(device).values
         let queued = items.count { $0.queued != nil }
         let load = DeviceLoad(waiting: items.count - queued, queued: queued)
         tail.withWriting { $0.loads[device] = load }
@@ -121,17 +108,11 @@ extension LogView {
     }
 
     /// Every device that ever had an event, ascending by bytes.
-    package func devices(_ transaction: borrowing some Reading & ~Copyable) throws -> [Name] {
+    package func devices() throws -> [Name] {
         try refuseDamage()
         var devices: Set<Name> = []
         if checkpoint > 0 {
-            try transaction.withCursor(tables.devices) { cursor in
-                var row = try cursor.first()
-                while let found = row {
-                    devices.insert(Name(String(decoding: found.key, as: UTF8.self)))
-                    row = try cursor.next()
-                }
-            }
+            try forEachRow(of: tables.devices.table) { devices.insert(Name(String(decoding: $0.key, as: UTF8.self))) }
         }
         withTail { tail in
             for (device, changes) in tail.devices where changes.contains(where: { $0.position <= last }) {

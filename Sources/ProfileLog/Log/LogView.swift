@@ -1,6 +1,10 @@
 /// One consistent view of log and index: the tables as a transaction sees them, and the tail for what they have not
 /// reached.
-package struct LogView: Sendable {
+///
+/// It reads in the transaction of the closure that lends it, and must not be kept beyond that.
+package struct LogView: Reading {
+    /// The transaction.
+    package let handle: OpaquePointer
     let tail: Guarded<Tail>
     package let tables: Tables
     let nameTable: NameTable
@@ -19,6 +23,18 @@ package struct LogView: Sendable {
         isWriter ? tail.withoutLock { body($0) } : tail.withReading { body($0) }
     }
 
+    // MARK: - Records
+
+    /// The header of the record at `position`.
+    package func header(at position: UInt64) throws -> RecordHeader {
+        try RecordHeader(get(tables.log, position), at: position)
+    }
+
+    /// Calls `body` with the records from `from` to `to` in order, for as long as it answers true.
+    package func scan(from: UInt64, to: UInt64, _ body: (UInt64, RecordHeader) throws -> Bool) throws {
+        try OpenStore.scan(tables, from: from, to: to, self, body)
+    }
+
     // MARK: - Damage
 
     /// Throws if a record of the tail is damaged: whatever is looked for in vain, or could have changed, may be in it.
@@ -33,16 +49,16 @@ package struct LogView: Sendable {
 
     /// Throws if a broken page may be why `key` is not in `table`: around its place are `rows` of the table, in order.
     func refuseBrokenPage(
-        _ table: Table.Name, around key: UnsafeRawBufferPointer, _ transaction: borrowing some Reading & ~Copyable,
+        _ table: Table.Name, around key: UnsafeRawBufferPointer,
         rows isRow: (Cursor.Row) -> Bool
     ) throws {
         let table = (handle: tables[table], name: table.rawValue)
-        let isSound = try transaction.withCursor(table.handle) { cursor in
+        let isSound = try withCursor(table.handle) { cursor in
             let next = try cursor.seek(key)
             if let next, !isRow(next) || next.key.order(to: key) < 0 { return false }
             let previous = next == nil ? try cursor.last() : try cursor.previous()
             if let previous { return isRow(previous) && previous.key.order(to: key) < 0 }
-            return next != nil ? true : try transaction.count(table.handle) == 0
+            return next != nil ? true : try count(table.handle) == 0
         }
         guard isSound else { throw StorageError.damaged(place: "a row of table \(table.name)") }
     }
@@ -50,9 +66,9 @@ package struct LogView: Sendable {
     // MARK: - Users and versions
 
     /// How many events `user` has.
-    func version(of user: UInt64, _ transaction: borrowing some Reading & ~Copyable) throws -> UInt64 {
+    func version(of user: UInt64) throws -> UInt64 {
         try refuseDamageOfAnybody()
-        var streams = try Cursor(transaction.handle, tables.streams)
+        var streams = try Cursor(handle, tables.streams)
         return try version(of: user, &streams)
     }
 
@@ -88,34 +104,31 @@ package struct LogView: Sendable {
     }
 
     /// The user with this ID, or nil. `braze:` and `device:` IDs are resolved too.
-    func user(_ id: UserID, braze: BrazeIDs, _ transaction: borrowing some Reading & ~Copyable) throws -> UInt64? {
+    func user(_ id: UserID, braze: BrazeIDs) throws -> UInt64? {
         switch id {
         case .brazeID(let text):
-            guard let user = braze.user(text), user > 0, user <= (try userCount(transaction)) else { return nil }
-            let survivor = try survivor(of: user, transaction)
-            return try identities(of: survivor, transaction).isErased ? nil : survivor
+            guard let user = braze.user(text), user > 0, user <= (try userCount()) else { return nil }
+            let canonical = try canonicalUser(of: user)
+            return try identities(of: canonical).isErased ? nil : canonical
         case .device(let device):
-            return try self.device(Name(device), transaction).user.map { try survivor(of: $0, transaction) }
+            return try self.device(Name(device)).user.map { try canonicalUser(of: $0) }
         default:
             guard let key = KeyCoding.identifier(id) else { return nil }
-            return try key.withUnsafeBytes { try user(identifier: $0, id, transaction) }
+            return try key.withUnsafeBytes { try user(identifier: $0, id) }
         }
     }
 
     /// As `user(_:braze:_:)`, for a key of table `identifiers`; `id` is compared if the key is a hash.
-    func user(
-        identifier key: UnsafeRawBufferPointer, _ id: @autoclosure () -> UserID,
-        _ transaction: borrowing some Reading & ~Copyable
-    ) throws -> UInt64? {
+    func user(identifier key: UnsafeRawBufferPointer, _ id: @autoclosure () -> UserID) throws -> UInt64? {
         if let user = withTail({ $0.owner(key, visibleTo: last) }) { return user == 0 ? nil : user }
         if checkpoint == 0 {
             try refuseDamage()
             return nil
         }
-        guard let row = try transaction.get(tables.identifiers, key) else {
+        guard let row = try get(tables.identifiers, key) else {
             try refuseDamage()
             // A second user would get the ID.
-            try refuseBrokenPage(.identifiers, around: key, transaction) { isIdentifier($0.value) }
+            try refuseBrokenPage(.identifiers, around: key) { isIdentifier($0.value) }
             return nil
         }
         guard isIdentifier(row) else { throw StorageError.damaged(place: "a row of table identifiers") }
@@ -133,21 +146,21 @@ package struct LogView: Sendable {
     }
 
     /// How many users there are.
-    func userCount(_ transaction: borrowing some Reading & ~Copyable) throws -> UInt64 {
+    func userCount() throws -> UInt64 {
         if checkpoint == 0 { return tailUserCount }
-        return try IndexCheckpoint.read(tables, transaction, last: .max)?.users.max(tailUserCount) ?? tailUserCount
+        return try IndexCheckpoint.read(tables, self, last: .max)?.users.max(tailUserCount) ?? tailUserCount
     }
 
     private var tailUserCount: UInt64 { withTail { $0.userCount(visibleTo: last) } }
 
     /// A user's IDs in the order in which they were given, whether they have an ID of their own, and the position of
     /// the user's creation.
-    func identities(of user: UInt64, _ transaction: borrowing some Reading & ~Copyable) throws -> UserRow {
-        var (row, takenIn) = try ownRow(of: user, transaction)
+    func identities(of user: UInt64) throws -> UserRow {
+        var (row, takenIn) = try ownRow(of: user)
         var seen: Set<UInt64> = []
         while !row.isSomebody, let source = takenIn.popLast() {
             guard seen.insert(source).inserted else { continue }
-            let (other, others) = try ownRow(of: source, transaction)
+            let (other, others) = try ownRow(of: source)
             row.isSomebody = other.isSomebody
             takenIn += others
         }
@@ -158,14 +171,8 @@ package struct LogView: Sendable {
     ///
     /// Of the row of one who was taken in only `isSomebody` is of use: while a flush is written it may tell some of the
     /// tail's news already, and has them applied once more.
-    private func ownRow(
-        of user: UInt64, _ transaction: borrowing some Reading & ~Copyable
-    ) throws -> (row: UserRow, takenIn: [UInt64]) {
-        var row = UserRow()
-        if let stored = try storedRow(of: user, transaction) {
-            guard let read = UserRow(stored) else { throw UserRow.damage }
-            row = read
-        }
+    private func ownRow(of user: UInt64) throws -> (row: UserRow, takenIn: [UInt64]) {
+        var row = try storedRow(of: user) ?? UserRow()
         let reached = reach(of: user)
         var takenIn: [UInt64] = []
         withTail { tail in
@@ -180,11 +187,12 @@ package struct LogView: Sendable {
 
     /// The user's row of table `users`; nil if they came after the checkpoint. Throws if a broken page hides it: they
     /// would be another user else, without IDs and not merged.
-    private func storedRow(
-        of user: UInt64, _ transaction: borrowing some Reading & ~Copyable
-    ) throws -> UnsafeRawBufferPointer? {
+    private func storedRow(of user: UInt64) throws -> UserRow? {
         if checkpoint == 0 { return nil }
-        if let row = try transaction.get(tables.users, user) { return row }
+        if let stored = try get(tables.users, user) {
+            guard let row = UserRow(stored) else { throw UserRow.damage }
+            return row
+        }
         if user > 0, user <= withTail({ $0.userCount(visibleTo: checkpoint) }) { throw UserRow.damage }
         return nil
     }
@@ -197,36 +205,32 @@ package struct LogView: Sendable {
 
     /// The user that this one was merged into, through all merges; the user itself if there was none. The way ends at
     /// one that `known` answers for.
-    package func survivor(
-        of user: UInt64, _ transaction: borrowing some Reading & ~Copyable, known: [UInt64: UInt64] = [:]
-    ) throws -> UInt64 {
-        var survivor = user
+    package func canonicalUser(of user: UInt64, known: [UInt64: UInt64] = [:]) throws -> UInt64 {
+        var canonical = user
         // Who is merged has no more events, so a chain is as long as there are users at most.
-        for _ in 0...(try userCount(transaction)) {
-            if let known = known[survivor] { return known }
-            guard let target = try mergedInto(survivor, transaction) else { return survivor }
-            survivor = target
+        for _ in 0...(try userCount()) {
+            if let known = known[canonical] { return known }
+            guard let target = try mergedInto(canonical) else { return canonical }
+            canonical = target
         }
         throw StorageError.damaged(place: "the merges of user \(user) have no end")
     }
 
-    func mergedInto(_ user: UInt64, _ transaction: borrowing some Reading & ~Copyable) throws -> UInt64? {
+    func mergedInto(_ user: UInt64) throws -> UInt64? {
         if let merge = withTail({ $0.merges[user] }), merge.position <= last { return merge.target }
-        return try storedRow(of: user, transaction).flatMap(UserRow.mergedInto)
+        return try storedRow(of: user)?.mergedInto
     }
 
     // MARK: - Streams
 
     /// The user's positions for versions `from` … `to`, ascending. Throws if one of them is not there: a broken page
     /// may hide it.
-    package func positions(
-        of user: UInt64, from: UInt64, to: UInt64, _ transaction: borrowing some Reading & ~Copyable
-    ) throws -> [UInt64] {
+    package func positions(of user: UInt64, from: UInt64, to: UInt64) throws -> [UInt64] {
         let from = Swift.max(from, 1)
         guard from <= to else { return [] }
         var positions: [UInt64] = []
         if checkpoint > 0 {
-            try transaction.withCursor(tables.streams) { cursor in
+            try withCursor(tables.streams) { cursor in
                 var version = StreamRow.firstVersion(holding: from)
                 var row = try cursor.seek(KeyCoding.stream(user: user, version: version))
                 while version <= to, let found = row, found.key.count == 16, found.key.bigEndian64() == user {
@@ -254,15 +258,28 @@ package struct LogView: Sendable {
 
     // MARK: - Keys
 
+    /// The field of the append under the idempotency key with this hash, and its positions, which end before `end`; nil
+    /// if there is none.
+    func append(
+        keyHash: [UInt8], before end: UInt64, _ header: (UInt64) throws -> RecordHeader
+    ) throws -> (field: AppendField, positions: Range<UInt64>)? {
+        guard let position = try append(keyHash: keyHash) else { return nil }
+        let field = AppendField.first(in: try header(position).body)
+        guard let field, position < end, field.count <= end - position else {
+            throw StorageError.damaged(place: "the record at position \(position)")
+        }
+        return (field, position..<position + field.count)
+    }
+
     /// The first position of the append under the idempotency key with this hash, or nil.
-    func append(keyHash: [UInt8], _ transaction: borrowing some Reading & ~Copyable) throws -> UInt64? {
+    func append(keyHash: [UInt8]) throws -> UInt64? {
         let recent = withTail { tail in keyHash.withUnsafeBytes { tail.keys.position($0) } }
         if let recent, recent <= last { return recent }
         if checkpoint == 0 { return nil }
-        guard let row = try transaction.get(tables.keys, keyHash) else {
+        guard let row = try get(tables.keys, keyHash) else {
             // A retry would store everything a second time.
             try keyHash.withUnsafeBytes { key in
-                try refuseBrokenPage(.keys, around: key, transaction) {
+                try refuseBrokenPage(.keys, around: key) {
                     $0.key.count == key.count && $0.value.count == 8
                 }
             }

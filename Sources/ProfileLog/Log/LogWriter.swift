@@ -7,7 +7,7 @@ internal import Synchronization
 /// callers came last time, those who are about to come are let go first.
 public final class LogWriter: Sendable {
     /// The log that it writes.
-    public let log: EventLog
+    package let log: EventLog
     private let queue: WriterQueue
 
     /// Starts the writer's thread. At most `capacity` appends of together `capacityBytes` wait, besides those of the
@@ -35,7 +35,7 @@ public final class LogWriter: Sendable {
     ///
     /// With `evenIfFull` it is never refused as `overloaded`: for what goes on with something of which a part is
     /// stored. How many such wait is for the callers to bound.
-    public func perform<Value: Sendable>(
+    package func perform<Value: Sendable>(
         evenIfFull: Bool = false, _ work: @escaping @Sendable (EventLog) throws -> Value
     ) async throws -> Value {
         let log = log

@@ -99,14 +99,12 @@ package final class OpenStore: Sendable {
     /// Runs `body` on one consistent view of everything that was committed before the call, by whatever process.
     ///
     /// Refuses if a name is damaged, unless `whateverIsDamaged`.
-    func withView<Result>(
-        whateverIsDamaged: Bool = false, _ body: (LogView, borrowing ReadTransaction) throws -> Result
-    ) throws -> Result {
+    func withView<Result>(whateverIsDamaged: Bool = false, _ body: (LogView) throws -> Result) throws -> Result {
         while true {
             let result: Result? = try environment.withReadTransaction { transaction in
                 guard let view = try catchUp(transaction) else { return nil }
                 if !whateverIsDamaged, let damage = names.damage { throw damage }
-                return try body(view, transaction)
+                return try body(view)
             }
             if let result { return result }
             try bringBackTail()
@@ -116,8 +114,7 @@ package final class OpenStore: Sendable {
     /// Builds the tail again if the caches went back to before it: another process dropped them.
     private func bringBackTail() throws {
         func isAhead(_ transaction: borrowing ReadTransaction) throws -> Bool {
-            let last = try Self.last(transaction, environment.tables)
-            let checkpoint = try IndexCheckpoint.position(environment.tables, transaction, last: last)
+            let checkpoint = try IndexCheckpoint.position(environment.tables, transaction)
             return tail.withReading { $0.base > checkpoint }
         }
         guard try environment.withReadTransaction({ try isAhead($0) }) else { return }
@@ -173,8 +170,8 @@ package final class OpenStore: Sendable {
             switch state {
             case .ready:
                 return LogView(
-                    tail: tail, tables: environment.tables, nameTable: names, checkpoint: checkpoint, last: last,
-                    flush: index?.flush)
+                    handle: transaction.handle, tail: tail, tables: environment.tables, nameTable: names,
+                    checkpoint: checkpoint, last: last, flush: index?.flush)
             case .ahead: return nil
             case .overgrown: try rebuildTail(transaction)
             // For the moment between a commit and the word that it succeeded, which needs the tail's lock.
@@ -223,12 +220,6 @@ package final class OpenStore: Sendable {
         }
     }
 
-    package static func header(
-        at position: UInt64, _ transaction: borrowing some Reading & ~Copyable, _ tables: Tables
-    ) throws -> RecordHeader {
-        try RecordHeader(transaction.get(tables.log, position), at: position)
-    }
-
     /// Loads all names again if some were erased since the last look: their numbers must not be used any more.
     func forgetErasedNames(_ transaction: borrowing some Reading & ~Copyable) throws {
         let erasures = try CommitBatch.nameErasures(environment.tables, transaction)
@@ -236,14 +227,10 @@ package final class OpenStore: Sendable {
         if erasures <= names.erasures { return }
         var map = NameMap()
         map.erasures = erasures
-        try transaction.withCursor(environment.tables.names) { cursor in
-            var row = try cursor.first()
-            while let found = row {
-                guard found.key.count == 4 else { throw StorageError.damaged(place: "a key of table names") }
-                while map.count + 1 < found.key.bigEndian32() { map.noteMissing() }
-                map.add(row: found.value)
-                row = try cursor.next()
-            }
+        try transaction.forEachRow(of: environment.tables.names) { row in
+            guard row.key.count == 4 else { throw StorageError.damaged(place: "a key of table names") }
+            while map.count + 1 < row.key.bigEndian32() { map.noteMissing() }
+            map.add(row: row.value)
         }
         names.replace(with: map)
     }
@@ -252,15 +239,10 @@ package final class OpenStore: Sendable {
     func loadNames(_ transaction: borrowing some Reading & ~Copyable) throws {
         let table = environment.tables.names
         guard try transaction.count(table) > names.count else { return }
-        var key: [UInt8] = []
-        key.appendBigEndian(names.count + 1)
-        try transaction.withCursor(table) { cursor in
-            var row = try cursor.seek(key)
-            while let found = row {
-                guard found.key.count == 4 else { throw StorageError.damaged(place: "a key of table names") }
-                names.add(found.value, number: found.key.bigEndian32())
-                row = try cursor.next()
-            }
+        try transaction.forEachRow(of: table, from: NameRow.key(names.count + 1)) { row in
+            guard row.key.count == 4 else { throw StorageError.damaged(place: "a key of table names") }
+            names.add(row.value, number: row.key.bigEndian32())
+            return true
         }
     }
 
@@ -322,7 +304,8 @@ package final class OpenStore: Sendable {
         if let version = tail.lastVersion(of: header.user) { return header.version - 1 == version }
         if tail.base == 0 { return header.version == 1 }
         let indexed = LogView(
-            tail: self.tail, tables: environment.tables, nameTable: names, checkpoint: tail.base, last: tail.base)
+            handle: transaction.handle, tail: self.tail, tables: environment.tables, nameTable: names,
+            checkpoint: tail.base, last: tail.base)
         var streams = try Cursor(transaction.handle, environment.tables.streams)
         return try indexed.storedVersion(of: header.user, among: tail.usersAtBase, &streams) == header.version - 1
     }

@@ -7,9 +7,9 @@
 package struct Preconditions: Sendable {
     /// Something that a decision read.
     enum Fact: Sendable {
-        /// To whom an ID leads (nil: to nobody), and at which version if that matters.
+        /// The user that an ID resolves to (nil: none), and their version if that matters.
         case user(UserID, UserNumber?, Version?)
-        /// Nobody but these users was ever given the address.
+        /// Only these users were ever given the address.
         case holders(UserID, Set<UInt64>)
         /// No event after the position says anything about this.
         case unchanged(Subject, since: Position)
@@ -39,7 +39,7 @@ package struct Preconditions: Sendable {
         if version != .any { expected.append((user, version)) }
     }
 
-    /// `id` leads to the user `info`, who got no event since; to nobody if it is nil.
+    /// `id` resolves to the user `info`, who got no event since; to no user if it is nil.
     package mutating func require(_ id: UserID, unchanged info: UserInfo?) {
         facts.append(.user(id, info?.number, info?.version))
     }
@@ -47,7 +47,7 @@ package struct Preconditions: Sendable {
     /// `id` leads to `user`, whatever was appended to them.
     package mutating func require(_ id: UserID, leadsTo user: UserNumber) { facts.append(.user(id, user, nil)) }
 
-    /// Nobody was given `address` but those in `holders`.
+    /// Only `holders` were given `address`.
     package mutating func require(_ address: UserID, givenOnlyTo holders: Set<UInt64>) {
         facts.append(.holders(address, holders))
     }
@@ -73,16 +73,14 @@ extension Decider {
     private static let mostEventsToCheck: UInt64 = 4_096
 
     /// Refuses `append` if one of its preconditions does not hold. Costs a few look-ups for each.
-    func check(
-        _ append: borrowing PreparedAppend, _ transaction: borrowing some Reading & ~Copyable
-    ) throws {
+    func check(_ append: borrowing PreparedAppend) throws {
         for fact in append.preconditions.facts {
-            if let changed = try change(of: fact, transaction) { throw AppendError.conflict(over: changed) }
+            if let changed = try change(of: fact) { throw AppendError.conflict(over: changed) }
         }
         for (user, version) in append.preconditions.expected {
             let isReleased = append.releases.contains(user)
-            let number = isReleased ? nil : try view.user(user, braze: braze, transaction)
-            let actual = Version(rawValue: try number.map { try view.version(of: $0, transaction) } ?? 0)
+            let number = isReleased ? nil : try view.user(user, braze: braze)
+            let actual = Version(rawValue: try number.map { try view.version(of: $0) } ?? 0)
             guard version.accepts(actual) else {
                 throw AppendError.versionConflict(user: user, expected: version, actual: actual)
             }
@@ -90,35 +88,31 @@ extension Decider {
     }
 
     /// What has changed, in a few words without a value; nil if the fact holds.
-    private func change(
-        of fact: Preconditions.Fact, _ transaction: borrowing some Reading & ~Copyable
-    ) throws -> String? {
+    private func change(of fact: Preconditions.Fact) throws -> String? {
         switch fact {
         case .user(let id, let number, let version):
-            let user = try view.user(id, braze: braze, transaction)
+            let user = try view.user(id, braze: braze)
             guard user == number?.rawValue else { return "to whom an ID leads" }
             guard let user, let version else { return nil }
-            return try view.version(of: user, transaction) == version.rawValue ? nil : "the profile of a user"
+            return try view.version(of: user) == version.rawValue ? nil : "the profile of a user"
         case .holders(let address, let known):
             guard let prefix = ContactKey.prefix(address) else { return nil }
             // A pair may be listed twice: in the tail and in the table.
             let limit = 2 * known.count
-            let now = try view.users(contact: prefix, beyond: limit, transaction)
+            let now = try view.users(contact: prefix, beyond: limit)
             return now.count <= limit && now.allSatisfy(known.contains) ? nil : "who has an address"
         case .unchanged(let subject, let position):
-            return try isUnchanged(subject, since: position.rawValue, transaction) ? nil : subject.words
+            return try isUnchanged(subject, since: position.rawValue) ? nil : subject.words
         case .unusedKey(let key):
-            return try view.append(keyHash: KeyCoding.hash(Array(key.utf8)), transaction) == nil
+            return try view.append(keyHash: KeyCoding.hash(Array(key.utf8))) == nil
                 ? nil : "the use of an idempotency key"
         }
     }
 
-    private func isUnchanged(
-        _ subject: Preconditions.Subject, since position: UInt64, _ transaction: borrowing some Reading & ~Copyable
-    ) throws -> Bool {
+    private func isUnchanged(_ subject: Preconditions.Subject, since position: UInt64) throws -> Bool {
         guard position < nextPosition, nextPosition - position <= Self.mostEventsToCheck else { return false }
         for position in position + 1..<max(nextPosition, position + 1) {
-            let header = try header(at: position, transaction)
+            let header = try header(at: position)
             if subject.mayChange(by: header, names.map) { return false }
         }
         return true

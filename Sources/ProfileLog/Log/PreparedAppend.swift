@@ -195,9 +195,15 @@ public struct AppendReceipt: Hashable, Sendable {
         self.note = note
     }
 
-    /// The answer to the append that is at `position` with `field`, when it is sent again.
-    init(repeating field: AppendField, at position: UInt64, _ places: [Place]) {
-        self.init(first: Position(rawValue: position), places: places, isRepetition: true, note: field.note)
+    /// The answer to the append at `positions` with `field`, when it is sent again.
+    init(
+        repeating field: AppendField, at positions: Range<UInt64>, _ header: (UInt64) throws -> RecordHeader
+    ) throws {
+        let places = try positions.map { position in
+            let header = try header(position)
+            return Place(user: UserNumber(rawValue: header.user), version: Version(rawValue: header.version))
+        }
+        self.init(first: Position(rawValue: positions.lowerBound), places: places, isRepetition: true, note: field.note)
         isErased = field.isErased
     }
 

@@ -17,14 +17,13 @@ package struct StateStore: Sendable {
     ///
     /// Who has a damaged record gets none: that is for those to meet who read them, and no reason to keep the caches of
     /// all others back.
-    func writeSnapshots(
-        of users: [UInt64], _ view: LogView, _ transaction: borrowing WriteTransaction
-    ) throws {
+    func writeSnapshots(of users: [UInt64], _ view: LogView, _ transaction: borrowing WriteTransaction) throws {
         // The streams are written, up to the view's end.
         let written = LogView(
-            tail: view.tail, tables: view.tables, nameTable: store.names, checkpoint: view.last, last: view.last)
+            handle: view.handle, tail: view.tail, tables: view.tables, nameTable: store.names, checkpoint: view.last,
+            last: view.last)
         for user in users {
-            let version = try view.version(of: user, transaction)
+            let version = try view.version(of: user)
             for projection in store.projections where projection.scope == .user {
                 try writeSnapshot(projection, user, version, written, transaction)
             }
@@ -34,14 +33,14 @@ package struct StateStore: Sendable {
     private func writeSnapshot<P: Projection>(
         _: P.Type, _ user: UInt64, _ version: UInt64, _ view: LogView, _ transaction: borrowing WriteTransaction
     ) throws {
-        let earlier = try snapshot(P.self, user, upTo: version, view.tables, transaction)
+        let earlier = try snapshot(P.self, user, upTo: version, view)
         if earlier?.version == version { return }
         var state = earlier?.state ?? P.initial
         let from = (earlier?.version ?? 0) + 1
         // Damage here is in a cache, which is rebuilt.
-        let positions = try view.positions(of: user, from: from, to: version, transaction)
+        let positions = try view.positions(of: user, from: from, to: version)
         do {
-            try fold(P.self, positions, into: &state, view, transaction)
+            try fold(P.self, positions, into: &state, view)
         } catch StorageError.damaged {
             return
         }
@@ -49,7 +48,7 @@ package struct StateStore: Sendable {
             view.tables.snapshots, KeyCoding.snapshot(P.name, user: user, version: version),
             SnapshotRow.bytes(revision: P.revision, state: P.encode(state)))
         // What lies between the two was passed over: it is of another revision, or damaged.
-        for key in try snapshotKeys(P.name, user, from: from, below: version, view.tables, transaction) {
+        for key in try snapshotKeys(P.name, user, from: from, below: version, view) {
             try transaction.delete(view.tables.snapshots, key)
         }
         if let earlier, earlier.version / Self.keptSnapshotInterval == version / Self.keptSnapshotInterval {
@@ -61,28 +60,26 @@ package struct StateStore: Sendable {
     /// The keys of a user's snapshots from version `from` to below `end`: a handful, as one is kept of every 1024
     /// versions.
     private func snapshotKeys(
-        _ projection: String, _ user: UInt64, from: UInt64, below end: UInt64, _ tables: Tables,
-        _ transaction: borrowing WriteTransaction
+        _ projection: String, _ user: UInt64, from: UInt64, below end: UInt64, _ view: LogView
     ) throws -> [[UInt8]] {
+        let firstKey = KeyCoding.snapshot(projection, user: user, version: from)
         let endKey = KeyCoding.snapshot(projection, user: user, version: end)
         var keys: [[UInt8]] = []
-        try transaction.withCursor(tables.snapshots) { cursor in
-            var row = try cursor.seek(KeyCoding.snapshot(projection, user: user, version: from))
-            while let found = row, Array(found.key).lexicographicallyPrecedes(endKey) {
-                keys.append(Array(found.key))
-                row = try cursor.next()
-            }
+        try view.forEachRow(of: view.tables.snapshots.table, from: firstKey) { row in
+            let key = Array(row.key)
+            guard key.lexicographicallyPrecedes(endKey) else { return false }
+            keys.append(key)
+            return true
         }
         return keys
     }
 
     /// The newest usable snapshot at or before `version`.
     func snapshot<P: Projection>(
-        _: P.Type, _ user: UInt64, upTo version: UInt64, _ tables: Tables,
-        _ transaction: borrowing some Reading & ~Copyable
+        _: P.Type, _ user: UInt64, upTo version: UInt64, _ view: LogView
     ) throws -> (version: UInt64, state: P.State)? {
         let prefix = KeyCoding.snapshotPrefix(P.name, user: user)
-        return try transaction.withCursor(tables.snapshots) { cursor in
+        return try view.withCursor(view.tables.snapshots) { cursor in
             var row = try cursor.last(before: KeyCoding.snapshot(P.name, user: user, version: version + 1))
             while let found = row, found.key.count == prefix.count + 8, found.key.starts(with: prefix) {
                 if let bytes = SnapshotRow.state(found.value, revision: P.revision), let state = P.decode(bytes) {
@@ -98,10 +95,9 @@ package struct StateStore: Sendable {
     ///
     /// A chain of merges may be as long as there are users, so the folds that wait for another user's are not on the
     /// thread's stack. It takes memory for the positions of all of these users, and a state for each link of the chain.
-    @_specialize(kind:partial,where P == ProfileProjection)
+    @_specialize(where P == ProfileProjection)
     package func fold<P: Projection>(
-        _: P.Type, _ positions: [UInt64], into state: inout P.State, _ view: LogView,
-        _ transaction: borrowing some Reading & ~Copyable
+        _: P.Type, _ positions: [UInt64], into state: inout P.State, _ view: LogView
     ) throws {
         var waiting: [(positions: [UInt64], next: Int, state: P.State)] = []
         var positions = positions
@@ -117,9 +113,9 @@ package struct StateStore: Sendable {
                 continue
             }
             let position = positions[next]
-            let header = try RecordHeader(transaction.get(view.tables.log, position), at: position)
+            let header = try view.header(at: position)
             if header.kindNumber == EventKind.usersMerged.rawValue, !isMerged,
-                let merged = try mergedPositions(header, position, view, transaction)
+                let merged = try mergedPositions(header, position, view)
             {
                 waiting.append((positions, next, state))
                 (positions, next, state) = (merged, 0, P.initial)
@@ -134,21 +130,18 @@ package struct StateStore: Sendable {
     /// Merges into `state` the state of the user that the `usersMerged` event at `position` names: their stream, folded
     /// from its start.
     package func merge<P: Projection>(
-        _: P.Type, _ header: RecordHeader, _ position: UInt64, into state: inout P.State, _ view: LogView,
-        _ transaction: borrowing some Reading & ~Copyable
+        _: P.Type, _ header: RecordHeader, _ position: UInt64, into state: inout P.State, _ view: LogView
     ) throws {
-        guard let positions = try mergedPositions(header, position, view, transaction) else { return }
+        guard let positions = try mergedPositions(header, position, view) else { return }
         var merged = P.initial
-        try fold(P.self, positions, into: &merged, view, transaction)
+        try fold(P.self, positions, into: &merged, view)
         P.merge(merged, into: &state)
     }
 
     /// The events that the `usersMerged` event at `position` takes over; nil if it was erased.
-    private func mergedPositions(
-        _ header: RecordHeader, _ position: UInt64, _ view: LogView, _ transaction: borrowing some Reading & ~Copyable
-    ) throws -> [UInt64]? {
+    private func mergedPositions(_ header: RecordHeader, _ position: UInt64, _ view: LogView) throws -> [UInt64]? {
         guard let body = RecordBody(header.body), !body.erased, let source = body.otherUser else { return nil }
-        let positions = try view.positions(of: source, from: 1, to: body.otherVersion, transaction)
+        let positions = try view.positions(of: source, from: 1, to: body.otherVersion)
         // Everything that is merged came before; so merges of merges end.
         guard positions.last ?? 0 < position else {
             throw StorageError.damaged(place: "the merge at position \(position) names events that came later")
@@ -158,21 +151,17 @@ package struct StateStore: Sendable {
 
     /// The state of `user` after `version` of their events: nearest snapshot, and a fold of what follows.
     @_specialize(where P == ProfileProjection)
-    package func state<P: Projection>(
-        _: P.Type, _ user: UInt64, version: UInt64, _ view: LogView, _ transaction: borrowing ReadTransaction
-    ) throws -> P.State {
-        try foldedState(P.self, user, version: version, view, transaction).state
+    package func state<P: Projection>(_: P.Type, _ user: UInt64, version: UInt64, _ view: LogView) throws -> P.State {
+        try foldedState(P.self, user, version: version, view).state
     }
 
     /// As `state`, with how much there was to fold.
-    func foldedState<P: Projection>(
-        _: P.Type, _ user: UInt64, version: UInt64, _ view: LogView, _ transaction: borrowing ReadTransaction
-    ) throws -> UserFold<P> {
-        let earlier = try snapshot(P.self, user, upTo: version, view.tables, transaction)
+    func foldedState<P: Projection>(_: P.Type, _ user: UInt64, version: UInt64, _ view: LogView) throws -> UserFold<P> {
+        let earlier = try snapshot(P.self, user, upTo: version, view)
         var state = earlier?.state ?? P.initial
         let from = (earlier?.version ?? 0) + 1
-        let positions = try view.positions(of: user, from: from, to: version, transaction)
-        try fold(P.self, positions, into: &state, view, transaction)
+        let positions = try view.positions(of: user, from: from, to: version)
+        try fold(P.self, positions, into: &state, view)
         return UserFold(state: state, version: version, indexed: positions.count { $0 <= view.checkpoint })
     }
 
@@ -181,10 +170,10 @@ package struct StateStore: Sendable {
         _: P.Type, of user: UserNumber, asOf version: Version = Version(rawValue: .max)
     ) throws -> P.State {
         try P.check(scope: .user)
-        let (fold, seen) = try store.withView { view, transaction in
-            let now = try view.version(of: user.rawValue, transaction)
+        let (fold, seen) = try store.withView { view in
+            let now = try view.version(of: user.rawValue)
             let version = min(now, version.rawValue)
-            return (try foldedState(P.self, user.rawValue, version: version, view, transaction), view.last)
+            return (try foldedState(P.self, user.rawValue, version: version, view), view.last)
         }
         if store.options.snapshotInterval > 0, fold.indexed > Self.keptSnapshotInterval {
             // A read is right whether or not the next one is cheaper.
@@ -211,7 +200,7 @@ package struct StateStore: Sendable {
     /// As `EventLog.state(overStore:)`.
     func state<P: Projection>(overStore _: P.Type) throws -> (state: P.State, position: Position) {
         try P.check(scope: .store)
-        let fold = try store.withView { view, transaction in try storeState(P.self, view, transaction) }
+        let fold = try store.withView { view in try storeState(P.self, view) }
         // A read is right whether or not the next one is cheaper.
         if fold.count > mostFoldedAtOnce { _ = try? keep(P.self, fold.state, at: fold.position, seen: fold.seen) }
         return (fold.state, Position(rawValue: fold.position))
@@ -222,17 +211,17 @@ package struct StateStore: Sendable {
 
     /// How many are folded after one commit, so that the next one hardly waits. Commits that bring more for long are
     /// caught up with after smaller ones, or when the log is closed.
-    var mostFoldedBehindCommit: UInt64 { max(1, UInt64(store.options.indexLag) / 4) }
+    var mostFoldedAfterCommit: UInt64 { max(1, UInt64(store.options.indexLag) / 4) }
 
     /// Brings the stored state of a projection up to the log's end.
     func keepState<P: Projection>(_: P.Type) throws {
-        let fold = try store.withView { view, transaction in try storeState(P.self, view, transaction) }
+        let fold = try store.withView { view in try storeState(P.self, view) }
         if fold.count > 0 { _ = try keep(P.self, fold.state, at: fold.position, seen: fold.seen) }
     }
 
     /// Folds the next events, `limit` at most, into the stored state, and answers whether more are left.
     func keepStateInPart<P: Projection>(_: P.Type, of limit: UInt64) throws -> Bool {
-        let fold = try store.withView { view, transaction in try storeState(P.self, view, transaction, limit: limit) }
+        let fold = try store.withView { view in try storeState(P.self, view, limit: limit) }
         if fold.count == 0 { return false }
         return try keep(P.self, fold.state, at: fold.position, seen: fold.seen) && fold.position < fold.seen
     }
@@ -270,10 +259,8 @@ package struct StateStore: Sendable {
     }
 
     /// The stored state with the position that it has reached; nil if there is none that the view can use.
-    private func storedState<P: Projection>(
-        _: P.Type, _ view: LogView, _ transaction: borrowing some Reading & ~Copyable
-    ) throws -> (position: UInt64, state: P.State)? {
-        guard let row = try transaction.get(view.tables.checkpoints, Array(P.name.utf8)),
+    private func storedState<P: Projection>(_: P.Type, _ view: LogView) throws -> (position: UInt64, state: P.State)? {
+        guard let row = try view.get(view.tables.checkpoints, Array(P.name.utf8)),
             let stored = StoreStateRow.read(row, revision: P.revision), stored.position <= view.last,
             let state = P.decode(stored.state)
         else { return nil }
@@ -281,15 +268,13 @@ package struct StateStore: Sendable {
     }
 
     /// The stored state and what follows it in the view, of which at most `limit` events are folded.
-    private func storeState<P: Projection>(
-        _: P.Type, _ view: LogView, _ transaction: borrowing some Reading & ~Copyable, limit: UInt64 = .max
-    ) throws -> StoreFold<P> {
-        let stored = try storedState(P.self, view, transaction)
+    private func storeState<P: Projection>(_: P.Type, _ view: LogView, limit: UInt64 = .max) throws -> StoreFold<P> {
+        let stored = try storedState(P.self, view)
         let reached = stored?.position ?? 0
         let count = min(limit, view.last - reached)
         var fold = StoreFold<P>(
             state: stored?.state ?? P.initial, position: reached + count, seen: view.last, count: count)
-        try OpenStore.scan(view.tables, from: reached + 1, to: fold.position, transaction) { position, header in
+        try view.scan(from: reached + 1, to: fold.position) { position, header in
             P.apply(
                 EventView(header: header, position: Position(rawValue: position), names: store.names), to: &fold.state)
             return true

@@ -294,7 +294,7 @@ extension Tail {
         var end: Int?
         for index in 0..<candidates(for: stage) {
             guard let row = row(index) else { continue }
-            if let last = progress.last, !stands(row, behind: last, in: stage) { continue }
+            if let last = progress.last, !isRow(row, after: last, in: stage) { continue }
             if let end, !precedes(row, end) { continue }
             rows.append(row)
             if rows.count / 2 >= limit {
@@ -360,7 +360,7 @@ extension Tail {
     }
 
     /// Whether the key of `row` is greater than `key`.
-    func stands(_ row: Int, behind key: [UInt8], in stage: FlushProgress.Stage) -> Bool {
+    private func isRow(_ row: Int, after key: [UInt8], in stage: FlushProgress.Stage) -> Bool {
         withKey(of: row, in: stage) { row in key.withUnsafeBytes { row.order(to: $0) > 0 } }
     }
 

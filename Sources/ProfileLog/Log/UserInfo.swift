@@ -3,7 +3,7 @@ public struct UserInfo: Hashable, Sendable {
     /// The log's own number.
     public var number: UserNumber
     /// How many events they have.
-    package var version: Version
+    public var version: Version
     /// Their IDs in the order in which they were given.
     package var ids: [UserID]
     /// The ID that the store assigned.

@@ -62,7 +62,7 @@ struct PendingEndpoints {
         _ times: inout WaitingTimes
     ) throws -> Waiting {
         func isWanted(_ event: RecordedEvent) throws -> Bool {
-            try user.map { try log.survivor(of: event.user) == $0 } ?? true
+            try user.map { try log.canonicalUser(of: event.user) == $0 } ?? true
                 && storage.map { $0 == event.context.storage } ?? true
         }
         let items = try log.pending(on: device.device).filter { try isWanted($0.event) }

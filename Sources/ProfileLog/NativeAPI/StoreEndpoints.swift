@@ -25,9 +25,9 @@ struct StoreEndpoints {
                 json.member("version", user.version.rawValue)
                 json.member("created", user.created)
                 if user.isErased { json.member("erased", true) }
-                let survivor = try log.survivor(of: user.number)
-                if survivor != user.number {
-                    json.member("merged_into", survivor.rawValue)
+                let canonical = try log.canonicalUser(of: user.number)
+                if canonical != user.number {
+                    json.member("merged_into", canonical.rawValue)
                 }
             }
             json.member("total", total)

@@ -68,7 +68,7 @@ public struct EventView: ~Copyable {
     public var name: Name? { nameNumber == 0 ? nil : names.name(nameNumber) }
 
     /// As `name`, as the number that the store gave it.
-    public var nameNumber: UInt32 {
+    package var nameNumber: UInt32 {
         var reader = WireReader(header.body)
         while let field = reader.field(), field.number <= RecordField.name {
             if field.number == RecordField.name { return UInt32(truncatingIfNeeded: reader.varint()) }

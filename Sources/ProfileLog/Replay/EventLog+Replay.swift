@@ -1,3 +1,5 @@
+internal import Foundation
+
 extension EventLog {
     /// Replays the log into fresh profiles.
     ///
@@ -24,7 +26,7 @@ extension EventLog {
             var report = try replayOnce(P.self, threads: threads, until: until, verify: verify, progress: progress)
             // A user who was erased at the same time was folded by some slices and read by others as they were before:
             // a state that never was.
-            if try !hasErasure(behind: beginning) { return report }
+            if try !hasErasure(after: beginning) { return report }
             if !report.isComplete {
                 report.differences = []
                 return report
@@ -81,7 +83,21 @@ extension EventLog {
         path: String, options: LogOptions = LogOptions(),
         projections: [any Projection.Type] = [ProfileProjection.self], progress: (LogProgress) -> Bool = { _ in true }
     ) throws -> Compaction {
-        try LogCopier.compact(path: path, options: options, projections: projections, progress: progress)
+        let log = try EventLog(
+            path: path, create: false, options: options, projections: projections, creation: nil, alone: true)
+        return try log.environment.replacingFile { replace in
+            if let damage = try log.check().problems.first { throw StorageError.damaged(place: damage.description) }
+            let before = log.environment.usedBytes
+            let folder = path + "/compact"
+            try? FileManager.default.removeItem(atPath: folder)
+            defer { try? FileManager.default.removeItem(atPath: folder) }
+            guard
+                let after = try LogCopier.copying(
+                    into: path, { try LogCopier(source: log).rewritten(in: folder, progress) })
+            else { return Compaction(bytesBefore: before, bytesAfter: before, isComplete: false) }
+            try replace(folder + "/data.mdb")
+            return Compaction(bytesBefore: before, bytesAfter: after, isComplete: true)
+        }
     }
 }
 
@@ -103,7 +119,7 @@ public struct ReplayReport: Hashable, Sendable {
     /// Devices of which that was compared what waits on them; nil if it was not.
     package var devices: Int?
     /// Where live and replayed state differ, one line each, the first hundred.
-    package var differences: [String] = []
+    public var differences: [String] = []
 
     /// Whether nothing differs.
     public var isEqual: Bool { differences.isEmpty }
@@ -148,10 +164,10 @@ private struct LiveProof<P: Projection> {
     /// What tables `devices` and `pending` and the tail say of each device must be what its events say.
     private func compareDevices(_ report: inout ReplayReport) throws {
         // One view of all devices: others may write at the same time.
-        let (live, end) = try log.withView { view, transaction in
+        let (live, end) = try log.withView { view in
             var states: [Name: [UInt8]] = [:]
-            for device in try view.devices(transaction) {
-                states[device] = PendingProjection.encode(try view.deviceState(device, transaction))
+            for device in try view.devices() {
+                states[device] = PendingProjection.encode(try view.deviceState(device))
             }
             return (states, Position(rawValue: view.last))
         }
@@ -172,13 +188,13 @@ private struct LiveProof<P: Projection> {
     private func compareLaunches(of user: UserNumber, to last: Version, _ report: inout ReplayReport) throws {
         var fresh = P.initial
         var version: UInt64 = 0
-        try log.withView { view, transaction in
-            for position in try view.positions(of: user.rawValue, from: 1, to: last.rawValue, transaction) {
-                try log.states.fold(P.self, [position], into: &fresh, view, transaction)
+        try log.withView { view in
+            for position in try view.positions(of: user.rawValue, from: 1, to: last.rawValue) {
+                try log.states.fold(P.self, [position], into: &fresh, view)
                 version += 1
-                let kind = try OpenStore.header(at: position, transaction, view.tables).kind
+                let kind = try view.header(at: position).kind
                 guard kind == .appLaunched || kind == .pendingFlushed else { continue }
-                let live = try log.states.state(P.self, user.rawValue, version: version, view, transaction)
+                let live = try log.states.state(P.self, user.rawValue, version: version, view)
                 report.compared += 1
                 if P.encode(live) != P.encode(fresh) {
                     report.note("user \(user.rawValue) at version \(version), after a launch")

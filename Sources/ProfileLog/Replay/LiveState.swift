@@ -83,11 +83,11 @@ extension EventLog {
     func advance<P: Projection>(
         _: P.Type, _ state: inout P.State, from position: Position, atMost events: UInt64
     ) throws -> Position? {
-        try withView { view, transaction in
+        try withView { view in
             guard position.rawValue <= view.last else { return position }
             var isWhole = true
             let end = min(view.last, position.rawValue + events)
-            try OpenStore.scan(view.tables, from: position.rawValue + 1, to: end, transaction) { place, header in
+            try view.scan(from: position.rawValue + 1, to: end) { place, header in
                 P.apply(EventView(header: header, position: Position(rawValue: place), names: names), to: &state)
                 isWhole = header.kind != .userErased
                 return isWhole

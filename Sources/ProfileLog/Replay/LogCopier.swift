@@ -1,5 +1,3 @@
-internal import Foundation
-
 /// Copies a log into another store, record by record: the copy has the same positions, times, names and rows of `meta`.
 struct LogCopier {
     let source: EventLog
@@ -20,7 +18,7 @@ struct LogCopier {
         let beginning = try source.lastPosition()
         try refuseForeign(target, upTo: end)
         let isComplete = try Self.copying(into: path) { try copy(to: end, into: target, latest: latest, progress) }
-        if try source.hasErasure(behind: beginning) { throw Self.outdatedCopy }
+        if try source.hasErasure(after: beginning) { throw Self.outdatedCopy }
         let elapsed = clock.now - begin
         var report = try target.replay(verify: isComplete)
         report.elapsed = elapsed
@@ -79,7 +77,7 @@ struct LogCopier {
                 place: "The target", reason: "holds another log, or more of this one; name an empty folder")
         }
         if last == 0 { return }
-        if try source.hasErasure(behind: Position(rawValue: last)), try !isBeginning(target, to: last) {
+        if try source.hasErasure(after: Position(rawValue: last)), try !isBeginning(target, to: last) {
             throw Self.outdatedCopy
         }
         let theirs = try target.environment.withReadTransaction {
@@ -100,10 +98,10 @@ struct LogCopier {
         guard count <= source.names.count,
             (0..<count).allSatisfy({ target.names.name($0 + 1) == source.names.name($0 + 1) })
         else { return false }
-        return try source.withView { view, transaction in
-            try target.withView { copy, copied in
-                try transaction.withCursor(view.tables.log) { ours in
-                    try copied.withCursor(copy.tables.log) { theirs in
+        return try source.withView { view in
+            try target.withView { copy in
+                try view.withCursor(view.tables.log) { ours in
+                    try copy.withCursor(copy.tables.log) { theirs in
                         var (row, other) = try (ours.first(), theirs.first())
                         for _ in 0..<last {
                             guard let left = row, let right = other, left.value.hasSameBytes(as: right.value) else {
@@ -120,15 +118,13 @@ struct LogCopier {
 
     /// Copies the records from `from` to `to`, or as many of them as one commit holds. Answers the last position that
     /// it copied.
-    private func copyBatch(
-        from: UInt64, to: UInt64, into target: EventLog, _ latest: Timestamp?
-    ) throws -> UInt64 {
-        let batch = try source.withView { view, transaction -> CommitBatch in
+    private func copyBatch(from: UInt64, to: UInt64, into target: EventLog, _ latest: Timestamp?) throws -> UInt64 {
+        let batch = try source.withView { view -> CommitBatch in
             let known = target.names.count
             var most = known
             var batch = CommitBatch(firstPosition: from, firstName: known + 1)
-            batch.meta = try CommitBatch.meta(view.tables, transaction)
-            try transaction.withCursor(view.tables.log) { cursor in
+            batch.meta = try CommitBatch.meta(view.tables, view)
+            try view.withCursor(view.tables.log) { cursor in
                 var row = try cursor.seek(from)
                 var expected = from
                 while let found = row, expected <= to {
@@ -153,7 +149,7 @@ struct LogCopier {
             // copy alone, maybe by a user who is not in it; those of smaller ones may be, if who used them first was
             // erased.
             if from + UInt64(batch.count) > view.last {
-                most = max(most, UInt32(try transaction.count(view.tables.names)))
+                most = max(most, UInt32(try view.count(view.tables.names)))
             }
             batch.names = known < most ? (known + 1...most).compactMap { source.names.name($0) } : []
             return batch
@@ -165,31 +161,9 @@ struct LogCopier {
 
     // MARK: - Compacting
 
-    /// As `EventLog.compact(path:options:projections:progress:)`.
-    static func compact(
-        path: String, options: LogOptions = LogOptions(),
-        projections: [any Projection.Type] = [ProfileProjection.self], progress: (LogProgress) -> Bool = { _ in true }
-    ) throws -> Compaction {
-        let log = try EventLog(
-            path: path, create: false, options: options, projections: projections, creation: nil, alone: true)
-        return try log.environment.replacingFile { replace in
-            if let damage = try log.check().problems.first { throw StorageError.damaged(place: damage.description) }
-            let before = log.environment.usedBytes
-            let folder = path + "/compact"
-            try? FileManager.default.removeItem(atPath: folder)
-            defer { try? FileManager.default.removeItem(atPath: folder) }
-            guard let after = try copying(into: path, { try LogCopier(source: log).rewritten(in: folder, progress) })
-            else {
-                return Compaction(bytesBefore: before, bytesAfter: before, isComplete: false)
-            }
-            try replace(folder + "/data.mdb")
-            return Compaction(bytesBefore: before, bytesAfter: after, isComplete: true)
-        }
-    }
-
     /// Writes the whole store into a new one in `folder`, which is closed on return. Its used bytes; nil if `progress`
     /// stopped the work.
-    private func rewritten(in folder: String, _ progress: (LogProgress) -> Bool) throws -> UInt64? {
+    func rewritten(in folder: String, _ progress: (LogProgress) -> Bool) throws -> UInt64? {
         var target: EventLog? = try emptyCopy(in: folder)
         guard let log = target, try copyAll(into: log, progress) else { return nil }
         let bytes = log.environment.usedBytes

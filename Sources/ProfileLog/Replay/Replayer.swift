@@ -7,7 +7,7 @@ internal import Crypto
 /// stopped after any slice and goes on where it stopped; it is not shared between threads.
 public final class Replayer<P: Projection> {
     /// The last position that is folded.
-    public private(set) var position: Position = .start
+    package private(set) var position: Position = .start
     private let log: EventLog
     private let lanes: [Guarded<Lane>]
 
@@ -39,7 +39,7 @@ public final class Replayer<P: Projection> {
     @discardableResult
     public func run(to target: Position? = nil, progress: (LogProgress) -> Bool = { _ in true }) throws -> Bool {
         // A view, and not the last position alone: it brings the names up to date.
-        let last = try log.withView { view, _ in view.last }
+        let last = try log.withView { $0.last }
         let end = min(last, target?.rawValue ?? .max)
         while position.rawValue < end {
             let from = position.rawValue + 1
@@ -124,12 +124,9 @@ public final class Replayer<P: Projection> {
         }
         lane.versions[slot] = header.version
         if header.kindNumber == EventKind.usersMerged.rawValue {
-            try log.withView { view, transaction in
-                try log.states.merge(P.self, header, position, into: &lane.states[slot], view, transaction)
-            }
+            try log.withView { try log.states.merge(P.self, header, position, into: &lane.states[slot], $0) }
         }
-        P.apply(
-            EventView(header: header, position: Position(rawValue: position), names: names), to: &lane.states[slot])
+        P.apply(EventView(header: header, position: Position(rawValue: position), names: names), to: &lane.states[slot])
     }
 
     private static func foldDevices(
@@ -195,7 +192,7 @@ public final class Replayer<P: Projection> {
 
     /// SHA-256 over all states, in hexadecimal: equal folds, equal digests. With each user's state are their number and
     /// version, with a device's its ID.
-    public func digest() -> String {
+    package func digest() -> String {
         var hash = SHA256()
         switch P.scope {
         case .user:

@@ -130,7 +130,7 @@ struct DeviceLogTests {
         _ = try log.changeUser(device: "d2", to: .device("d3"))
         _ = try log.changeUser(device: "d1", to: .device("d2"))
         let last = try #require(try log.find(.device("d3"))).number
-        #expect(try log.survivor(of: anonymous.number) == last)
+        #expect(try log.canonicalUser(of: anonymous.number) == last)
         #expect(try log.find(.device("d1"))?.number == last)
         _ = try log.append([played], to: .device("d1"))
         #expect(try log.find(.device("d3"))?.number == last)
@@ -219,13 +219,13 @@ struct DeviceLogTests {
         if writing == .betweenMerges { try log.writeIndex() }
         try merge(.device("e"), into: .device("d"))
         if writing == .behindMerges { try log.writeIndex() }
-        #expect(try log.survivor(of: somebody.number) == user.number)
+        #expect(try log.canonicalUser(of: somebody.number) == user.number)
         _ = try log.append([played], to: .externalID("ana"))
         for (device, id) in [("d", "ana"), ("f", "bo")] {
             _ = try log.changeUser(device: device, to: .externalID(id))
             #expect(try log.deviceState(device).user == log.find(.externalID(id))?.number)
         }
-        #expect(try log.survivor(of: user.number) == user.number)
+        #expect(try log.canonicalUser(of: user.number) == user.number)
         #expect(try log.find(user.number)?.ids.allSatisfy(\.isDevice) == true)
         try expectWhole(log)
     }
@@ -251,7 +251,7 @@ struct DeviceLogTests {
         for number in 0..<6 {
             let user = try #require(try log.find(.device("d\(number)")))
             _ = try log.changeUser(device: "d\(number)", to: .externalID("ana"))
-            #expect(try log.survivor(of: user.number) == user.number)
+            #expect(try log.canonicalUser(of: user.number) == user.number)
         }
         try expectWhole(log)
     }

@@ -104,7 +104,7 @@ struct MachineRun {
             return Device.Current(
                 user: user, version: versions[user] ?? 0, identities: row.identities, isAnonymous: row.isAnonymous)
         }
-        let owners = Dictionary(uniqueKeysWithValues: Set(state.items.values.map(\.user)).map { ($0, survivor($0)) })
+        let owners = Dictionary(uniqueKeysWithValues: Set(state.items.values.map(\.user)).map { ($0, canonical($0)) })
         let actions = Device(state: state, now: now, owners: owners).handle(input, current: current)
         var anonymous = state.status.user
         var made: [UserID: UInt64] = [:]
@@ -114,7 +114,7 @@ struct MachineRun {
             case .current:
                 user = anonymous ?? create(.device(device.text), on: device)
                 anonymous = user
-            case .user(let number): user = survivor(number)
+            case .user(let number): user = canonical(number)
             case .new(let id):
                 user = made[id] ?? create(id, on: device)
                 made[id] = user
@@ -124,7 +124,7 @@ struct MachineRun {
         return !actions.isEmpty
     }
 
-    func survivor(_ user: UInt64) -> UInt64 { merged[user].map(survivor) ?? user }
+    func canonical(_ user: UInt64) -> UInt64 { merged[user].map(canonical) ?? user }
 
     /// The user with this external ID, if there is one.
     func user(_ id: String) -> UInt64? { identities.first { $0.value.contains(.externalID(id)) }?.key }
@@ -172,7 +172,7 @@ struct MachineRun {
         case .deviceChanged: lastHanded = [:]
         case .pendingFlushed(let flush):
             let order = flush.flushed
-            #expect(order.allSatisfy { survivor(savedBy[$0.rawValue] ?? 0) == user }, "items go to whom they belong")
+            #expect(order.allSatisfy { canonical(savedBy[$0.rawValue] ?? 0) == user }, "items go to whom they belong")
             for item in order {
                 expectNext(item.rawValue, of: user, in: flush.launch.rawValue)
                 move(item, from: .waiting, to: flush.isQueued ? .queued : .delivered)

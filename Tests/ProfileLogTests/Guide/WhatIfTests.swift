@@ -184,7 +184,7 @@ struct WhatIfTests {
             return (try? log.commit(.identity(.merge(source: sam, target: tim), context: .test))) != nil
         }
         #expect(report.isComplete && report.isEqual && report.items == 1 && report.deliveredRight == 1)
-        #expect(try log.survivor(of: number) == log.find(tim)?.number)
+        #expect(try log.canonicalUser(of: number) == log.find(tim)?.number)
         try log.expectSound()
     }
 

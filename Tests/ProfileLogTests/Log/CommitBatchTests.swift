@@ -49,15 +49,19 @@ struct CommitBatchTests {
     }
 
     @Test("Content with a right checksum that is none of a batch is refused", arguments: UInt64(0)..<200)
-    func garbage(seed: UInt64) {
+    func garbage(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
         var encoded = Self.sample(seed).encoded()
         guard encoded.count > 30 else { return }
         for _ in 0..<8 { encoded[12 + random.next(below: encoded.count - 16)] = UInt8(random.next(below: 256)) }
         let checksum = encoded[..<(encoded.count - 4)].withUnsafeBytes { crc32c($0) }
         withUnsafeBytes(of: checksum.littleEndian) { encoded.replaceSubrange((encoded.count - 4)..., with: $0) }
-        // It may be another batch, but it must not crash; the store refuses what does not fit.
-        _ = try? CommitBatch(decoding: encoded)
+        // It may be another batch; the store refuses what does not fit.
+        if let other = try? CommitBatch(decoding: encoded) {
+            #expect(try CommitBatch(decoding: other.encoded()) == other)
+        } else {
+            #expect(throws: CommitBatch.DecodingError.self) { try CommitBatch(decoding: encoded) }
+        }
     }
 
     @Test("A batch of a newer program is told from a damaged one")

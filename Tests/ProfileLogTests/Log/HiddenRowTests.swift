@@ -69,7 +69,7 @@ struct HiddenRowTests {
         try log.rebuildCaches()
         #expect(try log.deviceState("d").user == ana.number)
         _ = try log.changeUser(device: "d", to: .externalID("bo"))
-        #expect(try log.survivor(of: ana.number) == ana.number)
+        #expect(try log.canonicalUser(of: ana.number) == ana.number)
         try log.expectSound()
     }
 

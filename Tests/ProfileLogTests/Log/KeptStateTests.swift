@@ -83,8 +83,8 @@ struct KeptStateTests {
     func erased() throws {
         let (log, user) = try filled(1_100)
         let seen = try log.lastPosition().rawValue
-        let fold = try log.withView { view, transaction in
-            try log.states.foldedState(UsageProjection.self, user.rawValue, version: 1_101, view, transaction)
+        let fold = try log.withView { view in
+            try log.states.foldedState(UsageProjection.self, user.rawValue, version: 1_101, view)
         }
         _ = try log.erase([ana], actor: "a test", reason: "asked to")
         try log.states.keep(UsageProjection.self, fold, of: user, seen: seen)

@@ -25,19 +25,20 @@ struct UnfinishedCommitTests {
             try log.environment.withWriteTransaction { transaction in
                 let seen = try log.store.catchUpWriting(transaction)
                 let view = LogView(
+                    handle: transaction.handle,
                     tail: seen.tail, tables: seen.tables, nameTable: log.names, checkpoint: seen.checkpoint,
                     last: .max)
                 seen.tail.withWriting { $0.uncommitted = seen.last + 1 }
                 var decider = try Decider(
                     view: view, names: log.names, braze: log.braze, limits: PendingLimits(itemsPerDevice: 10),
-                    recordedAt: clock.now.rawValue, firstPosition: seen.last + 1, transaction)
+                    recordedAt: clock.now.rawValue, firstPosition: seen.last + 1)
                 for user in users {
                     var builder = log.prepare()
                     try builder.add(.customEventSaved(CustomEvent(name: "new")), .saved(on: "new device"), to: user)
-                    _ = try decider.decide(builder.finish(), transaction)
+                    _ = try decider.decide(builder.finish())
                 }
                 // The writer itself counts them: the next new user of this commit gets the next number.
-                #expect(try view.userCount(transaction) == log.userCount() + UInt64(users.count))
+                #expect(try view.userCount() == log.userCount() + UInt64(users.count))
                 _ = decider.batch()
                 try body()
                 throw Aborted()
@@ -90,17 +91,17 @@ struct UnfinishedCommitTests {
         let event = ProfileEvent.customEventLogged(CustomEvent(name: "a"))
         _ = try log.append([event], to: .externalID("ana"))
         if indexed { try log.writeIndex() }
-        try log.withView { view, transaction in
+        try log.withView { view in
             let saved = ProfileEvent.customEventSaved(CustomEvent(name: "b"))
             _ = try log.append([event], to: .externalID("ana"))
             _ = try log.append([saved], to: .externalID("bo"), context: .saved(on: "d"))
-            #expect(try view.userCount(transaction) == 1)
-            #expect(try view.version(of: 1, transaction) == 2)
-            #expect(try view.version(of: 2, transaction) == 0)
-            #expect(try view.positions(of: 1, from: 1, to: 2, transaction) == [1, 2])
-            #expect(try view.user(.externalID("bo"), braze: log.braze, transaction) == nil)
-            #expect(try view.items("d", transaction).isEmpty)
-            #expect(try view.devices(transaction).isEmpty)
+            #expect(try view.userCount() == 1)
+            #expect(try view.version(of: 1) == 2)
+            #expect(try view.version(of: 2) == 0)
+            #expect(try view.positions(of: 1, from: 1, to: 2) == [1, 2])
+            #expect(try view.user(.externalID("bo"), braze: log.braze) == nil)
+            #expect(try view.items("d").isEmpty)
+            #expect(try view.devices().isEmpty)
         }
         #expect(try log.userCount() == 2)
         try log.expectSound()

@@ -45,8 +45,8 @@ struct FoldStory<P: Projection> {
     /// The state as it is read after `count` events of the one user; where all are folded into one, it is that of the
     /// store.
     private static func live(_ log: EventLog, after count: Int) throws -> P.State {
-        try log.withView { view, transaction in
-            try log.states.state(P.self, 1, version: UInt64(count), view, transaction)
+        try log.withView { view in
+            try log.states.state(P.self, 1, version: UInt64(count), view)
         }
     }
 

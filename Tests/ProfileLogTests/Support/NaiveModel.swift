@@ -147,14 +147,14 @@ struct NaiveModel {
         let due = pending[device, default: []].filter(\.isVisible)
         pending[device] = pending[device, default: []].filter { !$0.isVisible }
         for user in users {
-            let items = due.filter { survivor($0.user) == user }.sorted { ($0.kind, $0.order) < ($1.kind, $1.order) }
+            let items = due.filter { canonical($0.user) == user }.sorted { ($0.kind, $0.order) < ($1.kind, $1.order) }
             for item in items { take(item.event, user, position: item.order, time: item.time) }
             for _ in 0..<(items.count + chunk - 1) / chunk { bump(user) }
         }
     }
 
     mutating func discard(_ device: String) {
-        let owners = Set(pending[device, default: []].map { survivor($0.user) })
+        let owners = Set(pending[device, default: []].map { canonical($0.user) })
         pending[device] = []
         for user in users where owners.contains(user) { bump(user) }
     }
@@ -176,7 +176,7 @@ struct NaiveModel {
         if current != nil, sessions.contains(device) { bump(id) }
     }
 
-    private func survivor(_ user: Name) -> Name { merged[user].map(survivor) ?? user }
+    private func canonical(_ user: Name) -> Name { merged[user].map(canonical) ?? user }
 
     /// The target's attributes win, the source's fill the gaps; of dates the earlier first and the later last one
     /// stand; what is counted adds up.

@@ -5,13 +5,13 @@
 /// converts them.
 public enum JSON {
     /// The levels of nesting that `parse` accepts unless told otherwise.
-    public static let defaultMaxDepth = 64
+    package static let defaultMaxDepth = 64
 
     /// Reads the one value that `bytes` hold, with optional white space around it.
     ///
     /// - Parameter maxDepth: how deep arrays and objects may be nested. Each level takes about 700 bytes of stack.
     public static func parse(
-        _ bytes: UnsafeRawBufferPointer, maxDepth: Int = defaultMaxDepth
+        _ bytes: UnsafeRawBufferPointer, maxDepth: Int = 64
     ) throws(JSONError) -> AttributeValue {
         guard let base = bytes.baseAddress else { throw JSONError(.unexpectedEnd, at: 0) }
         var parser = JSONParser(base.assumingMemoryBound(to: UInt8.self), count: bytes.count, maxDepth: maxDepth)
@@ -19,21 +19,21 @@ public enum JSON {
     }
 
     /// Reads the one value that `bytes` hold.
-    public static func parse(
+    package static func parse(
         _ bytes: [UInt8], maxDepth: Int = defaultMaxDepth
     ) throws(JSONError) -> AttributeValue {
         try parse(bytes.span.bytes, maxDepth: maxDepth)
     }
 
     /// Reads the one value that `bytes` hold.
-    public static func parse(
+    package static func parse(
         _ bytes: RawSpan, maxDepth: Int = defaultMaxDepth
     ) throws(JSONError) -> AttributeValue {
         try bytes.withUnsafeBytes { (buffer) throws(JSONError) in try parse(buffer, maxDepth: maxDepth) }
     }
 
     /// Reads the one value that `text` holds; offsets in errors count its UTF-8 bytes.
-    public static func parse(_ text: String, maxDepth: Int = defaultMaxDepth) throws(JSONError) -> AttributeValue {
+    package static func parse(_ text: String, maxDepth: Int = defaultMaxDepth) throws(JSONError) -> AttributeValue {
         try parse(text.utf8.span.bytes, maxDepth: maxDepth)
     }
 }
