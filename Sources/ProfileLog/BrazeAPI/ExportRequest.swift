@@ -50,10 +50,10 @@ struct ExportRequest {
             singles.append(Identifier(id: fits ? .device(id) : nil, shown: id, device: Name(id)))
         }
         if let address = try Self.text(body, "email_address") {
-            singles.append(Identifier(id: Identifiers.email(address).map(UserID.email), shown: address))
+            singles.append(Identifier(id: TrackTarget.contact(address, isEmail: true), shown: address))
         }
         if let number = try Self.text(body, "phone") {
-            singles.append(Identifier(id: Identifiers.phone(number).map(UserID.phone), shown: number))
+            singles.append(Identifier(id: TrackTarget.contact(number, isEmail: false), shown: number))
         }
         guard singles.count <= 1 else {
             throw APIProblem.invalid(
@@ -83,5 +83,55 @@ struct ExportRequest {
         guard let value = body.present(key) else { return nil }
         guard let text = value.asText else { throw APIProblem.invalid(key.text, "must be text") }
         return text.isEmpty ? nil : text
+    }
+}
+
+/// The fields of an exported profile that the store can answer, in the order of an export (spec/rest-api 3).
+///
+/// What is not here, as `campaigns_received`, is missing from exports like every field that is empty.
+enum ExportField: String, CaseIterable {
+    case createdAt = "created_at"
+    case externalID = "external_id"
+    case userAliases = "user_aliases"
+    case brazeID = "braze_id"
+    case firstName = "first_name"
+    case lastName = "last_name"
+    case randomBucket = "random_bucket"
+    case email
+    case dateOfBirth = "dob"
+    case homeCity = "home_city"
+    case country
+    case phone
+    case language
+    case timeZone = "time_zone"
+    case gender
+    case lastCoordinates = "last_coordinates"
+    case customAttributes = "custom_attributes"
+    case customEvents = "custom_events"
+    case purchases
+    case totalRevenue = "total_revenue"
+    case pushSubscribe = "push_subscribe"
+    case emailSubscribe = "email_subscribe"
+    case devices
+    case pushTokens = "push_tokens"
+    case apps
+
+    /// The attribute that is answered as the text that it holds; nil for fields that need more.
+    var attribute: StandardAttribute? {
+        switch self {
+        case .firstName: .firstName
+        case .lastName: .lastName
+        case .email: .email
+        case .dateOfBirth: .dateOfBirth
+        case .homeCity: .homeCity
+        case .country: .country
+        case .phone: .phone
+        case .language: .language
+        case .timeZone: .timeZone
+        case .gender: .gender
+        case .pushSubscribe: .pushSubscribe
+        case .emailSubscribe: .emailSubscribe
+        default: nil
+        }
     }
 }

@@ -80,7 +80,7 @@ struct IdentityEndpoints {
     // MARK: - `POST /users/merge` (spec/rest-api 2.6)
 
     func mergeUsers(_ request: APIRequest) async throws -> APIAnswer {
-        try IdentityRequest.refuseIfMatch(request)
+        try request.refuseIfMatch()
         let items = try MergeRequest(request.body).items
         let reasons = try await carryOut(items, of: request)
         return APIAnswer.ok(status: 202) { json in
@@ -128,7 +128,7 @@ struct IdentityEndpoints {
 
     /// The 1 to 50 entries of `list`.
     private static func entries(_ request: APIRequest, _ list: Name) throws -> [AttributeValue] {
-        try IdentityRequest.refuseIfMatch(request)
+        try request.refuseIfMatch()
         let body = try BodyObject.read(request.body)
         guard let values = body.present(list)?.asArray, (1...IdentityRequest.mostItems).contains(values.count) else {
             throw APIProblem.invalid(list.text, "must be an array of 1 to \(IdentityRequest.mostItems) elements")
@@ -186,14 +186,7 @@ extension IdentityItem.Person {
     ///
     /// An address needs the member `prioritization` with it.
     init?(_ object: AttributeValue, _ key: Name, _ value: AttributeValue) throws(TrackFault) {
-        let id: UserID? =
-            switch key {
-            case WireNames.externalID: TrackTarget.externalID(value).map(UserID.externalID)
-            case WireNames.userAlias: TrackTarget.alias(value)
-            case WireNames.email: value.asText.flatMap(Identifiers.email).map(UserID.email)
-            default: value.asText.flatMap(Identifiers.phone).map(UserID.phone)
-            }
-        guard let id else { return nil }
+        guard let id = TrackTarget.id(key, value) else { return nil }
         switch id {
         case .email, .phone: self = .contact(id, try Prioritization(object.present("prioritization")))
         default: self = .id(id)
@@ -313,11 +306,7 @@ private struct DeleteRequest: Sendable {
                 remedy: "Send external_ids, user_aliases, braze_ids, email_addresses or phone_numbers.")
         }
         guard entries.count <= Self.mostEntries else {
-            throw APIProblem(
-                status: 400, code: "too_many_objects",
-                error:
-                    "Max Input Length Exceeded: the request names \(entries.count) users, of at most \(Self.mostEntries).",
-                remedy: "Send them in several requests.")
+            throw APIProblem.tooMany("the request names \(entries.count) users", most: Self.mostEntries)
         }
     }
 
@@ -329,10 +318,7 @@ private struct DeleteRequest: Sendable {
         default:
             let isEmail = list == "email_addresses"
             let text = value.asText ?? value[isEmail ? WireNames.email : WireNames.phone]?.asText
-            let contact = text.flatMap {
-                isEmail ? Identifiers.email($0).map(UserID.email) : Identifiers.phone($0).map(UserID.phone)
-            }
-            guard let contact else { return nil }
+            guard let contact = text.flatMap({ TrackTarget.contact($0, isEmail: isEmail) }) else { return nil }
             do throws(TrackFault) {
                 return .contact(
                     contact,

@@ -17,7 +17,7 @@ struct IdentityRequest {
         _ read: (AttributeValue, Name) throws(TrackFault) -> IdentityItem.Change
     ) throws {
         self.lists = lists
-        try Self.refuseIfMatch(request)
+        try request.refuseIfMatch()
         let body = try BodyObject.read(request.body)
         for list in lists {
             for (index, value) in try Self.objects(body, list).enumerated() {
@@ -35,22 +35,12 @@ struct IdentityRequest {
         }
     }
 
-    /// `If-Match` would have to hold for many users.
-    static func refuseIfMatch(_ request: APIRequest) throws {
-        if request.ifMatch != nil {
-            throw APIProblem.invalid("If-Match", "has no meaning here", remedy: "Send the request without it.")
-        }
-    }
-
     private static func objects(_ body: AttributeValue, _ list: Name) throws -> [AttributeValue] {
         guard let value = body.present(list) else { return [] }
         guard let values = value.asArray else { throw APIProblem.invalid(list.text, "must be an array of objects") }
         guard values.count <= mostItems else {
-            throw APIProblem(
-                status: 400, code: "too_many_objects",
-                error:
-                    "Max Input Length Exceeded: '\(list.text)' has \(values.count) objects, of at most \(mostItems).",
-                remedy: "Send them in several requests.", place: list.text)
+            throw APIProblem.tooMany(
+                "'\(list.text)' has \(values.count) objects", most: mostItems, place: list.text)
         }
         return values
     }

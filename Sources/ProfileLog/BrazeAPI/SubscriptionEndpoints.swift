@@ -105,14 +105,11 @@ struct SubscriptionEndpoints {
     }
 
     private func people(_ query: inout Query) throws -> [Person] {
-        var people = Self.values(&query, "external_id").map {
-            Person(shown: $0, id: TrackTarget.externalID(.string($0)).map(UserID.externalID), isContact: false)
-        }
-        people += Self.values(&query, "email").map {
-            Person(shown: $0, id: Identifiers.email($0).map(UserID.email), isContact: true)
-        }
-        people += Self.values(&query, "phone").map {
-            Person(shown: $0, id: Identifiers.phone($0).map(UserID.phone), isContact: true)
+        var people: [Person] = []
+        for key in [WireNames.externalID, WireNames.email, WireNames.phone] {
+            people += Self.values(&query, key.text).map {
+                Person(shown: $0, id: TrackTarget.id(key, .string($0)), isContact: key != WireNames.externalID)
+            }
         }
         guard !people.isEmpty else {
             throw APIProblem(

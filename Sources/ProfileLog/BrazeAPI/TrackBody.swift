@@ -29,19 +29,19 @@ struct TrackBody: Sendable {
         }
         let most = counts.values.max() ?? 0
         guard most <= limits.objectsPerUserInBulk else {
-            throw Self.tooMany("one user has \(most) objects", limit: limits.objectsPerUserInBulk)
+            throw APIProblem.tooMany("one user has \(most) objects", most: limits.objectsPerUserInBulk)
         }
     }
 
     private init(_ bytes: [UInt8], perArray: Int, perRequest: Int) throws {
         for (array, values) in try Self.arrays(bytes) {
             guard values.count <= perArray else {
-                throw Self.tooMany("'\(array.rawValue)' has \(values.count) objects", limit: perArray)
+                throw APIProblem.tooMany("'\(array.rawValue)' has \(values.count) objects", most: perArray)
             }
             objects[array] = values
         }
         guard count <= perRequest else {
-            throw Self.tooMany("the request has \(count) objects", limit: perRequest)
+            throw APIProblem.tooMany("the request has \(count) objects", most: perRequest)
         }
         guard count > 0 else {
             throw APIProblem(
@@ -73,12 +73,6 @@ struct TrackBody: Sendable {
             return arrays
         }
     }
-
-    private static func tooMany(_ what: String, limit: Int) -> APIProblem {
-        APIProblem(
-            status: 400, code: "too_many_objects", error: "Max Input Length Exceeded: \(what), of at most \(limit).",
-            remedy: "Send them in several requests.")
-    }
 }
 
 /// The JSON object that every request of the REST API has for a body.
@@ -87,16 +81,81 @@ enum BodyObject {
     static let maxDepth = Limits.valueDepth + 4
 
     static func read(_ bytes: [UInt8]) throws -> AttributeValue {
-        let remedy = "Send a JSON object, in UTF-8, as application/json."
-        guard !bytes.isEmpty else {
-            throw APIProblem(
-                status: 400, code: "invalid_json", error: "The body is empty.", remedy: remedy, place: "body")
+        .object(
+            try APIRequest.members(
+                of: bytes, maxDepth: maxDepth, remedy: "Send a JSON object, in UTF-8, as application/json."))
+    }
+}
+
+/// The three arrays of a track request, in the order in which their objects take effect.
+enum TrackArray: String, CaseIterable {
+    case attributes
+    case events
+    case purchases
+
+    /// The member of the answer that counts them.
+    var processedKey: String { "\(rawValue)_processed" }
+}
+
+/// A value for each of the three arrays.
+struct PerArray<Value> {
+    private var attributes: Value
+    private var events: Value
+    private var purchases: Value
+
+    /// `value` for each.
+    init(repeating value: Value) {
+        attributes = value
+        events = value
+        purchases = value
+    }
+
+    subscript(array: TrackArray) -> Value {
+        get {
+            switch array {
+            case .attributes: attributes
+            case .events: events
+            case .purchases: purchases
+            }
         }
-        let body = try JSON.parse(bytes, maxDepth: maxDepth)
-        guard case .object = body else {
-            throw APIProblem(
-                status: 400, code: "invalid_json", error: "The body is no JSON object.", remedy: remedy, place: "body")
+        set {
+            switch array {
+            case .attributes: attributes = newValue
+            case .events: events = newValue
+            case .purchases: purchases = newValue
+            }
         }
-        return body
+    }
+}
+
+extension PerArray: Sendable where Value: Sendable {}
+
+/// The log refuses an object. The place may name an attribute.
+struct RefusedByLog: Error {
+    var place: String
+    var reason: String
+}
+
+/// An object that was refused, as shown in `errors`.
+struct TrackError: Hashable {
+    var type: String
+    /// The same as the log keeps it: without names that the sender chose.
+    var kept: String
+    var array: TrackArray
+    var index: Int
+}
+
+/// What was taken from a request and not stored, as shown in `dropped`.
+struct TrackDrop: Hashable {
+    var reason: String
+    var array: TrackArray
+    var index: Int
+    /// The field that was skipped; nil if it is the whole object.
+    var field: Field?
+
+    enum Field: Hashable {
+        case named(String)
+        /// Its place among the request's `SentNames`.
+        case at(Int)
     }
 }

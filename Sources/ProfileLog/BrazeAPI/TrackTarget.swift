@@ -61,6 +61,20 @@ struct TrackTarget {
         }
     }
 
+    /// An address in its form, as an ID.
+    static func contact(_ text: String, isEmail: Bool) -> UserID? {
+        isEmail ? Identifiers.email(text).map(UserID.email) : Identifiers.phone(text).map(UserID.phone)
+    }
+
+    /// The ID that `value` is as the member `key` of an object; nil if it is none.
+    static func id(_ key: Name, _ value: AttributeValue) -> UserID? {
+        switch key {
+        case WireNames.externalID: externalID(value).map(UserID.externalID)
+        case WireNames.userAlias: alias(value)
+        default: value.asText.flatMap { contact($0, isEmail: key == WireNames.email) }
+        }
+    }
+
     /// `{"alias_name": …, "alias_label": …}`; further keys are ignored.
     static func alias(_ value: AttributeValue) -> UserID? {
         guard let name = value[WireNames.aliasName]?.asText, let label = value[WireNames.aliasLabel]?.asText,
@@ -85,4 +99,53 @@ struct TrackTarget {
         if case .brazeID = user { return "no user has this 'braze_id', and it cannot be given to a new one" }
         return updatesOnly ? "no such user exists, and the object only updates ('_update_existing_only')" : nil
     }
+}
+
+/// Keys of the REST API that mean something to the service (spec/rest-api 1.3 to 1.7). They are exact.
+enum WireNames {
+    static let externalID: Name = "external_id"
+    static let userAlias: Name = "user_alias"
+    static let brazeID: Name = "braze_id"
+    static let aliasName: Name = "alias_name"
+    static let aliasLabel: Name = "alias_label"
+    static let email: Name = "email"
+    static let phone: Name = "phone"
+
+    static let updateExistingOnly: Name = "_update_existing_only"
+    static let mergeObjects: Name = "_merge_objects"
+    static let pushTokenImport: Name = "push_token_import"
+
+    static let name: Name = "name"
+    static let time: Name = "time"
+    static let appID: Name = "app_id"
+    static let deviceID: Name = "device_id"
+    static let properties: Name = "properties"
+    static let productID: Name = "product_id"
+    static let currency: Name = "currency"
+    static let price: Name = "price"
+    static let quantity: Name = "quantity"
+
+    static let inc: Name = "inc"
+    static let add: Name = "add"
+    static let remove: Name = "remove"
+    static let objectsAdd: Name = "$add"
+    static let objectsUpdate: Name = "$update"
+    static let objectsRemove: Name = "$remove"
+    static let identifierKey: Name = "$identifier_key"
+    static let identifierValue: Name = "$identifier_value"
+    static let newObject: Name = "$new_object"
+    static let timeValue: Name = "$time"
+
+    /// Members of an attributes object that are never an attribute; `bio` was a field once, and is ignored.
+    static let notAttributes: Set<Name> = [
+        externalID, userAlias, brazeID, aliasName, aliasLabel, updateExistingOnly, mergeObjects, pushTokenImport, "bio",
+    ]
+
+    /// Names that no property may have.
+    static let reservedProperties: PerArray<Set<Name>> = {
+        var names = PerArray<Set<Name>>(repeating: [])
+        names[.events] = [time, "event_name"]
+        names[.purchases] = [time, productID, quantity, "event_name", price, currency]
+        return names
+    }()
 }

@@ -51,9 +51,7 @@ struct BatchEndpoint {
     }
 
     private static func batchKey(_ fields: Fields, _ request: APIRequest) throws -> String? {
-        if request.ifMatch != nil {
-            throw APIProblem.invalid("If-Match", "has no meaning here", remedy: "Send `expect` in the items.")
-        }
+        try request.refuseIfMatch(remedy: "Send `expect` in the items.")
         let members = try fields.text("key").map { [AttributeValue.Member("key", .string($0))] } ?? []
         return try WriteEndpoints.conditions(Fields(members, ["key", "expect"]), request).key
     }

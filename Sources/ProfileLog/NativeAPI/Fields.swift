@@ -14,20 +14,10 @@ struct Fields {
     /// - Parameter mayBeEmpty: whether no body is an object without members.
     init(_ request: APIRequest, mayBeEmpty: Bool = false) throws {
         let known = Set((request.inputs ?? []).map { Name($0.name) })
-        guard !request.body.isEmpty else {
-            if mayBeEmpty {
-                try self.init([], known)
-                return
-            }
-            throw APIProblem(
-                status: 400, code: "invalid_json", error: "The body is empty.", remedy: "Send a JSON object.",
-                place: "body")
-        }
-        guard case .object(let members) = try JSON.parse(request.body, maxDepth: Self.maxDepth) else {
-            throw APIProblem(
-                status: 400, code: "invalid_json", error: "The body is no JSON object.", remedy: "Send a JSON object.",
-                place: "body")
-        }
+        let isNone = request.body.isEmpty && mayBeEmpty
+        let members =
+            try isNone
+            ? [] : APIRequest.members(of: request.body, maxDepth: Self.maxDepth, remedy: "Send a JSON object.")
         try self.init(members, known)
     }
 

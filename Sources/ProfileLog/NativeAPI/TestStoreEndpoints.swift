@@ -1,4 +1,5 @@
 internal import ProfileLogRequests
+internal import Synchronization
 
 /// What can be done to a store for tests alone.
 struct TestStoreEndpoints {
@@ -116,4 +117,85 @@ enum SpanText {
         guard let unit = units[String(decoding: word, as: UTF8.self)] else { return nil }
         return DurationText.parse(String(decoding: digits, as: UTF8.self) + unit)
     }
+}
+
+/// A store that is made for tests and gone when its service ends: the one kind that can be emptied, and whose time can
+/// be set.
+package protocol EphemeralStore: Sendable {
+    /// What its log takes for the time. The store in its place will have another one.
+    var clock: StoreClock { get }
+
+    /// Puts an empty store in its place, with the fixtures of the start if `withFixtures` and with a clock that goes
+    /// like the system's, and tells how many events the new store holds. If that fails, this one stays as it is.
+    func reset(withFixtures: Bool) async throws -> (events: UInt64, clock: StoreClock)
+}
+
+/// What time it is for a store that is made for tests: the system's time, that time shifted, or a moment at which it
+/// is stopped.
+package final class StoreClock: Sendable {
+    private enum State {
+        /// It goes, so many microseconds ahead of the system's.
+        case running(aheadMicroseconds: Int64)
+        /// It is stopped.
+        case standing(Timestamp)
+    }
+
+    /// What the clock says.
+    package struct Reading: Sendable {
+        /// What time it is.
+        package var now: Timestamp
+        /// Whether it is stopped there until it is set, advanced or released.
+        package var isStanding: Bool
+        /// Microseconds by which it is ahead of the system's clock; negative if it is slow.
+        package var aheadMicroseconds: Int64
+    }
+
+    /// The years that RFC 3339 can write, without those before the one that counts.
+    static let range = Timestamp(rawValue: 0)...Timestamp(rawValue: 253_402_300_799_999_999)
+
+    private let state = Mutex(State.running(aheadMicroseconds: 0))
+
+    /// Makes a clock that goes like the system's.
+    package init() {}
+
+    /// What time it is.
+    package func now() -> Timestamp { reading().now }
+
+    /// What the clock says.
+    package func reading() -> Reading {
+        let system = Timestamp.now()
+        switch state.withLock({ $0 }) {
+        case .running(let ahead):
+            return Reading(
+                now: Timestamp(rawValue: system.rawValue + ahead), isStanding: false, aheadMicroseconds: ahead)
+        case .standing(let moment):
+            return Reading(now: moment, isStanding: true, aheadMicroseconds: moment.rawValue - system.rawValue)
+        }
+    }
+
+    /// Lets it stand at `moment`.
+    func set(to moment: Timestamp) { state.withLock { $0 = .standing(moment) } }
+
+    /// Moves it on: a stopped clock is stopped later; a running one runs further ahead. False, and nothing is
+    /// changed, if it would leave `range`.
+    func advance(byMicroseconds span: Int64) -> Bool {
+        let system = Timestamp.now().rawValue
+        return state.withLock { state in
+            switch state {
+            case .running(let ahead):
+                let (sum, overflow) = ahead.addingReportingOverflow(span)
+                let (now, overflowNow) = system.addingReportingOverflow(sum)
+                guard !overflow, !overflowNow, Self.range.contains(Timestamp(rawValue: now)) else { return false }
+                state = .running(aheadMicroseconds: sum)
+            case .standing(let moment):
+                let (sum, overflow) = moment.rawValue.addingReportingOverflow(span)
+                guard !overflow, Self.range.contains(Timestamp(rawValue: sum)) else { return false }
+                state = .standing(Timestamp(rawValue: sum))
+            }
+            return true
+        }
+    }
+
+    /// Lets it go like the system's again.
+    func release() { state.withLock { $0 = .running(aheadMicroseconds: 0) } }
 }

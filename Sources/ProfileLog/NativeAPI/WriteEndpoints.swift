@@ -305,8 +305,9 @@ extension EventLog {
 extension APIRequest {
     /// Refuses the headers of writes that have no use for them: a repeated launch is another launch.
     func refuseConditions() throws {
-        for (name, value) in [("Idempotency-Key", idempotencyKey), ("If-Match", ifMatch)] where value != nil {
-            throw APIProblem.invalid(name, "has no meaning here", remedy: "Send the request without it.")
+        if idempotencyKey != nil {
+            throw APIProblem.invalid("Idempotency-Key", "has no meaning here", remedy: "Send the request without it.")
         }
+        try refuseIfMatch()
     }
 }

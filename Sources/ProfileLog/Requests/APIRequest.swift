@@ -1,3 +1,5 @@
+internal import ProfileLogGuide
+
 /// A call of the native JSON API, as a value: what an HTTP request carries, or what a command hands over without one.
 package struct APIRequest: Sendable {
     /// What is done to the path.
@@ -46,25 +48,26 @@ extension APIRequest {
     /// Bytes of a body from which on a request takes long to decide: some 50 objects, a third of a millisecond.
     package static let bytesThatTakeLong = 8 << 10
 
-    /// Whether deciding it may take long: its body is large, or sets subscription groups, which all profiles with the
-    /// same e-mail address get with the one that is named, be they thousands.
-    package var takesLong: Bool {
-        // A key may be written with escapes: of its letters and `_`, those of these forms.
-        body.count >= Self.bytesThatTakeLong || contains("subscription_group")
-            || contains(#"\u005"#) || contains(#"\u006"#) || contains(#"\u007"#)
+    /// Whether deciding it may take long from the start. What turns out to depend on many users moves to the slow path
+    /// by itself (``RequestDecider``).
+    package var takesLong: Bool { body.count >= Self.bytesThatTakeLong }
+
+    /// Refuses `If-Match`, which would have to hold for many users.
+    package func refuseIfMatch(remedy: String = "Send the request without it.") throws {
+        if ifMatch != nil { throw APIProblem.invalid("If-Match", "has no meaning here", remedy: remedy) }
     }
 
-    private func contains(_ text: StaticString) -> Bool {
-        text.withUTF8Buffer { text in
-            body.withUnsafeBytes { body in
-                var rest = body[...]
-                while let place = rest.firstIndex(of: text[0]) {
-                    rest = rest[place...]
-                    if rest.starts(with: text) { return true }
-                    rest = rest.dropFirst()
-                }
-                return false
-            }
+    /// The members of the object that a body must be.
+    package static func members(
+        of body: [UInt8], maxDepth: Int, remedy: String
+    ) throws -> [AttributeValue.Member] {
+        func problem(_ error: String) -> APIProblem {
+            APIProblem(status: 400, code: "invalid_json", error: error, remedy: remedy, place: "body")
         }
+        if body.isEmpty { throw problem("The body is empty.") }
+        guard case .object(let members) = try JSON.parse(body, maxDepth: maxDepth) else {
+            throw problem("The body is no JSON object.")
+        }
+        return members
     }
 }
