@@ -83,8 +83,12 @@ struct CustomAttribute {
             guard let number = members[0].value.asInteger else { throw .field("has an 'inc' that is no integer") }
             return Reading(operations: [.increment(number)])
         }
-        if !keys.isEmpty, keys.isSubset(of: [WireNames.add, WireNames.remove]) { return try arrayOperations(value) }
-        let objectKeys: Set<Name> = [WireNames.objectsAdd, WireNames.objectsUpdate, WireNames.objectsRemove]
+        if !keys.isEmpty, keys.isSubset(of: [WireNames.add, WireNames.remove]) {
+            return try arrayOperations(value)
+        }
+        let objectKeys: Set<Name> = [
+            WireNames.objectsAdd, WireNames.objectsUpdate, WireNames.objectsRemove,
+        ]
         if !keys.isEmpty, keys.isSubset(of: objectKeys) { return Reading(operations: try objectOperations(value)) }
         let checked = try sized(try nested.checked(value))
         if merging, case .object(let members) = checked { return Reading(operations: [.objectMerge(members)]) }
@@ -179,7 +183,9 @@ struct NestedValue {
             return .array(
                 try values.map { (element) throws(TrackFault) in try checked(element, depth: depth + 1) })
         case .object(let members):
-            if members.count == 1, members[0].key == WireNames.timeValue { return .date(try time(members[0].value)) }
+            if members.count == 1, members[0].key == WireNames.timeValue {
+                return .date(try time(members[0].value))
+            }
             return .object(try self.members(members, depth: depth))
         default: return value
         }

@@ -119,18 +119,9 @@ enum ExportField: String, CaseIterable {
     /// The attribute that is answered as the text that it holds; nil for fields that need more.
     var attribute: StandardAttribute? {
         switch self {
-        case .firstName: .firstName
-        case .lastName: .lastName
-        case .email: .email
-        case .dateOfBirth: .dateOfBirth
-        case .homeCity: .homeCity
-        case .country: .country
-        case .phone: .phone
-        case .language: .language
-        case .timeZone: .timeZone
-        case .gender: .gender
-        case .pushSubscribe: .pushSubscribe
-        case .emailSubscribe: .emailSubscribe
+        case .firstName, .lastName, .email, .dateOfBirth, .homeCity, .country, .phone, .language, .timeZone, .gender,
+            .pushSubscribe, .emailSubscribe:
+            StandardAttribute(name: rawValue)
         default: nil
         }
     }

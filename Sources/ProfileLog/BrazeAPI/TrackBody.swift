@@ -99,32 +99,15 @@ enum TrackArray: String, CaseIterable {
 
 /// A value for each of the three arrays.
 struct PerArray<Value> {
-    private var attributes: Value
-    private var events: Value
-    private var purchases: Value
+    private let initial: Value
+    private var values: [TrackArray: Value] = [:]
 
     /// `value` for each.
-    init(repeating value: Value) {
-        attributes = value
-        events = value
-        purchases = value
-    }
+    init(repeating value: Value) { initial = value }
 
     subscript(array: TrackArray) -> Value {
-        get {
-            switch array {
-            case .attributes: attributes
-            case .events: events
-            case .purchases: purchases
-            }
-        }
-        set {
-            switch array {
-            case .attributes: attributes = newValue
-            case .events: events = newValue
-            case .purchases: purchases = newValue
-            }
-        }
+        get { values[array] ?? initial }
+        set { values[array] = newValue }
     }
 }
 

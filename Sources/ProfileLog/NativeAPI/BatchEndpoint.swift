@@ -23,7 +23,7 @@ struct BatchEndpoint {
         if let earlier, !earlier.isErased {
             return try answer(to: earlier, remembered(store.note(of: earlier, digest), of: values))
         }
-        let items = values.map { BatchItem($0, writes) }
+        let items = values.map(item)
         do {
             return try await store.decider.decide { [self] view in
                 var builder = log.prepare(capacity: items.count)
@@ -56,20 +56,34 @@ struct BatchEndpoint {
         return try WriteEndpoints.conditions(Fields(members, ["key", "expect"]), request).key
     }
 
+    /// An item, read.
+    private func item(_ value: AttributeValue) -> Result<Write, APIProblem> {
+        Result { try write(value) }.mapError { APIProblem($0) }
+    }
+
+    private func write(_ value: AttributeValue) throws -> Write {
+        guard case .object(let members) = value else { throw APIProblem.invalid("items", "must be objects") }
+        guard let kind = WriteKind.all.first(where: { $0.name == value["kind"]?.asText }) else {
+            let names = WriteKind.all.map(\.name).sorted().joined(separator: ", ")
+            throw APIProblem.invalid("kind", "is missing or unknown", remedy: "The kinds are \(names).")
+        }
+        let fields = try Fields(members, kind.itemFields)
+        return try writes.write(kind, fields, WriteEndpoints.expectation(fields.value("expect")) ?? .any, nil)
+    }
+
     /// Adds what an item says, all of it or nothing.
     private func add(
-        _ item: BatchItem, to builder: inout AppendBuilder, _ view: DecisionView
+        _ item: Result<Write, APIProblem>, to builder: inout AppendBuilder, _ view: DecisionView
     ) throws -> BatchResult {
-        switch item {
-        case .refused(let problem): return BatchResult(events: 0, problem: problem)
-        case .write(let write):
-            do {
-                try builder.add(write, view)
-                return BatchResult(events: write.events.count, problem: nil)
-            } catch let error as AppendError {
-                guard case .invalid = error else { throw error }
-                return BatchResult(events: 0, problem: APIProblem(error))
-            }
+        do {
+            let write = try item.get()
+            try builder.add(write, view)
+            return BatchResult(events: write.events.count, problem: nil)
+        } catch let problem as APIProblem {
+            return BatchResult(events: 0, problem: problem)
+        } catch let error as AppendError {
+            guard case .invalid = error else { throw error }
+            return BatchResult(events: 0, problem: APIProblem(error))
         }
     }
 
@@ -80,7 +94,7 @@ struct BatchEndpoint {
             if let events { return BatchResult(events: events, problem: nil) }
             // What is wrong with an item can be seen in the item.
             var trial = log.prepare()
-            let result = try add(BatchItem(value, writes), to: &trial, view)
+            let result = try add(item(value), to: &trial, view)
             return BatchResult(events: 0, problem: result.problem ?? .wasRefused)
         }
     }
@@ -88,18 +102,13 @@ struct BatchEndpoint {
     /// Where each item went, by the receipt. How many events an item is, and which were refused, went with the person
     /// whose event is the first, if that was erased.
     private func answer(to receipt: AppendReceipt, _ results: [BatchResult]) throws -> APIAnswer {
-        var json = JSONWriter()
-        try json.object { json in
+        try APIAnswer.ok { json in
             json.member("position", receipt.last.rawValue)
             json.member("events", receipt.places.count)
             json.member("repeated", receipt.isRepetition)
-            if receipt.isErased {
-                json.member("erased", true)
-            } else {
-                try write(results, of: receipt, to: &json)
-            }
+            if receipt.isErased { return json.member("erased", true) }
+            try write(results, of: receipt, to: &json)
         }
-        return APIAnswer(status: 200, body: json.bytes)
     }
 
     private func write(_ results: [BatchResult], of receipt: AppendReceipt, to json: inout JSONWriter) throws {
@@ -133,27 +142,6 @@ struct BatchEndpoint {
     }
 }
 
-/// One item of a batch, read.
-private enum BatchItem {
-    case write(Write)
-    case refused(APIProblem)
-
-    init(_ value: AttributeValue, _ writes: WriteEndpoints) {
-        do { self = .write(try Self.write(value, writes)) } catch { self = .refused(APIProblem(error)) }
-    }
-
-    private static func write(_ value: AttributeValue, _ writes: WriteEndpoints) throws -> Write {
-        guard case .object(let members) = value else { throw APIProblem.invalid("items", "must be objects") }
-        guard let kind = WriteKind.all.first(where: { $0.name == value["kind"]?.asText }) else {
-            let names = WriteKind.all.map(\.name).sorted().joined(separator: ", ")
-            throw APIProblem.invalid("kind", "is missing or unknown", remedy: "The kinds are \(names).")
-        }
-        let known = Set(kind.inputs.map { Name($0.name) }).subtracting(["key"]).union(["kind"])
-        let fields = try Fields(members, known)
-        return try writes.write(kind, fields, WriteEndpoints.expectation(fields.value("expect")) ?? .any, nil)
-    }
-}
-
 /// What became of an item of a batch, before it has a place.
 private struct BatchResult {
     /// How many events it is.
@@ -178,8 +166,7 @@ private struct BatchResult {
 
     /// Status 400: nothing of the batch is stored.
     static func answerOfNothing(_ results: [BatchResult]) -> APIAnswer {
-        var json = JSONWriter()
-        json.object { json in
+        var answer = APIAnswer.ok(status: 400) { json in
             let refused = results.count { $0.problem != nil }
             json.member("error", "\(refused) of \(results.count) items are refused; nothing was stored.")
             json.member("remedy", "Correct the items that `results` names, and send the batch again.")
@@ -194,7 +181,8 @@ private struct BatchResult {
                 }
             }
         }
-        return APIAnswer(status: 400, body: json.bytes, code: "nothing_valid")
+        answer.code = "nothing_valid"
+        return answer
     }
 }
 

@@ -180,12 +180,8 @@ struct DeviceEndpoints {
         var change = SettingsChange()
         change.isOnline = try fields.optionalFlag("online")
         change.isSDKEnabled = try fields.optionalFlag("sdk_enabled")
-        if let policy = try fields.text("request_policy") {
-            switch policy {
-            case "automatic": change.requestPolicy = .automatic
-            case "manual": change.requestPolicy = .manual
-            default: throw APIProblem.invalid("request_policy", "must be automatic or manual")
-            }
+        change.requestPolicy = try fields.choice("request_policy", "must be automatic or manual") {
+            ["automatic": .automatic, "manual": .manual][$0]
         }
         change.flushInterval = try seconds(fields, "flush_interval_s", from: 0)
         change.sessionTimeout = try seconds(fields, "session_timeout_s", from: 1)
@@ -256,9 +252,12 @@ struct DeviceEndpoints {
 
     func launch(_ request: APIRequest) async throws -> APIAnswer {
         let (device, fields) = try Self.deviceFields(request)
-        let order = LaunchOrder(
-            device: device, kind: try Self.launchKind(fields), kinds: try Self.flushedKinds(fields),
-            step: try Self.launchStep(fields))
+        let kind = try fields.choice("kind", "must be cold, background or return") { name in
+            LaunchKind.allCases.first { $0.name == name }
+        }
+        let kinds = try Self.flushedKinds(fields)
+        let step = try fields.choice("die_after", "must be launched or handed", LaunchStep.init)
+        let order = LaunchOrder(device: device, kind: kind ?? .cold, kinds: kinds, step: step)
         let context = try Self.deviceContext(fields)
         let isNew = try log.device(order.device) == nil
         let report = try await store.perform { log in
@@ -268,27 +267,10 @@ struct DeviceEndpoints {
         return try answer(report, order, isNew: isNew)
     }
 
-    private static func launchKind(_ fields: Fields) throws -> LaunchKind {
-        guard let name = try fields.text("kind") else { return .cold }
-        guard let kind = LaunchKind.allCases.first(where: { $0.name == name }) else {
-            throw APIProblem.invalid("kind", "must be cold, background or return")
-        }
-        return kind
-    }
-
-    private static func launchStep(_ fields: Fields) throws -> LaunchStep? {
-        guard let name = try fields.text("die_after") else { return nil }
-        guard let step = LaunchStep(rawValue: name) else {
-            throw APIProblem.invalid("die_after", "must be launched or handed")
-        }
-        return step
-    }
-
     private static func flushedKinds(_ fields: Fields) throws -> Set<PendingKind> {
         guard let only = try fields.array("only") else { return PendingKind.all }
         let kinds = try only.map { value in
-            guard case .string(let word) = value, let kind = PendingKind.allCases.first(where: { $0.word == word })
-            else {
+            guard let kind = PendingKind.allCases.first(where: { $0.word == value.asText }) else {
                 throw APIProblem.invalid("only", "must list events, attributes or user-attributes")
             }
             return kind

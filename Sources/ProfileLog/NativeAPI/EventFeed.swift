@@ -56,26 +56,24 @@ package struct EventFeed: Sendable {
             for event in page.events {
                 var json = JSONWriter()
                 try events.write(event, to: &json)
-                Self.append("id: \(event.position.rawValue)\ndata: ", to: &text)
+                text += Array("id: \(event.position.rawValue)\ndata: ".utf8)
                 text += json.bytes
-                Self.append("\n\n", to: &text)
+                text += Array("\n\n".utf8)
                 scanned = event.position
                 if text.count > Self.maxBytes { return (text, false) }
             }
             if page.scanned > scanned {
                 scanned = page.scanned
-                Self.append("id: \(scanned.rawValue)\n\n", to: &text)
+                text += Array("id: \(scanned.rawValue)\n\n".utf8)
             }
             return (text, false)
         } catch {
-            Self.append("event: error\ndata: ", to: &text)
+            text += Array("event: error\ndata: ".utf8)
             text += APIProblem(error).answer.body
-            Self.append("\n\n", to: &text)
+            text += Array("\n\n".utf8)
             return (text, true)
         }
     }
-
-    private static func append(_ line: String, to text: inout [UInt8]) { text.append(contentsOf: line.utf8) }
 }
 
 /// A request that is answered by an error before it does anything.

@@ -9,10 +9,8 @@ package struct EventJSON {
 
     private static let mostIDs = 65_536
 
-    /// Writes events of `log`.
     package init(log: EventLog) { self.log = log }
 
-    /// Writes `event` as one object.
     package mutating func write(_ event: RecordedEvent, to json: inout JSONWriter) throws {
         json.beginObject()
         json.member("position", event.position.rawValue)

@@ -67,6 +67,13 @@ struct Fields {
     /// Nil if it is missing or `null`, unlike ``flag(_:)``.
     func optionalFlag(_ name: Name) throws -> Bool? { try present(name) == nil ? nil : flag(name) }
 
+    /// One of several words, as `read` knows them.
+    func choice<Choice>(_ name: Name, _ reason: String, _ read: (String) -> Choice?) throws -> Choice? {
+        guard let text = try text(name) else { return nil }
+        guard let choice = read(text) else { throw APIProblem.invalid(name.text, reason) }
+        return choice
+    }
+
     func number(_ name: Name) throws -> Double? {
         switch present(name) {
         case nil: return nil

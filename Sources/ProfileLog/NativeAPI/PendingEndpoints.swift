@@ -332,7 +332,6 @@ struct WaitingTimes {
     private var lists: [PendingKind: [Double]] = [:]
     private var queued: [Double] = []
 
-    /// Nothing yet, as of `now`.
     init(now: Timestamp) { self.now = now }
 
     /// Adds items that wait for a launch, and those that an SDK has taken and not sent: they wait since they were saved

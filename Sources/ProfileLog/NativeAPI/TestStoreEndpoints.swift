@@ -133,16 +133,13 @@ package protocol EphemeralStore: Sendable {
 /// What time it is for a store that is made for tests: the system's time, that time shifted, or a moment at which it
 /// is stopped.
 package final class StoreClock: Sendable {
-    private enum State {
-        /// It goes, so many microseconds ahead of the system's.
-        case running(aheadMicroseconds: Int64)
-        /// It is stopped.
-        case standing(Timestamp)
+    private struct State {
+        var isStanding = false
+        /// Where it stands; else how far it is ahead of the system's clock.
+        var microseconds: Int64 = 0
     }
 
-    /// What the clock says.
     package struct Reading: Sendable {
-        /// What time it is.
         package var now: Timestamp
         /// Whether it is stopped there until it is set, advanced or released.
         package var isStanding: Bool
@@ -153,49 +150,40 @@ package final class StoreClock: Sendable {
     /// The years that RFC 3339 can write, without those before the one that counts.
     static let range = Timestamp(rawValue: 0)...Timestamp(rawValue: 253_402_300_799_999_999)
 
-    private let state = Mutex(State.running(aheadMicroseconds: 0))
+    private let state = Mutex(State())
 
     /// Makes a clock that goes like the system's.
     package init() {}
 
-    /// What time it is.
     package func now() -> Timestamp { reading().now }
 
-    /// What the clock says.
     package func reading() -> Reading {
-        let system = Timestamp.now()
-        switch state.withLock({ $0 }) {
-        case .running(let ahead):
-            return Reading(
-                now: Timestamp(rawValue: system.rawValue + ahead), isStanding: false, aheadMicroseconds: ahead)
-        case .standing(let moment):
-            return Reading(now: moment, isStanding: true, aheadMicroseconds: moment.rawValue - system.rawValue)
-        }
+        let system = Timestamp.now().rawValue
+        let state = state.withLock { $0 }
+        let now = state.isStanding ? state.microseconds : system + state.microseconds
+        return Reading(
+            now: Timestamp(rawValue: now), isStanding: state.isStanding,
+            aheadMicroseconds: state.isStanding ? now - system : state.microseconds)
     }
 
     /// Lets it stand at `moment`.
-    func set(to moment: Timestamp) { state.withLock { $0 = .standing(moment) } }
+    func set(to moment: Timestamp) {
+        state.withLock { $0 = State(isStanding: true, microseconds: moment.rawValue) }
+    }
 
     /// Moves it on: a stopped clock is stopped later; a running one runs further ahead. False, and nothing is
     /// changed, if it would leave `range`.
     func advance(byMicroseconds span: Int64) -> Bool {
         let system = Timestamp.now().rawValue
         return state.withLock { state in
-            switch state {
-            case .running(let ahead):
-                let (sum, overflow) = ahead.addingReportingOverflow(span)
-                let (now, overflowNow) = system.addingReportingOverflow(sum)
-                guard !overflow, !overflowNow, Self.range.contains(Timestamp(rawValue: now)) else { return false }
-                state = .running(aheadMicroseconds: sum)
-            case .standing(let moment):
-                let (sum, overflow) = moment.rawValue.addingReportingOverflow(span)
-                guard !overflow, Self.range.contains(Timestamp(rawValue: sum)) else { return false }
-                state = .standing(Timestamp(rawValue: sum))
-            }
+            let (sum, overflow) = state.microseconds.addingReportingOverflow(span)
+            let (now, overflowNow) = (state.isStanding ? 0 : system).addingReportingOverflow(sum)
+            guard !overflow, !overflowNow, Self.range.contains(Timestamp(rawValue: now)) else { return false }
+            state.microseconds = sum
             return true
         }
     }
 
     /// Lets it go like the system's again.
-    func release() { state.withLock { $0 = .running(aheadMicroseconds: 0) } }
+    func release() { state.withLock { $0 = State() } }
 }

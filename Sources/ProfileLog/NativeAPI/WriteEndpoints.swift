@@ -236,11 +236,9 @@ struct WriteEndpoints {
     }
 
     private static func source(_ fields: Fields) throws -> EventSource {
-        guard let name = try fields.text("source") else { return .app }
-        guard let source = EventSource(name: name), source != .system, source != .unknown else {
-            throw APIProblem.invalid("source", "must be app, extension, rest, import or cli")
-        }
-        return source
+        try fields.choice("source", "must be app, extension, rest, import or cli") { name in
+            EventSource(name: name).flatMap { $0 == .system || $0 == .unknown ? nil : $0 }
+        } ?? .app
     }
 }
 
@@ -277,7 +275,6 @@ extension JSONWriter {
         }
     }
 
-    /// Writes a user as a member.
     mutating func member(_ key: String, _ user: UserInfo?) { member(key) { $0.user(user) } }
 
     /// Writes a position as a member; `null` for the start of the log.

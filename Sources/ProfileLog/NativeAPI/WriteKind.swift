@@ -5,33 +5,31 @@ struct WriteKind: Sendable {
     /// As in the path and in the member `kind` of an item.
     let name: String
     let summary: String
-    /// The fields that say what is saved or logged.
-    let content: [EndpointInput]
-    /// What they say.
+    /// What its fields say.
     let events: @Sendable (Fields) throws -> [ProfileEvent]
 
     static let all = [
-        WriteKind(name: "save/event", summary: "save a custom event on a device", content: event) {
+        WriteKind("save/event", "save a custom event on a device", event) {
             [.customEventSaved(try $0.customEvent())]
         },
-        WriteKind(name: "save/attributes", summary: "save custom attributes on a device", content: attributes) {
+        WriteKind("save/attributes", "save custom attributes on a device", attributes) {
             try $0.attributeChanges().map { .customAttributesSaved($0) }
         },
-        WriteKind(name: "save/user-attribute", summary: "save a user attribute on a device", content: userAttribute) {
+        WriteKind("save/user-attribute", "save a user attribute on a device", userAttribute) {
             [.userAttributeSaved(try $0.userAttributeChange(isImported: $0.flag("imported")))]
         },
-        WriteKind(name: "log/event", summary: "log a custom event, effective at once", content: event) {
+        WriteKind("log/event", "log a custom event, effective at once", event) {
             [.customEventLogged(try $0.customEvent())]
         },
-        WriteKind(name: "log/attributes", summary: "change custom attributes at once", content: attributes) {
+        WriteKind("log/attributes", "change custom attributes at once", attributes) {
             try $0.attributeChanges().map { .customAttributesChanged($0) }
         },
-        WriteKind(name: "log/user-attribute", summary: "change a user attribute at once", content: userAttribute) {
+        WriteKind("log/user-attribute", "change a user attribute at once", userAttribute) {
             [.userAttributesChanged([try $0.userAttributeChange()])]
         },
         WriteKind(
-            name: "log/purchase", summary: "log a purchase, effective at once",
-            content: [
+            "log/purchase", "log a purchase, effective at once",
+            [
                 .required("product"), .required("currency"), .required("price", .number), .init("quantity", .integer),
                 .init("properties", .object),
             ]
@@ -46,15 +44,23 @@ struct WriteKind: Sendable {
     var isSaved: Bool { name.hasPrefix("save/") }
 
     /// All fields of a request.
-    var inputs: [EndpointInput] {
+    let inputs: [EndpointInput]
+    /// The members of an item of a batch.
+    let itemFields: Set<Name>
+
+    private init(
+        _ name: String, _ summary: String, _ content: [EndpointInput],
+        _ events: @escaping @Sendable (Fields) throws -> [ProfileEvent]
+    ) {
+        (self.name, self.summary, self.events) = (name, summary, events)
         let common: [EndpointInput] = [
             .init("user"), .init("time"), .init("device"), .init("process"), .init("key"), .init("expect", .any),
         ]
-        let own: [EndpointInput] =
-            isSaved
-            ? [.init("app_group"), .init("private", .boolean), .init("item"), .init("imported", .boolean)]
-            : [.init("source")]
-        return common + own + content
+        let saved: [EndpointInput] = [
+            .init("app_group"), .init("private", .boolean), .init("item"), .init("imported", .boolean),
+        ]
+        inputs = common + (name.hasPrefix("save/") ? saved : [.init("source")]) + content
+        itemFields = Set(inputs.map { Name($0.name) }).subtracting(["key"]).union(["kind"])
     }
 }
 

@@ -2,7 +2,6 @@ internal import ProfileLogGuide
 
 /// The answer to an `APIRequest`.
 package struct APIAnswer: Sendable {
-    /// The HTTP status.
     package var status: Int
     /// A JSON object, without a line feed at its end.
     package var body: [UInt8]
@@ -19,7 +18,6 @@ package struct APIAnswer: Sendable {
 
     /// A file, which the sender should open at once: it does not stay for ever.
     package struct File: Sendable {
-        /// Where it is.
         package var path: String
         /// As in the header `Content-Type`.
         package var mediaType: String
@@ -30,7 +28,6 @@ package struct APIAnswer: Sendable {
         }
     }
 
-    /// Makes an answer.
     package init(status: Int, body: [UInt8], etag: String? = nil, allow: String? = nil, code: String? = nil) {
         self.status = status
         self.body = body

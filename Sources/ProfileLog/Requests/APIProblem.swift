@@ -7,7 +7,6 @@ package struct APIProblem: Error {
     package var code: String
     /// One sentence.
     package var error: String
-    /// The next step.
     package var remedy: String
     /// The field at fault.
     package var place: String?

@@ -2,19 +2,16 @@ internal import ProfileLogGuide
 
 /// A call of the native JSON API, as a value: what an HTTP request carries, or what a command hands over without one.
 package struct APIRequest: Sendable {
-    /// What is done to the path.
     package enum Method: String, Sendable {
         case get = "GET"
         case post = "POST"
     }
 
-    /// What is done to the path.
     package var method: Method
     /// The path, as in `/v1/profile`; a name in it is escaped, as `pathPart(_:)` does.
     package var path: String
     /// The query in its order, decoded.
     package var query: [(name: String, value: String)]
-    /// The header `Idempotency-Key`.
     package var idempotencyKey: String?
     /// The header `If-Match`: the number of events that the user must have, with or without quotes.
     package var ifMatch: String?
@@ -30,7 +27,6 @@ package struct APIRequest: Sendable {
     /// What its endpoint takes; nil before one is found.
     package var inputs: [EndpointInput]?
 
-    /// Makes a request.
     package init(
         _ method: Method, _ path: String, query: [(name: String, value: String)] = [], idempotencyKey: String? = nil,
         ifMatch: String? = nil, body: [UInt8] = []

@@ -63,9 +63,7 @@ package struct APIRouter: Sendable {
     }
 }
 
-/// Finds endpoints by their paths.
 package struct EndpointTable: Sendable {
-    /// All of them, in the order of the documents.
     package let endpoints: [Endpoint]
     /// Those at paths that name nothing, by their path.
     private let plain: [String: [Match]]
@@ -80,7 +78,6 @@ package struct EndpointTable: Sendable {
         templates = all.filter { $0.endpoint.path.contains("{") }
     }
 
-    /// The endpoint of `method` at `path`; nil if there is none.
     package func endpoint(_ method: APIRequest.Method, _ path: String) -> Endpoint? {
         matches(path).first { $0.endpoint.method == method }?.endpoint
     }

@@ -64,18 +64,14 @@ package struct EndpointInput: Hashable, Sendable {
         case any
     }
 
-    /// Its name.
     package let name: String
-    /// What it holds.
     package let kind: Kind
-    /// Whether there must be one.
     package let isRequired: Bool
     /// The least and the largest value of a whole number; nil if it has other limits, or none.
     package let limits: ClosedRange<UInt64>?
     /// The whole number that counts without one.
     package let standard: UInt64?
 
-    /// Makes one.
     package init(
         _ name: String, _ kind: Kind = .string, isRequired: Bool = false, limits: ClosedRange<UInt64>? = nil,
         standard: UInt64? = nil

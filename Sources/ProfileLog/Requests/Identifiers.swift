@@ -2,7 +2,6 @@ internal import ProfileLogGuide
 
 /// IDs as requests carry them, refused before they meet the store if they could not be in it.
 package enum Identifiers {
-    /// A device's ID.
     package static func device(_ text: String, _ place: String = "device") throws -> String {
         guard (1...Limits.bytesPerDevice).contains(text.utf8.count) else {
             throw APIProblem.invalid(place, "must have 1 to \(Limits.bytesPerDevice) bytes")
@@ -10,7 +9,6 @@ package enum Identifiers {
         return text
     }
 
-    /// A USER.
     package static func user(_ text: String) throws -> UserID {
         // An alias has two parts, and its label twice as many bytes if there is a backslash before each.
         guard (1...(3 * Limits.bytesPerIdentifier + 16)).contains(text.utf8.count) else {

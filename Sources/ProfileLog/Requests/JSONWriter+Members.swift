@@ -24,7 +24,6 @@ extension JSONWriter {
         member(key) { json in if let time { json.value(time) } else { json.null() } }
     }
 
-    /// Writes an object.
     package mutating func object(_ write: (inout JSONWriter) throws -> Void) rethrows {
         beginObject()
         try write(&self)

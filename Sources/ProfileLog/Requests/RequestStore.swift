@@ -67,7 +67,6 @@ package final class APIActivity: Sendable {
     private let appendCount = Atomic<Int>(0)
     private let eventCount = Atomic<Int>(0)
 
-    /// Nothing was asked yet.
     package init() {}
 
     /// Writes that wait for the disk, those of the commit under way included.

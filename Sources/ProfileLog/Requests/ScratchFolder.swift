@@ -7,7 +7,6 @@ internal import Foundation
 package final class ScratchFolder: Sendable {
     /// Why no folder could be made.
     package struct Failure: Error {
-        /// Where.
         package let parent: String
         /// The system's code.
         package let code: Int32
@@ -20,7 +19,6 @@ package final class ScratchFolder: Sendable {
         }
     }
 
-    /// Where it is.
     package let path: String
     private let lock: Int32
     private static let lockName = "in-use"

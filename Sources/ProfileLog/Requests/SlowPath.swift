@@ -25,7 +25,6 @@ package final class SlowPath: TaskExecutor {
         _ work: @escaping @Sendable () async throws -> Value
     ) async throws -> Value { try await work() }
 
-    /// Runs one step of a task.
     package func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
         queue.async {

@@ -73,12 +73,9 @@ extension Workspace {
         let fields = try root.fields([
             "apps", "subscription_groups", "segments", "blocklist", "attribute_types", "limits", "export_window_days",
         ])
-        for node in try fields.elements("apps") { apps.append(try Self.app(node)) }
-        try Self.refuseTwice(fields.elements("apps"))
-        for node in try fields.elements("subscription_groups") { subscriptionGroups.append(try Self.group(node)) }
-        try Self.refuseTwice(fields.elements("subscription_groups"))
-        for node in try fields.elements("segments") { segments.append(try Self.segment(node)) }
-        try Self.refuseTwice(fields.elements("segments"))
+        apps = try Self.list(fields, "apps", Self.app)
+        subscriptionGroups = try Self.list(fields, "subscription_groups", Self.group)
+        segments = try Self.list(fields, "segments", Self.segment)
         if let blocklist = try fields["blocklist"]?.fields(["attributes", "events"]) {
             blockedAttributes = try Self.names(blocklist, "attributes")
             blockedEvents = try Self.names(blocklist, "events")
@@ -125,9 +122,14 @@ extension Workspace {
             rule: try SegmentRule(segment: fields))
     }
 
-    /// Refuses an `id` that is in two of `nodes`.
-    private static func refuseTwice(_ nodes: [WorkspaceNode]) throws(WorkspaceError) {
+    /// The elements of a list, each by `read`. An `id` that is in two of them is refused.
+    private static func list<Element>(
+        _ fields: WorkspaceFields, _ key: String, _ read: (WorkspaceNode) throws(WorkspaceError) -> Element
+    ) throws(WorkspaceError) -> [Element] {
+        var elements: [Element] = []
         var seen: Set<Name> = []
+        let nodes = try fields.elements(key)
+        for node in nodes { elements.append(try read(node)) }
         for node in nodes {
             for (key, value) in try node.members() where key == "id" {
                 guard seen.insert(Name(try value.text())).inserted else {
@@ -135,6 +137,7 @@ extension Workspace {
                 }
             }
         }
+        return elements
     }
 
     /// Entries of a blocklist; as many as Braze allows.
@@ -157,10 +160,9 @@ extension Workspace {
         return names
     }
 
-    private static let types: [(name: String, type: AttributeType)] = [
-        ("boolean", .boolean), ("number", .number), ("string", .string), ("time", .time), ("array", .array),
-        ("object", .object), ("object_array", .objectArray),
-    ]
+    private static let types = AttributeType.allCases.map { type in
+        (name: type.name.lowercased().replacing(" ", with: "_"), type: type)
+    }
 
     private static func type(_ node: WorkspaceNode) throws(WorkspaceError) -> AttributeType {
         let text = try node.text()
@@ -206,9 +208,7 @@ package struct WorkspaceError: Error, Hashable, CustomStringConvertible {
     package var line: Int
     /// The key at fault, from the top of the file: `segments[0].all[1].equals`; empty for the file as a whole.
     package var place: String
-    /// What is wrong there.
     package var reason: String
-    /// The next step.
     package var remedy: String
 
     /// One line without the remedy.

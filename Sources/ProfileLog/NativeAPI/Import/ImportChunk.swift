@@ -15,9 +15,7 @@ package struct ImportChunk: Sendable {
     /// Bytes of the file up to its end.
     package let doneBytes: UInt64
 
-    /// How many events it holds.
     package var events: Int { lines.count }
-    /// What it is stored under.
     package var key: String { Self.key(name, firstLine) }
 
     init(
@@ -133,11 +131,8 @@ package struct ImportChunker: ~Copyable {
 
 /// A line that cannot be imported.
 package struct ImportRefusal: Error {
-    /// Its number, from 1.
     package var line: Int
-    /// Why, as a clause.
     package var reason: String
-    /// What helps.
     package var remedy = ImportLine.Remedy.correct
 }
 
@@ -150,7 +145,6 @@ package struct ImportTally {
     /// All that are known to be there.
     package var total: UInt64 { stored + skipped }
 
-    /// Counts nothing yet.
     package init() {}
 
     /// Counts a chunk to which `log` answered `result`. Where the file had ended inside it when it was imported last,
@@ -186,8 +180,6 @@ package struct ImportTally {
 
 /// A chunk, or the rest of one whose beginning was stored before, that a log refused.
 package struct RefusedChunk: Error {
-    /// What is not stored.
     package let chunk: ImportChunk
-    /// Why.
     package let error: AppendError
 }

@@ -13,21 +13,15 @@ package struct ImportLine {
     /// Whether the line is what an erasure left: a tombstone, or the erasure itself.
     package var isErased = false
 
-    /// An event.
     package struct Fact {
-        /// Whose it is.
         package var user: UserID
-        /// When, from where.
         package var context: EventContext
-        /// What happened.
         package var event: ProfileEvent
     }
 
     /// Why a line cannot be imported: a clause that names fields and never shows values.
     package struct Refusal: Error {
-        /// The clause.
         package var reason: String
-        /// What helps.
         package var remedy: Remedy
 
         init(_ reason: String, remedy: Remedy = .correct) {
