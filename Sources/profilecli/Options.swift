@@ -13,9 +13,7 @@ extension PlaceArguments {
 
     fileprivate func notePlace() throws {
         if store == "" { throw ValidationError("--store must not be empty. Name a folder, or omit it.") }
-        if store != nil, url != nil {
-            throw ValidationError("--store and --url exclude each other. Omit one of them.")
-        }
+        if store != nil, url != nil { throw ValidationError("--store and --url exclude each other. Omit one of them.") }
         if let store { TypedPlace.note(.store(store)) } else if let url { TypedPlace.note(.service(url: url)) }
     }
 
@@ -139,7 +137,5 @@ struct LimitOption: ParsableArguments {
     @Option(name: [.customShort("n", allowingJoined: true), .long], parsing: .unconditional, help: "At most so many.")
     var limit: Int?
 
-    mutating func validate() throws {
-        if let limit, limit < 1 { throw ValidationError("--limit must be 1 or more.") }
-    }
+    mutating func validate() throws { if let limit, limit < 1 { throw ValidationError("--limit must be 1 or more.") } }
 }

@@ -77,7 +77,5 @@ struct Server {
 private struct StartCheck: Service {
     let failures: AsyncStream<StartFailure>
 
-    func run() async throws {
-        for await failure in failures.cancelOnGracefulShutdown() { throw failure }
-    }
+    func run() async throws { for await failure in failures.cancelOnGracefulShutdown() { throw failure } }
 }

@@ -64,9 +64,7 @@ extension JSONWriter {
     }
 
     /// Writes a text member, unless there is none.
-    mutating func member(_ key: String, _ text: String?) {
-        if let text { member(key, .string(text)) }
-    }
+    mutating func member(_ key: String, _ text: String?) { if let text { member(key, .string(text)) } }
 
     mutating func member(_ key: String, _ value: AttributeValue) {
         self.key(key)

@@ -5,8 +5,9 @@ struct ChangeUserCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         "change-user", "Put another user on a device, as a login does.",
         """
-        An anonymous user on the device becomes a user who is unknown so far, and is merged into a known one. What was saved \
-        before stays with the user who saved it. A device with a known user accepts no anonymous one: wipe it first.
+        An anonymous user on the device becomes a user who is unknown so far, and is merged into a known one. What was \
+        saved before stays with the user who saved it. A device with a known user accepts no anonymous one: wipe it \
+        first.
         """,
         examples: """
             profilecli change-user jane

@@ -6,8 +6,8 @@ struct CheckCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         "check", "Prove that a store is sound: checksums, order, every index and every snapshot.",
         """
-        Reads everything and changes nothing. Exits with 0 if the store is sound, and with 2 if something is damaged: then it \
-        names each place.
+        Reads everything and changes nothing. Exits with 0 if the store is sound, and with 2 if something is damaged: \
+        then it names each place.
         """,
         examples: """
             profilecli check

@@ -5,9 +5,9 @@ struct CompactCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         "compact", "Rewrite the store's file without its free pages.",
         """
-        Everything stays as it is: events, positions, times. What was erased or overwritten is in no byte of the new file, and the \
-        free space goes back to the disk. Needs the store alone, so stop profiled first, and room for a second file. The old \
-        file stays until the new one is complete; Ctrl-C leaves the store as it was.
+        Everything stays as it is: events, positions, times. What was erased or overwritten is in no byte of the new \
+        file, and the free space goes back to the disk. Needs the store alone, so stop profiled first, and room for a \
+        second file. The old file stays until the new one is complete; Ctrl-C leaves the store as it was.
         """,
         examples: """
             profilecli compact

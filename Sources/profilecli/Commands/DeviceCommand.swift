@@ -40,9 +40,7 @@ struct DeviceList: AsyncParsableCommand {
             return table
         }
         try await pages.print("devices", of: "/v1/devices", by: place.connect()) { [("after", $0["device"].cell)] }
-        if pages.count == 0 {
-            Output.message("There are no devices. \(Suggestion.next("save event jane opened"))")
-        }
+        if pages.count == 0 { Output.message("There are no devices. \(Suggestion.next("save event jane opened"))") }
     }
 }
 
@@ -160,8 +158,8 @@ struct DeviceSend: DeviceAction {
     static let configuration = CommandConfiguration(
         "send", "The app asks the SDK to send what it has queued.",
         """
-        As requestImmediateDataFlush does: also under the manual request policy and before the flush interval is over, but not \
-        without a network and not by a disabled SDK. With --if-due the SDK's own timer asks instead.
+        As requestImmediateDataFlush does: also under the manual request policy and before the flush interval is over, \
+        but not without a network and not by a disabled SDK. With --if-due the SDK's own timer asks instead.
         """,
         examples: """
             profilecli device send
@@ -191,8 +189,8 @@ struct DeviceLogOut: UserLeaving {
     static let configuration = CommandConfiguration(
         "log-out", "The user leaves the device: the SDK discards what it has not sent, and is disabled.",
         """
-        What extensions have saved goes on waiting: it is their user's. The next user is a new anonymous one, or comes with \
-        `profilecli change-user`; `device settings --enable-sdk` turns the SDK on.
+        What extensions have saved goes on waiting: it is their user's. The next user is a new anonymous one, or comes \
+        with `profilecli change-user`; `device settings --enable-sdk` turns the SDK on.
         """,
         examples: """
             profilecli device log-out

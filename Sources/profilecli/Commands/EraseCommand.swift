@@ -5,8 +5,8 @@ struct EraseCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         "erase", "Erase a person and all their values from the log, for ever.",
         """
-        Events of the user, and of all users who were merged into them, lose their content; their places stay. IDs, addresses, \
-        waiting items, snapshots and names that no other user has go with them. It cannot be undone.
+        Events of the user, and of all users who were merged into them, lose their content; their places stay. IDs, \
+        addresses, waiting items, snapshots and names that no other user has go with them. It cannot be undone.
 
         Old copies may be in free parts of the file until `profilecli compact`, and in backups for as long as you keep those.
         """,

@@ -5,8 +5,8 @@ struct GenerateCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         "generate", "Make sample events as JSON Lines, for import and benchmarks.",
         """
-        The same seed and number of users always give the same events, and the first events of a longer run are those of a \
-        shorter one. Few users are busy and many are quiet.
+        The same seed and number of users always give the same events, and the first events of a longer run are those \
+        of a shorter one. Few users are busy and many are quiet.
         """,
         examples: """
             profilecli generate --events 100000 --users 5000 | profilecli import -

@@ -14,13 +14,14 @@ struct ImportCommand: AsyncParsableCommand {
         Each may have its "time", as in "2026-01-31T23:59:59Z".
 
         Or as `profilecli export` writes it, of the kinds customEventLogged, customAttributesChanged, \
-        userAttributesChanged, purchaseLogged, customEventSaved, customAttributesSaved and userAttributeSaved; userCreated is \
-        skipped, since the first event makes its user, and so are objectsLeftOut, which is about requests to another store, and erased \
-        events, which are counted. All others belong to their store and are refused.
+        userAttributesChanged, purchaseLogged, customEventSaved, customAttributesSaved and userAttributeSaved; \
+        userCreated is skipped, since the first event makes its user, and so are objectsLeftOut, which is about \
+        requests to another store, and erased events, which are counted. All others belong to their store and are \
+        refused.
 
-        1,000 lines at a time are stored, whole or not at all, under the file's name (or --name) and the number of the first. So \
-        the same command, run again after a stop, with a corrected line or a file that has grown, goes on where it stopped and stores \
-        nothing twice.
+        1,000 lines at a time are stored, whole or not at all, under the file's name (or --name) and the number of the \
+        first. So the same command, run again after a stop, with a corrected line or a file that has grown, goes on \
+        where it stopped and stores nothing twice.
         """,
         examples: """
             profilecli import events.jsonl

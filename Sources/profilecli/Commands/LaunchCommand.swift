@@ -6,8 +6,8 @@ struct LaunchCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         "launch", "Start the app on a device: it flushes what waits there and the app can see.",
         """
-        Custom events are flushed first, then custom attributes, then user attributes, each in the order in which it was saved. \
-        A launch that died is finished first.
+        Custom events are flushed first, then custom attributes, then user attributes, each in the order in which it \
+        was saved. A launch that died is finished first.
         """,
         examples: """
             profilecli launch

@@ -171,9 +171,9 @@ struct PendingRetry: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         "retry", "Save a rejected item once more, corrected or as it is.",
         """
-        It waits for the next launch of its device, with the time of its first save. The correction has the form of the save, \
-        without USER: a name and properties for an event, KEY=VALUE for attributes, an attribute and its value for a user \
-        attribute. What you omit stays; properties and attributes are replaced as a whole.
+        It waits for the next launch of its device, with the time of its first save. The correction has the form of \
+        the save, without USER: a name and properties for an event, KEY=VALUE for attributes, an attribute and its \
+        value for a user attribute. What you omit stays; properties and attributes are replaced as a whole.
         """,
         examples: """
             profilecli rejected

@@ -5,12 +5,12 @@ struct ReplayCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         "replay", "Fold the whole log again: into fresh profiles, or into a fresh store.",
         """
-        Without --into, nothing is written: the log is folded into fresh profiles, and their digest is printed. Two stores with \
-        the same digest hold the same profiles. With --verify the fresh profiles are compared with the live ones, now and after \
-        every launch; exit status 2 says that they differ.
+        Without --into, nothing is written: the log is folded into fresh profiles, and their digest is printed. Two \
+        stores with the same digest hold the same profiles. With --verify the fresh profiles are compared with the \
+        live ones, now and after every launch; exit status 2 says that they differ.
 
-        With --into, the store is rebuilt in another folder: same events, positions and times. A copy that was stopped goes on \
-        where it stopped when the same command runs again.
+        With --into, the store is rebuilt in another folder: same events, positions and times. A copy that was stopped \
+        goes on where it stopped when the same command runs again.
         """,
         examples: """
             profilecli replay --verify

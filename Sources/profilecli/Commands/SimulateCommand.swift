@@ -5,9 +5,9 @@ struct SimulateCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         "simulate", "Fill a store with a made-up history: pushes, launches, log-ins, offline devices.",
         """
-        People play, follow a course and register in pushes, and open the app now and then; some share a tablet, some never \
-        log in. The same seed, devices and days always give the same history. Look at it with `history`, and at what the \
-        published code would have made of it with `whatif`.
+        People play, follow a course and register in pushes, and open the app now and then; some share a tablet, some \
+        never log in. The same seed, devices and days always give the same history. Look at it with `history`, and at \
+        what the published code would have made of it with `whatif`.
         """,
         examples: """
             profilecli simulate --store academy

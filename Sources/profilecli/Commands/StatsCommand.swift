@@ -38,9 +38,9 @@ struct StatsCommand: AsyncParsableCommand {
     /// What to say of events that were recorded while the clock was ahead.
     static func clockAhead(_ position: UInt64, seconds: Int64) -> String {
         """
-        The clock was ahead when position \(Number.grouped(position)) was recorded: by \(Self.span(seconds)), seen from now. Later events \
-        have the same time, and \"as of\" a time before it does not see them; positions are right. `profilecli replay --into FOLDER \
-        --mend-clock` makes a copy in which they have the time of now.
+        The clock was ahead when position \(Number.grouped(position)) was recorded: by \(Self.span(seconds)), seen \
+        from now. Later events have the same time, and \"as of\" a time before it does not see them; positions are \
+        right. `profilecli replay --into FOLDER --mend-clock` makes a copy in which they have the time of now.
         """
     }
 

@@ -6,12 +6,13 @@ struct WhatIfCommand: AsyncParsableCommand {
         commandName: "whatif",
         abstract: "What the published snippets would have lost, doubled, misdated or given to the wrong user.",
         discussion: """
-            Plays the saves, launches, user changes and discards of the log with the code that the guide publishes, on separate \
-            devices, and checks that each item is delivered once, exactly, to its user and with its own time. Writes nothing. \
-            What a history does not record is an option, with a default; the number before its help is that of the fault that uses it.
+            Plays the saves, launches, user changes and discards of the log with the code that the guide publishes, on \
+            separate devices, and checks that each item is delivered once, exactly, to its user and with its own time. \
+            Writes nothing. What a history does not record is an option, with a default; the number before its help is \
+            that of the fault that uses it.
 
-            --since and --until are positions, or times at which the log recorded an event. With --since, what came before is \
-            played too, since it decides what is on the devices; it is not counted.
+            --since and --until are positions, or times at which the log recorded an event. With --since, what came \
+            before is played too, since it decides what is on the devices; it is not counted.
 
             --format json: an object for each fault, one for each affected item, and the totals last.
 

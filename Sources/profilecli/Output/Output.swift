@@ -30,9 +30,7 @@ enum Output {
 
     static func print(_ line: String) throws { try write(Array((line + "\n").utf8)) }
 
-    static func print(_ lines: [String]) throws {
-        if !lines.isEmpty { try print(lines.joined(separator: "\n")) }
-    }
+    static func print(_ lines: [String]) throws { if !lines.isEmpty { try print(lines.joined(separator: "\n")) } }
 
     /// Prints `text`, the answer to a write. If that fails, the error says what was `done`, as in `Stored at position
     /// 7`: the same command would store it a second time.

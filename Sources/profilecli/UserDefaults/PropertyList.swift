@@ -17,9 +17,7 @@ enum PropertyList: Hashable {
     case other(String)
 
     /// The member `key` of a dictionary; nil if there is none, or if this is not a dictionary.
-    subscript(key: Name) -> PropertyList? {
-        if case .dictionary(let members) = self { members[key] } else { nil }
-    }
+    subscript(key: Name) -> PropertyList? { if case .dictionary(let members) = self { members[key] } else { nil } }
 
     var type: String {
         switch self {

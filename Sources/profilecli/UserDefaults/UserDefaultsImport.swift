@@ -136,9 +136,7 @@ struct UserDefaultsImport {
     }
 
     private func tellRefusals() {
-        for refusal in refusals.prefix(Self.mostShown) {
-            Output.message("\(refusal.place) \(refusal.reason).".oneLine)
-        }
+        for refusal in refusals.prefix(Self.mostShown) { Output.message("\(refusal.place) \(refusal.reason).".oneLine) }
         let more = refusals.count - Self.mostShown
         if more > 0 { Output.message("\(more) more were refused; --format json lists all.") }
     }

@@ -35,8 +35,8 @@ struct KeysAdd: ParsableCommand {
         commandName: "add",
         abstract: "Make a key, which is shown only once.",
         discussion: """
-            Permissions are named as Braze names them (users.track, users.export.ids, …); v1.read and v1.write are for the \
-            native API, metrics is for /metrics, and all is for everything.
+            Permissions are named as Braze names them (users.track, users.export.ids, …); v1.read and v1.write are for \
+            the native API, metrics is for /metrics, and all is for everything.
 
             EXAMPLES
               profiled keys add --name app --permissions users.track,users.export.ids
@@ -123,8 +123,8 @@ struct KeysRevoke: ParsableCommand {
         commandName: "revoke",
         abstract: "Make a key invalid, for ever.",
         discussion: """
-            A running service sees this with the next request. After the last key is revoked, every request is refused, until \
-            there is another key or the file is removed.
+            A running service sees this with the next request. After the last key is revoked, every request is \
+            refused, until there is another key or the file is removed.
             """)
 
     @OptionGroup var store: StoreOptions

@@ -9,11 +9,12 @@ struct ServeCommand: AsyncParsableCommand {
         commandName: "serve",
         abstract: "Serve a store over HTTP until a signal comes.",
         discussion: """
-            Opens the store, or makes one, and answers until SIGTERM or SIGINT. Then it takes no new requests, finishes \
-            those that it has, writes what waits and exits with 0.
+            Opens the store, or makes one, and answers until SIGTERM or SIGINT. Then it takes no new requests, \
+            finishes those that it has, writes what waits and exits with 0.
 
             Messages and the log of requests go to standard error; standard output gets one line when it is ready. \
-            Without keys, anyone who can reach the port can read and write the store, so it listens on this machine alone.
+            Without keys, anyone who can reach the port can read and write the store, so it listens on this machine \
+            alone.
             """)
 
     @OptionGroup var store: StoreOptions

@@ -13,25 +13,24 @@ struct Overview: Sendable {
     }
 
     /// 200 for as long as the process answers.
-    let live = ServiceAnswer(status: 200, body: (["status": "ok"] as JSONLiteral).bytes)
+    let live = ServiceAnswer(200, ["status": "ok"])
 
     /// 200 while the store can be read and written; 503 from the first failure on.
     func health(_ store: LiveStore) -> ServiceAnswer {
         if let failure = store.failure {
             // The reason may name the store's folder.
             let error = keys.isClosed ? "The store cannot be read and written." : failure.description
-            let body: JSONLiteral = ["status": "failed", "error": .string(error), "remedy": .string(failure.remedy)]
-            return ServiceAnswer(status: 503, body: body.bytes)
+            return ServiceAnswer(503, ["status": "failed", "error": .string(error), "remedy": .string(failure.remedy)])
         }
-        let body: JSONLiteral = ["status": "ok", "last_position": store.lastPosition.map { .integer($0) } ?? .null]
-        return ServiceAnswer(status: 200, body: body.bytes)
+        let last = store.lastPosition.map { JSONLiteral.integer($0) } ?? .null
+        return ServiceAnswer(200, ["status": "ok", "last_position": last])
     }
 
     /// What is where, as JSON or as a page. Where keys are needed, it tells nothing of the store.
     func answer(_ api: API, html: Bool) -> ServiceAnswer {
         html
             ? ServiceAnswer(status: 200, body: Array(page(api).utf8), type: "text/html; charset=utf-8")
-            : ServiceAnswer(status: 200, body: json(api).bytes)
+            : ServiceAnswer(200, json(api))
     }
 
     private func json(_ api: API) -> JSONLiteral {

@@ -79,9 +79,7 @@ final class RateLimiter: Sendable {
     }
 
     /// The headers for a request without a valid key, if `path` has a limit: there, and empty, as Braze sends them.
-    func emptyHeaders(_ path: String) -> [HTTPField] {
-        places[path] == nil ? [] : Self.headers("", "", "")
-    }
+    func emptyHeaders(_ path: String) -> [HTTPField] { places[path] == nil ? [] : Self.headers("", "", "") }
 
     /// What is left of the strictest limit of `path`; nil if it has none. If `counting`, counts an allowed request
     /// first.

@@ -201,9 +201,7 @@ final class RequestAdaptor: Sendable {
     private func stream(_ call: APIRequest, _ endpoint: Endpoint, _ exchange: Exchange) -> Outcome {
         do throws(APIRefusal) {
             let feed = try EventFeed(store.api.log, call, lastEventID: exchange.asked[.lastEventID])
-            guard let place = streams.takePlace() else {
-                return .answer(Refusal.tooManyStreams.answer(isNative: true))
-            }
+            guard let place = streams.takePlace() else { return .answer(Refusal.tooManyStreams.answer(isNative: true)) }
             let authorization = exchange.asked[.authorization]
             return .response(
                 streams.response(feed, in: place, exchange.headers, on: exchange.connection) { [access] in
@@ -216,9 +214,7 @@ final class RequestAdaptor: Sendable {
 
     /// A read that waits for news is woken when the service stops; a write is never cut short.
     private func answer(_ call: APIRequest, by api: API) async -> APIAnswer {
-        if call.takesLong {
-            return await withTaskExecutorPreference(SlowPath.shared) { await api.answer(call) }
-        }
+        if call.takesLong { return await withTaskExecutorPreference(SlowPath.shared) { await api.answer(call) } }
         guard call.method == .get else { return await api.answer(call) }
         return await cancelWhenGracefulShutdown { await api.answer(call) }
     }

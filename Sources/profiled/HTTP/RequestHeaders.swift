@@ -5,16 +5,10 @@ internal import HTTPTypes
 struct RequestHeaders: Sendable {
     enum Name: String {
         case accept, authorization, expect, origin
-        case acceptLanguage = "accept-language"
-        case contentEncoding = "content-encoding"
-        case contentLength = "content-length"
-        case contentType = "content-type"
-        case idempotencyKey = "idempotency-key"
-        case ifMatch = "if-match"
-        case lastEventID = "last-event-id"
-        case transferEncoding = "transfer-encoding"
-        case bulk = "x-braze-bulk"
-        case requestID = "x-request-id"
+        case acceptLanguage = "accept-language", transferEncoding = "transfer-encoding"
+        case contentEncoding = "content-encoding", contentLength = "content-length", contentType = "content-type"
+        case idempotencyKey = "idempotency-key", ifMatch = "if-match", lastEventID = "last-event-id"
+        case bulk = "x-braze-bulk", requestID = "x-request-id"
     }
 
     private var values: [Name: String] = [:]

@@ -13,10 +13,10 @@ struct ServiceAnswer: Sendable {
     var headers: [HTTPField] = []
 
     init(status: Int, body: [UInt8], type: String = "application/json") {
-        self.status = status
-        self.body = body
-        self.type = type
+        (self.status, self.body, self.type) = (status, body, type)
     }
+
+    init(_ status: Int, _ json: JSONLiteral) { self.init(status: status, body: json.bytes) }
 
     init(_ answer: APIAnswer) {
         status = answer.status
@@ -117,12 +117,10 @@ struct Refusal: Error {
 
     /// In the form of the native API, or in Braze's, where the sentence is called `message`.
     func answer(isNative: Bool) -> ServiceAnswer {
-        let body: JSONLiteral = [
-            isNative ? "error" : "message": .string(error), "remedy": .string(remedy), "code": .string(code),
-        ]
-        var answer = ServiceAnswer(status: status, body: body.bytes)
-        answer.code = code
-        answer.headers = headers
+        let key = isNative ? "error" : "message"
+        var answer = ServiceAnswer(
+            status, [key: .string(error), "remedy": .string(remedy), "code": .string(code)])
+        (answer.code, answer.headers) = (code, headers)
         return answer
     }
 }
