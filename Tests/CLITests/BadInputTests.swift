@@ -138,9 +138,7 @@ struct BadInputTests {
     @Test("An argument that is not UTF-8 is refused")
     func notUTF8() throws {
         let cli = try CLI()
-        let program = CLI.program.path
-        let outcome = try cli.run(
-            ["-c", "exec \"$0\" log event jane \"$(printf 'caf\\351')\"", program], command: URL(filePath: "/bin/sh"))
+        let outcome = try cli.shell("exec \"$0\" log event jane \"$(printf 'caf\\351')\"")
         #expect(outcome.status == 64)
         #expect(outcome.errors.contains("not valid UTF-8"))
     }

@@ -34,16 +34,11 @@ struct CompactTests {
 
     init() throws { cli = try CLI() }
 
-    private func script(_ text: String, environment: [String: String] = [:]) throws -> CLI.Outcome {
-        try cli.run(
-            ["-c", text, CLI.program.path], environment: environment, command: URL(filePath: "/bin/bash"))
-    }
-
     @Test("One that had to try again works on the file that is there then")
     func again() throws {
         try cli.succeed("log", "event", "jane", "early")
         let pause = try Shim(Self.source)
-        let outcome = try script(
+        let outcome = try cli.shell(
             """
             LD_PRELOAD=$PAUSE "$0" compact & first=$!
             until [ -e waits ] || ! kill -0 $first; do sleep 0.01; done
@@ -61,7 +56,7 @@ struct CompactTests {
     @Test("Whatever is acknowledged while two run again and again is there")
     func two() throws {
         try cli.succeed("log", "event", "jane", "first")
-        let outcome = try script(
+        let outcome = try cli.shell(
             """
             for each in 1 2; do (until [ -e done ]; do "$0" compact >>compactions 2>>refusals; done) & done
             for number in $(seq 40); do "$0" log event jane "event $number" >/dev/null || echo "$number failed"; done

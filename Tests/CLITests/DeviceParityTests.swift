@@ -44,10 +44,9 @@ struct DeviceParityTests {
             try cli.succeed("import", file)
         }
         let service = try RemoteTests.Service(remote)
-        let url = ["PROFILELOG_URL": service.url, "PROFILELOG_STORE": ""]
         for command in Self.story {
             let here = try local.run(command + ["--format", format])
-            let there = try remote.run(command + ["--format", format], environment: url)
+            let there = try remote.run(command + ["--format", format], environment: service.environment)
             #expect(plain(there.output) == plain(here.output), "\(command)")
             #expect(plain(there.errors) == plain(here.errors), "\(command)")
             #expect(there.status == here.status, "\(command)")

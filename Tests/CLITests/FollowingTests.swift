@@ -10,14 +10,9 @@ struct FollowingTests {
         try cli.succeed("log", "event", "jane", "first")
     }
 
-    /// Runs a shell script in which `$0` is the program.
-    private func shell(_ script: String) throws -> CLI.Outcome {
-        try cli.run(["-c", script, CLI.program.path], command: URL(filePath: "/bin/bash"))
-    }
-
     @Test("tail prints what another process stores", arguments: ["", "--format json"])
     func follow(format: String) throws {
-        let outcome = try shell(
+        let outcome = try cli.shell(
             """
             "$0" tail \(format) > seen & tail=$!
             until grep -q first seen || ! kill -0 $tail; do sleep 0.05; done
@@ -33,7 +28,7 @@ struct FollowingTests {
     @Test("tail ends when its reader has gone, and waits for no event to notice")
     func readerGone() throws {
         // Were it to wait, the time limit would end it with another status.
-        let outcome = try shell(
+        let outcome = try cli.shell(
             "timeout 300 \"$0\" tail -n 100 | head -n 1; status=(${PIPESTATUS[@]}); exit ${status[0]}")
         #expect(outcome.status == 0)
         #expect(outcome.lines.count == 1 && outcome.errors.isEmpty)
@@ -41,7 +36,7 @@ struct FollowingTests {
 
     @Test("Work that SIGTERM stops says so")
     func terminated() throws {
-        let outcome = try shell(
+        let outcome = try cli.shell(
             """
             "$0" generate --events 100000000 -o sample.jsonl & child=$!
             until ls | grep -q unfinished || ! kill -0 $child; do sleep 0.05; done
@@ -53,7 +48,7 @@ struct FollowingTests {
 
     @Test("A killed export leaves the file that was there")
     func killed() throws {
-        let outcome = try shell(
+        let outcome = try cli.shell(
             """
             echo before > out.jsonl
             "$0" generate --events 100000000 -o out.jsonl & child=$!

@@ -17,8 +17,7 @@ struct InterruptTests {
         let script = """
             "$0" "$@" & until [ -s \(file) ] || ! kill -0 $!; do sleep 0.01; done; kill -INT $!; wait $!
             """
-        return try cli.run(
-            ["-c", script, CLI.program.path] + arguments, command: URL(filePath: "/bin/bash"))
+        return try cli.shell(script, arguments)
     }
 
     @Test("A stopped copy is resumed by the same command")
@@ -65,7 +64,7 @@ struct InterruptTests {
             rm -f pipe; mkfifo pipe; "$0" import pipe --name n & program=$!
             exec 3<> pipe; cat events.jsonl >&3; sleep \(seconds); kill -INT $program; wait $program
             """
-        let stopped = try cli.run(["-c", script, CLI.program.path], command: URL(filePath: "/bin/bash"))
+        let stopped = try cli.shell(script)
         #expect(stopped.status == 130, "\(stopped.errors)")
         return stopped
     }

@@ -124,7 +124,7 @@ struct OutputFileTests {
     func standardOutput(name: String) throws {
         _ = try cli.write("before\n", as: "all.jsonl")
         let script = "\"$0\" generate --events 2 -o \(name) >> all.jsonl"
-        let outcome = try cli.run(["-c", script, CLI.program.path], command: URL(filePath: "/bin/bash"))
+        let outcome = try cli.shell(script)
         #expect(outcome.status == 0, "\(outcome.errors)")
         let lines = try content("all.jsonl").split(separator: "\n")
         #expect(lines.count == 3 && lines[0] == "before")

@@ -242,10 +242,7 @@ struct OutputTests {
     @Test("A reader that goes away ends the program quietly")
     func brokenPipe() throws {
         let cli = try CLI()
-        let program = CLI.program.path
-        let outcome = try cli.run(
-            ["-c", "\"$0\" generate --events 200000 | head -n 1 | wc -l; exit ${PIPESTATUS[0]}", program],
-            command: URL(filePath: "/bin/bash"))
+        let outcome = try cli.shell("\"$0\" generate --events 200000 | head -n 1 | wc -l; exit ${PIPESTATUS[0]}")
         #expect(outcome.status == 0)
         #expect(outcome.output == "1\n")
         #expect(outcome.errors.isEmpty)

@@ -49,9 +49,7 @@ struct ProcessNumberTests {
             LD_PRELOAD=$NUMBER "$0" generate --events 2 -o out.jsonl; echo $?; wc -l < out.jsonl
             kill -CONT $first; wait $first; echo $?; wc -l < out.jsonl; ls | grep -c unfinished
             """
-        let outcome = try cli.run(
-            ["-c", script, CLI.program.path], environment: ["NUMBER": number],
-            command: URL(filePath: "/bin/bash"))
+        let outcome = try cli.shell(script, environment: ["NUMBER": number])
         #expect(outcome.lines == ["1", "0", "2", "0", "200000", "0"], "\(outcome)")
     }
 

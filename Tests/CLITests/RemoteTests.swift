@@ -11,6 +11,8 @@ struct RemoteTests {
     /// A `profiled` on a free port, ended with this.
     final class Service {
         let url: String
+        /// Has `profilecli` ask the service.
+        var environment: [String: String] { ["PROFILELOG_URL": url, "PROFILELOG_STORE": ""] }
         private let process: ChildProcess
 
         init(_ cli: CLI, _ arguments: String...) throws {
@@ -47,26 +49,22 @@ struct RemoteTests {
         let cli = try CLI()
         let service = try Service(cli, "--ephemeral")
         let port = service.url.split(separator: ":").last ?? ""
-        let outcome = try cli.run(
-            [
-                "-c",
-                """
-                store() { for name in "$@"; do "$program" log event jane $name > other; done; }
-                seen() { for turn in {1..900}; do grep -q "$1" seen && break; sleep 0.05; done; }
-                program="$0"
-                store old-1 old-2
-                "$program" tail --format json > seen 2> said & tail=$!
-                seen old-2
-                exec 3<> /dev/tcp/127.0.0.1/\(port)
-                printf 'POST /v1/reset HTTP/1.1\\r\\nHost: localhost\\r\\nContent-Length: 2\\r\\nConnection: close\\r\\n\\r\\n{}' >&3
-                cat <&3 > other
-                store new-1 new-2 new-3 new-4
-                seen new-4
-                kill $tail; wait $tail 2> other
-                cat seen; cat said >&2
-                """, CLI.program.path,
-            ],
-            environment: ["PROFILELOG_URL": service.url, "PROFILELOG_STORE": ""], command: URL(filePath: "/bin/bash"))
+        let outcome = try cli.shell(
+            """
+            store() { for name in "$@"; do "$program" log event jane $name > other; done; }
+            seen() { for turn in {1..900}; do grep -q "$1" seen && break; sleep 0.05; done; }
+            program="$0"
+            store old-1 old-2
+            "$program" tail --format json > seen 2> said & tail=$!
+            seen old-2
+            exec 3<> /dev/tcp/127.0.0.1/\(port)
+            printf 'POST /v1/reset HTTP/1.1\\r\\nHost: localhost\\r\\nContent-Length: 2\\r\\nConnection: close\\r\\n\\r\\n{}' >&3
+            cat <&3 > other
+            store new-1 new-2 new-3 new-4
+            seen new-4
+            kill $tail; wait $tail 2> other
+            cat seen; cat said >&2
+            """, environment: service.environment)
         let names = outcome.lines.compactMap { $0.firstMatch(of: /(?:old|new)-\d/)?.output }
         #expect(names == ["old-1", "old-2", "new-1", "new-2", "new-3", "new-4"], "\(outcome.output)")
         #expect(outcome.errors.contains("has begun a new log"), "\(outcome.errors)")
@@ -80,24 +78,20 @@ struct RemoteTests {
         let service = try Service(cli, "--ephemeral", "--fixtures", facts)
         let port = service.url.split(separator: ":").last ?? ""
         // The first page is more than a pipe holds: until it is read, the second is not asked for.
-        let outcome = try cli.run(
-            [
-                "-c",
-                """
-                mkfifo pipe
-                "$0" export > pipe 2> said & export=$!
-                exec 4< pipe
-                head -c 1 <&4 > other
-                exec 3<> /dev/tcp/127.0.0.1/\(port)
-                printf 'POST /v1/reset HTTP/1.1\\r\\nHost: localhost\\r\\nContent-Length: 17\\r\\nConnection: close\\r\\n\\r\\n' >&3
-                printf '{"fixtures":true}' >&3
-                cat <&3
-                cat <&4 > other
-                wait $export; code=$?
-                cat said >&2; exit $code
-                """, CLI.program.path,
-            ],
-            environment: ["PROFILELOG_URL": service.url, "PROFILELOG_STORE": ""], command: URL(filePath: "/bin/bash"))
+        let outcome = try cli.shell(
+            """
+            mkfifo pipe
+            "$0" export > pipe 2> said & export=$!
+            exec 4< pipe
+            head -c 1 <&4 > other
+            exec 3<> /dev/tcp/127.0.0.1/\(port)
+            printf 'POST /v1/reset HTTP/1.1\\r\\nHost: localhost\\r\\nContent-Length: 17\\r\\nConnection: close\\r\\n\\r\\n' >&3
+            printf '{"fixtures":true}' >&3
+            cat <&3
+            cat <&4 > other
+            wait $export; code=$?
+            cat said >&2; exit $code
+            """, environment: service.environment)
         #expect(outcome.output.contains(#""reset":true"#), "\(outcome.output)")
         #expect(outcome.status == 1)
         #expect(outcome.errors.contains("The service began a new log during the export"), "\(outcome.errors)")
@@ -107,7 +101,6 @@ struct RemoteTests {
     func leftOut() async throws {
         let cli = try CLI()
         let service = try Service(cli)
-        let url = ["PROFILELOG_URL": service.url, "PROFILELOG_STORE": ""]
         var request = URLRequest(url: try #require(URL(string: service.url + "/users/track")))
         request.httpMethod = "POST"
         request.httpBody = Data(
@@ -115,12 +108,13 @@ struct RemoteTests {
                 .utf8)
         let (_, response) = try await URLSession.shared.data(for: request)
         #expect((response as? HTTPURLResponse)?.statusCode == 201)
-        let table = try cli.run(["rejected"], environment: url)
+        let table = try cli.run(["rejected"], environment: service.environment)
         #expect(table.status == 0, "\(table.errors)")
         for piece in ["INPUT ARRAY", "events", "'time' is required", "gender", "2 parts of requests refused."] {
             #expect(table.output.contains(piece), "\(piece) is missing in \(table.output)")
         }
-        let lines = try cli.run(["rejected", "--user", "ana", "--format", "json"], environment: url).output
+        let lines = try cli.run(["rejected", "--user", "ana", "--format", "json"], environment: service.environment)
+            .output
         #expect(lines.split(separator: "\n").count == 2)
         #expect(lines.contains(#""field":"gender""#))
         #expect(service.end() == 0)
@@ -133,7 +127,6 @@ struct RemoteTests {
     func same() throws {
         let cli = try CLI()
         let service = try Service(cli)
-        let url = ["PROFILELOG_URL": service.url, "PROFILELOG_STORE": ""]
         let writes = [
             ["save", "event", "花子", "お茶を飲んだ", "-p", "種類=煎茶", "--device", "電話"],
             ["save", "attribute", "a+b&c=d/é", "n=1"], ["log", "event", "jane", "a", "--key", "k"],
@@ -141,7 +134,7 @@ struct RemoteTests {
             ["change-user", "ana", "--device", "d9"], ["launch", "電話"],
         ]
         for write in writes {
-            let outcome = try cli.run(write, environment: url)
+            let outcome = try cli.run(write, environment: service.environment)
             #expect(outcome.status == 0, "\(write): \(outcome.errors)")
             #expect(outcome.output.contains("Next: profilecli"))
         }
@@ -155,15 +148,15 @@ struct RemoteTests {
         for question in questions {
             for format in ["table", "json"] {
                 let arguments = question + ["--format", format]
-                let remote = try cli.run(arguments, environment: url)
+                let remote = try cli.run(arguments, environment: service.environment)
                 let local = try cli.run(arguments)
                 #expect(remote.output == local.output, "\(question)")
                 #expect(remote.errors == local.errors, "\(question)")
                 #expect(remote.status == local.status, "\(question)")
             }
         }
-        #expect(try cli.run(["export"], environment: url).output == cli.run("export").output)
-        #expect(try cli.run(["import", "-"], input: "{}", environment: url).status == 64)
+        #expect(try cli.run(["export"], environment: service.environment).output == cli.run("export").output)
+        #expect(try cli.run(["import", "-"], input: "{}", environment: service.environment).status == 64)
         #expect(service.end() == 0)
         #expect(try cli.succeed("check").output.hasPrefix("Sound"))
     }
@@ -176,10 +169,9 @@ struct RemoteTests {
             ["keys", "add", "--name", "test", "--permissions", "all", "--store", cli.store], command: profiled)
         let key = added.output.split(whereSeparator: \.isWhitespace).first { $0.hasPrefix("plk_") }
         let service = try Service(cli)
-        let url = ["PROFILELOG_URL": service.url, "PROFILELOG_STORE": ""]
-        let refused = try cli.run(["log", "event", "jane", "a"], environment: url)
+        let refused = try cli.run(["log", "event", "jane", "a"], environment: service.environment)
         #expect(refused.status == 1 && refused.errors.contains("PROFILELOG_KEY"), "\(refused.errors)")
-        let known = url.merging(["PROFILELOG_KEY": String(try #require(key))]) { $1 }
+        let known = service.environment.merging(["PROFILELOG_KEY": String(try #require(key))]) { $1 }
         #expect(try cli.run(["log", "event", "jane", "a"], environment: known).status == 0)
         #expect(service.end() == 0)
     }

@@ -73,11 +73,10 @@ struct ReplayTests {
     func interrupt() throws {
         let cli = try CLI()
         try cli.succeed("generate", "--events", "60000", "--users", "1000", "-o", "events.jsonl")
-        let program = CLI.program.path
         let script = """
             "$0" import events.jsonl & until [ -s store/data.mdb ]; do sleep 0.02; done; sleep 0.2; kill -INT $!; wait $!
             """
-        let stopped = try cli.run(["-c", script, program], command: URL(filePath: "/bin/bash"))
+        let stopped = try cli.shell(script)
         #expect(stopped.status == 130, "\(stopped.output)")
         #expect(stopped.errors.contains("Stopped by Ctrl-C"))
         #expect(stopped.errors.contains("run the same command again"))

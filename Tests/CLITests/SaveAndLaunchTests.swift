@@ -167,7 +167,7 @@ struct SaveAndLaunchTests {
             while [ -z "$(ls | grep unfinished)" ]; do sleep 0.05; done
             kill -INT $child; wait $child
             """
-        let outcome = try cli.run(["-c", script, CLI.program.path], command: URL(filePath: "/bin/sh"))
+        let outcome = try cli.shell(script)
         #expect(outcome.status == 130 && outcome.errors.contains("Stopped by Ctrl-C; no file was written."))
         let names = try FileManager.default.contentsOfDirectory(atPath: cli.folder.path)
         #expect(!names.contains { $0.hasPrefix("sample") })

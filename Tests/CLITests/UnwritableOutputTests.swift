@@ -12,8 +12,7 @@ struct UnwritableOutputTests {
 
     /// Runs `profilecli` with `arguments` and the standard output that `redirection` makes of it.
     private func run(_ redirection: String, _ arguments: [String]) throws -> CLI.Outcome {
-        let script = "program=$0; \"$program\" \"$@\" \(redirection)"
-        return try cli.run(["-c", script, CLI.program.path] + arguments, command: URL(filePath: "/bin/sh"))
+        try cli.shell("program=$0; \"$program\" \"$@\" \(redirection)", arguments)
     }
 
     private func events() throws -> Int { try cli.succeed("export").lines.count }

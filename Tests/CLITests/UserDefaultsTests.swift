@@ -206,10 +206,9 @@ struct UserDefaultsTests {
     func remote() throws {
         let cli = try CLI()
         let service = try RemoteTests.Service(cli)
-        let url = ["PROFILELOG_URL": service.url, "PROFILELOG_STORE": ""]
         for file in ["binary", "faulty", "binary"] {
             let command = ["import", "--user-defaults", Self.fixture(file)]
-            let remote = try cli.run(command, environment: url)
+            let remote = try cli.run(command, environment: service.environment)
             let local = try cli.run(command + ["--store", "local"])
             #expect(remote.status == local.status)
             #expect(remote.output == local.output.replacing(" --store local", with: ""))
@@ -220,7 +219,8 @@ struct UserDefaultsTests {
             try FileManager.default.createDirectory(
                 at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
         }
-        #expect(try cli.run(["export", "--user-defaults", files[0].path], environment: url).status == 0)
+        #expect(
+            try cli.run(["export", "--user-defaults", files[0].path], environment: service.environment).status == 0)
         try cli.succeed("export", "--user-defaults", files[1].path, "--store", "local")
         for (index, file) in files.enumerated() {
             try cli.succeed("import", "--user-defaults", file.path, "--store", "\(index)")
@@ -295,7 +295,7 @@ struct UserDefaultsTests {
                 timeout 20 "$0" export --user-defaults /dev/stdout --app-group \(appGroup) | cat > group.a.plist
                 exit ${PIPESTATUS[0]}
                 """
-            return try cli.run(["-c", script, CLI.program.path], command: URL(filePath: "/bin/bash"))
+            return try cli.shell(script)
         }
         // There is nothing to empty in it.
         let nothing = try export("group.b")
@@ -314,7 +314,7 @@ struct UserDefaultsTests {
             : > group.a.plist; "$0" export --user-defaults \(path) --app-group group.a > \(
                 path == "/dev/stdout" ? "group.a.plist" : "other")
             """
-        let written = try cli.run(["-c", script, CLI.program.path], command: URL(filePath: "/bin/bash"))
+        let written = try cli.shell(script)
         #expect(written.status == 0 && written.errors.contains("Wrote 1 item"), "\(written.errors)")
         try cli.succeed("import", "--user-defaults", "group.a.plist", "--store", "copy")
         #expect(try pending(cli, "--store", "copy").count == 1)
@@ -328,7 +328,7 @@ struct UserDefaultsTests {
         let script = "\"$0\" export --user-defaults \(path) --app-group group.a >> group.a.plist"
         let file = cli.folder.appending(path: "group.a.plist")
         let before = try Data(contentsOf: file)
-        let refused = try cli.run(["-c", script, CLI.program.path], command: URL(filePath: "/bin/bash"))
+        let refused = try cli.shell(script)
         #expect(refused.status == 1 && refused.errors.contains("Name the file itself"), "\(refused.errors)")
         #expect(try Data(contentsOf: file) == before)
     }

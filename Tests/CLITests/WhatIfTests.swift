@@ -236,7 +236,7 @@ struct WhatIfTests {
             for format in ["table", "json"] {
                 let arguments = ["whatif", "--fail-on-difference", "--format", format] + question
                 let remote = try cli.run(
-                    arguments, environment: ["PROFILELOG_URL": service.url, "PROFILELOG_STORE": ""])
+                    arguments, environment: service.environment)
                 let local = try cli.run(arguments)
                 #expect(remote.output == local.output && remote.errors == local.errors, "\(question)")
                 #expect(remote.status == local.status, "\(question)")

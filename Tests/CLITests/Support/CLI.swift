@@ -64,6 +64,16 @@ final class CLI: Sendable {
             errors: try String(contentsOf: errors, encoding: .utf8))
     }
 
+    /// Runs a shell script in which `$0` is `profilecli`, and `$@` are `arguments`.
+    @discardableResult
+    func shell(
+        _ script: String, _ arguments: [String] = [], environment: [String: String] = [:]
+    ) throws -> Outcome {
+        try run(
+            ["-c", script, Self.program.path] + arguments, environment: environment,
+            command: URL(filePath: "/bin/bash"))
+    }
+
     /// Runs `profilecli` and requires that it succeeds.
     @discardableResult
     func succeed(_ arguments: String..., sourceLocation: SourceLocation = #_sourceLocation) throws -> Outcome {
