@@ -98,17 +98,13 @@ enum PushTokenProjection: Projection {
     static var initial: State { State() }
 
     static func apply(_ event: borrowing EventView, to state: inout State) {
-        switch event.kind {
-        case .userAttributesChanged:
-            guard case .userAttributesChanged(let changes)? = event.recorded()?.event else { return }
-            for change in changes where change.attribute == .pushTokens {
-                let entries = change.value.asArray ?? []
-                state.set(Set(entries.compactMap(Placed.init)), of: event.user)
-            }
-        case .usersMerged:
-            guard case .usersMerged(let merge)? = event.recorded()?.event else { return }
-            state.merge(merge.source, into: event.user)
-        default: break
+        guard event.kind == .userAttributesChanged || event.kind == .usersMerged else { return }
+        let fact = event.recorded()?.event
+        if case .usersMerged(let merge) = fact { state.merge(merge.source, into: event.user) }
+        guard case .userAttributesChanged(let changes) = fact else { return }
+        for change in changes where change.attribute == .pushTokens {
+            let entries = change.value.asArray ?? []
+            state.set(Set(entries.compactMap(Placed.init)), of: event.user)
         }
     }
 

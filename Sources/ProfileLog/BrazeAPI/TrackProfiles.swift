@@ -96,11 +96,9 @@ struct TrackProfiles {
         for (user, events) in stored {
             let person = try person(user)
             for event in events {
-                switch event {
-                case .customAttributesChanged(let all): changes[person, default: []] += all
-                case .userAttributesChanged(let all):
+                if case .customAttributesChanged(let all) = event { changes[person, default: []] += all }
+                if case .userAttributesChanged(let all) = event {
                     for change in all { standard[person, default: [:]][change.attribute] = change.value }
-                default: break
                 }
             }
         }

@@ -85,202 +85,275 @@ public enum ProfileEvent: Hashable, Sendable {
     }
 }
 
-/// Which user was merged into another.
-public struct Merge: Hashable, Sendable {
-    /// The user that was merged away.
-    package var source: UserNumber
-    /// How many events the source had.
-    package var version: Version
-    /// The source's IDs that resolve to the target from now on.
-    package var identities: [UserID]
-    /// The source's other IDs, which resolve to no user from now on.
-    package var released: [UserID]
+/// What kind of fact an event is. The numbers are stored (record.proto) and never change their meaning.
+public enum EventKind: UInt8, Sendable, CaseIterable {
+    case userCreated = 1
+    case userIdentified = 2
+    case userChanged = 3
+    case aliasAdded = 4
+    case usersMerged = 5
+    case externalIDRenamed = 6
+    case userErased = 7
+    case userLoggedOut = 8
+    case aliasRenamed = 9
 
-    /// Takes over the first `version` events of `source`.
-    package init(source: UserNumber, version: Version, identities: [UserID], released: [UserID] = []) {
-        self.source = source
-        self.version = version
-        self.identities = identities
-        self.released = released
-    }
-}
+    case customEventSaved = 10
+    case customAttributesSaved = 11
+    case userAttributeSaved = 12
 
-/// Something that happened, by name.
-public struct CustomEvent: Hashable, Sendable {
-    /// The event's name.
-    public var name: Name
-    /// Its properties in ascending order of keys. No properties (nil) and empty properties are different.
-    public var properties: [AttributeValue.Member]?
+    case customEventLogged = 20
+    case customAttributesChanged = 21
+    case userAttributesChanged = 22
+    case purchaseLogged = 23
+    /// As the four kinds before: the SDK has taken the event and not sent it yet.
+    case customEventQueued = 24
+    case customAttributesQueued = 25
+    case userAttributesQueued = 26
+    case purchaseQueued = 27
 
-    /// Makes the event `name` with `properties`.
-    public init(name: Name, properties: [AttributeValue.Member]? = nil) {
-        self.name = name
-        self.properties = properties
-    }
-}
+    case appLaunched = 30
+    case pendingFlushed = 31
+    case pendingDiscarded = 32
+    case sessionStarted = 33
+    case sessionEnded = 34
+    case appLeft = 35
+    case dataSent = 36
+    case deviceChanged = 37
 
-/// A change of one custom attribute.
-public struct AttributeChange: Hashable, Sendable {
-    /// The attribute's name.
-    public var name: Name
-    /// What is done with it.
-    public var operation: AttributeOperation
+    case objectsLeftOut = 51
 
-    /// Makes the change `operation` of the attribute `name`.
-    public init(_ name: Name, _ operation: AttributeOperation) {
-        self.name = name
-        self.operation = operation
-    }
-}
+    case externalIDRemoved = 60
 
-/// A change of one standard user attribute: a new value, or `.null`, which unsets it.
-public struct UserAttributeChange: Hashable, Sendable {
-    /// The attribute.
-    public var attribute: StandardAttribute
-    /// The new value; `.null` unsets.
-    public var value: AttributeValue
+    /// Never stored: any kind that this program does not know because a newer program wrote it.
+    case unknown = 0
 
-    /// Sets `attribute` to `value`.
-    public init(_ attribute: StandardAttribute, _ value: AttributeValue) {
-        self.attribute = attribute
-        self.value = value
-    }
-}
-
-/// What can be done with a custom attribute (spec/rest-api 1.5).
-public enum AttributeOperation: Hashable, Sendable {
-    case set(AttributeValue)
-    case unset
-    /// Adds to an integer; a missing attribute starts at 0, a value of another type does not change.
-    case increment(Int64)
-    /// Appends to an array without duplicates: a value that is there already moves to the end.
-    case arrayAdd([AttributeValue])
-    case arrayRemove([AttributeValue])
-    /// Merges an object into an object, at every level.
-    case objectMerge([AttributeValue.Member])
-    /// Appends objects to an array of objects.
-    case objectsAdd([AttributeValue])
-    /// Replaces (or with `merging`, merges into) every object whose `key` equals `value`.
-    case objectsUpdate([ObjectUpdate], merging: Bool)
-    /// Removes every object whose `key` equals `value`.
-    case objectsRemove([ObjectMatch])
-
-    /// Selects objects of an array.
-    public struct ObjectMatch: Hashable, Sendable {
-        /// The key to compare.
-        package var key: Name
-        /// The value that it must have.
-        package var value: AttributeValue
-
-        /// Matches objects whose `key` is `value`.
-        public init(key: Name, value: AttributeValue) {
-            self.key = key
-            self.value = value
-        }
-    }
-
-    /// New members for the selected objects.
-    public struct ObjectUpdate: Hashable, Sendable {
-        /// Which objects.
-        package var match: ObjectMatch
-        /// Their new members.
-        package var object: [AttributeValue.Member]
-
-        /// Gives the objects that `match` selects the members of `object`.
-        public init(match: ObjectMatch, object: [AttributeValue.Member]) {
-            self.match = match
-            self.object = object
-        }
-    }
-}
-
-/// Something bought.
-public struct Purchase: Hashable, Sendable {
-    /// The product's ID.
-    public var product: Name
-    /// ISO 4217, three letters.
-    public var currency: String
-    /// In base units; negative for a refund.
-    public var price: Double
-    /// From 1 to 100.
-    public var quantity: UInt32
-    /// As for a custom event.
-    public var properties: [AttributeValue.Member]?
-
-    /// Makes the purchase of `quantity` times `product`.
-    public init(
-        product: Name, currency: String, price: Double, quantity: UInt32 = 1, properties: [AttributeValue.Member]? = nil
-    ) {
-        self.product = product
-        self.currency = currency
-        self.price = price
-        self.quantity = quantity
-        self.properties = properties
-    }
-}
-
-/// How an app came to run.
-public enum LaunchKind: UInt8, Sendable, CaseIterable {
-    case cold = 0
-    case background = 1
-    case `return` = 2
-
-    /// The kind's name on the command line.
+    /// The kind's name, as in the JSON forms.
     package var name: String { "\(self)" }
-}
 
-/// What a launch did with the pending items of one user.
-public struct Flush: Hashable, Sendable {
-    /// The position of the `appLaunched` to which it belongs.
-    package var launch: Position
-    /// 0, 1, 2 … within the launch and the user.
-    package var chunk: UInt32
-    /// The items made effective, in the order in which they take effect.
-    package var flushed: [Position]
-    /// The items that were not accepted, with the reason.
-    package var rejected: [Rejection]
-    /// Whether the flushed items were only handed to the SDK: they take effect when it sends them (`dataSent`).
-    package var isQueued: Bool
+    /// The kind with this name.
+    package init?(name: String) {
+        guard let kind = Self.allCases.first(where: { $0.name == name }) else { return nil }
+        self = kind
+    }
 
-    /// One refused item.
-    package struct Rejection: Hashable, Sendable {
-        /// The item's position.
-        package var position: Position
-        /// The reason.
-        package var reason: String
-
-        /// The item at `position` was refused for `reason`.
-        package init(position: Position, reason: String) {
-            self.position = position
-            self.reason = reason
+    /// The kind in words, for tables.
+    package var words: String {
+        switch self {
+        case .userCreated: "user created"
+        case .userIdentified: "user identified"
+        case .userChanged: "user changed"
+        case .userErased: "user erased"
+        case .userLoggedOut: "logged out"
+        case .usersMerged: "users merged"
+        case .aliasAdded: "alias added"
+        case .aliasRenamed: "alias renamed"
+        case .externalIDRenamed: "external ID renamed"
+        case .externalIDRemoved: "external ID removed"
+        case .customEventSaved: "event saved"
+        case .customAttributesSaved: "attributes saved"
+        case .userAttributeSaved: "user attribute saved"
+        case .customEventLogged: "event"
+        case .customAttributesChanged: "attributes"
+        case .userAttributesChanged: "user attributes"
+        case .purchaseLogged: "purchase"
+        case .customEventQueued: "event queued"
+        case .customAttributesQueued: "attributes queued"
+        case .userAttributesQueued: "user attributes queued"
+        case .purchaseQueued: "purchase queued"
+        case .appLaunched: "app launched"
+        case .appLeft: "app left"
+        case .sessionStarted: "session started"
+        case .sessionEnded: "session ended"
+        case .pendingFlushed: "pending flushed"
+        case .pendingDiscarded: "pending discarded"
+        case .dataSent: "data sent"
+        case .deviceChanged: "device set up"
+        case .objectsLeftOut: "parts refused"
+        case .unknown: "unknown"
         }
     }
 
-    /// Makes one chunk of what `launch` flushed.
-    package init(
-        launch: Position, chunk: UInt32, flushed: [Position], rejected: [Rejection] = [], isQueued: Bool = false
-    ) {
-        self.launch = launch
-        self.chunk = chunk
-        self.flushed = flushed
-        self.rejected = rejected
-        self.isQueued = isQueued
+    /// What the rest of the program does with events of the kind.
+    @inlinable package var role: EventRole {
+        switch self {
+        case .userCreated: .identity(.created)
+        case .userIdentified: .identity(.identified)
+        case .aliasAdded, .aliasRenamed, .externalIDRenamed, .externalIDRemoved: .identity(.renamed)
+        case .usersMerged: .identity(.merged)
+        case .userErased: .identity(.erased)
+
+        case .customEventSaved: .content(.customEvent, .saved)
+        case .customAttributesSaved: .content(.customAttributes, .saved)
+        case .userAttributeSaved: .content(.userAttributes, .saved)
+        case .customEventLogged: .content(.customEvent, .logged)
+        case .customAttributesChanged: .content(.customAttributes, .logged)
+        case .userAttributesChanged: .content(.userAttributes, .logged)
+        case .purchaseLogged: .content(.purchase, .logged)
+        case .customEventQueued: .content(.customEvent, .queued)
+        case .customAttributesQueued: .content(.customAttributes, .queued)
+        case .userAttributesQueued: .content(.userAttributes, .queued)
+        case .purchaseQueued: .content(.purchase, .queued)
+
+        case .userChanged: .device(.userChanged)
+        case .userLoggedOut: .device(.userLoggedOut)
+        case .appLaunched: .device(.launched)
+        case .appLeft: .device(.left)
+        case .sessionStarted: .device(.sessionStarted)
+        case .sessionEnded: .device(.sessionEnded)
+        case .deviceChanged: .device(.settings)
+
+        case .pendingFlushed: .outcome(.flushed)
+        case .dataSent: .outcome(.sent)
+        case .pendingDiscarded: .outcome(.discarded)
+
+        case .objectsLeftOut, .unknown: .remark
+        }
     }
+
+    /// Of a logged kind: the same while the SDK has not sent it yet.
+    package var queued: EventKind? {
+        switch self.role {
+        case .content(.customEvent, .logged): .customEventQueued
+        case .content(.customAttributes, .logged): .customAttributesQueued
+        case .content(.userAttributes, .logged): .userAttributesQueued
+        case .content(.purchase, .logged): .purchaseQueued
+        case .content(_, .saved), .content(_, .queued), .identity, .device, .outcome, .remark: nil
+        }
+    }
+
+    /// Whether it waits on a device for a launch.
+    package var isSaved: Bool { if case .content(_, .saved) = role { true } else { false } }
+
+    /// Whether it takes effect at once.
+    package var isLogged: Bool { if case .content(_, .logged) = role { true } else { false } }
+
+    /// Whether the SDK has taken it and not sent it yet.
+    package var isQueued: Bool { if case .content(_, .queued) = role { true } else { false } }
 }
 
-/// Items that were discarded by hand and will never be flushed.
-public struct Discard: Hashable, Sendable {
-    /// The items.
-    package var positions: [Position]
-    /// Who discarded them.
-    package var actor: String
-    /// The reason.
-    package var reason: String
+/// What an event of a kind is about. Everything that depends on the kind of an event (folds, indexes, filters) switches
+/// over its role, without `default`. So a new kind takes part everywhere with one line in `EventKind.role`, and a new
+/// role or content does not compile until each of them has decided about it (docs/adding-an-event.md).
+///
+/// | role | profile | usage | catalogue | devices | identities |
+/// |---|---|---|---|---|---|
+/// | `identity` | created, identified, merged | identified, merged | | created, identified, merged | all |
+/// | `content` | when effective | when effective | when effective, if `isCatalogued` | saved, queued | |
+/// | `device` | launched, sessions | launched, sessions | | all | |
+/// | `outcome` | all | all | all | all | |
+/// | `remark` | | | | | |
+@usableFromInline
+package enum EventRole: Hashable, Sendable {
+    /// Which IDs lead to which user.
+    case identity(Identity)
+    /// Something of a user's profile: what, and when it takes effect.
+    case content(Content, Timing)
+    /// The state of a device, its user and its app.
+    case device(Device)
+    /// What became of saved and queued events.
+    case outcome(Outcome)
+    /// Changes no state.
+    case remark
 
-    /// `actor` discards the items at `positions` for `reason`.
-    package init(positions: [Position], actor: String, reason: String) {
-        self.positions = positions
-        self.actor = actor
-        self.reason = reason
+    @usableFromInline
+    package enum Identity: Sendable { case created, identified, renamed, merged, erased }
+
+    @usableFromInline
+    package enum Content: Sendable, CaseIterable {
+        case customEvent, customAttributes, userAttributes, purchase
+
+        /// Whether the catalogue counts it.
+        @inlinable package var isCatalogued: Bool {
+            switch self {
+            case .customEvent, .customAttributes, .purchase: true
+            case .userAttributes: false
+            }
+        }
+
+        /// The list in which it waits while it is saved; nil if it cannot be saved.
+        package var list: PendingKind? {
+            switch self {
+            case .customEvent: .customEvents
+            case .customAttributes: .customAttributes
+            case .userAttributes: .userAttributes
+            case .purchase: nil
+            }
+        }
+    }
+
+    @usableFromInline
+    package enum Timing: Sendable {
+        /// Waits on a device for a launch.
+        case saved
+        /// Effective at once.
+        case logged
+        /// Taken by an SDK that has not sent it yet.
+        case queued
+    }
+
+    @usableFromInline
+    package enum Device: Sendable {
+        case userChanged, userLoggedOut, launched, left, sessionStarted, sessionEnded, settings
+    }
+
+    @usableFromInline
+    package enum Outcome: Sendable { case flushed, sent, discarded }
+}
+
+// MARK: - Rules
+
+extension ProfileEvent {
+    /// Refuses an event that must never be in a log, from any source.
+    func check() throws(AppendError) {
+        switch self {
+        case .customEventSaved(let event), .customEventLogged(let event):
+            try Validation.check(name: event.name, "The event's name")
+            try Validation.check(properties: event.properties)
+        case .purchaseLogged(let purchase): try Validation.check(purchase)
+        case .customAttributesSaved(let changes), .customAttributesChanged(let changes):
+            try Validation.check(changes)
+        case .userAttributeSaved(let change): try Validation.check(change)
+        case .userAttributesChanged(let changes): try Validation.check(changes)
+        case .other(let kind):
+            throw .invalid(place: "An event of kind \(kind.name)", reason: "is no event without its content")
+        case .userCreated, .userIdentified, .userChanged, .userLoggedOut, .aliasAdded, .aliasRenamed,
+            .externalIDRenamed, .externalIDRemoved, .usersMerged, .userErased, .queued, .appLaunched, .appLeft,
+            .sessionStarted, .sessionEnded, .pendingFlushed, .pendingDiscarded, .dataSent, .deviceChanged,
+            .objectsLeftOut:
+            throw .invalid(place: "An event of kind \(kind.name)", reason: "is made by the log alone")
+        }
+    }
+
+    /// Why the SDK refuses it: the place and the reason; nil if it accepts it.
+    package var refusalBySDK: (place: String, reason: String)? {
+        switch self {
+        case .customEventSaved(let event), .customEventLogged(let event): SDKRules.refusal(of: event)
+        case .purchaseLogged(let purchase): SDKRules.refusal(of: purchase.properties)
+        case .customAttributesSaved(let changes), .customAttributesChanged(let changes): SDKRules.refusal(of: changes)
+        case .userAttributeSaved(let change): SDKRules.refusal(of: [change])
+        case .userAttributesChanged(let changes): SDKRules.refusal(of: changes)
+        case .userCreated, .userIdentified, .userChanged, .userLoggedOut, .aliasAdded, .aliasRenamed,
+            .externalIDRenamed, .externalIDRemoved, .usersMerged, .userErased, .queued, .appLaunched, .appLeft,
+            .sessionStarted, .sessionEnded, .pendingFlushed, .pendingDiscarded, .dataSent, .deviceChanged,
+            .objectsLeftOut, .other:
+            nil
+        }
+    }
+
+    /// Whether it is about a custom event, a product or an attribute with this name.
+    package func isAbout(_ name: Name) -> Bool {
+        switch self {
+        case .customEventSaved(let event), .customEventLogged(let event): event.name == name
+        case .purchaseLogged(let purchase): purchase.product == name
+        case .customAttributesSaved(let changes), .customAttributesChanged(let changes):
+            changes.contains { $0.name == name }
+        case .userAttributeSaved(let change): change.attribute.name == name.text
+        case .userAttributesChanged(let changes): changes.contains { $0.attribute.name == name.text }
+        case .queued(let event): event.isAbout(name)
+        case .userCreated, .userIdentified, .userChanged, .userLoggedOut, .aliasAdded, .aliasRenamed,
+            .externalIDRenamed, .externalIDRemoved, .usersMerged, .userErased, .appLaunched, .appLeft, .sessionStarted,
+            .sessionEnded, .pendingFlushed, .pendingDiscarded, .dataSent, .deviceChanged, .objectsLeftOut, .other:
+            false
+        }
     }
 }

@@ -16,40 +16,32 @@ package enum SDKRules {
         return time - furthestAhead > now ? "is more than a year ahead of the log's clock" : nil
     }
 
-    /// Why the SDK refuses `event`: the place and the reason; nil if it accepts it.
-    package static func refusal(of event: ProfileEvent) -> (place: String, reason: String)? {
-        switch event {
-        case .customEventSaved(let event), .customEventLogged(let event):
-            if event.name.text.utf8.first == dollar {
-                return ("The event's name", "must not begin with $")
+    package static func refusal(of event: CustomEvent) -> (place: String, reason: String)? {
+        event.name.text.utf8.first == dollar
+            ? ("The event's name", "must not begin with $") : refusal(of: event.properties)
+    }
+
+    package static func refusal(of changes: [AttributeChange]) -> (place: String, reason: String)? {
+        for change in changes {
+            if change.name.text.utf8.first == dollar {
+                return ("The attribute \(change.name)", "must not begin with $")
             }
-            return refusal(of: event.properties ?? [])
-        case .purchaseLogged(let purchase): return refusal(of: purchase.properties ?? [])
-        case .customAttributesSaved(let changes), .customAttributesChanged(let changes):
-            for change in changes {
-                if change.name.text.utf8.first == dollar {
-                    return ("The attribute \(change.name)", "must not begin with $")
-                }
-                if case .set(let value) = change.operation, size(value) > nestedBytes {
-                    return ("The attribute \(change.name)", "must not be larger than \(nestedBytes >> 10) KB")
-                }
+            if case .set(let value) = change.operation, size(value) > nestedBytes {
+                return ("The attribute \(change.name)", "must not be larger than \(nestedBytes >> 10) KB")
             }
-            return nil
-        case .userAttributeSaved(let change): return refusal(of: change)
-        case .userAttributesChanged(let changes):
-            for change in changes {
-                if let refusal = refusal(of: change) { return refusal }
-            }
-            return nil
-        default: return nil
         }
+        return nil
+    }
+
+    package static func refusal(of changes: [UserAttributeChange]) -> (place: String, reason: String)? {
+        changes.lazy.compactMap { refusal(of: $0) }.first
     }
 
     private static let dollar = UInt8(ascii: "$")
 
-    private static func refusal(of properties: [AttributeValue.Member]) -> (place: String, reason: String)? {
+    static func refusal(of properties: [AttributeValue.Member]?) -> (place: String, reason: String)? {
         var bytes = 0
-        for property in properties {
+        for property in properties ?? [] {
             if property.key.text.utf8.first == dollar {
                 return ("The property \(property.key)", "must not begin with $")
             }

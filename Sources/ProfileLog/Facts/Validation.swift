@@ -1,41 +1,36 @@
-/// Refuses events that must never be in a log: the rules for every source. REST and the SDK have further rules.
+/// The rules for events of every source, by parts of an event (`ProfileEvent.check`). REST and the SDK have further
+/// rules.
 package enum Validation {
-    static func check(_ event: ProfileEvent) throws(AppendError) {
-        switch event {
-        case .customEventSaved(let event), .customEventLogged(let event):
-            try check(name: event.name, "The event's name")
-            try check(properties: event.properties)
-        case .purchaseLogged(let purchase):
-            try check(name: purchase.product, "The product's ID")
-            try check(properties: purchase.properties)
-            guard purchase.price.isFinite else { throw .invalid(place: "The price", reason: "must be a finite number") }
-            guard (1...100).contains(purchase.quantity) else {
-                throw .invalid(place: "The quantity", reason: "must be from 1 to 100")
-            }
-            guard Purchase.holdsRevenue(purchase.price, times: purchase.quantity) else {
-                throw .invalid(place: "The price", reason: "is too large to be added up")
-            }
-            let currency = purchase.currency.utf8
-            guard currency.count == 3, currency.allSatisfy({ (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains($0) })
-            else {
-                throw .invalid(place: "The currency", reason: "must be three capital letters, as in ISO 4217")
-            }
-        case .customAttributesSaved(let changes), .customAttributesChanged(let changes):
-            guard !changes.isEmpty else { throw .invalid(place: "The attributes", reason: "must not be empty") }
-            try refuseDoubles(changes, "The attribute") { $0.name }
-            for change in changes {
-                try check(name: change.name, "The attribute's name")
-                try check(change)
-            }
-        case .userAttributeSaved(let change): try check(change)
-        case .userAttributesChanged(let changes):
-            guard !changes.isEmpty else { throw .invalid(place: "The user attributes", reason: "must not be empty") }
-            try refuseDoubles(changes, "The user attribute") { Name($0.attribute.name) }
-            for change in changes { try check(change) }
-        case .other(let kind):
-            throw .invalid(place: "An event of kind \(kind.name)", reason: "is no event without its content")
-        default: throw .invalid(place: "An event of kind \(event.kind.name)", reason: "is made by the log alone")
+    static func check(_ purchase: Purchase) throws(AppendError) {
+        try check(name: purchase.product, "The product's ID")
+        try check(properties: purchase.properties)
+        guard purchase.price.isFinite else { throw .invalid(place: "The price", reason: "must be a finite number") }
+        guard (1...100).contains(purchase.quantity) else {
+            throw .invalid(place: "The quantity", reason: "must be from 1 to 100")
         }
+        guard Purchase.holdsRevenue(purchase.price, times: purchase.quantity) else {
+            throw .invalid(place: "The price", reason: "is too large to be added up")
+        }
+        let currency = purchase.currency.utf8
+        guard currency.count == 3, currency.allSatisfy({ (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains($0) })
+        else {
+            throw .invalid(place: "The currency", reason: "must be three capital letters, as in ISO 4217")
+        }
+    }
+
+    static func check(_ changes: [AttributeChange]) throws(AppendError) {
+        guard !changes.isEmpty else { throw .invalid(place: "The attributes", reason: "must not be empty") }
+        try refuseDoubles(changes, "The attribute") { $0.name }
+        for change in changes {
+            try check(name: change.name, "The attribute's name")
+            try check(change)
+        }
+    }
+
+    static func check(_ changes: [UserAttributeChange]) throws(AppendError) {
+        guard !changes.isEmpty else { throw .invalid(place: "The user attributes", reason: "must not be empty") }
+        try refuseDoubles(changes, "The user attribute") { Name($0.attribute.name) }
+        for change in changes { try check(change) }
     }
 
     private static func check(_ change: AttributeChange) throws(AppendError) {
@@ -55,7 +50,7 @@ package enum Validation {
         }
     }
 
-    private static func check(_ change: UserAttributeChange) throws(AppendError) {
+    static func check(_ change: UserAttributeChange) throws(AppendError) {
         try check(change.value, "The user attribute", of: Name(change.attribute.name))
         if case .null = change.value { return }
         guard change.attribute.accepts(change.value) else {
@@ -78,7 +73,7 @@ package enum Validation {
         }
     }
 
-    private static func check(properties: [AttributeValue.Member]?) throws(AppendError) {
+    static func check(properties: [AttributeValue.Member]?) throws(AppendError) {
         guard let properties else { return }
         try refuseDoubles(properties, "The property") { $0.key }
         // By index into a span: nothing is retained, and this is done for each property of each event.
@@ -154,7 +149,7 @@ package enum Validation {
     /// Refuses what an SDK would refuse, if a person or an app gives it. What a device had saved already (an import) is
     /// stored and rejected by its launch.
     private static func checkForSDK(_ event: ProfileEvent, _ context: EventContext) throws(AppendError) {
-        if let refusal = SDKRules.refusal(of: event) { throw .invalid(place: refusal.place, reason: refusal.reason) }
+        if let refusal = event.refusalBySDK { throw .invalid(place: refusal.place, reason: refusal.reason) }
         if let at = context.occurredAt?.timestamp, at < Timestamp(rawValue: 0) {
             throw .invalid(place: "The time", reason: "must not be before 1970")
         }
@@ -196,7 +191,7 @@ package enum Validation {
     }
 
     package static func check(_ event: ProfileEvent, _ context: EventContext) throws(AppendError) {
-        try check(event)
+        try event.check()
         try check(time: context.occurredAt)
         if context.source.isSDK { try checkForSDK(event, context) }
         if context.device != nil || context.process != nil || context.storage != nil || event.kind.isSaved {
@@ -260,7 +255,7 @@ extension StandardAttribute {
         case .emailOpenTrackingDisabled, .emailClickTrackingDisabled: "true or false"
         case .currentLocation, .facebook, .twitter: "an object"
         case .pushTokens, .subscriptionGroups: "an array of objects"
-        default: "text"
+        case .email, .firstName, .lastName, .phone, .country, .language, .homeCity, .timeZone, .imageURL: "text"
         }
     }
 }

@@ -15,15 +15,15 @@ package enum CatalogueProjection: Projection {
     /// Folds one event in.
     package static func apply(_ event: borrowing EventView, to state: inout CatalogueState) {
         let header = event.header
-        switch header.kind {
-        case .customEventLogged, .customAttributesChanged, .purchaseLogged:
-            forEachMention(header) { state.add($0, event.position) }
-        case .customEventSaved, .customAttributesSaved, .customEventQueued, .customAttributesQueued, .purchaseQueued:
+        switch header.kind?.role {
+        case .content(let content, let timing):
+            guard content.isCatalogued else { return }
+            if timing == .logged { return forEachMention(header, content) { state.add($0, event.position) } }
             var mentions: [CatalogueState.Mention] = []
-            forEachMention(header) { mentions.append($0) }
+            forEachMention(header, content) { mentions.append($0) }
             if !mentions.isEmpty { state.waiting[event.position.rawValue] = mentions }
-        case .pendingFlushed, .dataSent, .pendingDiscarded: applyOutcome(header, &state)
-        default: break
+        case .outcome: applyOutcome(header, &state)
+        case .identity, .device, .remark, nil: break
         }
     }
 
@@ -37,7 +37,10 @@ package enum CatalogueProjection: Projection {
 
     /// Calls `body` with what the event says about each name. Values are not decoded.
     @inline(__always)
-    private static func forEachMention(_ header: RecordHeader, _ body: (CatalogueState.Mention) -> Void) {
+    private static func forEachMention(
+        _ header: RecordHeader, _ content: EventRole.Content, _ body: (CatalogueState.Mention) -> Void
+    ) {
+        let isPurchase = if case .purchase = content { true } else { false }
         var at = header.recordedAt
         var name: UInt32 = 0
         var quantity: UInt64 = 1
@@ -48,18 +51,18 @@ package enum CatalogueProjection: Projection {
             case RecordField.occurredAt: at = reader.signed()
             case RecordField.name:
                 name = UInt32(truncatingIfNeeded: reader.varint())
-                if !header.isPurchase {
+                if !isPurchase {
                     body(.event(name, at: at))
                     return
                 }
-            case RecordField.entries where !header.isPurchase:
+            case RecordField.entries where !isPurchase:
                 if let mention = attribute(reader.bytes()) { body(mention) }
             case RecordField.quantity: quantity = reader.varint()
             default: reader.skip(field.type)
             }
         }
         // An erased purchase has no name.
-        if header.isPurchase, name > 0, !reader.isBad { body(.product(name, at: at, quantity: quantity)) }
+        if isPurchase, name > 0, !reader.isBad { body(.product(name, at: at, quantity: quantity)) }
     }
 
     /// What an entry says about its attribute; nil if it sets no value.
@@ -123,8 +126,4 @@ package enum CatalogueProjection: Projection {
         }
         return (type, elements)
     }
-}
-
-extension RecordHeader {
-    fileprivate var isPurchase: Bool { kind == .purchaseLogged || kind == .purchaseQueued }
 }

@@ -26,42 +26,48 @@ package enum DeviceChange: Hashable, Sendable {
         _ header: RecordHeader, _ record: RecordBody, _ position: UInt64, _ body: (Name, DeviceChange) -> Void
     ) {
         guard let kind = header.kind, !record.erased else { return }
-        switch kind {
-        case .userCreated, .userIdentified:
-            for case .device(let device) in record.identities { body(Name(device), .user(header.user)) }
-        case .usersMerged:
-            guard let source = record.otherUser else { return }
-            for case .device(let device) in record.identities {
-                body(Name(device), .merged(source: source, target: header.user))
-            }
-        default: break
+        if case .identity(let change) = kind.role {
+            forEach(change, of: header.user, record, body)
+            if change != .merged || record.otherUser == nil { return }
         }
         guard let device = record.device.map({ Name(String(decoding: $0, as: UTF8.self)) }) else { return }
         let at = record.occurredAt ?? header.recordedAt
-        switch kind {
-        case .userChanged, .usersMerged: body(device, .user(header.user))
-        case .userLoggedOut: body(device, .user(nil))
-        case .appLaunched:
+        switch kind.role {
+        case .identity, .device(.userChanged): body(device, .user(header.user))
+        case .device(.userLoggedOut): body(device, .user(nil))
+        case .device(.launched):
             let lists = PendingKind.lists(skipping: record.skippedLists)
             let isInBackground = record.launchKind == UInt64(LaunchKind.background.rawValue)
             body(device, .launched(position: position, lists: lists, isInBackground: isInBackground, at: at))
-        case .appLeft: body(device, .left(at: at))
-        case .sessionStarted: body(device, .sessionStarted(position: position))
-        case .sessionEnded: body(device, .sessionEnded)
-        case .deviceChanged: if let settings = record.settings { body(device, .settings(settings)) }
-        case .customEventSaved, .customAttributesSaved, .userAttributeSaved:
-            body(device, .saved(.init(saved: kind, header.user, position, record)))
-        case .customEventQueued, .customAttributesQueued, .userAttributesQueued, .purchaseQueued:
-            body(device, .saved(.init(queued: header.user, position)))
-        case .pendingFlushed:
+        case .device(.left): body(device, .left(at: at))
+        case .device(.sessionStarted): body(device, .sessionStarted(position: position))
+        case .device(.sessionEnded): body(device, .sessionEnded)
+        case .device(.settings): if let settings = record.settings { body(device, .settings(settings)) }
+        case .content(_, .saved): body(device, .saved(.init(saved: kind, header.user, position, record)))
+        case .content(_, .queued): body(device, .saved(.init(queued: header.user, position)))
+        case .outcome(.flushed):
             body(device, .flushed(user: header.user, launch: record.launch))
             let flushed = record.flushed.map(\.rawValue)
             if !record.rejected.isEmpty { body(device, .gone(record.rejected.map(\.position.rawValue))) }
             if flushed.isEmpty { return }
             body(device, record.isQueued ? .handed(flushed, position: position) : .sent(flushed, at: at))
-        case .dataSent: body(device, .sent(record.flushed.map(\.rawValue), at: at))
-        case .pendingDiscarded: body(device, .gone(record.discarded.map(\.rawValue)))
-        default: break
+        case .outcome(.sent): body(device, .sent(record.flushed.map(\.rawValue), at: at))
+        case .outcome(.discarded): body(device, .gone(record.discarded.map(\.rawValue)))
+        case .content(_, .logged), .remark: break
+        }
+    }
+
+    /// Calls `body` with what a change of a user's IDs means for the devices among them.
+    private static func forEach(
+        _ change: EventRole.Identity, of user: UInt64, _ record: RecordBody, _ body: (Name, DeviceChange) -> Void
+    ) {
+        for case .device(let device) in record.identities {
+            switch change {
+            case .created, .identified: body(Name(device), .user(user))
+            case .merged:
+                if let source = record.otherUser { body(Name(device), .merged(source: source, target: user)) }
+            case .renamed, .erased: break
+            }
         }
     }
 }

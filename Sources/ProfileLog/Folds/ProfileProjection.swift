@@ -24,40 +24,42 @@ public enum ProfileProjection: Projection {
             applyEntries(header.body, position.rawValue, fallback: header.recordedAt, &state, custom: true)
         case .userAttributesChanged:
             applyEntries(header.body, position.rawValue, fallback: header.recordedAt, &state, custom: false)
-        default:
-            applyRare(header, position, &state)
+        case let kind?: applyRare(kind, header, position, &state)
+        case nil: break
         }
     }
 
     @inline(never)
-    private static func applyRare(_ header: RecordHeader, _ position: Position, _ state: inout ProfileState) {
-        guard let kind = header.kind, let body = RecordBody(header.body), !body.erased else { return }
+    private static func applyRare(
+        _ kind: EventKind, _ header: RecordHeader, _ position: Position, _ state: inout ProfileState
+    ) {
+        let role = kind.role
+        if case .content(let content, .logged) = role {
+            return apply(content, header.body, position.rawValue, fallback: header.recordedAt, &state)
+        }
+        guard let body = RecordBody(header.body), !body.erased else { return }
         let at = body.occurredAt ?? header.recordedAt
-        switch kind {
-        case .userCreated:
+        switch role {
+        case .identity(.created):
             state.created = position
             state.see(at)
             for id in body.identities { setAddress(id, position, at, &state) }
-        case .userIdentified:
+        case .identity(.identified):
             state.see(at)
             for id in body.identities { setAddress(id, position, at, &state) }
-        case .userChanged: state.see(at)
-        case .sessionStarted:
+        case .device(.userChanged): state.see(at)
+        case .device(.sessionStarted):
             state.see(at)
             state.sessions.add(at: Timestamp(rawValue: at), position)
-        case .purchaseLogged:
-            state.see(at)
-            addPurchase(body, position, at, &state)
-        case .customEventSaved, .customAttributesSaved, .userAttributeSaved, .customEventQueued,
-            .customAttributesQueued, .userAttributesQueued, .purchaseQueued:
+        case .content(_, let timing):
             guard let device = body.device else { return }
             state.pending.append(
                 .init(
                     position: position.rawValue, kind: kind, savedAt: at,
                     device: Name(String(decoding: device, as: UTF8.self)),
                     storage: StorageCode(appGroup: body.storage, process: body.process), body: Array(header.body),
-                    isQueued: kind.unqueued != nil))
-        case .pendingFlushed:
+                    isQueued: timing == .queued))
+        case .outcome(.flushed):
             for item in body.rejected { state.removePending(item.position.rawValue) }
             if body.isQueued {
                 let taken = Set(body.flushed.map(\.rawValue))
@@ -67,13 +69,13 @@ public enum ProfileProjection: Projection {
             } else {
                 flush(body.flushed, at, position, &state)
             }
-        case .dataSent: flush(body.flushed, at, position, &state)
-        case .pendingDiscarded:
+        case .outcome(.sent): flush(body.flushed, at, position, &state)
+        case .outcome(.discarded):
             for item in body.discarded { state.removePending(item.rawValue) }
-        case .appLaunched:
+        case .device(.launched):
             state.see(at)
             state.launches.add(at: Timestamp(rawValue: at), position)
-        default: break
+        case .identity, .device, .remark: break
         }
     }
 
@@ -98,9 +100,22 @@ public enum ProfileProjection: Projection {
 
     // MARK: - Events
 
+    /// Makes the content of an event effective.
+    static func apply(
+        _ content: EventRole.Content, _ body: UnsafeRawBufferPointer, _ position: UInt64, fallback: Int64,
+        _ state: inout ProfileState
+    ) {
+        switch content {
+        case .customEvent: applyCustomEvent(body, position, fallback: fallback, &state)
+        case .customAttributes: applyEntries(body, position, fallback: fallback, &state, custom: true)
+        case .userAttributes: applyEntries(body, position, fallback: fallback, &state, custom: false)
+        case .purchase: applyPurchase(body, position, fallback: fallback, &state)
+        }
+    }
+
     /// A body begins with `occurred_at`, `source` and `name`; a profile does not keep the rest.
     @inline(__always)
-    static func applyCustomEvent(
+    private static func applyCustomEvent(
         _ body: UnsafeRawBufferPointer, _ position: UInt64, fallback: Int64, _ state: inout ProfileState
     ) {
         var at = fallback
@@ -122,7 +137,7 @@ public enum ProfileProjection: Projection {
     }
 
     @inline(__always)
-    static func applyEntries(
+    private static func applyEntries(
         _ body: UnsafeRawBufferPointer, _ position: UInt64, fallback: Int64, _ state: inout ProfileState, custom: Bool
     ) {
         var at = fallback
@@ -174,14 +189,18 @@ public enum ProfileProjection: Projection {
         }
     }
 
-    static func addPurchase(
-        _ body: RecordBody, _ position: Position, _ at: Int64, _ state: inout ProfileState
+    private static func applyPurchase(
+        _ body: UnsafeRawBufferPointer, _ position: UInt64, fallback: Int64, _ state: inout ProfileState
     ) {
+        guard let body = RecordBody(body), !body.erased else { return }
+        let at = body.occurredAt ?? fallback
+        state.see(at)
         let index = state.purchases.firstIndex { $0.product >= body.name } ?? state.purchases.count
         if index == state.purchases.count || state.purchases[index].product != body.name {
             state.purchases.insert(.init(product: body.name), at: index)
         }
-        state.purchases[index].occurrences.add(at: Timestamp(rawValue: at), position, times: UInt64(body.quantity))
+        state.purchases[index].occurrences.add(
+            at: Timestamp(rawValue: at), Position(rawValue: position), times: UInt64(body.quantity))
         state.purchases[index].add(body.price * Double(body.quantity), body.currency)
     }
 }
@@ -209,22 +228,8 @@ extension ProfileState {
     /// Makes a saved item effective, with the time at which it was saved. An erased item is not there and changes
     /// nothing.
     mutating func flush(_ position: UInt64) {
-        guard let entry = removePending(position) else { return }
-        entry.body.withUnsafeBytes { body in
-            switch entry.kind {
-            case .customEventSaved, .customEventQueued:
-                ProfileProjection.applyCustomEvent(body, position, fallback: entry.savedAt, &self)
-            case .customAttributesSaved, .customAttributesQueued:
-                ProfileProjection.applyEntries(body, position, fallback: entry.savedAt, &self, custom: true)
-            case .userAttributeSaved, .userAttributesQueued:
-                ProfileProjection.applyEntries(body, position, fallback: entry.savedAt, &self, custom: false)
-            case .purchaseQueued:
-                guard let record = RecordBody(body) else { return }
-                see(entry.savedAt)
-                ProfileProjection.addPurchase(record, Position(rawValue: position), entry.savedAt, &self)
-            default: break
-            }
-        }
+        guard let entry = removePending(position), case .content(let content, _) = entry.kind.role else { return }
+        entry.body.withUnsafeBytes { ProfileProjection.apply(content, $0, position, fallback: entry.savedAt, &self) }
     }
 
     @discardableResult

@@ -17,23 +17,22 @@ package enum UsageProjection: Projection {
     /// Folds one event in.
     package static func apply(_ event: borrowing EventView, to state: inout UsageState) {
         let header = event.header
-        switch header.kind {
-        case .customEventLogged, .customAttributesChanged, .userAttributesChanged, .purchaseLogged:
+        switch header.kind?.role {
+        case .content(_, .logged):
             let origin = Origin(header)
             if let app = origin.app { state.use(app, at: origin.at) }
             if let device = origin.device { state.devices.insert(device) }
-        case .customEventSaved, .customAttributesSaved, .userAttributeSaved, .customEventQueued,
-            .customAttributesQueued, .userAttributesQueued, .purchaseQueued:
+        case .content(_, .saved), .content(_, .queued):
             let origin = Origin(header)
             if let app = origin.app { state.waiting[event.position.rawValue] = .init(app: app, at: origin.at) }
-        case .appLaunched, .sessionStarted:
+        case .device(.launched), .device(.sessionStarted):
             let origin = Origin(header)
             guard let device = origin.device else { return }  // it was erased
             state.useApp(on: device, at: origin.at, sessions: header.kind == .sessionStarted ? 1 : 0)
-        case .userIdentified, .userChanged, .usersMerged:
+        case .identity(.identified), .identity(.merged), .device(.userChanged):
             if let device = Origin(header).device { state.devices.insert(device) }
-        case .pendingFlushed, .dataSent, .pendingDiscarded: applyOutcome(header, &state)
-        default: break
+        case .outcome: applyOutcome(header, &state)
+        case .identity, .device, .remark, nil: break
         }
     }
 

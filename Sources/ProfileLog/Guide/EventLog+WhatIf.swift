@@ -95,10 +95,12 @@ private struct WhatIfRun {
 
     /// Kinds that say what people and processes wanted; the rest is what was decided about it.
     func plays(_ kind: EventKind) -> Bool {
-        switch kind {
-        case .appLaunched, .userChanged, .pendingDiscarded, .usersMerged, .deviceChanged: true
-        case .pendingFlushed: !erasedLaunches.isEmpty
-        default: kind.isSaved
+        switch kind.role {
+        case .content(_, let timing): timing == .saved
+        case .identity(let change): change == .merged
+        case .device(.launched), .device(.userChanged), .device(.settings), .outcome(.discarded): true
+        case .outcome(.flushed): !erasedLaunches.isEmpty
+        case .device, .outcome(.sent), .remark: false
         }
     }
 
@@ -154,33 +156,34 @@ private struct WhatIfRun {
     /// What an erased user saved and gave up went with them, and the next launch says who is on the device. All else
     /// did something to others' items, and so did a reset that took more than was given up.
     private mutating func noteErased(_ event: RecordedEvent, of user: UserNumber) {
-        switch event.event.kind {
-        case .appLaunched: erasedLaunches[event.position] = user
-        case .deviceChanged: break
-        case .pendingDiscarded where policy.has(.resetTakesEverything): break
-        default: return
+        switch event.event.kind.role {
+        case .device(.launched): erasedLaunches[event.position] = user
+        case .device(.settings): break
+        case .outcome(.discarded): if !policy.has(.resetTakesEverything) { return }
+        case .content, .identity, .device, .outcome, .remark: return
         }
         report.unplayed += 1
     }
 
     private func input(_ event: RecordedEvent, of user: UserNumber) -> PublishedInput? {
         let time = event.occurredAt.timestamp
-        switch event.event {
-        case .appLaunched(let kind, let lists): return .launched(kind, lists: lists, user: user, at: time)
-        case .userChanged, .usersMerged: return .userChanged(user, at: time)
-        case .deviceChanged(let settings): return .settingsChanged(settings, at: time)
-        case .pendingDiscarded(let discard):
-            // What the SDK forgets of its own queue had left the lists.
-            return discard.actor == Discard.sdk ? nil : .discarded(discard.positions, at: time)
-        default:
+        if let content = SavedContent(event.event) {
             // Where refusals are not seen, nothing is repaired; and a repair is no other item than the first.
-            guard event.context.replaces == nil, let content = SavedContent(event.event),
-                let storage = event.context.storage
-            else { return nil }
+            guard event.context.replaces == nil, let storage = event.context.storage else { return nil }
             return .saved(
                 SavedItem(
                     position: event.position, user: user, process: event.context.process ?? DeviceStorage.app,
                     storage: storage, savedAt: time, content: content))
         }
+        if case .appLaunched(let kind, let lists) = event.event {
+            return .launched(kind, lists: lists, user: user, at: time)
+        }
+        if case .deviceChanged(let settings) = event.event { return .settingsChanged(settings, at: time) }
+        if case .pendingDiscarded(let discard) = event.event {
+            // What the SDK forgets of its own queue had left the lists.
+            return discard.actor == Discard.sdk ? nil : .discarded(discard.positions, at: time)
+        }
+        let kind = event.event.kind
+        return kind == .userChanged || kind == .usersMerged ? .userChanged(user, at: time) : nil
     }
 }

@@ -22,21 +22,23 @@ package enum SavedContent: Hashable, Sendable {
 
     /// What `event` saves; nil if it is no saved item.
     init?(_ event: ProfileEvent) {
-        switch event {
-        case .customEventSaved(let event): self = .event(event)
-        case .customAttributesSaved(let changes): self = .attributes(changes)
-        case .userAttributeSaved(let change): self = .userAttribute(change)
-        default: return nil
+        switch (PendingKind(event.kind), event) {
+        case (.customEvents, .customEventSaved(let event)): self = .event(event)
+        case (.customAttributes, .customAttributesSaved(let changes)): self = .attributes(changes)
+        case (.userAttributes, .userAttributeSaved(let change)): self = .userAttribute(change)
+        case (nil, _), (.customEvents, _), (.customAttributes, _), (.userAttributes, _): return nil
         }
     }
 
     /// Whether the SDK refuses it as it is, by the rules that the store's own launches follow.
     var isRefusedBySDK: Bool {
-        switch self {
-        case .event(let event): SDKRules.refusal(of: .customEventSaved(event)) != nil
-        case .attributes(let changes): SDKRules.refusal(of: .customAttributesSaved(changes)) != nil
-        case .userAttribute(let change): SDKRules.refusal(of: .userAttributeSaved(change)) != nil
-        }
+        let refusal =
+            switch self {
+            case .event(let event): SDKRules.refusal(of: event)
+            case .attributes(let changes): SDKRules.refusal(of: changes)
+            case .userAttribute(let change): SDKRules.refusal(of: [change])
+            }
+        return refusal != nil
     }
 
     /// The list for it.

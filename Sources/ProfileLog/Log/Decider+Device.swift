@@ -68,7 +68,7 @@ extension Decider {
             do {
                 let header = try header(at: item.position)
                 guard let saved = RecordedEvent(header, position: position, names: names),
-                    let refusal = SDKRules.refusal(of: saved.event)
+                    let refusal = saved.event.refusalBySDK
                 else { continue }
                 flush.refused[item.position] = "\(refusal.place) \(refusal.reason)"
             } catch StorageError.damaged {

@@ -121,13 +121,8 @@ extension EventKind {
     /// Whether events of this kind tell by which IDs their user is known.
     fileprivate var tellsIDs: Bool { isIdentity || self == .userChanged }
 
-    /// Whether a change of who is known by which ID comes to an event of this kind.
+    /// Whether a change of a user's IDs makes an event of this kind.
     private var isIdentity: Bool {
-        switch self {
-        case .userCreated, .userIdentified, .aliasAdded, .aliasRenamed, .usersMerged, .externalIDRenamed,
-            .externalIDRemoved:
-            true
-        default: false
-        }
+        if case .identity(let change) = role { change != .erased } else { false }
     }
 }

@@ -71,13 +71,14 @@ extension Decider {
         let at = event.occurredAt.rawValue == header.recordedAt ? recordedAt : event.occurredAt.rawValue
         let machine = Device(state: DeviceState(status: situation.status), now: at)
         if situation.load.queued == 0, machine.maySend(.timer) { return ItemPlan(kind: kind) }
+        guard let queued = kind.queued else { return ItemPlan(kind: kind) }
         situation.load.queued += 1
         if situation.load.queued > limits.itemsPerDevice {
             throw AppendError.invalid(
                 place: "The SDK's queue on the device",
                 reason: "holds \(limits.itemsPerDevice) items already; let the device send them first")
         }
-        return ItemPlan(kind: kind.queued ?? kind)
+        return ItemPlan(kind: queued)
     }
 
     /// Refuses a device's clock that cannot be right.

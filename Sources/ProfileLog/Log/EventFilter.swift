@@ -27,19 +27,6 @@ public struct EventFilter: Hashable, Sendable {
         if let before, event.recordedAt >= before { return false }
         if let kinds, !kinds.contains(event.event.kind) { return false }
         guard let name else { return true }
-        if case .queued(let logged) = event.event { return Self.concerns(logged, name) }
-        return Self.concerns(event.event, name)
-    }
-
-    private static func concerns(_ event: ProfileEvent, _ name: Name) -> Bool {
-        switch event {
-        case .customEventSaved(let event), .customEventLogged(let event): return event.name == name
-        case .purchaseLogged(let purchase): return purchase.product == name
-        case .customAttributesSaved(let changes), .customAttributesChanged(let changes):
-            return changes.contains { $0.name == name }
-        case .userAttributeSaved(let change): return change.attribute.name == name.text
-        case .userAttributesChanged(let changes): return changes.contains { $0.attribute.name == name.text }
-        default: return false
-        }
+        return event.event.isAbout(name)
     }
 }

@@ -323,7 +323,7 @@ extension EventLog {
 
     /// What became of the item at `position`; nil if no item is there. Reads its user's history after it.
     package func outcome(of position: Position) throws -> ItemOutcome? {
-        guard let item = try event(at: position), item.event.kind.isSaved || item.event.kind.unqueued != nil else {
+        guard let item = try event(at: position), item.event.kind.isSaved || item.event.kind.isQueued else {
             return nil
         }
         if let device = item.context.device, let waiting = try deviceState(device).items[position.rawValue] {
@@ -623,17 +623,16 @@ package struct RejectedItem: Hashable, Sendable {
 extension EventView {
     /// What this event decides about the item at `position`; nil if nothing.
     fileprivate func outcome(of item: Position) -> ItemOutcome? {
-        switch recorded()?.event {
-        case .pendingFlushed(let flush):
-            if let refusal = flush.rejected.first(where: { $0.position == item }) {
+        guard case .outcome(let outcome) = kind?.role, let body = RecordBody(header.body) else { return nil }
+        switch outcome {
+        case .flushed, .sent:
+            if let refusal = body.rejected.first(where: { $0.position == item }) {
                 return .rejected(position, reason: refusal.reason)
             }
-            return !flush.isQueued && flush.flushed.contains(item) ? .flushed(position) : nil
-        case .dataSent(let positions): return positions.contains(item) ? .flushed(position) : nil
-        case .pendingDiscarded(let discard):
-            guard discard.positions.contains(item) else { return nil }
-            return .discarded(position, actor: discard.actor, reason: discard.reason)
-        default: return nil
+            return !body.isQueued && body.flushed.contains(item) ? .flushed(position) : nil
+        case .discarded:
+            guard body.discarded.contains(item) else { return nil }
+            return .discarded(position, actor: body.actor, reason: body.reason)
         }
     }
 }

@@ -128,16 +128,20 @@ extension Preconditions.Subject {
     }
 
     fileprivate func mayChange(by header: RecordHeader, _ names: NameMap) -> Bool {
-        switch (self, header.kind) {
-        case (.pushTokens, .userAttributesChanged):
+        switch self {
+        case .pushTokens:
+            guard header.kind == .userAttributesChanged else { return false }
             guard case .userAttributesChanged(let changes)? = event(header, names) else { return true }
             return changes.contains { $0.attribute == .pushTokens }
-        case (.types(let attributes), .customAttributesChanged):
+        case .types(let attributes):
+            // Outcomes make saved values effective, without naming them.
+            switch header.kind?.role {
+            case .outcome(.flushed), .outcome(.sent): return true
+            case .content(.customAttributes, .logged): break
+            case .content, .outcome(.discarded), .identity, .device, .remark, nil: return false
+            }
             guard case .customAttributesChanged(let changes)? = event(header, names) else { return true }
             return changes.contains { attributes.contains($0.name) }
-        // These make saved values effective, without naming them.
-        case (.types, .pendingFlushed), (.types, .dataSent): return true
-        default: return false
         }
     }
 

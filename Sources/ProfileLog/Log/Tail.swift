@@ -86,13 +86,12 @@ struct Tail: ~Copyable {
         addEntry(record)
         lastRecordedAt = max(lastRecordedAt, record.recordedAt)
         if let hash = AppendField.first(in: record.body)?.hash { keys.set(hash, position) }
-        switch record.kind {
-        case .customEventLogged, .customAttributesChanged, .purchaseLogged: break
-        case .userAttributesChanged: addContacts(record, position)
-        case .userAttributeSaved, .userAttributesQueued:
-            addContacts(record, position)
-            addIdentityAndDevice(record, position)
-        default: addIdentityAndDevice(record, position)
+        switch record.kind?.role {
+        case .content(let content, let timing):
+            if content == .userAttributes { addContacts(record, position) }
+            if timing != .logged { addIdentityAndDevice(record, position) }
+        case .identity, .device, .outcome: addIdentityAndDevice(record, position)
+        case .remark, nil: break
         }
     }
 
@@ -128,22 +127,22 @@ struct Tail: ~Copyable {
             }
             return
         }
-        switch record.kind {
-        case .userCreated where body.identities.isEmpty:
+        switch record.kind?.role {
+        case .identity(.created) where body.identities.isEmpty:
             note(.created, of: record.user, position)
-        case .userErased:
+        case .identity(.erased):
             note(.erased, of: record.user, position)
             erasure = erasure ?? position
-        case .userCreated, .userIdentified, .aliasAdded, .aliasRenamed, .externalIDRenamed, .externalIDRemoved:
+        case .identity(.created), .identity(.identified), .identity(.renamed):
             for identity in body.released { release(identity, of: record.user, position) }
             for identity in body.identities { add(identity, user: record.user, position) }
-        case .usersMerged:
+        case .identity(.merged):
             guard let source = body.otherUser else { break }
             noteMerge(of: source, into: record.user, position)
             for identity in body.released + body.identities { release(identity, of: source, position) }
             for identity in body.identities { add(identity, user: record.user, position) }
             note(.tookIn(source), of: record.user, position)
-        default: break
+        case .content, .device, .outcome, .remark, nil: break
         }
         DeviceChange.forEach(record, body, position) { device, change in
             note(change, on: device, position)

@@ -49,7 +49,7 @@ package struct EventJSON {
     // MARK: - What the event says
 
     /// Writes the members that belong to the event's kind.
-    static func writeContent(_ event: ProfileEvent, to json: inout JSONWriter) {
+    package static func writeContent(_ event: ProfileEvent, to json: inout JSONWriter) {
         switch event {
         case .userCreated(let ids), .userIdentified(let ids):
             json.array("ids", ids) { $0.value($1.description) }
@@ -212,6 +212,89 @@ extension EventJSON {
             for item in items { try write(item, ItemState(outcome: "sent", decision: event), to: &json) }
         }
         json.endArray()
+    }
+}
+
+// MARK: - Reading
+
+extension EventJSON {
+    /// Reads the members that `writeContent` wrote for an event of `kind`; nil for kinds that only the log makes.
+    static func readContent(
+        _ kind: EventKind, _ fields: ImportFields
+    ) throws(ImportLine.Refusal) -> ProfileEvent? {
+        switch kind {
+        case .customEventLogged: return .customEventLogged(try customEvent(fields))
+        case .customEventSaved: return .customEventSaved(try customEvent(fields))
+        case .customAttributesChanged: return .customAttributesChanged(try changes(fields))
+        case .customAttributesSaved: return .customAttributesSaved(try changes(fields))
+        case .userAttributeSaved: return .userAttributeSaved(try userAttribute(fields))
+        case .userAttributesChanged:
+            guard let members = try fields.object("user_attributes") else {
+                return .userAttributesChanged([try userAttribute(fields)])
+            }
+            var changes: [UserAttributeChange] = []
+            for member in members {
+                guard let attribute = StandardAttribute(name: member.key.text) else {
+                    throw .init("\"user_attributes\" has one that is no standard user attribute")
+                }
+                changes.append(UserAttributeChange(attribute, try value(member.value, "user_attributes")))
+            }
+            return .userAttributesChanged(changes)
+        case .purchaseLogged:
+            var purchase = try fields.purchase(productKey: "product")
+            purchase.properties = try properties(fields)
+            return .purchaseLogged(purchase)
+        case .userCreated, .userIdentified, .userChanged, .userErased, .userLoggedOut, .usersMerged, .aliasAdded,
+            .aliasRenamed, .externalIDRenamed, .externalIDRemoved, .customEventQueued, .customAttributesQueued,
+            .userAttributesQueued, .purchaseQueued, .appLaunched, .appLeft, .sessionStarted, .sessionEnded,
+            .pendingFlushed, .pendingDiscarded, .dataSent, .deviceChanged, .objectsLeftOut, .unknown:
+            return nil
+        }
+    }
+
+    private static func customEvent(_ fields: ImportFields) throws(ImportLine.Refusal) -> CustomEvent {
+        CustomEvent(name: Name(try fields.requiredText("name")), properties: try properties(fields))
+    }
+
+    private static func properties(_ fields: ImportFields) throws(ImportLine.Refusal) -> [AttributeValue.Member]? {
+        guard let members = try fields.object("properties") else { return nil }
+        do throws(JSONFormError) {
+            return try JSONValues.members(members)
+        } catch {
+            throw .init("\"properties\" \(error.reason)")
+        }
+    }
+
+    private static func userAttribute(_ fields: ImportFields) throws(ImportLine.Refusal) -> UserAttributeChange {
+        guard let value = fields["value"] else { throw .init("it has no \"value\"") }
+        return UserAttributeChange(try fields.attribute("attribute"), try self.value(value, "value"))
+    }
+
+    private static func value(
+        _ json: AttributeValue, _ field: String
+    ) throws(ImportLine.Refusal) -> AttributeValue {
+        do throws(JSONFormError) {
+            return try JSONValues.value(json)
+        } catch {
+            throw .init("\"\(field)\" \(error.reason)")
+        }
+    }
+
+    private static func changes(_ fields: ImportFields) throws(ImportLine.Refusal) -> [AttributeChange] {
+        guard let members = try fields.object("attributes") else { throw .init("it has no \"attributes\"") }
+        var changes: [AttributeChange] = []
+        for member in members { changes.append(AttributeChange(member.key, try operation(member.value))) }
+        return changes
+    }
+
+    private static func operation(_ json: AttributeValue) throws(ImportLine.Refusal) -> AttributeOperation {
+        do throws(JSONFormError) {
+            let operations = try JSONOperations.operations(json)
+            if operations.count == 1 { return operations[0] }
+        } catch {
+            throw .init("one of its \"attributes\" \(error.reason)")
+        }
+        throw .init("one of its \"attributes\" asks for two operations, which take an event each")
     }
 }
 

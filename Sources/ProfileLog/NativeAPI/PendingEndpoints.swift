@@ -265,11 +265,12 @@ struct PendingEndpoints {
         let (event, attributes, userAttribute) = (
             names(WriteKind.event), names(WriteKind.attributes), names(WriteKind.userAttribute)
         )
+        guard let list = PendingKind(saved.kind) else { return nil }
         let own =
-            switch saved {
-            case .customEventSaved: event
-            case .customAttributesSaved: attributes
-            default: userAttribute
+            switch list {
+            case .customEvents: event
+            case .customAttributes: attributes
+            case .userAttributes: userAttribute
             }
         /// `null` is missing, but as the value of a user attribute, which it unsets.
         func isGiven(_ name: Name) -> Bool {
@@ -283,18 +284,18 @@ struct PendingEndpoints {
                 remedy: "It has the fields \(own.sorted().map(\.text).joined(separator: ", ")).")
         }
         guard own.contains(where: isGiven) else { return nil }
-        switch saved {
-        case .customEventSaved(var event):
+        switch (list, saved) {
+        case (.customEvents, .customEventSaved(var event)):
             if let name = try fields.text("name") { event.name = Name(name) }
             if isGiven("properties") { event.properties = try fields.properties() }
             return .customEventSaved(event)
-        case .customAttributesSaved:
+        case (.customAttributes, .customAttributesSaved):
             let steps = try fields.attributeChanges()
             guard steps.count == 1 else {
                 throw APIProblem.invalid("attributes", "must have one operation for each attribute")
             }
             return .customAttributesSaved(steps[0])
-        case .userAttributeSaved(var change):
+        case (.userAttributes, .userAttributeSaved(var change)):
             if let name = try fields.text("attribute") {
                 guard let attribute = StandardAttribute(name: name) else { throw APIProblem.unknownAttribute(name) }
                 change.attribute = attribute
@@ -303,7 +304,7 @@ struct PendingEndpoints {
                 change.value = try APIProblem.at("value") { try JSONValues.value(value) }
             }
             return .userAttributeSaved(try UserAttributeChange(change.attribute, requested: change.value))
-        default: return nil
+        case (.customEvents, _), (.customAttributes, _), (.userAttributes, _): return nil
         }
     }
 

@@ -198,25 +198,25 @@ struct PendingRetry: AsyncParsableCommand {
         let remarks = properties.remarks + (kind == .customAttributesSaved ? attributes.remarks : [])
         try await place.send("/v1/pending/retry", remarks: remarks) { json in
             json.member("position", position)
-            switch kind {
-            case .customEventSaved:
+            switch kind.flatMap({ PendingKind($0) }) {
+            case .customEvents:
                 guard correction.count <= 1 else {
                     throw Self.misfit("is an event", "Correct it with its NAME and -p KEY=VALUE")
                 }
                 json.member("name", correction.first)
                 try properties.write(to: &json)
-            case .customAttributesSaved:
+            case .customAttributes:
                 guard properties.properties.isEmpty else {
                     throw Self.misfit("has attributes, and no properties", "Write KEY=VALUE without -p")
                 }
                 json.member("attributes", .object(try attributes.members()))
-            case .userAttributeSaved:
+            case .userAttributes:
                 guard correction.count == 2, properties.isEmpty else {
                     throw Self.misfit("is a user attribute", "Correct it with ATTRIBUTE VALUE, as in email a@b.org")
                 }
                 json.member("attribute", correction[0])
                 json.member("value", UserAttributeArguments.typed(correction[1]))
-            default: break
+            case nil: break
             }
         } describe: { answer in
             let done = answer.flag("repeated") ? "was saved again already," : "is saved again"

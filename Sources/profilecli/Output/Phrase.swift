@@ -53,20 +53,8 @@ enum Phrase {
     static func kind(_ event: JSONObject) -> String {
         let name = event["kind"].text ?? ""
         if name == "pendingFlushed", event.flag("queued") { return "pending handed over" }
-        if let words = unusualKinds[name] { return words }
-        // `externalIDRenamed` is `external ID renamed`.
-        let words = name.replacing(/[A-Z]+(?=[A-Z]|$)|[A-Z]/) {
-            " " + ($0.count > 1 ? String($0.output) : $0.output.lowercased())
-        }
-        return words.replacing("custom ", with: "", maxReplacements: 1)
+        return EventKind(name: name)?.words ?? name
     }
-
-    private static let unusualKinds = [
-        "customEventLogged": "event", "customAttributesChanged": "attributes",
-        "userAttributesChanged": "user attributes",
-        "purchaseLogged": "purchase", "userLoggedOut": "logged out", "deviceChanged": "device set up",
-        "objectsLeftOut": "parts refused",
-    ]
 
     /// What an event (or a saved item) says: `played song  minutes=3`.
     static func content(_ event: JSONObject) -> String {

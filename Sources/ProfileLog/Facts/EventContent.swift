@@ -1,0 +1,259 @@
+/// Which user was merged into another.
+public struct Merge: Hashable, Sendable {
+    /// The user that was merged away.
+    package var source: UserNumber
+    /// How many events the source had.
+    package var version: Version
+    /// The source's IDs that resolve to the target from now on.
+    package var identities: [UserID]
+    /// The source's other IDs, which resolve to no user from now on.
+    package var released: [UserID]
+
+    /// Takes over the first `version` events of `source`.
+    package init(source: UserNumber, version: Version, identities: [UserID], released: [UserID] = []) {
+        self.source = source
+        self.version = version
+        self.identities = identities
+        self.released = released
+    }
+}
+
+/// Something that happened, by name.
+public struct CustomEvent: Hashable, Sendable {
+    /// The event's name.
+    public var name: Name
+    /// Its properties in ascending order of keys. No properties (nil) and empty properties are different.
+    public var properties: [AttributeValue.Member]?
+
+    /// Makes the event `name` with `properties`.
+    public init(name: Name, properties: [AttributeValue.Member]? = nil) {
+        self.name = name
+        self.properties = properties
+    }
+}
+
+/// A change of one custom attribute.
+public struct AttributeChange: Hashable, Sendable {
+    /// The attribute's name.
+    public var name: Name
+    /// What is done with it.
+    public var operation: AttributeOperation
+
+    /// Makes the change `operation` of the attribute `name`.
+    public init(_ name: Name, _ operation: AttributeOperation) {
+        self.name = name
+        self.operation = operation
+    }
+}
+
+/// A change of one standard user attribute: a new value, or `.null`, which unsets it.
+public struct UserAttributeChange: Hashable, Sendable {
+    /// The attribute.
+    public var attribute: StandardAttribute
+    /// The new value; `.null` unsets.
+    public var value: AttributeValue
+
+    /// Sets `attribute` to `value`.
+    public init(_ attribute: StandardAttribute, _ value: AttributeValue) {
+        self.attribute = attribute
+        self.value = value
+    }
+}
+
+/// What can be done with a custom attribute (spec/rest-api 1.5).
+public enum AttributeOperation: Hashable, Sendable {
+    case set(AttributeValue)
+    case unset
+    /// Adds to an integer; a missing attribute starts at 0, a value of another type does not change.
+    case increment(Int64)
+    /// Appends to an array without duplicates: a value that is there already moves to the end.
+    case arrayAdd([AttributeValue])
+    case arrayRemove([AttributeValue])
+    /// Merges an object into an object, at every level.
+    case objectMerge([AttributeValue.Member])
+    /// Appends objects to an array of objects.
+    case objectsAdd([AttributeValue])
+    /// Replaces (or with `merging`, merges into) every object whose `key` equals `value`.
+    case objectsUpdate([ObjectUpdate], merging: Bool)
+    /// Removes every object whose `key` equals `value`.
+    case objectsRemove([ObjectMatch])
+
+    /// Selects objects of an array.
+    public struct ObjectMatch: Hashable, Sendable {
+        /// The key to compare.
+        package var key: Name
+        /// The value that it must have.
+        package var value: AttributeValue
+
+        /// Matches objects whose `key` is `value`.
+        public init(key: Name, value: AttributeValue) {
+            self.key = key
+            self.value = value
+        }
+    }
+
+    /// New members for the selected objects.
+    public struct ObjectUpdate: Hashable, Sendable {
+        /// Which objects.
+        package var match: ObjectMatch
+        /// Their new members.
+        package var object: [AttributeValue.Member]
+
+        /// Gives the objects that `match` selects the members of `object`.
+        public init(match: ObjectMatch, object: [AttributeValue.Member]) {
+            self.match = match
+            self.object = object
+        }
+    }
+}
+
+/// Something bought.
+public struct Purchase: Hashable, Sendable {
+    /// The product's ID.
+    public var product: Name
+    /// ISO 4217, three letters.
+    public var currency: String
+    /// In base units; negative for a refund.
+    public var price: Double
+    /// From 1 to 100.
+    public var quantity: UInt32
+    /// As for a custom event.
+    public var properties: [AttributeValue.Member]?
+
+    /// Makes the purchase of `quantity` times `product`.
+    public init(
+        product: Name, currency: String, price: Double, quantity: UInt32 = 1, properties: [AttributeValue.Member]? = nil
+    ) {
+        self.product = product
+        self.currency = currency
+        self.price = price
+        self.quantity = quantity
+        self.properties = properties
+    }
+
+    /// The largest revenue of one purchase, in any currency, so that sums fit into a double.
+    private static let largestRevenue = 1e15
+
+    /// Whether `price` times `quantity` is small enough to be added up.
+    package static func holdsRevenue(_ price: Double, times quantity: UInt32) -> Bool {
+        abs(price * Double(quantity)) <= largestRevenue
+    }
+}
+
+/// How an app came to run.
+public enum LaunchKind: UInt8, Sendable, CaseIterable {
+    case cold = 0
+    case background = 1
+    case `return` = 2
+
+    /// The kind's name on the command line.
+    package var name: String { "\(self)" }
+}
+
+/// What a launch did with the pending items of one user.
+public struct Flush: Hashable, Sendable {
+    /// The position of the `appLaunched` to which it belongs.
+    package var launch: Position
+    /// 0, 1, 2 … within the launch and the user.
+    package var chunk: UInt32
+    /// The items made effective, in the order in which they take effect.
+    package var flushed: [Position]
+    /// The items that were not accepted, with the reason.
+    package var rejected: [Rejection]
+    /// Whether the flushed items were only handed to the SDK: they take effect when it sends them (`dataSent`).
+    package var isQueued: Bool
+
+    /// One refused item.
+    package struct Rejection: Hashable, Sendable {
+        /// The item's position.
+        package var position: Position
+        /// The reason.
+        package var reason: String
+
+        /// The item at `position` was refused for `reason`.
+        package init(position: Position, reason: String) {
+            self.position = position
+            self.reason = reason
+        }
+    }
+
+    /// Makes one chunk of what `launch` flushed.
+    package init(
+        launch: Position, chunk: UInt32, flushed: [Position], rejected: [Rejection] = [], isQueued: Bool = false
+    ) {
+        self.launch = launch
+        self.chunk = chunk
+        self.flushed = flushed
+        self.rejected = rejected
+        self.isQueued = isQueued
+    }
+}
+
+/// Items that were discarded by hand and will never be flushed.
+public struct Discard: Hashable, Sendable {
+    /// The items.
+    package var positions: [Position]
+    /// Who discarded them.
+    package var actor: String
+    /// The reason.
+    package var reason: String
+
+    /// `actor` discards the items at `positions` for `reason`.
+    package init(positions: [Position], actor: String, reason: String) {
+        self.positions = positions
+        self.actor = actor
+        self.reason = reason
+    }
+}
+
+/// Something of a request that was not stored, and why (`ProfileEvent.objectsLeftOut`). It names fields and holds no
+/// value.
+public struct LeftOut: Hashable, Sendable {
+    /// The request's array.
+    package var list: String
+    /// The object's place in it, from 0.
+    package var index: Int
+    /// The field that was skipped; nil if the whole object was.
+    package var field: String?
+    /// The reason.
+    package var reason: String
+
+    /// The object at `index` of `list`, or a field of it, was skipped for `reason`.
+    package init(list: String, index: Int, field: String? = nil, reason: String) {
+        self.list = list
+        self.index = index
+        self.field = field
+        self.reason = reason
+    }
+
+    /// Without the field's name, which may be personal: without a user it could not be erased.
+    package var anonymous: LeftOut { LeftOut(list: list, index: index, reason: reason) }
+}
+
+/// The three lists in which the published guide keeps pending items, in the order in which a launch flushes them.
+public enum PendingKind: UInt8, Sendable, CaseIterable, Comparable {
+    case customEvents = 1
+    case customAttributes = 2
+    case userAttributes = 3
+
+    /// The list of a saved kind; nil for other kinds.
+    package init?(_ kind: EventKind) {
+        guard case .content(let content, .saved) = kind.role, let list = content.list else { return nil }
+        self = list
+    }
+
+    /// The guide's key for the list.
+    package var key: String {
+        switch self {
+        case .customEvents: "pending_custom_events"
+        case .customAttributes: "pending_custom_attributes"
+        case .userAttributes: "pending_user_attributes"
+        }
+    }
+
+    /// The three lists.
+    package static let all = Set(allCases)
+
+    /// In the order of the flush.
+    public static func < (left: PendingKind, right: PendingKind) -> Bool { left.rawValue < right.rawValue }
+}
