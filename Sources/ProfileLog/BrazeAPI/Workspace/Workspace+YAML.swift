@@ -6,13 +6,13 @@ extension Workspace {
     package static let maxBytes = 4 << 20
 
     /// Reads a workspace file. An empty one is the workspace without a file.
-    package init(yaml: String) throws(WorkspaceError) {
+    package init(yaml: String) throws(YAMLFileError) {
         self.init()
         guard yaml.utf8.count <= Self.maxBytes else {
-            throw WorkspaceError(
+            throw YAMLFileError(
                 line: 1, place: "", reason: "is larger than \(Self.maxBytes) bytes", remedy: "Shorten it.")
         }
-        guard let root = try WorkspaceNode(yaml: yaml) else { return }
+        guard let root = try YAMLNode(yaml: yaml) else { return }
         let fields = try root.fields([
             "apps", "subscription_groups", "segments", "blocklist", "attribute_types", "limits", "export_window_days",
         ])
@@ -37,7 +37,7 @@ extension Workspace {
         exportWindowDays = try fields["export_window_days"]?.integer(1...36_500)
     }
 
-    private static func app(_ node: WorkspaceNode) throws(WorkspaceError) -> App {
+    private static func app(_ node: YAMLNode) throws(YAMLFileError) -> App {
         let fields = try node.fields(["id", "name", "platform"])
         return App(
             id: try fields.required("id").text(), name: try fields.required("name").text(),
@@ -48,7 +48,7 @@ extension Workspace {
         "email", "sms", "whatsapp", "push", "web_push", "kakao", "line", "rcs", "in_app_message", "content_card",
     ]
 
-    private static func group(_ node: WorkspaceNode) throws(WorkspaceError) -> SubscriptionGroup {
+    private static func group(_ node: YAMLNode) throws(YAMLFileError) -> SubscriptionGroup {
         let fields = try node.fields(["id", "name", "channel"])
         let channel = try fields.required("channel")
         let name = try channel.text()
@@ -61,7 +61,7 @@ extension Workspace {
             id: try fields.required("id").text(), name: try fields.required("name").text(), channel: name)
     }
 
-    private static func segment(_ node: WorkspaceNode) throws(WorkspaceError) -> Segment {
+    private static func segment(_ node: YAMLNode) throws(YAMLFileError) -> Segment {
         let fields = try node.fields(["id", "name", "users", "all", "any"])
         return Segment(
             id: try fields.required("id").text(), name: try fields.required("name").text(),
@@ -69,7 +69,7 @@ extension Workspace {
     }
 
     /// Refuses an `id` that is in two of `nodes`.
-    private static func refuseTwice(_ nodes: [WorkspaceNode]) throws(WorkspaceError) {
+    private static func refuseTwice(_ nodes: [YAMLNode]) throws(YAMLFileError) {
         var seen: Set<Name> = []
         for node in nodes {
             for (key, value) in try node.members() where key == "id" {
@@ -83,7 +83,7 @@ extension Workspace {
     /// Entries of a blocklist; as many as Braze allows.
     private static let blocklistEntries = 300
 
-    private static func names(_ fields: WorkspaceFields, _ key: String) throws(WorkspaceError) -> Set<Name> {
+    private static func names(_ fields: YAMLFields, _ key: String) throws(YAMLFileError) -> Set<Name> {
         guard let list = fields[key] else { return [] }
         var names: Set<Name> = []
         for element in try list.elements() {
@@ -105,7 +105,7 @@ extension Workspace {
         ("object", .object), ("object_array", .objectArray),
     ]
 
-    private static func type(_ node: WorkspaceNode) throws(WorkspaceError) -> AttributeType {
+    private static func type(_ node: YAMLNode) throws(YAMLFileError) -> AttributeType {
         let text = try node.text()
         guard let type = types.first(where: { $0.name == text })?.type else {
             throw node.refusal("is no type", remedy: "The types are \(types.map(\.name).joined(separator: ", ")).")
@@ -134,7 +134,7 @@ extension TrackLimits {
         ("users_per_subscription_request", \.usersPerSubscriptionRequest, 1_000),
     ]
 
-    init(_ node: WorkspaceNode) throws(WorkspaceError) {
+    init(_ node: YAMLNode) throws(YAMLFileError) {
         self.init()
         let fields = try node.fields(Self.keys.map(\.name))
         for key in Self.keys {
