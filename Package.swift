@@ -57,19 +57,18 @@ let package = Package(
             name: "ProfileLog", dependencies: ["ProfileLogGuide"], path: "Sources/ProfileLog/ProfileLog",
             swiftSettings: settings),
         .target(
-            name: "ProfileLogRequests", dependencies: ["ProfileLogGuide"], path: "Sources/ProfileLog/Requests",
-            swiftSettings: settings),
+            name: "ProfileLogRequests", dependencies: ["ProfileLogGuide", .product(name: "Yams", package: "Yams")],
+            path: "Sources/ProfileLog/Requests", swiftSettings: settings),
         .target(
             name: "ProfileLogNativeAPI", dependencies: ["ProfileLogRequests"], path: "Sources/ProfileLog/NativeAPI",
             swiftSettings: settings),
         .target(
-            name: "ProfileLogBrazeAPI",
-            dependencies: ["ProfileLogRequests", .product(name: "Yams", package: "Yams")],
-            path: "Sources/ProfileLog/BrazeAPI", swiftSettings: settings),
+            name: "ProfileLogBrazeAPI", dependencies: ["ProfileLogRequests"], path: "Sources/ProfileLog/BrazeAPI",
+            swiftSettings: settings),
         .executableTarget(
             name: "profilecli",
             dependencies: [
-                "ProfileLog", "ProfileLogNativeAPI",
+                "ProfileLog", "ProfileLogBrazeAPI", "ProfileLogNativeAPI",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: settings),

@@ -46,7 +46,8 @@ extension PlaceArguments {
 /// Opens the store in the folder `path`; a missing one is made if `create` is true, and a message says so.
 /// `projections` are as for `EventLog`.
 func openStore(
-    _ path: String, create: Bool = false, projections: [any Projection.Type] = [ProfileProjection.self]
+    _ path: String, create: Bool = false, options: LogOptions = LogOptions(),
+    projections: [any Projection.Type] = [ProfileProjection.self]
 ) throws -> EventLog {
     let state = try StoreFolder(path: path)
     if state == .foreign { throw StorageError.notAStore(path: path) }
@@ -55,7 +56,7 @@ func openStore(
             "The store in \(path) holds no event: its first write was stopped.",
             remedy: "The next `save`, `log` or `import` finishes it.")
     }
-    let log = try EventLog(path: path, create: create, projections: projections)
+    let log = try EventLog(path: path, create: create, options: options, projections: projections)
     if state != .store { Output.message("New store at \(path.contains("/") ? path : "./\(path)").".oneLine) }
     return log
 }

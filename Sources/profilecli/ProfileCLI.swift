@@ -45,7 +45,7 @@ struct ProfileCLI: AsyncParsableCommand {
             RejectedCommand.self, ProfileCommand.self, HistoryCommand.self, TailCommand.self, UsersCommand.self,
             ChangeUserCommand.self, EraseCommand.self, CompactCommand.self, ReplayCommand.self,
             WhatIfCommand.self, ImportCommand.self, ExportCommand.self, CheckCommand.self, StatsCommand.self,
-            GenerateCommand.self, SimulateCommand.self,
+            GenerateCommand.self, SimulateCommand.self, ScenarioCommand.self,
         ])
 
     static func main() async {
@@ -94,10 +94,15 @@ struct ProfileCLI: AsyncParsableCommand {
     }
 
     private static func end(by failure: Failure) -> Never {
+        report(failure)
+        endProcess(failure.status.rawValue)
+    }
+
+    /// Says why something failed, and the next step.
+    static func report(_ failure: Failure) {
         let (message, remedy) = (TypedPlace.completing(in: failure.message), TypedPlace.completing(in: failure.remedy))
         Output.message(Style.red("Error: ", if: Terminal.hasErrorColours) + message.oneLine)
         if !remedy.isEmpty { Output.message(remedy.oneLine) }
-        endProcess(failure.status.rawValue)
     }
 
     /// Swift repairs arguments that are not UTF-8, so another name than the typed one would be stored.

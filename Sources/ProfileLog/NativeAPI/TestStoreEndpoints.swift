@@ -148,7 +148,7 @@ package final class StoreClock: Sendable {
     }
 
     /// The years that RFC 3339 can write, without those before the one that counts.
-    static let range = Timestamp(rawValue: 0)...Timestamp(rawValue: 253_402_300_799_999_999)
+    package static let range = Timestamp(rawValue: 0)...Timestamp(rawValue: 253_402_300_799_999_999)
 
     private let state = Mutex(State())
 
@@ -167,13 +167,13 @@ package final class StoreClock: Sendable {
     }
 
     /// Lets it stand at `moment`.
-    func set(to moment: Timestamp) {
+    package func set(to moment: Timestamp) {
         state.withLock { $0 = State(isStanding: true, microseconds: moment.rawValue) }
     }
 
     /// Moves it on: a stopped clock is stopped later; a running one runs further ahead. False, and nothing is
     /// changed, if it would leave `range`.
-    func advance(byMicroseconds span: Int64) -> Bool {
+    package func advance(byMicroseconds span: Int64) -> Bool {
         let system = Timestamp.now().rawValue
         return state.withLock { state in
             let (sum, overflow) = state.microseconds.addingReportingOverflow(span)

@@ -48,7 +48,10 @@ func parameters(_ parameters: (name: String, value: String?)...) -> [(name: Stri
 struct LocalAPI: Connection {
     private let api: APIRouter
 
-    init(_ log: EventLog) { api = APIRouter(NativeAPI(RequestStore(log))) }
+    init(_ log: EventLog) { self.init(APIRouter(NativeAPI(RequestStore(log)))) }
+
+    init(_ api: APIRouter) { self.api = api }
+
     func answer(_ request: APIRequest) async throws -> APIAnswer { await api.answer(request) }
 }
 

@@ -94,7 +94,7 @@ extension Workspace {
         guard let yaml = String(data: data, encoding: .utf8) else {
             throw StartFailure("The workspace file \(path) is not UTF-8.", remedy: "Save it as UTF-8.")
         }
-        do throws(WorkspaceError) {
+        do throws(YAMLFileError) {
             self = try Workspace(yaml: yaml)
         } catch {
             throw StartFailure("The workspace file \(path), \(error)", remedy: error.remedy)

@@ -183,7 +183,7 @@ struct WorkspaceTests {
 
     @Test("A mistake is named by line and key, with what to do", arguments: wrong)
     func mistake(yaml: String, line: Int, place: String, says: String) throws {
-        let error = try #require(throws: WorkspaceError.self) { try Workspace(yaml: yaml) }
+        let error = try #require(throws: YAMLFileError.self) { try Workspace(yaml: yaml) }
         #expect(error.line == line, "\(error)")
         #expect(error.place == place, "\(error)")
         #expect("\(error) \(error.remedy)".contains(says), "\(error) \(error.remedy)")
@@ -219,7 +219,7 @@ struct WorkspaceTests {
             return "segments: [{id: a, name: A, any: [\(open){event: e}\(close)]}]"
         }
         _ = try Workspace(yaml: file(15))
-        let error = try #require(throws: WorkspaceError.self) { try Workspace(yaml: file(16)) }
+        let error = try #require(throws: YAMLFileError.self) { try Workspace(yaml: file(16)) }
         #expect(error.reason.contains("deeper than 16"))
     }
 

@@ -106,7 +106,7 @@ extension SegmentRule {
     private static let maxDepth = 16
 
     /// The rule of a segment: one of `users`, `all`, `any`.
-    init(segment fields: WorkspaceFields) throws(WorkspaceError) {
+    init(segment fields: YAMLFields) throws(YAMLFileError) {
         let (key, node) = try fields.one(of: ["users", "all", "any"])
         guard key == "users" else {
             self = try Self.joined(key, node, depth: 1)
@@ -119,8 +119,8 @@ extension SegmentRule {
     }
 
     private static func joined(
-        _ key: String, _ node: WorkspaceNode, depth: Int
-    ) throws(WorkspaceError) -> SegmentRule {
+        _ key: String, _ node: YAMLNode, depth: Int
+    ) throws(YAMLFileError) -> SegmentRule {
         guard depth <= maxDepth else {
             throw node.refusal("is nested deeper than \(maxDepth)", remedy: "Take a level out.")
         }
@@ -132,7 +132,7 @@ extension SegmentRule {
 
     private static let tests = ["exists", "equals", "greater", "less", "contains"]
 
-    private static func condition(_ node: WorkspaceNode, depth: Int) throws(WorkspaceError) -> SegmentRule {
+    private static func condition(_ node: YAMLNode, depth: Int) throws(YAMLFileError) -> SegmentRule {
         let subjects = ["attribute", "custom_attribute", "event", "purchase", "all", "any"]
         let fields = try node.fields(subjects + tests + ["at_least", "at_most"])
         let (key, subject) = try fields.one(of: subjects)
@@ -165,16 +165,16 @@ extension SegmentRule {
     }
 
     private static func refuse(
-        _ other: String, in fields: WorkspaceFields, beside key: String
-    ) throws(WorkspaceError) {
+        _ other: String, in fields: YAMLFields, beside key: String
+    ) throws(YAMLFileError) {
         guard let node = fields[other] else { return }
         throw node.refusal("cannot stand beside `\(key)`", remedy: "Take it out.")
     }
 
     /// The test of a standard attribute, which must be one that a profile can pass.
     private static func test(
-        _ fields: WorkspaceFields, of attribute: StandardAttribute
-    ) throws(WorkspaceError) -> Test {
+        _ fields: YAMLFields, of attribute: StandardAttribute
+    ) throws(YAMLFileError) -> Test {
         let (key, node) = try fields.one(of: tests)
         guard attribute.tests.contains(key) else {
             let others = attribute.tests.map { "`\($0)`" }.joined(separator: ", ")
@@ -194,8 +194,8 @@ extension SegmentRule {
     }
 
     private static func value(
-        _ node: WorkspaceNode, of attribute: StandardAttribute
-    ) throws(WorkspaceError) -> AttributeValue {
+        _ node: YAMLNode, of attribute: StandardAttribute
+    ) throws(YAMLFileError) -> AttributeValue {
         let isFlag = [.emailOpenTrackingDisabled, .emailClickTrackingDisabled].contains(attribute)
         let value = isFlag ? try node.value() : .string(try node.anyText())
         do throws(TrackFault) {
@@ -208,7 +208,7 @@ extension SegmentRule {
         }
     }
 
-    private static func test(_ fields: WorkspaceFields) throws(WorkspaceError) -> Test {
+    private static func test(_ fields: YAMLFields) throws(YAMLFileError) -> Test {
         let (key, node) = try fields.one(of: tests)
         switch key {
         case "exists": return .exists(try node.flag())

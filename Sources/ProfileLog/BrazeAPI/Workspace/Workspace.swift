@@ -63,13 +63,13 @@ extension Workspace {
     package static let maxBytes = 4 << 20
 
     /// Reads a workspace file. An empty one is the workspace without a file.
-    package init(yaml: String) throws(WorkspaceError) {
+    package init(yaml: String) throws(YAMLFileError) {
         self.init()
         guard yaml.utf8.count <= Self.maxBytes else {
-            throw WorkspaceError(
+            throw YAMLFileError(
                 line: 1, place: "", reason: "is larger than \(Self.maxBytes) bytes", remedy: "Shorten it.")
         }
-        guard let root = try WorkspaceNode(yaml: yaml) else { return }
+        guard let root = try YAMLNode(yaml: yaml) else { return }
         let fields = try root.fields([
             "apps", "subscription_groups", "segments", "blocklist", "attribute_types", "limits", "export_window_days",
         ])
@@ -91,7 +91,7 @@ extension Workspace {
         exportWindowDays = try fields["export_window_days"]?.integer(1...36_500)
     }
 
-    private static func app(_ node: WorkspaceNode) throws(WorkspaceError) -> App {
+    private static func app(_ node: YAMLNode) throws(YAMLFileError) -> App {
         let fields = try node.fields(["id", "name", "platform"])
         return App(
             id: try fields.required("id").text(), name: try fields.required("name").text(),
@@ -102,7 +102,7 @@ extension Workspace {
         "email", "sms", "whatsapp", "push", "web_push", "kakao", "line", "rcs", "in_app_message", "content_card",
     ]
 
-    private static func group(_ node: WorkspaceNode) throws(WorkspaceError) -> SubscriptionGroup {
+    private static func group(_ node: YAMLNode) throws(YAMLFileError) -> SubscriptionGroup {
         let fields = try node.fields(["id", "name", "channel"])
         let channel = try fields.required("channel")
         let name = try channel.text()
@@ -115,7 +115,7 @@ extension Workspace {
             id: try fields.required("id").text(), name: try fields.required("name").text(), channel: name)
     }
 
-    private static func segment(_ node: WorkspaceNode) throws(WorkspaceError) -> Segment {
+    private static func segment(_ node: YAMLNode) throws(YAMLFileError) -> Segment {
         let fields = try node.fields(["id", "name", "users", "all", "any"])
         return Segment(
             id: try fields.required("id").text(), name: try fields.required("name").text(),
@@ -124,8 +124,8 @@ extension Workspace {
 
     /// The elements of a list, each by `read`. An `id` that is in two of them is refused.
     private static func list<Element>(
-        _ fields: WorkspaceFields, _ key: String, _ read: (WorkspaceNode) throws(WorkspaceError) -> Element
-    ) throws(WorkspaceError) -> [Element] {
+        _ fields: YAMLFields, _ key: String, _ read: (YAMLNode) throws(YAMLFileError) -> Element
+    ) throws(YAMLFileError) -> [Element] {
         var elements: [Element] = []
         var seen: Set<Name> = []
         let nodes = try fields.elements(key)
@@ -143,7 +143,7 @@ extension Workspace {
     /// Entries of a blocklist; as many as Braze allows.
     private static let blocklistEntries = 300
 
-    private static func names(_ fields: WorkspaceFields, _ key: String) throws(WorkspaceError) -> Set<Name> {
+    private static func names(_ fields: YAMLFields, _ key: String) throws(YAMLFileError) -> Set<Name> {
         guard let list = fields[key] else { return [] }
         var names: Set<Name> = []
         for element in try list.elements() {
@@ -164,7 +164,7 @@ extension Workspace {
         (name: type.name.lowercased().replacing(" ", with: "_"), type: type)
     }
 
-    private static func type(_ node: WorkspaceNode) throws(WorkspaceError) -> AttributeType {
+    private static func type(_ node: YAMLNode) throws(YAMLFileError) -> AttributeType {
         let text = try node.text()
         guard let type = types.first(where: { $0.name == text })?.type else {
             throw node.refusal("is no type", remedy: "The types are \(types.map(\.name).joined(separator: ", ")).")
@@ -193,26 +193,11 @@ extension TrackLimits {
         ("users_per_subscription_request", \.usersPerSubscriptionRequest, 1_000),
     ]
 
-    init(_ node: WorkspaceNode) throws(WorkspaceError) {
+    init(_ node: YAMLNode) throws(YAMLFileError) {
         self.init()
         let fields = try node.fields(Self.keys.map(\.name))
         for key in Self.keys {
             if let number = fields[key.name] { self[keyPath: key.path] = try number.integer(1...key.most) }
         }
-    }
-}
-
-/// Why a workspace file cannot be used: where, what, and what to do.
-package struct WorkspaceError: Error, Hashable, CustomStringConvertible {
-    /// The line of the file, from 1.
-    package var line: Int
-    /// The key at fault, from the top of the file: `segments[0].all[1].equals`; empty for the file as a whole.
-    package var place: String
-    package var reason: String
-    package var remedy: String
-
-    /// One line without the remedy.
-    package var description: String {
-        place.isEmpty ? "line \(line): the file \(reason)" : "line \(line): `\(place)` \(reason)"
     }
 }

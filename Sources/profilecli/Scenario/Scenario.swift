@@ -1,0 +1,171 @@
+internal import Foundation
+internal import ProfileLog
+internal import ProfileLogNativeAPI
+
+/// A scenario file, read and checked: what happens, step by step, and what must then be true.
+struct Scenario: Sendable {
+    /// The file as it was named.
+    let file: String
+    let name: String
+    /// What time it is at the first step; nil if the file does not say it.
+    let start: Timestamp?
+    let steps: [ScenarioStep]
+
+    /// The clock of a scenario that names no time: a Monday.
+    static let standardStart = Timestamp(rawValue: 1_767_603_600_000_000)  // 2026-01-05T09:00:00Z
+
+    static let (mostBytes, mostSteps) = (1 << 20, 10_000)
+}
+
+/// One step: its kind, and what the file says of it.
+struct ScenarioStep: Sendable {
+    let kind: StepKind
+    /// Of the file, from 1.
+    let line: Int
+    /// What is sent, as members of the request.
+    fileprivate(set) var sent: [(member: String, value: AttributeValue)] = []
+    /// What the player reads, by the fields' names.
+    fileprivate(set) var own: [String: AttributeValue] = [:]
+    /// What the answer must say; nil if nothing.
+    fileprivate(set) var expected: Expected?
+}
+
+extension StepKind {
+    /// The keys of a scenario file beside `steps`.
+    static let scenarioFields: [StepField] = [
+        .own("name", .text, "What the report calls it; the file's name if it is not said."),
+        .own("start", .time, "What time it is at the first step; 2026-01-05T09:00:00Z if it is not said."),
+    ]
+}
+
+// MARK: - Reading
+
+extension Scenario {
+    /// Reads the file at `path`. A failure names the file, the line and the column.
+    init(path: String) throws(Failure) {
+        let text = try Self.text(path)
+        do throws(YAMLFileError) {
+            try self.init(text, file: path)
+        } catch {
+            let shown = path.oneLine
+            throw Failure(
+                "\(shown):\(error.line):\(error.column): \(error.fault).", remedy: error.remedy, status: .usage)
+        }
+    }
+
+    private static func text(_ path: String) throws(Failure) -> String {
+        let shown = path.oneLine
+        var isFolder: ObjCBool = false
+        if FileManager.default.fileExists(atPath: path, isDirectory: &isFolder), isFolder.boolValue {
+            let pattern = path.hasSuffix("/") ? "\(shown)*.yaml" : "\(shown)/*.yaml"
+            throw Failure("\(shown) is a folder.", remedy: "Name its files: \(pattern)", status: .usage)
+        }
+        guard let file = FileHandle(forReadingAtPath: path),
+            let data = try? file.read(upToCount: mostBytes + 1) ?? Data()
+        else {
+            throw Failure(
+                "The file \(shown) cannot be read.",
+                remedy: "Check the path; `profilecli scenario new FILE` writes an example.", status: .usage)
+        }
+        guard data.count <= mostBytes else {
+            throw Failure(
+                "The file \(shown) is larger than \(Number.grouped(mostBytes)) bytes.",
+                remedy: "Split it into several scenarios.", status: .usage)
+        }
+        guard let text = String(data: data, encoding: .utf8) else {
+            throw Failure("The file \(shown) is not UTF-8.", remedy: "Save it as UTF-8.", status: .usage)
+        }
+        return text
+    }
+
+    /// Reads `yaml`, the content of `file`.
+    init(_ yaml: String, file: String) throws(YAMLFileError) {
+        guard let root = try YAMLNode(yaml: yaml, withAnchors: false) else {
+            throw YAMLFileError(
+                line: 1, place: "", reason: "is empty", remedy: "`profilecli scenario new FILE` writes an example.")
+        }
+        let fields = try root.fields(StepKind.scenarioFields.map(\.name) + ["steps"])
+        let list = try fields.required("steps")
+        let nodes = try list.elements()
+        guard !nodes.isEmpty else { throw list.refusal("has no step", remedy: "Add one, as in `- launch`.") }
+        guard nodes.count <= Self.mostSteps else {
+            throw nodes[Self.mostSteps].refusal(
+                "is one step too many: there are more than \(Number.grouped(Self.mostSteps))",
+                remedy: "Split it into several scenarios.")
+        }
+        self.file = file
+        name = try fields["name"]?.text() ?? URL(filePath: file).deletingPathExtension().lastPathComponent
+        start = try fields["start"].map { node throws(YAMLFileError) in
+            let text = try StepField.Kind.time.read(node).text
+            guard let start = text.flatMap(OccurredAt.init(iso8601:))?.timestamp, StoreClock.range.contains(start)
+            else {
+                throw node.refusal("must be a time from 1970 to 9999", remedy: "Write another one.")
+            }
+            return start
+        }
+        var steps: [ScenarioStep] = []
+        for node in nodes { steps.append(try ScenarioStep(node)) }
+        self.steps = steps
+    }
+}
+
+extension ScenarioStep {
+    init(_ node: YAMLNode) throws(YAMLFileError) {
+        guard node.isMapping else {
+            kind = try Self.kind(node.text(), node)
+            line = node.spot.line
+            try read([:], node)
+            return
+        }
+        let members = try node.members()
+        guard let (key, value) = members.first, members.count == 1 else {
+            let names = members.map(\.key.text)
+            throw node.refusal(
+                members.isEmpty ? "is empty" : "has the keys \(names.joined(separator: ", ")): a step has one",
+                remedy: "Begin each step with `- `, and indent its fields below its name.")
+        }
+        kind = try Self.kind(key.text, value)
+        line = node.spot.line
+        if value.isMapping {
+            var fields: [String: YAMLNode] = [:]
+            for (key, field) in try value.members() {
+                guard kind.field(key.text) != nil else {
+                    throw field.unknown(
+                        "is no field of `\(kind.name)`", key: key.text, among: kind.allFields.map(\.name))
+                }
+                fields[key.text] = field
+            }
+            try read(fields, value)
+        } else if value.isNull {
+            try read([:], value)
+        } else if let short = kind.short {
+            try read([short: value], value)
+        } else {
+            throw value.refusal("must be a mapping", remedy: "Write it as in `- \(kind.example)`.")
+        }
+    }
+
+    private static func kind(_ name: String, _ node: YAMLNode) throws(YAMLFileError) -> StepKind {
+        if let kind = StepKind.named(name) { return kind }
+        throw node.unknown("is no step", key: name, among: StepKind.all.map(\.name))
+    }
+
+    private mutating func read(_ given: [String: YAMLNode], _ step: YAMLNode) throws(YAMLFileError) {
+        var parts: [(key: Name, value: Expected)] = []
+        for field in kind.allFields {
+            guard let node = given[field.name] else {
+                guard field.isRequired else { continue }
+                throw step.refusal("has no `\(field.name)`", remedy: "Write it as in `- \(kind.example)`.")
+            }
+            switch field.role {
+            case .expected(let member):
+                if case .object = field.kind { _ = try node.members() }
+                parts.append((Name(member), try Expected(node)))
+            case .sent(let member): sent.append((member, try field.kind.read(node)))
+            case .own where field.name == StepKind.answer.name: expected = try Expected(node)
+            case .own: own[field.name] = try field.kind.read(node)
+            }
+        }
+        if case .expect = kind.action { expected = Expected(line: line, form: .object(parts)) }
+    }
+}

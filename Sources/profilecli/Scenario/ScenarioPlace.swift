@@ -1,0 +1,114 @@
+internal import Foundation
+internal import ProfileLog
+internal import ProfileLogBrazeAPI
+internal import ProfileLogNativeAPI
+
+/// Where scenarios are played.
+enum ScenarioPlace: Sendable {
+    /// A fresh store in a temporary folder, for each scenario.
+    case temporary
+    /// A store that is kept: all scenarios are played on it.
+    case store(path: String)
+    /// A service; with `hasClock` it is one for tests, which is emptied before each scenario.
+    case service(RemoteAPI, url: String, hasClock: Bool)
+
+    /// The place that the options name. A service is asked whether it is one for tests.
+    init(store: String?, url: String?) async throws {
+        if let url = url ?? (store == nil ? Terminal.environment("PROFILELOG_URL") : nil) {
+            let service = try RemoteAPI(url: url, key: Terminal.environment("PROFILELOG_KEY"))
+            let question = APIRequest(.post, "/v1/clock", body: Array(#"{"advance":0}"#.utf8))
+            let (answer, refusal) = try await service.exchange(question)
+            if let refusal, answer["code"].text != "not_ephemeral" { throw refusal }
+            self = .service(service, url: url, hasClock: refusal == nil)
+        } else if let store {
+            self = .store(path: store)
+        } else {
+            self = .temporary
+        }
+    }
+
+    /// Refuses a scenario that cannot be played here.
+    func check(_ scenario: Scenario) throws(Failure) {
+        guard case .service(_, let url, hasClock: false) = self else { return }
+        let wait = scenario.steps.first { if case .wait = $0.kind.action { true } else { false } }
+        guard wait != nil || scenario.start != nil else { return }
+        let what = wait.map { ":\($0.line): `wait`" } ?? ": `start`"
+        throw Failure(
+            "\(scenario.file.oneLine)\(what) needs a clock that can be set, and the service at \(url) "
+                + "keeps its store.",
+            remedy: "Start a service for tests with `profiled --ephemeral`, or play it without --url.", status: .usage)
+    }
+
+    /// Runs `body` in a world for `scenario`, which is taken down afterwards.
+    func play(_ scenario: Scenario, _ body: (ScenarioWorld) async throws -> Void) async throws {
+        let start = scenario.start ?? Scenario.standardStart
+        switch self {
+        case .temporary:
+            let folder = try Self.temporaryFolder()
+            defer { folder.remove() }
+            try await body(
+                ScenarioWorld(start: start) { try EventLog(path: "\(folder.path)/store", create: true, options: $0) })
+        case .store(let path):
+            try await body(ScenarioWorld(start: start) { try openStore(path, create: true, options: $0) })
+        case .service(let service, _, let hasClock):
+            if hasClock {
+                _ = try await service.post("/v1/reset") { $0.member("fixtures", true) }
+                _ = try await service.post("/v1/clock") { $0.member("set", start.rfc3339()) }
+            }
+            try await body(ScenarioWorld(connection: service, clock: nil))
+        }
+    }
+}
+
+extension ScenarioPlace {
+    /// A folder in memory if the system has one: the store is not kept, and on a disk each step would wait for a sync.
+    private static func temporaryFolder() throws -> ScratchFolder {
+        let prefix = "profilecli-scenario-"
+        if Terminal.environment("TMPDIR") == nil, let folder = try? ScratchFolder(prefix: prefix, in: "/dev/shm") {
+            return folder
+        }
+        do throws(ScratchFolder.Failure) {
+            return try ScratchFolder(prefix: prefix)
+        } catch {
+            throw Failure(
+                "No temporary folder can be made in \(error.parent): \(String(cString: strerror(error.code))).",
+                remedy: "Free some space, or name another folder in the environment variable TMPDIR.")
+        }
+    }
+}
+
+/// What answers the requests of a scenario, and the clock there.
+struct ScenarioWorld: Sendable {
+    let connection: any Connection
+    /// The clock of a store in this process; that of a service is moved by requests.
+    fileprivate let clock: StoreClock?
+
+    /// A service.
+    fileprivate init(connection: any Connection, clock: StoreClock?) {
+        (self.connection, self.clock) = (connection, clock)
+    }
+
+    /// The store that `open` opens. The clock begins at `start`, or at the time of the last event if that is later: a
+    /// log does not go back in time.
+    fileprivate init(start: Timestamp, _ open: (LogOptions) throws -> EventLog) throws {
+        let clock = StoreClock()
+        clock.set(to: start)
+        var options = LogOptions()
+        options.now = { clock.now() }
+        let log = try open(options)
+        if let last = try log.event(at: log.lastPosition())?.recordedAt { clock.set(to: max(start, last)) }
+        let store = RequestStore(log)
+        self.init(connection: LocalAPI(APIRouter(NativeAPI(store), BrazeAPI(store))), clock: clock)
+    }
+
+    /// Lets time pass.
+    func wait(seconds: Int64) async throws {
+        guard let clock else {
+            _ = try await connection.post("/v1/clock") { $0.member("advance", seconds) }
+            return
+        }
+        guard clock.advance(byMicroseconds: seconds * 1_000_000) else {
+            throw Failure("`advance` leads beyond the year 9999.", remedy: "Correct it and try again.")
+        }
+    }
+}

@@ -1,0 +1,123 @@
+internal import ProfileLog
+
+/// The JSON Schema of scenario files, for editors; made of the table of steps. docs/scenario.schema.json is a copy.
+enum ScenarioSchema {
+    static var lines: [String] {
+        let definitions = StepKind.all.map { kind in
+            "    \(AttributeValue.string(kind.name).json): \(JSONWriter.object { define(kind, &$0) })"
+        }
+        return [
+            "{", "  \"$schema\": \"http://json-schema.org/draft-07/schema#\",",
+            "  \"title\": \"A scenario of profilecli\",", "  \"type\": \"object\",",
+            "  \"additionalProperties\": false,",
+            "  \"required\": [\"steps\"],", "  \"properties\": \(JSONWriter.object(properties)),",
+            "  \"definitions\": {", definitions.joined(separator: ",\n"), "  }", "}",
+        ]
+    }
+
+    /// The keys of the file.
+    private static func properties(_ json: inout JSONWriter) {
+        for field in StepKind.scenarioFields { json.object(field.name) { schema(field, &$0) } }
+        json.object("steps") { json in
+            json.member("type", "array")
+            json.member("minItems", 1)
+            json.member("maxItems", Scenario.mostSteps)
+            json.object("items") { json in
+                json.objects(
+                    "anyOf",
+                    [
+                        { $0.member("enum", StepKind.all.filter(\.standsAlone).map(\.name)) },
+                        { json in
+                            beginObject(&json)
+                            json.member("minProperties", 1)
+                            json.member("maxProperties", 1)
+                            json.object("properties") { json in
+                                for kind in StepKind.all {
+                                    json.object(kind.name) { $0.member("$ref", "#/definitions/\(kind.name)") }
+                                }
+                            }
+                        },
+                    ])
+            }
+        }
+    }
+
+    /// What may come after a step's name: its fields, the value of its short form, or nothing.
+    private static func define(_ kind: StepKind, _ json: inout JSONWriter) {
+        json.member("description", "\(kind.meaning)\n\n- \(kind.example)")
+        var forms: [(inout JSONWriter) -> Void] = [
+            { json in
+                beginObject(&json)
+                let required = kind.fields.filter(\.isRequired).map(\.name)
+                if !required.isEmpty { json.member("required", required) }
+                json.object("properties") { json in
+                    for field in kind.allFields { json.object(field.name) { schema(field, &$0) } }
+                }
+            }
+        ]
+        if let short = kind.short.flatMap(kind.field) { forms.append { schema(short, &$0) } }
+        if kind.standsAlone { forms.append { $0.member("type", "null") } }
+        json.objects("anyOf", forms)
+    }
+
+    private static func beginObject(_ json: inout JSONWriter) {
+        json.member("type", "object")
+        json.member("additionalProperties", false)
+    }
+
+    private static func schema(_ field: StepField, _ json: inout JSONWriter) {
+        json.member("description", field.meaning)
+        switch field.kind {
+        case .text, .time: json.member("type", ["string", "number"])
+        case .flag: json.member("type", "boolean")
+        case .integer(let range):
+            json.member("type", "integer")
+            json.member("minimum", range.lowerBound)
+            json.member("maximum", range.upperBound)
+        case .number: json.member("type", "number")
+        case .span:
+            json.member("type", ["string", "integer"])
+            json.member("pattern", "^[0-9]+[smhd]?$")
+        case .choice(let words): json.member("enum", words)
+        case .choices(let words): one(orMany: { $0.member("enum", words) }, &json)
+        case .texts: one(orMany: { $0.member("type", ["string", "number", "boolean"]) }, &json)
+        case .object: json.member("type", "object")
+        case .list: json.member("type", "array")
+        case .any: break
+        }
+    }
+
+    private static func one(orMany element: @escaping (inout JSONWriter) -> Void, _ json: inout JSONWriter) {
+        json.objects(
+            "anyOf",
+            [
+                element,
+                { json in
+                    json.member("type", "array")
+                    json.object("items", element)
+                },
+            ])
+    }
+}
+
+extension JSONWriter {
+    /// Writes an object as a member.
+    fileprivate mutating func object(_ key: String, _ write: (inout JSONWriter) -> Void) {
+        self.key(key)
+        beginObject()
+        write(&self)
+        endObject()
+    }
+
+    /// Writes an array of objects as a member.
+    fileprivate mutating func objects(_ key: String, _ writes: [(inout JSONWriter) -> Void]) {
+        self.key(key)
+        beginArray()
+        for write in writes {
+            beginObject()
+            write(&self)
+            endObject()
+        }
+        endArray()
+    }
+}

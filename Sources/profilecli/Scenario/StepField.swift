@@ -1,0 +1,135 @@
+internal import ProfileLog
+internal import ProfileLogNativeAPI
+
+/// A field of a step: what a file may say, and what becomes of it in the request.
+struct StepField: Sendable {
+    /// What a value must be.
+    enum Kind: Sendable {
+        case text
+        case flag
+        case integer(ClosedRange<Int>)
+        case number
+        /// `10s`, `2h` or a number of seconds; in the request a number of seconds.
+        case span(least: Int64)
+        /// As in RFC 3339.
+        case time
+        case choice([String])
+        /// A list of words; a single one needs no brackets.
+        case choices([String])
+        /// A list of texts; a single one needs no brackets.
+        case texts
+        /// A mapping with any keys.
+        case object
+        case list
+        case any
+    }
+
+    /// Where the value goes.
+    enum Role: Sendable {
+        /// Into the request, as this member.
+        case sent(String)
+        /// It is compared with this member of the answer.
+        case expected(String)
+        /// The player reads it.
+        case own
+    }
+
+    let name: String
+    let kind: Kind
+    let role: Role
+    var isRequired = false
+    /// What it means, for the docs and for editors.
+    let meaning: String
+
+    /// A field that is sent under its own name, or as `member`.
+    static func sent(
+        _ name: String, _ kind: Kind, _ meaning: String, as member: String? = nil, isRequired: Bool = false
+    ) -> StepField {
+        StepField(name: name, kind: kind, role: .sent(member ?? name), isRequired: isRequired, meaning: meaning)
+    }
+
+    /// A member of the answer, by its own name.
+    static func expected(_ name: String, _ meaning: String, _ kind: Kind = .any) -> StepField {
+        StepField(name: name, kind: kind, role: .expected(name), meaning: meaning)
+    }
+
+    /// A field of the player.
+    static func own(_ name: String, _ kind: Kind, _ meaning: String, isRequired: Bool = false) -> StepField {
+        StepField(name: name, kind: kind, role: .own, isRequired: isRequired, meaning: meaning)
+    }
+}
+
+// MARK: - Reading
+
+extension StepField.Kind {
+    /// The value at `node`, as the request has it.
+    func read(_ node: YAMLNode) throws(YAMLFileError) -> AttributeValue {
+        switch self {
+        case .text: return .string(try node.text())
+        case .flag: return .bool(try node.flag())
+        case .integer(let range): return .int(Int64(try node.integer(range)))
+        case .number:
+            switch try node.value() {
+            case .int(let number): return .int(number)
+            case .double(let number): return .double(number)
+            default: throw node.refusal("must be a number", remedy: "Write one, without quotes.")
+            }
+        case .span(let least): return .int(try Self.seconds(node, least))
+        case .time:
+            let text = try node.text()
+            guard OccurredAt(iso8601: text) != nil else {
+                throw node.refusal("must be a time", remedy: "Write it as in 2026-01-31T23:59:59Z.")
+            }
+            return .string(text)
+        case .choice(let words): return .string(try Self.word(node, of: words))
+        case .choices(let words):
+            return try Self.list(node) { node throws(YAMLFileError) in try Self.word(node, of: words) }
+        case .texts: return try Self.list(node) { node throws(YAMLFileError) in try node.text() }
+        case .object:
+            _ = try node.members()
+            return try node.json()
+        case .list:
+            _ = try node.elements()
+            return try node.json()
+        case .any: return try node.json()
+        }
+    }
+
+    private static func seconds(_ node: YAMLNode, _ least: Int64) throws(YAMLFileError) -> Int64 {
+        let text = try node.anyText()
+        guard let seconds = Int64(text) ?? DurationText.parse(text)?.components.seconds,
+            (least...315_360_000_000).contains(seconds)
+        else {
+            throw node.refusal(
+                "must be a span of time\(least > 0 ? ", \(least) s or more" : "")",
+                remedy: "Write a number followed by s, m, h or d, as in 90s.")
+        }
+        return seconds
+    }
+
+    private static func word(_ node: YAMLNode, of words: [String]) throws(YAMLFileError) -> String {
+        let text = try node.text()
+        guard words.contains(text) else {
+            let nearest = NearestNames(to: text, among: words).close.first.map { "Did you mean `\($0)`?" }
+            throw node.refusal(
+                "must be \(Phrase.or(words))", remedy: nearest ?? "Write one of these words.")
+        }
+        return text
+    }
+
+    private static func list(
+        _ node: YAMLNode, _ read: (YAMLNode) throws(YAMLFileError) -> String
+    ) throws(YAMLFileError) -> AttributeValue {
+        var texts: [AttributeValue] = []
+        for element in node.isList ? try node.elements() : [node] { texts.append(.string(try read(element))) }
+        return .array(texts)
+    }
+}
+
+extension Phrase {
+    /// `a, b or c`.
+    static func or(_ words: [String]) -> String {
+        guard let last = words.last, words.count > 1 else { return words.joined() }
+        return words.dropLast().joined(separator: ", ") + " or \(last)"
+    }
+}
