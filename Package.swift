@@ -39,9 +39,10 @@ let package = Package(
         .target(
             name: "ProfileLogFolds", dependencies: ["ProfileLogRecords"], path: "Sources/ProfileLog/Folds",
             swiftSettings: settings),
+        .systemLibrary(name: "CStatx", path: "Sources/ProfileLog/Store/CStatx"),
         .target(
-            name: "ProfileLogStore", dependencies: ["CLMDB", "ProfileLogFacts"], path: "Sources/ProfileLog/Store",
-            swiftSettings: settings),
+            name: "ProfileLogStore", dependencies: ["CLMDB", "CStatx", "ProfileLogFacts"],
+            path: "Sources/ProfileLog/Store", exclude: ["CStatx"], swiftSettings: settings),
         .target(
             name: "ProfileLogLog",
             dependencies: ["ProfileLogFolds", "ProfileLogStore", .product(name: "Crypto", package: "swift-crypto")],
