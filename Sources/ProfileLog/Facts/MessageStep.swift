@@ -1,0 +1,87 @@
+/// One step of a message on its way from the server that sends it to the screen that shows it, or the reason why it
+/// went no further.
+///
+/// Each decision about a message is one step, and so one event. `cause` leads from a step to the one before it.
+public struct MessageStep: Hashable, Sendable {
+    /// What happened.
+    public var stage: Stage
+    /// The ID of the campaign, the canvas or the in-app message; empty for a message that was sent without one.
+    public var message: Name
+    /// How it travels.
+    public var channel: Channel
+    /// The event that led to this step; nil if none did.
+    public var cause: Position?
+    /// Why it went no further, or what is special about it; nil if there is nothing to say.
+    public var reason: String?
+    /// The `dispatch_id` of the request that sent it; nil for an in-app message.
+    public var dispatch: String?
+    /// The identifier of the button or link that the user chose; nil if none was.
+    public var action: String?
+    /// What was rendered: the payload of a push, the fields of an e-mail, the data of an in-app message.
+    public var content: [AttributeValue.Member]
+
+    /// Makes a step.
+    public init(
+        _ stage: Stage, of message: Name, by channel: Channel, cause: Position? = nil, reason: String? = nil,
+        dispatch: String? = nil, action: String? = nil, content: [AttributeValue.Member] = []
+    ) {
+        self.stage = stage
+        self.message = message
+        self.channel = channel
+        self.cause = cause
+        self.reason = reason
+        self.dispatch = dispatch
+        self.action = action
+        self.content = content
+    }
+
+    /// What happened to a message. Each stage is a kind of event.
+    public enum Stage: Sendable, CaseIterable {
+        /// The server handed it to the channel, for a push: to one device.
+        case sent
+        /// The server did not send it to this user or device.
+        case notSent
+
+        /// The push is on the device.
+        case received
+        /// The push will never be on the device: it expired, was collapsed, or may not reach it.
+        case notReceived
+        /// The SDK does not exist yet and keeps the push (spec/device 4, delayed initialization).
+        case captured
+        /// The user expanded the push; `reason` says which interface was shown.
+        case expanded
+        /// The user tapped the push.
+        case opened
+        /// The user chose an action of the push.
+        case actionChosen
+        /// The user dismissed the push, or the extension did.
+        case dismissed
+
+        /// The in-app message is on the screen; for a control variant, its impression was logged.
+        case shown
+        /// The in-app message was triggered and waits on the stack.
+        case waiting
+        /// The in-app message was triggered and is ignored.
+        case ignored
+        /// The in-app message was triggered and is discarded.
+        case discarded
+        /// The user clicked the in-app message.
+        case clicked
+        /// The in-app message left the screen.
+        case closed
+    }
+
+    /// How a message travels (spec/messaging-api 2). The numbers are stored (record.proto).
+    public enum Channel: UInt8, Sendable, CaseIterable {
+        case applePush = 1
+        case androidPush = 2
+        case email = 3
+        case sms = 4
+        case webhook = 5
+        case contentCard = 6
+        case inAppMessage = 7
+        case kindlePush = 8
+        case webPush = 9
+        case whatsApp = 10
+    }
+}
