@@ -1,5 +1,3 @@
-internal import ProfileLogGuide
-
 extension AttributeValue {
     /// The text, if it is some.
     package var asText: String? { if case .string(let text) = self { text } else { nil } }
