@@ -67,7 +67,7 @@ package struct WireReader {
         return longVarint()
     }
 
-    @usableFromInline
+    @inlinable
     package mutating func longVarint() -> UInt64 {
         var value: UInt64 = 0
         var shift: UInt64 = 0

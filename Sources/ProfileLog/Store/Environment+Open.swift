@@ -70,7 +70,7 @@ extension Environment {
         if synced < 2 { try FolderSync.syncNew(path) }
         if !areComplete, !alone { try folder.take(alone: false) }
         // Another process may have had the lock in between, and replaced a file.
-        if StoreFiles(path) != files { throw .inUse(path: path) }
+        if !files.areInPlace { throw .inUse(path: path) }
         opened = true
         let environment = Environment(
             path: path, handle: handle, tables: tables, files: files, folder: folder, isAlone: alone, synced: synced)

@@ -54,7 +54,7 @@ package final class Environment: @unchecked Sendable {
 
     /// Why the store takes no writes now; nil if it does. Costs two system calls of less than a microsecond.
     package var writeRefusal: StorageError? {
-        knownRefusal ?? (files.areIn(path) ? nil : .filesChanged(path: path))
+        knownRefusal ?? (files.areInPlace ? nil : .filesChanged(path: path))
     }
 
     private var knownRefusal: StorageError? { refusal.withLock { $0 } }

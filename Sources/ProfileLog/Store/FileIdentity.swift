@@ -52,21 +52,19 @@ package struct FileIdentity: Hashable, Sendable {
 }
 
 /// The two files of a store.
-struct StoreFiles: Equatable, Sendable {
+struct StoreFiles: Sendable {
     let data, lock: FileIdentity
+    private let dataPath, lockPath: String
 
     /// Those in the folder `path` now; nil if one is missing.
     init?(_ path: String) {
-        guard let data = FileIdentity(Environment.dataFile(in: path)),
-            let lock = FileIdentity(Environment.lockFile(in: path))
-        else { return nil }
+        (dataPath, lockPath) = (Environment.dataFile(in: path), Environment.lockFile(in: path))
+        guard let data = FileIdentity(dataPath), let lock = FileIdentity(lockPath) else { return nil }
         (self.data, self.lock) = (data, lock)
     }
 
-    /// Whether both are in the folder `path`.
-    func areIn(_ path: String) -> Bool {
-        data.isAt(Environment.dataFile(in: path)) && lock.isAt(Environment.lockFile(in: path))
-    }
+    /// Whether both are still at their paths.
+    var areInPlace: Bool { data.isAt(dataPath) && lock.isAt(lockPath) }
 
     /// Whether both hold what LMDB writes first. The files of an open store always do.
     var areComplete: Bool { data.bytes > MetaPages.bytes && lock.bytes > 0 }
