@@ -4,24 +4,24 @@
 /// Each decision about a message is one step, and so one event. `cause` leads from a step to the one before it.
 public struct MessageStep: Hashable, Sendable {
     /// What happened.
-    public var stage: Stage
+    package var stage: Stage
     /// The ID of the campaign, the canvas or the in-app message; empty for a message that was sent without one.
-    public var message: Name
+    package var message: Name
     /// How it travels.
-    public var channel: Channel
+    package var channel: Channel
     /// The event that led to this step; nil if none did.
-    public var cause: Position?
+    package var cause: Position?
     /// Why it went no further, or what is special about it; nil if there is nothing to say.
-    public var reason: String?
+    package var reason: String?
     /// The `dispatch_id` of the request that sent it; nil for an in-app message.
-    public var dispatch: String?
+    package var dispatch: String?
     /// The identifier of the button or link that the user chose; nil if none was.
-    public var action: String?
+    package var action: String?
     /// What was rendered: the payload of a push, the fields of an e-mail, the data of an in-app message.
-    public var content: [AttributeValue.Member]
+    package var content: [AttributeValue.Member]
 
     /// Makes a step.
-    public init(
+    package init(
         _ stage: Stage, of message: Name, by channel: Channel, cause: Position? = nil, reason: String? = nil,
         dispatch: String? = nil, action: String? = nil, content: [AttributeValue.Member] = []
     ) {
@@ -36,7 +36,7 @@ public struct MessageStep: Hashable, Sendable {
     }
 
     /// What happened to a message. Each stage is a kind of event.
-    public enum Stage: Sendable, CaseIterable {
+    package enum Stage: Sendable, CaseIterable {
         /// The server handed it to the channel, for a push: to one device.
         case sent
         /// The server did not send it to this user or device.
@@ -72,7 +72,7 @@ public struct MessageStep: Hashable, Sendable {
     }
 
     /// How a message travels (spec/messaging-api 2). The numbers are stored (record.proto).
-    public enum Channel: UInt8, Sendable, CaseIterable {
+    package enum Channel: UInt8, Sendable, CaseIterable {
         case applePush = 1
         case androidPush = 2
         case email = 3
