@@ -63,8 +63,20 @@ struct EventKindTests {
         case .dataSent: .dataSent([Position(rawValue: 2), Position(rawValue: 9)])
         case .deviceChanged: .deviceChanged(DeviceSettings())
         case .objectsLeftOut: .objectsLeftOut([LeftOut(list: "events", index: 3, field: "time", reason: "a test")])
+        case .messageSent, .messageNotSent, .pushReceived, .pushNotReceived, .pushCaptured, .pushExpanded, .pushOpened,
+            .pushActionChosen, .pushDismissed, .pushProcessed, .inAppMessageShown, .inAppMessageWaiting,
+            .inAppMessageIgnored, .inAppMessageDiscarded, .inAppMessageClicked, .inAppMessageClosed:
+            .message(step(kind))
         case .unknown: .other(.unknown)
         }
+    }
+
+    private static func step(_ kind: EventKind) -> MessageStep {
+        guard case .message(let stage) = kind.role else { preconditionFailure("\(kind) is no step of a message") }
+        return MessageStep(
+            stage, of: "spring", by: .applePush, cause: Position(rawValue: 4), reason: "a test", dispatch: "d-1",
+            action: "REGISTER",
+            content: [.init("aps", .object([.init("alert", .string("Hello"))])), .init("cert_title", .string("Swift"))])
     }
 
     @Test("Each kind has its own name and words, and is in record.proto under its number")

@@ -17,7 +17,8 @@ public struct MessageStep: Hashable, Sendable {
     package var dispatch: String?
     /// The identifier of the button or link that the user chose; nil if none was.
     package var action: String?
-    /// What was rendered: the payload of a push, the fields of an e-mail, the data of an in-app message.
+    /// What was rendered: the payload of a push, the fields of an e-mail, the data of an in-app message. In ascending
+    /// order of keys.
     package var content: [AttributeValue.Member]
 
     /// Makes a step.
@@ -36,6 +37,7 @@ public struct MessageStep: Hashable, Sendable {
     }
 
     /// What happened to a message. Each stage is a kind of event.
+    @usableFromInline
     package enum Stage: Sendable, CaseIterable {
         /// The server handed it to the channel, for a push: to one device.
         case sent
@@ -56,6 +58,8 @@ public struct MessageStep: Hashable, Sendable {
         case actionChosen
         /// The user dismissed the push, or the extension did.
         case dismissed
+        /// The SDK exists now and has processed a push that it had captured.
+        case processed
 
         /// The in-app message is on the screen; for a control variant, its impression was logged.
         case shown
@@ -83,5 +87,53 @@ public struct MessageStep: Hashable, Sendable {
         case kindlePush = 8
         case webPush = 9
         case whatsApp = 10
+    }
+}
+
+extension MessageStep.Stage {
+    /// The kind of event that a step of this stage is.
+    package var kind: EventKind {
+        switch self {
+        case .sent: .messageSent
+        case .notSent: .messageNotSent
+        case .received: .pushReceived
+        case .notReceived: .pushNotReceived
+        case .captured: .pushCaptured
+        case .expanded: .pushExpanded
+        case .opened: .pushOpened
+        case .actionChosen: .pushActionChosen
+        case .dismissed: .pushDismissed
+        case .processed: .pushProcessed
+        case .shown: .inAppMessageShown
+        case .waiting: .inAppMessageWaiting
+        case .ignored: .inAppMessageIgnored
+        case .discarded: .inAppMessageDiscarded
+        case .clicked: .inAppMessageClicked
+        case .closed: .inAppMessageClosed
+        }
+    }
+}
+
+extension MessageStep.Channel {
+    /// The channel's name, as in `messages` of the REST format (spec/messaging-api 2).
+    package var name: String {
+        switch self {
+        case .applePush: "apple_push"
+        case .androidPush: "android_push"
+        case .email: "email"
+        case .sms: "sms"
+        case .webhook: "webhook"
+        case .contentCard: "content_card"
+        case .inAppMessage: "in_app_message"
+        case .kindlePush: "kindle_push"
+        case .webPush: "web_push"
+        case .whatsApp: "whats_app"
+        }
+    }
+
+    /// The channel with this name.
+    package init?(name: String) {
+        guard let channel = Self.allCases.first(where: { $0.name == name }) else { return nil }
+        self = channel
     }
 }

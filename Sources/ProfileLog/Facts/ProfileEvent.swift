@@ -47,6 +47,9 @@ public enum ProfileEvent: Hashable, Sendable {
     /// Parts of a request that were skipped; it changes nothing of the user.
     case objectsLeftOut([LeftOut])
 
+    /// A message went one step further, or no further. Each stage is a kind.
+    indirect case message(MessageStep)
+
     /// A kind that this program does not know, or an event whose content was erased.
     case other(EventKind)
 
@@ -80,6 +83,7 @@ public enum ProfileEvent: Hashable, Sendable {
         case .dataSent: .dataSent
         case .deviceChanged: .deviceChanged
         case .objectsLeftOut: .objectsLeftOut
+        case .message(let step): step.stage.kind
         case .other(let kind): kind
         }
     }
@@ -123,6 +127,24 @@ public enum EventKind: UInt8, Sendable, CaseIterable {
     case objectsLeftOut = 51
 
     case externalIDRemoved = 60
+
+    case messageSent = 70
+    case messageNotSent = 71
+    case pushReceived = 72
+    case pushNotReceived = 73
+    case pushCaptured = 74
+    case pushExpanded = 75
+    case pushOpened = 76
+    case pushActionChosen = 77
+    case pushDismissed = 78
+    case pushProcessed = 79
+
+    case inAppMessageShown = 80
+    case inAppMessageWaiting = 81
+    case inAppMessageIgnored = 82
+    case inAppMessageDiscarded = 83
+    case inAppMessageClicked = 84
+    case inAppMessageClosed = 85
 
     /// Never stored: any kind that this program does not know because a newer program wrote it.
     case unknown = 0
@@ -169,6 +191,22 @@ public enum EventKind: UInt8, Sendable, CaseIterable {
         case .dataSent: "data sent"
         case .deviceChanged: "device set up"
         case .objectsLeftOut: "parts refused"
+        case .messageSent: "message sent"
+        case .messageNotSent: "message not sent"
+        case .pushReceived: "push received"
+        case .pushNotReceived: "push not received"
+        case .pushCaptured: "push captured"
+        case .pushExpanded: "push expanded"
+        case .pushOpened: "push opened"
+        case .pushActionChosen: "push action chosen"
+        case .pushDismissed: "push dismissed"
+        case .pushProcessed: "push processed"
+        case .inAppMessageShown: "in-app message shown"
+        case .inAppMessageWaiting: "in-app message waiting"
+        case .inAppMessageIgnored: "in-app message ignored"
+        case .inAppMessageDiscarded: "in-app message discarded"
+        case .inAppMessageClicked: "in-app message clicked"
+        case .inAppMessageClosed: "in-app message closed"
         case .unknown: "unknown"
         }
     }
@@ -206,6 +244,23 @@ public enum EventKind: UInt8, Sendable, CaseIterable {
         case .dataSent: .outcome(.sent)
         case .pendingDiscarded: .outcome(.discarded)
 
+        case .messageSent: .message(.sent)
+        case .messageNotSent: .message(.notSent)
+        case .pushReceived: .message(.received)
+        case .pushNotReceived: .message(.notReceived)
+        case .pushCaptured: .message(.captured)
+        case .pushExpanded: .message(.expanded)
+        case .pushOpened: .message(.opened)
+        case .pushActionChosen: .message(.actionChosen)
+        case .pushDismissed: .message(.dismissed)
+        case .pushProcessed: .message(.processed)
+        case .inAppMessageShown: .message(.shown)
+        case .inAppMessageWaiting: .message(.waiting)
+        case .inAppMessageIgnored: .message(.ignored)
+        case .inAppMessageDiscarded: .message(.discarded)
+        case .inAppMessageClicked: .message(.clicked)
+        case .inAppMessageClosed: .message(.closed)
+
         case .objectsLeftOut, .unknown: .remark
         }
     }
@@ -217,7 +272,7 @@ public enum EventKind: UInt8, Sendable, CaseIterable {
         case .content(.customAttributes, .logged): .customAttributesQueued
         case .content(.userAttributes, .logged): .userAttributesQueued
         case .content(.purchase, .logged): .purchaseQueued
-        case .content(_, .saved), .content(_, .queued), .identity, .device, .outcome, .remark: nil
+        case .content(_, .saved), .content(_, .queued), .identity, .device, .outcome, .message, .remark: nil
         }
     }
 
@@ -241,6 +296,7 @@ public enum EventKind: UInt8, Sendable, CaseIterable {
 /// | `content` | when effective | when effective | when effective, if `isCatalogued` | saved, queued | |
 /// | `device` | launched, sessions | launched, sessions | | all | |
 /// | `outcome` | all | all | all | all | |
+/// | `message` | | | | | |
 /// | `remark` | | | | | |
 @usableFromInline
 package enum EventRole: Hashable, Sendable {
@@ -252,6 +308,8 @@ package enum EventRole: Hashable, Sendable {
     case device(Device)
     /// What became of saved and queued events.
     case outcome(Outcome)
+    /// A message on its way to a screen.
+    case message(MessageStep.Stage)
     /// Changes no state.
     case remark
 
@@ -314,6 +372,7 @@ extension ProfileEvent {
             try Validation.check(changes)
         case .userAttributeSaved(let change): try Validation.check(change)
         case .userAttributesChanged(let changes): try Validation.check(changes)
+        case .message(let step): try Validation.check(step)
         case .other(let kind):
             throw .invalid(place: "An event of kind \(kind.name)", reason: "is no event without its content")
         case .userCreated, .userIdentified, .userChanged, .userLoggedOut, .aliasAdded, .aliasRenamed,
@@ -335,12 +394,12 @@ extension ProfileEvent {
         case .userCreated, .userIdentified, .userChanged, .userLoggedOut, .aliasAdded, .aliasRenamed,
             .externalIDRenamed, .externalIDRemoved, .usersMerged, .userErased, .queued, .appLaunched, .appLeft,
             .sessionStarted, .sessionEnded, .pendingFlushed, .pendingDiscarded, .dataSent, .deviceChanged,
-            .objectsLeftOut, .other:
+            .objectsLeftOut, .message, .other:
             nil
         }
     }
 
-    /// Whether it is about a custom event, a product or an attribute with this name.
+    /// Whether it is about a custom event, a product, an attribute or a message with this name.
     package func isAbout(_ name: Name) -> Bool {
         switch self {
         case .customEventSaved(let event), .customEventLogged(let event): event.name == name
@@ -350,6 +409,7 @@ extension ProfileEvent {
         case .userAttributeSaved(let change): change.attribute.name == name.text
         case .userAttributesChanged(let changes): changes.contains { $0.attribute.name == name.text }
         case .queued(let event): event.isAbout(name)
+        case .message(let step): step.message == name
         case .userCreated, .userIdentified, .userChanged, .userLoggedOut, .aliasAdded, .aliasRenamed,
             .externalIDRenamed, .externalIDRemoved, .usersMerged, .userErased, .appLaunched, .appLeft, .sessionStarted,
             .sessionEnded, .pendingFlushed, .pendingDiscarded, .dataSent, .deviceChanged, .objectsLeftOut, .other:

@@ -73,6 +73,11 @@ package enum Validation {
         }
     }
 
+    static func check(_ step: MessageStep) throws(AppendError) {
+        if !step.message.text.isEmpty { try check(name: step.message, "The message's ID") }
+        try check(properties: step.content)
+    }
+
     static func check(properties: [AttributeValue.Member]?) throws(AppendError) {
         guard let properties else { return }
         try refuseDoubles(properties, "The property") { $0.key }

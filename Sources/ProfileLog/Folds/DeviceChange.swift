@@ -53,7 +53,7 @@ package enum DeviceChange: Hashable, Sendable {
             body(device, record.isQueued ? .handed(flushed, position: position) : .sent(flushed, at: at))
         case .outcome(.sent): body(device, .sent(record.flushed.map(\.rawValue), at: at))
         case .outcome(.discarded): body(device, .gone(record.discarded.map(\.rawValue)))
-        case .content(_, .logged), .remark: break
+        case .content(_, .logged), .message, .remark: break
         }
     }
 

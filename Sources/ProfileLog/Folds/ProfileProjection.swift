@@ -37,6 +37,8 @@ public enum ProfileProjection: Projection {
         if case .content(let content, .logged) = role {
             return apply(content, header.body, position.rawValue, fallback: header.recordedAt, &state)
         }
+        // There may be many: what was rendered is not read.
+        if case .message = role { return }
         guard let body = RecordBody(header.body), !body.erased else { return }
         let at = body.occurredAt ?? header.recordedAt
         switch role {
@@ -75,7 +77,7 @@ public enum ProfileProjection: Projection {
         case .device(.launched):
             state.see(at)
             state.launches.add(at: Timestamp(rawValue: at), position)
-        case .identity, .device, .remark: break
+        case .identity, .device, .message, .remark: break
         }
     }
 

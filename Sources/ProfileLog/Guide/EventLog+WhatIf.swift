@@ -100,7 +100,7 @@ private struct WhatIfRun {
         case .identity(let change): change == .merged
         case .device(.launched), .device(.userChanged), .device(.settings), .outcome(.discarded): true
         case .outcome(.flushed): !erasedLaunches.isEmpty
-        case .device, .outcome(.sent), .remark: false
+        case .device, .outcome(.sent), .message, .remark: false
         }
     }
 
@@ -160,7 +160,7 @@ private struct WhatIfRun {
         case .device(.launched): erasedLaunches[event.position] = user
         case .device(.settings): break
         case .outcome(.discarded): if !policy.has(.resetTakesEverything) { return }
-        case .content, .identity, .device, .outcome, .remark: return
+        case .content, .identity, .device, .outcome, .message, .remark: return
         }
         report.unplayed += 1
     }

@@ -2,7 +2,7 @@
 public struct EventFilter: Hashable, Sendable {
     /// Of one of these kinds.
     package var kinds: Set<EventKind>?
-    /// A custom event or a product with this name, or a change of the attribute with it.
+    /// A custom event, a product or a message with this name, or a change of the attribute with it.
     package var name: Name?
     /// Recorded at or after this time.
     package var since: Timestamp?

@@ -102,6 +102,7 @@ package struct EventJSON {
             }
         case .objectsLeftOut(let items):
             json.objects("left_out", items) { $0.leftOut($1) }
+        case .message(let step): write(step, to: &json)
         case .appLeft, .sessionStarted, .userLoggedOut, .other: break
         }
     }
@@ -116,6 +117,16 @@ package struct EventJSON {
         json.object("user_attributes") { json in
             for change in changes { json.member(change.attribute.name, JSONValues.json(change.value)) }
         }
+    }
+
+    private static func write(_ step: MessageStep, to json: inout JSONWriter) {
+        json.member("message", step.message.text.isEmpty ? nil : step.message.text)
+        json.member("channel", step.channel.name)
+        if let cause = step.cause { json.member("cause", cause.rawValue) }
+        json.member("reason", step.reason)
+        json.member("dispatch_id", step.dispatch)
+        json.member("action", step.action)
+        if !step.content.isEmpty { json.member("content", .object(JSONValues.json(step.content))) }
     }
 
     private static func write(_ purchase: Purchase, to json: inout JSONWriter) {
@@ -247,7 +258,10 @@ extension EventJSON {
         case .userCreated, .userIdentified, .userChanged, .userErased, .userLoggedOut, .usersMerged, .aliasAdded,
             .aliasRenamed, .externalIDRenamed, .externalIDRemoved, .customEventQueued, .customAttributesQueued,
             .userAttributesQueued, .purchaseQueued, .appLaunched, .appLeft, .sessionStarted, .sessionEnded,
-            .pendingFlushed, .pendingDiscarded, .dataSent, .deviceChanged, .objectsLeftOut, .unknown:
+            .pendingFlushed, .pendingDiscarded, .dataSent, .deviceChanged, .objectsLeftOut, .messageSent,
+            .messageNotSent, .pushReceived, .pushNotReceived, .pushCaptured, .pushExpanded, .pushOpened,
+            .pushActionChosen, .pushDismissed, .pushProcessed, .inAppMessageShown, .inAppMessageWaiting,
+            .inAppMessageIgnored, .inAppMessageDiscarded, .inAppMessageClicked, .inAppMessageClosed, .unknown:
             return nil
         }
     }

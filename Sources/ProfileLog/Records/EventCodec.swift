@@ -38,6 +38,10 @@ package enum RecordField {
     static let skippedLists: UInt32 = 37
     static let released: UInt32 = 38
     static let leftOut: UInt32 = 39
+    static let channel: UInt32 = 40
+    static let cause: UInt32 = 41
+    static let dispatch: UInt32 = 42
+    static let action: UInt32 = 43
 
     @usableFromInline
     package enum Value {
@@ -249,7 +253,26 @@ package enum EventEncoder {
         case .dataSent(let positions): if part == .details { write(positions, RecordField.flushed, &writer) }
         case .objectsLeftOut(let items):
             if part == .rest { for item in items { LeftOutCodec.write(item, to: &writer) } }
+        case .message(let step): return write(part, of: step, &names, &writer)
         case .other: break
+        }
+        return true
+    }
+
+    private static func write(
+        _ part: Part, of step: MessageStep, _ names: inout some NameNumbering, _ writer: inout WireWriter
+    ) -> Bool {
+        switch part {
+        case .content:
+            if !step.message.text.isEmpty, !writeName(step.message, &names, &writer) { return false }
+            return writeProperties(step.content, &names, &writer)
+        case .details: if let reason = step.reason { writer.field(RecordField.reason, text: reason) }
+        case .device: break
+        case .rest:
+            writer.field(RecordField.channel, varint: UInt64(step.channel.rawValue))
+            if let cause = step.cause { writer.field(RecordField.cause, varint: cause.rawValue) }
+            if let dispatch = step.dispatch { writer.field(RecordField.dispatch, text: dispatch) }
+            if let action = step.action { writer.field(RecordField.action, text: action) }
         }
         return true
     }
@@ -424,21 +447,39 @@ extension ProfileEvent {
         case .pendingDiscarded:
             return .pendingDiscarded(Discard(positions: body.discarded, actor: body.actor, reason: body.reason))
         case .objectsLeftOut: return .objectsLeftOut(body.leftOut)
+        case .messageSent, .messageNotSent, .pushReceived, .pushNotReceived, .pushCaptured, .pushExpanded, .pushOpened,
+            .pushActionChosen, .pushDismissed, .pushProcessed, .inAppMessageShown, .inAppMessageWaiting,
+            .inAppMessageIgnored, .inAppMessageDiscarded, .inAppMessageClicked, .inAppMessageClosed:
+            return messageStep(kind, body, names).map { .message($0) }
         case .unknown: return .other(.unknown)
         }
     }
 
     private static func customEvent(_ body: RecordBody, _ names: NameMap) -> CustomEvent? {
-        guard let name = names.name(body.name) else { return nil }
+        guard let name = names.name(body.name), let members = members(body, names) else { return nil }
+        if members.isEmpty, !body.hasEmptyProperties { return CustomEvent(name: name) }
+        return CustomEvent(name: name, properties: members)
+    }
+
+    /// The entries in ascending order of keys.
+    private static func members(_ body: RecordBody, _ names: NameMap) -> [AttributeValue.Member]? {
         var members: [AttributeValue.Member] = []
         members.reserveCapacity(body.entries.count)
         for entry in body.entries {
             guard let named = ValueCodec.read(entry), let key = names.name(named.name) else { return nil }
             members.append(.init(key, named.value))
         }
-        if members.isEmpty, !body.hasEmptyProperties { return CustomEvent(name: name) }
         members.sort { $0.key < $1.key }
-        return CustomEvent(name: name, properties: members)
+        return members
+    }
+
+    private static func messageStep(_ kind: EventKind, _ body: RecordBody, _ names: NameMap) -> MessageStep? {
+        guard case .message(let stage) = kind.role, let message = body.name == 0 ? "" : names.name(body.name),
+            let channel = MessageStep.Channel(rawValue: body.channel), let content = members(body, names)
+        else { return nil }
+        return MessageStep(
+            stage, of: message, by: channel, cause: body.cause, reason: body.reason.isEmpty ? nil : body.reason,
+            dispatch: body.dispatch, action: body.action, content: content)
     }
 
     private static func changes(_ body: RecordBody, _ names: NameMap) -> [AttributeChange]? {
@@ -506,6 +547,10 @@ package struct RecordBody {
         var rejected: [Flush.Rejection] = []
         var discarded: [Position] = []
         var leftOut: [LeftOut] = []
+        var channel: UInt8 = 0
+        var cause: Position?
+        var dispatch: String?
+        var action: String?
     }
 
     var append: AppendField? { rarities?.append }
@@ -519,6 +564,10 @@ package struct RecordBody {
     package var rejected: [Flush.Rejection] { rarities?.rejected ?? [] }
     package var discarded: [Position] { rarities?.discarded ?? [] }
     var leftOut: [LeftOut] { rarities?.leftOut ?? [] }
+    package var channel: UInt8 { rarities?.channel ?? 0 }
+    package var cause: Position? { rarities?.cause }
+    var dispatch: String? { rarities?.dispatch }
+    package var action: String? { rarities?.action }
 
     /// Reads `bytes`, which must outlive the body; nil if they are not a message.
     package init?(_ bytes: UnsafeRawBufferPointer) {
@@ -563,6 +612,8 @@ package struct RecordBody {
             case RecordField.replaces: replaces = value
             case RecordField.skippedLists: skippedLists = value
             case RecordField.otherVersion: otherVersion = value
+            case RecordField.channel: rare().channel = UInt8(truncatingIfNeeded: value)
+            case RecordField.cause: rare().cause = Position(rawValue: value)
             default: break
             }
         }
@@ -574,11 +625,16 @@ package struct RecordBody {
         case RecordField.item: item = reader.text()
         case RecordField.app: app = reader.text()
         default:
-            let rarities = rarities ?? Rarities()
-            self.rarities = rarities
-            return Self.readRarity(field, &reader, into: rarities)
+            return Self.readRarity(field, &reader, into: rare())
         }
         return true
+    }
+
+    private mutating func rare() -> Rarities {
+        if let rarities { return rarities }
+        let made = Rarities()
+        rarities = made
+        return made
     }
 
     private static func readRarity(_ field: UInt32, _ reader: inout WireReader, into rarities: Rarities) -> Bool {
@@ -606,6 +662,8 @@ package struct RecordBody {
         case RecordField.reason: rarities.reason = reader.text()
         case RecordField.actor: rarities.actor = reader.text()
         case RecordField.currency: rarities.currency = reader.text()
+        case RecordField.dispatch: rarities.dispatch = reader.text()
+        case RecordField.action: rarities.action = reader.text()
         default: reader.skip(.bytes)
         }
         return true

@@ -111,13 +111,13 @@ extension RecordHeader {
         return .unknown
     }
 
-    /// Whether the event updates its user. Skipped parts of a request do not, nor does an attribute that the system set
-    /// because of another user or an address.
+    /// Whether the event updates its user. Skipped parts of a request and steps of a message do not, nor does an
+    /// attribute that the system set because of another user or an address.
     package var isUpdate: Bool {
         switch kind?.role {
         case .content(.userAttributes, .logged): source != .system
         case .identity, .content, .device, .outcome: true
-        case .remark: false
+        case .message, .remark: false
         case nil: true  // a newer program's kind
         }
     }

@@ -89,6 +89,9 @@ enum Phrase {
             parts.append("\(item["input_array"].cell)[\(item["index"].cell)]\(field): \(item["reason"].cell)")
         }
         if event["settings"] != .null { parts.append(settings(event.object("settings"))) }
+        if event["channel"].text != nil {
+            parts += (["message", "channel", "action", "reason"] as [Name]).compactMap { event[$0].text }
+        }
         if let replaced = event["replaces"].integer { parts.append("(repairs @\(replaced))") }
         if let reason = event["reason"].text, let actor = event["actor"].text { parts.append("by \(actor): \(reason)") }
         return parts.joined(separator: "  ")

@@ -35,6 +35,17 @@ struct ProfileProjectionTests {
         }
     }
 
+    @Test("Steps of a message do not update a profile")
+    func messages() throws {
+        let sent = Happening(event: .message(MessageStep(.sent, of: "spring", by: .applePush)))
+        let shown = Happening(event: .message(MessageStep(.shown, of: "spring", by: .inAppMessage)))
+        try given(ProfileProjection.self, .logged("played").at(50)).when(sent.at(90), shown.onDevice.at(20)).then {
+            #expect($0.firstSeen == 50)
+            #expect($0.lastSeen == 50)
+            #expect($0.view.customEvents.map(\.name) == ["played"])
+        }
+    }
+
     @Test("Event names that differ in case are two events, in the order of their bytes")
     func eventNames() throws {
         try given(ProfileProjection.self, .logged("b"), .logged("B")).when(.logged("a")).then {
