@@ -78,6 +78,43 @@ struct OutputFileTests {
         #expect(outcome.lines == ["3", "2", "out.jsonl.x.unfinished", "out.jsonl2.1.unfinished"], "\(outcome)")
     }
 
+    @Test("No other writer can remove an unfinished file that is in use", arguments: [true, false])
+    func inUse(isLocked: Bool) throws {
+        // What another writer does before the file is locked, or before it gets its name.
+        let shim = try Shim(
+            isLocked
+                ? """
+                #define _GNU_SOURCE
+                #include <dlfcn.h>
+                #include <fcntl.h>
+                #include <stdio.h>
+                #include <sys/file.h>
+                #include <unistd.h>
+                int rename(const char *from, const char *to) {
+                    int file = open(from, O_RDONLY);
+                    if (flock(file, LOCK_EX | LOCK_NB) == 0) unlink(from);
+                    close(file);
+                    return ((int (*)(const char *, const char *))dlsym(RTLD_NEXT, "rename"))(from, to);
+                }
+                """
+                : """
+                #define _GNU_SOURCE
+                #include <dlfcn.h>
+                #include <stdio.h>
+                #include <unistd.h>
+                int flock(int file, int operation) {
+                    static int calls;
+                    char link[64], path[4096] = "";
+                    snprintf(link, sizeof link, "/proc/self/fd/%d", file);
+                    if (calls++ == 0 && readlink(link, path, sizeof path - 1) > 0) unlink(path);
+                    return ((int (*)(int, int))dlsym(RTLD_NEXT, "flock"))(file, operation);
+                }
+                """)
+        let outcome = try cli.run(["generate", "--events", "2", "-o", "out.jsonl"], environment: shim.environment())
+        #expect(outcome.status == 0, "\(outcome.errors)")
+        #expect(try content("out.jsonl").split(separator: "\n").count == 2)
+    }
+
     @Test("A private file stays private while it is written")
     func privateAllTheTime() throws {
         let shim = try Shim(

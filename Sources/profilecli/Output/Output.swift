@@ -95,8 +95,9 @@ struct OutputFile {
     private let names: (unfinished: String, complete: String)?
 
     /// Opens a file for `path`, or standard output for nil. With a file, Ctrl-C stops the write at a good place. A new
-    /// file may hold personal data, so only its owner may read it. One that exists keeps its mode, owner and group.
-    init(_ path: String?) throws {
+    /// file gets `mode`, less what the umask forbids; the default is for personal data, which only the owner may read.
+    /// One that exists keeps its mode, owner and group.
+    init(_ path: String?, mode: mode_t = 0o600) throws {
         guard let path, !Self.isStandardOutput(path) else {
             (self.path, descriptor, names) = (nil, STDOUT_FILENO, nil)
             return
@@ -114,11 +115,9 @@ struct OutputFile {
             // A link stays one: its target is written.
             let target = Self.followingLinks(path)
             Self.removeAbandoned(target)
-            // Short, for a file's name ends at 255 bytes.
-            let unfinished = "\(target).\(Int.random(in: 0..<10_000_000))\(Self.suffix)"
+            let (unfinished, descriptor) = Self.lockedFile(for: target, isThere ? 0o600 : mode)
             names = (unfinished, target)
-            descriptor = open(unfinished, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-            if descriptor >= 0 { flock(descriptor, LOCK_EX) }
+            self.descriptor = descriptor
         }
         guard descriptor >= 0 else { throw Self.unwritable(path) }
         guard isThere, names != nil else { return }
@@ -129,6 +128,20 @@ struct OutputFile {
     }
 
     private static let suffix = ".unfinished"
+
+    /// A new unfinished file of `target`, locked; the descriptor is negative if there can be none.
+    private static func lockedFile(for target: String, _ mode: mode_t) -> (name: String, descriptor: Int32) {
+        while true {
+            // Short, for a file's name ends at 255 bytes.
+            let name = "\(target).\(Int.random(in: 0..<10_000_000))\(suffix)"
+            let descriptor = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode)
+            guard descriptor >= 0 else { return (name, descriptor) }
+            flock(descriptor, LOCK_EX)
+            // Before it was locked, another writer may have taken it for abandoned.
+            if FileIdentity(name) == FileIdentity(descriptor: descriptor) { return (name, descriptor) }
+            close(descriptor)
+        }
+    }
 
     /// Removes unfinished files of `target` whose writers were killed: those that writers still use are locked.
     private static func removeAbandoned(_ target: String) {
@@ -179,8 +192,9 @@ struct OutputFile {
                     status: Interrupt.status)
             }
             guard let path else { return result }
-            guard close(descriptor) == 0 else { throw Self.unwritable(path) }
+            // Locked until it has its name: another writer removes unfinished files without a lock.
             if let names, rename(names.unfinished, names.complete) != 0 { throw Self.unwritable(path) }
+            guard close(descriptor) == 0 else { throw Self.unwritable(path) }
             return result
         } catch {
             if let names { unlink(names.unfinished) }
