@@ -104,6 +104,7 @@ struct ScenarioTests {
         #expect(try cli.succeed("scenario", "run", "scenario.yaml").output.hasPrefix("✓ A match game in a push ("))
         let before = try Data(contentsOf: cli.folder.appending(path: "scenario.yaml"))
         #expect(try cli.run("scenario", "new").status == 1)
+        #expect(try cli.shell("umask 022; \"$0\" scenario new b.yaml; stat -c %a b.yaml").output == "644\n")
         #expect(try Data(contentsOf: cli.folder.appending(path: "scenario.yaml")) == before)
     }
 
@@ -185,6 +186,11 @@ struct ScenarioTests {
         ("steps: !include a.yaml", "1:8", "has a tag"),
         ("steps: &a [launch, *a]", "1:20", "is no YAML: found undefined alias"),
         ("steps:\n  - save-event: {name: x, properties: {a: &a [1], b: [*a, *a]}}", "2:43", "has an anchor"),
+        ("steps:\n  - request: {path: users/track}", "2:21", "must be a path as in a URL"),
+        ("steps:\n  - request: {path: /v1/jane doe}", "2:21", "a space is %20"),
+        ("steps:\n  - request: {path: /v1/100%}", "2:21", "must be a path as in a URL"),
+        ("steps:\n  - request: {path: '/v1/a#b'}", "2:21", "must be a path as in a URL"),
+        ("steps:\n  - request: {path: '/v1/a?b=%FF'}", "2:21", "must be a path as in a URL"),
         ("steps: [launch]\n---\nsteps: [launch]", "2:1", "another document"),
     ]
 
@@ -213,7 +219,67 @@ struct ScenarioTests {
         }
     }
 
+    @Test("A scenario that cannot begin is a failure of its own in the report")
+    func withoutWorld() throws {
+        _ = try cli.write("no store", as: "file")
+        for name in ["a.yaml", "b.yaml"] { _ = try cli.write("steps: [launch]", as: name) }
+        let outcome = try cli.shell(
+            "umask 022; \"$0\" scenario run a.yaml b.yaml --store file --report junit.xml; code=$?; "
+                + "stat -c %a junit.xml; exit $code")
+        #expect(outcome.status == 1 && outcome.lines.last == "644", "\(outcome)")
+        #expect(outcome.output.contains("2 scenarios: 0 passed, 2 failed"), "\(outcome)")
+        let report = try String(contentsOf: cli.folder.appending(path: "junit.xml"), encoding: .utf8)
+        #expect(report.contains("tests=\"2\" failures=\"2\"") && report.contains("b.yaml:1: "), "\(report)")
+    }
+
+    @Test("A report that cannot be written is refused before anything is played")
+    func wrongReport() throws {
+        let file = try cli.write("steps: [launch]", as: "a.yaml")
+        let outcome = try cli.run("scenario", "run", file, "--store", "kept", "--report", "missing/junit.xml")
+        #expect(outcome.status == 1 && outcome.output.isEmpty && outcome.errors.contains("cannot be written"))
+        #expect(!FileManager.default.fileExists(atPath: cli.folder.appending(path: "kept").path))
+    }
+
     // MARK: - Places
+
+    @Test("The environment names no service: what it has stays")
+    func environment() throws {
+        let service = try RemoteTests.Service(cli, "--ephemeral")
+        try cli.succeed("log", "event", "bob", "a", "--url", service.url)
+        let file = try cli.write("steps: [{log-event: {user: jane, name: a}}]", as: "a.yaml")
+        #expect(try cli.run("scenario", "run", file, environment: ["PROFILELOG_URL": service.url]).status == 0)
+        try cli.succeed("profile", "bob", "--url", service.url)
+        #expect(try cli.run("profile", "jane", "--url", service.url).status == 1)
+    }
+
+    @Test("A service with fixtures is played without them: they are later than the scenario's clock")
+    func fixtures() throws {
+        try cli.succeed("generate", "--events", "5", "-o", "facts.jsonl")
+        let facts = cli.folder.appending(path: "facts.jsonl").path
+        let service = try RemoteTests.Service(cli, "--ephemeral", "--fixtures", facts)
+        let file = try cli.write(
+            "steps:\n  - log-event: {user: jane, name: a}\n  - request: {path: /v1/stats, answer: {events: 2}}",
+            as: "a.yaml")
+        let outcome = try cli.run("scenario", "run", file, "--url", service.url)
+        #expect(outcome.status == 0, "\(outcome.output)")
+    }
+
+    @Test("A path may have a query, which a store and a service read alike")
+    func query() throws {
+        let service = try RemoteTests.Service(cli, "--ephemeral")
+        let file = try cli.write(
+            """
+            steps:
+              - log-event: {user: jane doe & co, name: a}
+              - request: {path: '/v1/profile?user=jane%20doe+%26%20co', answer: {version: 2}}
+              - request: {path: '/v1/history?user=jane%20doe+%26%20co', query: {limit: 1}, answer: {version: 2}}
+              - request: {path: /v1/devices/a%2Fb, status: 404}
+            """, as: "a.yaml")
+        for place in [[], ["--url", service.url]] {
+            let outcome = try cli.run(["scenario", "run", file] + place)
+            #expect(outcome.status == 0, "\(outcome.output)")
+        }
+    }
 
     @Test("A service that keeps its store plays a scenario without a clock, and refuses one that needs it")
     func keptService() throws {

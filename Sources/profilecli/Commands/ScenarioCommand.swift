@@ -38,9 +38,10 @@ struct ScenarioRun: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         "run", "Play scenarios, each on an empty store of its own.",
         """
-        A scenario stops at its first step that fails; the others are played all the same. Exits with 0 if all are as expected, \
-        with 1 if one is not, and with 64 if a file is wrong: then nothing is played. With --store all are played on one store, \
-        which is kept. With --url of a `profiled --ephemeral` the service is emptied before each.
+        A scenario stops at its first step that fails; the others are played all the same. Exits with 0 if all are as \
+        expected, with 1 if one is not, and with 64 if a file is wrong: then nothing is played. With --store all are \
+        played on one store, which is kept. With --url of a `profiled --ephemeral` the service is emptied before each. \
+        PROFILELOG_STORE and PROFILELOG_URL have no effect.
         """,
         examples: """
             profilecli scenario run scenario.yaml
@@ -67,13 +68,25 @@ struct ScenarioRun: AsyncParsableCommand {
         if !passed { throw ExitCode(ExitStatus.failed.rawValue) }
     }
 
-    /// Plays `scenarios` and prints how it went; whether all is as expected.
+    /// Plays `scenarios`, prints how it went and writes the report; whether all is as expected.
     private func play(_ scenarios: [Scenario]) async throws -> Bool {
         let place = try await ScenarioPlace(store: place.store, url: place.url)
         for scenario in scenarios { try place.check(scenario) }
+        guard let report else { return try await play(scenarios, in: place).allPassed }
+        // Opened first, so that a wrong path is refused before anything is played.
+        let file = try OutputFile(report, mode: 0o644)
+        return try await file.write { _ in
+            let results = try await play(scenarios, in: place)
+            if Interrupt.isRequested { throw ExitCode(Interrupt.status.rawValue) }
+            try Output.write(Array(ScenarioReport.junit(results).utf8), to: file.descriptor)
+            return results.allPassed
+        }
+    }
+
+    private func play(_ scenarios: [Scenario], in place: ScenarioPlace) async throws -> [ScenarioResult] {
         var results: [ScenarioResult] = []
         for scenario in scenarios {
-            let result = try await ScenarioPlayer.play(scenario, in: place)
+            let result = await ScenarioPlayer.play(scenario, in: place)
             if Interrupt.isRequested { break }
             try Output.print(self.place.isJSON ? [ScenarioReport.json(result)] : ScenarioReport.lines(result))
             results.append(result)
@@ -83,13 +96,7 @@ struct ScenarioRun: AsyncParsableCommand {
         } else if !self.place.isJSON, scenarios.count > 1 {
             try Output.print(ScenarioReport.summary(results))
         }
-        if let report, !Interrupt.isRequested { try await write(results, to: report) }
-        return results.allSatisfy { $0.failure == nil }
-    }
-
-    private func write(_ results: [ScenarioResult], to path: String) async throws {
-        let file = try OutputFile(path)
-        try await file.write { _ in try Output.write(Array(ScenarioReport.junit(results).utf8), to: file.descriptor) }
+        return results
     }
 
     // MARK: - Watching
@@ -117,6 +124,10 @@ struct ScenarioRun: AsyncParsableCommand {
     }
 }
 
+extension [ScenarioResult] {
+    fileprivate var allPassed: Bool { allSatisfy { $0.failure == nil } }
+}
+
 /// `profilecli scenario check`
 struct ScenarioCheck: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -127,10 +138,8 @@ struct ScenarioCheck: ParsableCommand {
     @OptionGroup var files: ScenarioFiles
 
     func run() throws {
-        let steps = try files.read().reduce(0) { $0 + $1.steps.count }
-        Output.message(
-            "\(Number.counted(UInt64(files.files.count), "file")) with \(Number.counted(UInt64(steps), "step")): nothing is wrong."
-        )
+        let steps = Number.counted(UInt64(try files.read().reduce(0) { $0 + $1.steps.count }), "step")
+        Output.message("\(Number.counted(UInt64(files.files.count), "file")) with \(steps): nothing is wrong.")
     }
 }
 
@@ -152,7 +161,7 @@ struct ScenarioNew: AsyncParsableCommand {
         if !OutputFile.isStandardOutput(file), FileManager.default.fileExists(atPath: file) {
             throw Failure("\(shown) is there already.", remedy: "Name another file.")
         }
-        let output = try OutputFile(file)
+        let output = try OutputFile(file, mode: 0o644)
         try await output.write { _ in try Output.write(Array(ScenarioExample.text.utf8), to: output.descriptor) }
         Output.message("Wrote \(shown). \(Suggestion.next("scenario run \(Shell.quoted(file))"))")
     }

@@ -31,7 +31,7 @@ struct ScenarioStep: Sendable {
 }
 
 extension StepKind {
-    /// The keys of a scenario file beside `steps`.
+    /// The keys of a scenario file other than `steps`.
     static let scenarioFields: [StepField] = [
         .own("name", .text, "What the report calls it; the file's name if it is not said."),
         .own("start", .time, "What time it is at the first step; 2026-01-05T09:00:00Z if it is not said."),

@@ -12,9 +12,10 @@ enum ScenarioPlace: Sendable {
     /// A service; with `hasClock` it is one for tests, which is emptied before each scenario.
     case service(RemoteAPI, url: String, hasClock: Bool)
 
-    /// The place that the options name. A service is asked whether it is one for tests.
+    /// The place that the options name. A service is asked whether it is one for tests. The environment names no place:
+    /// a run that forgets `--url` must not empty or change a service.
     init(store: String?, url: String?) async throws {
-        if let url = url ?? (store == nil ? Terminal.environment("PROFILELOG_URL") : nil) {
+        if let url {
             let service = try RemoteAPI(url: url, key: Terminal.environment("PROFILELOG_KEY"))
             let question = APIRequest(.post, "/v1/clock", body: Array(#"{"advance":0}"#.utf8))
             let (answer, refusal) = try await service.exchange(question)
@@ -52,7 +53,8 @@ enum ScenarioPlace: Sendable {
             try await body(ScenarioWorld(start: start) { try openStore(path, create: true, options: $0) })
         case .service(let service, _, let hasClock):
             if hasClock {
-                _ = try await service.post("/v1/reset") { $0.member("fixtures", true) }
+                // Fixtures are recorded now, and no clock may be set to before the last event.
+                _ = try await service.post("/v1/reset") { $0.member("fixtures", false) }
                 _ = try await service.post("/v1/clock") { $0.member("set", start.rfc3339()) }
             }
             try await body(ScenarioWorld(connection: service, clock: nil))

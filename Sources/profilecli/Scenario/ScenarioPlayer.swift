@@ -25,22 +25,28 @@ struct StepFailure: Error {
 struct ScenarioPlayer {
     let world: ScenarioWorld
 
-    /// Plays `scenario` in `place`; stops at the first step that fails. Throws if there is no world.
-    static func play(_ scenario: Scenario, in place: ScenarioPlace) async throws -> ScenarioResult {
+    /// Plays `scenario` in `place`; stops at the first step that fails. It also fails if it cannot begin, as when the
+    /// service has gone.
+    static func play(_ scenario: Scenario, in place: ScenarioPlace) async -> ScenarioResult {
         let begin = ContinuousClock.now
         var played = 0
         var failure: StepFailure?
-        try await place.play(scenario) { world in
-            let player = ScenarioPlayer(world: world)
-            do {
+        do {
+            try await place.play(scenario) { world in
+                let player = ScenarioPlayer(world: world)
                 for step in scenario.steps {
                     if Interrupt.isRequested { break }
                     try await player.play(step)
                     played += 1
                 }
-            } catch let error as StepFailure {
-                failure = error
             }
+        } catch let error as StepFailure {
+            failure = error
+        } catch {
+            let failed = Failure(error)
+            let step = scenario.steps[min(played, scenario.steps.count - 1)]
+            failure = StepFailure(
+                line: step.line, step: step.kind.name, message: failed.message, remedy: failed.remedy)
         }
         return ScenarioResult(
             scenario: scenario, elapsed: ContinuousClock.now - begin, played: played, failure: failure)
@@ -88,8 +94,9 @@ struct ScenarioPlayer {
         let query = (step.own["query"]?.members ?? []).flatMap { member in
             words(member.value).map { (name: member.key.text, value: $0) }
         }
+        let target = step.own["path"]?.text.flatMap(RequestTarget.init)
         return APIRequest(
-            isPost ? .post : .get, step.own["path"]?.text ?? "", query: query,
+            isPost ? .post : .get, target?.path ?? "", query: (target?.query ?? []) + query,
             idempotencyKey: step.own["key"]?.text, body: body.map { Array($0.json.utf8) } ?? [])
     }
 

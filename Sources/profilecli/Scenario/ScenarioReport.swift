@@ -82,8 +82,8 @@ enum ScenarioReport {
         ]
         for result in results {
             let (name, file) = (xml(result.scenario.name), xml(result.scenario.file))
-            let head =
-                "    <testcase name=\"\(name)\" classname=\"\(file)\" file=\"\(file)\" time=\"\(seconds(result.elapsed))\""
+            let time = seconds(result.elapsed)
+            let head = "    <testcase name=\"\(name)\" classname=\"\(file)\" file=\"\(file)\" time=\"\(time)\""
             guard let failure = result.failure else {
                 lines.append(head + "/>")
                 continue

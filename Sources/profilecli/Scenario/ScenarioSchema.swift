@@ -69,6 +69,9 @@ enum ScenarioSchema {
         json.member("description", field.meaning)
         switch field.kind {
         case .text, .time: json.member("type", ["string", "number"])
+        case .target:
+            json.member("type", "string")
+            json.member("pattern", "^/[^ ]*$")
         case .flag: json.member("type", "boolean")
         case .integer(let range):
             json.member("type", "integer")

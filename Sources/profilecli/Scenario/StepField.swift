@@ -1,3 +1,4 @@
+internal import Foundation
 internal import ProfileLog
 internal import ProfileLogNativeAPI
 
@@ -13,6 +14,8 @@ struct StepField: Sendable {
         case span(least: Int64)
         /// As in RFC 3339.
         case time
+        /// A path, and maybe a query, escaped as in a URL.
+        case target
         case choice([String])
         /// A list of words; a single one needs no brackets.
         case choices([String])
@@ -81,6 +84,14 @@ extension StepField.Kind {
                 throw node.refusal("must be a time", remedy: "Write it as in 2026-01-31T23:59:59Z.")
             }
             return .string(text)
+        case .target:
+            let text = try node.text()
+            guard RequestTarget(text) != nil else {
+                throw node.refusal(
+                    "must be a path as in a URL",
+                    remedy: "Begin it with /, and escape what is no letter or digit: a space is %20, a % is %25.")
+            }
+            return .string(text)
         case .choice(let words): return .string(try Self.word(node, of: words))
         case .choices(let words):
             return try Self.list(node) { node throws(YAMLFileError) in try Self.word(node, of: words) }
@@ -123,6 +134,31 @@ extension StepField.Kind {
         var texts: [AttributeValue] = []
         for element in node.isList ? try node.elements() : [node] { texts.append(.string(try read(element))) }
         return .array(texts)
+    }
+}
+
+/// The path and the query of a request, as in `/v1/profile?user=jane%20doe`.
+struct RequestTarget {
+    let path: String
+    /// Decoded.
+    let query: [(name: String, value: String)]
+
+    /// Nil if `text` is not escaped as in a URL, or has more than a path and a query.
+    init?(_ text: String) {
+        guard text.hasPrefix("/"), !text.hasPrefix("//"),
+            let parts = URLComponents(string: text, encodingInvalidCharacters: false), parts.fragment == nil
+        else { return nil }
+        path = parts.percentEncodedPath
+        var query: [(name: String, value: String)] = []
+        for item in parts.percentEncodedQueryItems ?? [] {
+            guard let name = Self.decoded(item.name), let value = Self.decoded(item.value ?? "") else { return nil }
+            query.append((name, value))
+        }
+        self.query = query
+    }
+
+    private static func decoded(_ text: String) -> String? {
+        text.replacing("+", with: " ").removingPercentEncoding
     }
 }
 

@@ -159,9 +159,9 @@ extension StepKind {
         StepKind(
             name: "request", meaning: "Sends a request of the REST API, or any other one.", action: .request,
             fields: [
-                .own("path", .text, "As in `/users/track`.", isRequired: true),
+                .own("path", .target, "As in `/users/track`; it may have a query.", isRequired: true),
                 .own("method", .choice(["GET", "POST"]), "POST if there is a body, else GET."),
-                .own("query", .object, "Parameters."), .own("body", .object, "The body."),
+                .own("query", .object, "Parameters, not escaped."), .own("body", .object, "The body."),
                 .own("key", .text, "The header `Idempotency-Key`."),
                 .own("status", .integer(200...599), "The status that is expected; any below 400 if it is not said."),
             ],

@@ -11,7 +11,8 @@ struct StepKind: Sendable {
         case wait
         /// Sends the fields as the body of a POST. `{device}` in the path is the field `device`.
         case post(String)
-        /// Sends the fields as the query of a GET, and compares the answer, seen through `view`, with the expected ones.
+        /// Sends the fields as the query of a GET, and compares the answer, seen through `view`, with the expected
+        /// ones.
         case expect(String, view: @Sendable (JSONObject) -> JSONObject)
         /// Sends any request: the fields are its parts.
         case request
