@@ -71,8 +71,13 @@ final class Metrics: Sendable {
             "profiled_connections_refused_total", .counter,
             "Connections refused with 503 because their address had too many.", connections.refused)
         let activity = api.activity
-        text.single("profilelog_appends_total", .counter, "Acknowledged writes.", activity.appends)
-        text.single("profilelog_events_appended_total", .counter, "Events of acknowledged writes.", activity.events)
+        text.single(
+            "profilelog_appends_total", .counter,
+            "Appends of requests that were stored, without retries, imports, erasures and requests on devices.",
+            activity.appends)
+        text.single(
+            "profilelog_events_appended_total", .counter, "Events of the appends in profilelog_appends_total.",
+            activity.events)
         text.single("profilelog_writes_waiting", .gauge, "Writes that wait for the disk.", activity.waiting)
         text.family("profilelog_commit_seconds", .histogram, "Time of a commit, the wait for its lock included.")
         text.histogram("", state.commitSeconds)

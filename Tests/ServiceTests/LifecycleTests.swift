@@ -109,6 +109,7 @@ struct LifecycleTests {
             defer { try? FileManager.default.removeItem(at: folder) }
             let message = try await failure(["--store", "s", "--port", "\(service.port)"], in: folder, code: 1)
             #expect(message.contains("Port \(service.port) on 127.0.0.1 is in use."))
+            #expect(!FileManager.default.fileExists(atPath: folder.appendingPathComponent("s").path))
         }
     }
 
@@ -119,7 +120,7 @@ struct LifecycleTests {
     }
 
     @Test(
-        "A port that is in use on an address of IPv6, or of IPv4 and all are asked for, is named too",
+        "A port that is in use on an address of IPv6, or of IPv4 and all are asked for, makes no store either",
         .enabled(if: hasIPv6), arguments: [("::1", "::1"), ("0.0.0.0", "::")])
     func portInUseBesideIPv4(taken: String, host: String) async throws {
         let (folder, other) = (try Service.newFolder(), try Service.newFolder())
@@ -130,6 +131,7 @@ struct LifecycleTests {
         let message = try await failure(
             ["--store", "s", "--host", host, "--keys", keys, "--port", "\(service.port)"], in: folder, code: 1)
         #expect(message.contains("Port \(service.port) on \(host) is in use."))
+        #expect(!FileManager.default.fileExists(atPath: folder.appendingPathComponent("s").path))
         #expect(try await service.stop() == 0)
     }
 

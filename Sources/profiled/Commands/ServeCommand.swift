@@ -63,6 +63,7 @@ struct ServeCommand: AsyncParsableCommand {
                     + "--host 127.0.0.1.")
         }
         let keys = KeyRing(hasKeyFile ? store.keyFile : nil, isClosed: !options.isLoopback || present != nil)
+        try PortCheck.run(host: options.host, port: options.port)
         let metrics = Metrics()
         let server = Server(
             options: options, keys: keys, metrics: metrics, maxConnections: maxConnections, logger: logger)

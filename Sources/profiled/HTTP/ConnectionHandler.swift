@@ -182,7 +182,11 @@ final class ConnectionHandler: ChannelDuplexHandler {
             isLastRead = true
             let written = promise ?? context.eventLoop.makePromise()
             let channel = context.channel
-            written.futureResult.whenComplete { _ in channel.close(promise: nil) }
+            let deadline = channel.eventLoop.scheduleTask(in: patience) { channel.close(promise: nil) }
+            written.futureResult.whenComplete { _ in
+                deadline.cancel()
+                channel.close(promise: nil)
+            }
             return context.writeAndFlush(data, promise: written)
         }
         context.write(data, promise: promise)

@@ -80,18 +80,18 @@ final class Connections: AvailableConnectionsDelegate {
         }
     }
 
-    /// The connection's last answer is written. True if the connection must end, as others wait for it.
+    /// The connection's last answer is written. True if the connection must end, as others wait for it: it works until
+    /// the answer is sent and ``remove(_:)`` is called.
     func finish(_ id: Int) -> Bool {
         state.withLock { state in
             guard let connection = state.open[id], connection.waitingSince == nil else { return false }
-            state.working -= 1
-            guard state.isFull else {
-                state.open[id]?.waitingSince = .now()
-                return false
+            if state.isFull {
+                state.counts.closed += 1
+                return true
             }
-            state.counts.closed += 1
-            _ = state.remove(id)
-            return true
+            state.working -= 1
+            state.open[id]?.waitingSince = .now()
+            return false
         }
     }
 

@@ -3,8 +3,12 @@ internal import ProfileLogRequests
 /// The description of the service for programs, in OpenAPI 3.1, made of the endpoints themselves.
 enum OpenAPI {
     /// The whole document; `needsKeys` says whether requests need a key.
-    static func document(needsKeys: Bool) -> [UInt8] {
-        let security: JSONLiteral = needsKeys ? [["key": []]] : [[:], ["key": []]]
+    static func document(needsKeys: Bool) -> [UInt8] { needsKeys ? withKeys : withoutKeys }
+
+    private static let withKeys = document(security: [["key": []]])
+    private static let withoutKeys = document(security: [[:], ["key": []]])
+
+    private static func document(security: JSONLiteral) -> [UInt8] {
         var paths = OwnPath.allCases.map { own in
             (name: own.rawValue, operations: [("get", operation(own, own.permission == nil ? [] : security))])
         }

@@ -55,8 +55,8 @@ struct Fixtures: Sendable {
             "Export the store again with the newer profilecli, under the same name, and start the newer profiled "
                 + "with that."
         case .takeOut:
-            "Remove it, and all later lines of such kinds. For an empty store, an export with \(ExportedLine.kindOptions) "
-                + "has no such lines."
+            "Remove it, and all later lines of such kinds. For an empty store, an export with "
+                + "\(ExportedLine.kindOptions) has no such lines."
         case .setApart: "Put \(ImportChunker.linesPerChunk) empty lines before it: so many are stored together."
         }
     }
@@ -67,8 +67,8 @@ struct Fixtures: Sendable {
             return StartFailure(
                 "The store holds other fixtures from a file \(name), with other lines from \(chunk.firstLine) on.",
                 remedy: "If this is another file, give it another name. If it is the same one, undo the change in the "
-                    + "lines from \(chunk.firstLine) on, or use an empty store: under another name, stored lines would be "
-                    + "stored again.")
+                    + "lines from \(chunk.firstLine) on, or use an empty store: under another name, stored lines would "
+                    + "be stored again.")
         }
         guard let line = try chunk.line(refusedBy: log, error) else { throw error }
         let isFull = if case .pendingFull = error { true } else { false }
