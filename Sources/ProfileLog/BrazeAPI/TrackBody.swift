@@ -99,15 +99,28 @@ enum TrackArray: String, CaseIterable {
 
 /// A value for each of the three arrays.
 struct PerArray<Value> {
-    private let initial: Value
-    private var values: [TrackArray: Value] = [:]
+    private var attributes: Value
+    private var events: Value
+    private var purchases: Value
 
     /// `value` for each.
-    init(repeating value: Value) { initial = value }
+    init(repeating value: Value) { (attributes, events, purchases) = (value, value, value) }
 
     subscript(array: TrackArray) -> Value {
-        get { values[array] ?? initial }
-        set { values[array] = newValue }
+        get {
+            switch array {
+            case .attributes: attributes
+            case .events: events
+            case .purchases: purchases
+            }
+        }
+        set {
+            switch array {
+            case .attributes: attributes = newValue
+            case .events: events = newValue
+            case .purchases: purchases = newValue
+            }
+        }
     }
 }
 

@@ -1,6 +1,6 @@
 internal import ProfileLogGuide
 
-/// A call of the native JSON API, as a value: what an HTTP request carries, or what a command hands over without one.
+/// A request of the API, native or in Braze's format, as a value: from HTTP, or from a command without a network.
 package struct APIRequest: Sendable {
     package enum Method: String, Sendable {
         case get = "GET"
@@ -44,9 +44,28 @@ extension APIRequest {
     /// Bytes of a body from which on a request takes long to decide: some 50 objects, a third of a millisecond.
     package static let bytesThatTakeLong = 8 << 10
 
-    /// Whether deciding it may take long from the start. What turns out to depend on many users moves to the slow path
-    /// by itself (``RequestDecider``).
-    package var takesLong: Bool { body.count >= Self.bytesThatTakeLong }
+    /// Whether deciding it may take long: its body is large, or sets subscription groups. All profiles with the same
+    /// e-mail address get these, and all groups of each are read and written. What else turns out to depend on many
+    /// users moves to the slow path by itself (``RequestDecider``).
+    package var takesLong: Bool {
+        // Letters and `_` in a key may be written as escapes of these forms.
+        body.count >= Self.bytesThatTakeLong || contains("subscription_group")
+            || contains(#"\u005"#) || contains(#"\u006"#) || contains(#"\u007"#)
+    }
+
+    private func contains(_ text: StaticString) -> Bool {
+        text.withUTF8Buffer { text in
+            body.withUnsafeBytes { body in
+                var rest = body[...]
+                while let place = rest.firstIndex(of: text[0]) {
+                    rest = rest[place...]
+                    if rest.starts(with: text) { return true }
+                    rest = rest.dropFirst()
+                }
+                return false
+            }
+        }
+    }
 
     /// Refuses `If-Match`, which would have to hold for many users.
     package func refuseIfMatch(remedy: String = "Send the request without it.") throws {

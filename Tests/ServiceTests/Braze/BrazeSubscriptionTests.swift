@@ -522,6 +522,27 @@ struct BrazeSubscriptionTests {
         }
     }
 
+    @Test("A request takes long if it is large, or may set subscription groups")
+    func takesLong() {
+        func takesLong(_ body: String) -> Bool {
+            APIRequest(.post, "/users/track", body: Array(body.utf8)).takesLong
+        }
+        #expect(!takesLong("") && !takesLong(#"{"attributes":[{"external_id":"subscription","x":"\\u"}]}"#))
+        #expect(!takesLong(String(repeating: "s", count: 8191)) && takesLong(String(repeating: "s", count: 8192)))
+        // As most clients write letters that are not of ASCII.
+        #expect(!takesLong(#"{"attributes":[{"external_id":"a","x":"Jos\u00e9 \u00DF"}]}"#))
+        #expect(takesLong("{\(Self.groups(0...0))}"))
+        for (index, scalar) in "subscription_groups".unicodeScalars.enumerated() {
+            for escape in [String(scalar.value, radix: 16), String(scalar.value, radix: 16, uppercase: true)] {
+                var name = "subscription_groups".map(String.init)
+                name[index] = "\\u00\(escape)"
+                let object = #"{"external_id":"a","\#(name.joined())":[]}"#
+                #expect((try? JSON.parse(object))?.at("subscription_groups") == .array([]))
+                #expect(takesLong(object))
+            }
+        }
+    }
+
     @Test("Of declared groups a profile may have all")
     func declared() async throws {
         try await withAPI { plain in
