@@ -95,7 +95,7 @@ struct AttributeGrowth {
     }
 }
 
-/// What is said of attributes while an object's operations are looked at in turn.
+/// What an object's operations do to attributes, while they are checked in turn.
 private struct AttributeRemarks {
     private var said: [(name: Name, reason: String)] = []
     /// From where on it holds what is said of an attribute, also before all this.

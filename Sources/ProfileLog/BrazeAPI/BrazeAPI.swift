@@ -126,6 +126,6 @@ extension EndpointInput {
     static let page = EndpointInput("page", .integer, limits: 0...most, standard: 0)
     /// How many users one answer has.
     static let usersPerPage = EndpointInput("limit", .integer, limits: 1...100, standard: 100)
-    /// How many users are left out in front.
+    /// How many users are skipped before the first one.
     static let offset = EndpointInput("offset", .integer, limits: 0...most, standard: 0)
 }

@@ -7,13 +7,13 @@ struct ExportRequest {
     /// Which fields; nil for all, as for an empty list. Unknown names are ignored.
     let fields: Set<ExportField>?
 
-    /// By what the request calls users.
+    /// The kind of ID by which the request names users.
     struct Identifier {
         /// Nil for what can be no user's ID.
         let id: UserID?
-        /// What an answer calls one who is unknown.
+        /// The answer's list of unknown ones.
         let shown: String
-        /// The device that it names: who has a push token on it is meant as well.
+        /// The device that it names: users with a push token on it are exported too.
         var device: Name?
     }
 

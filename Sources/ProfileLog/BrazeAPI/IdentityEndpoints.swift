@@ -1,6 +1,6 @@
 internal import ProfileLogRequests
 
-/// The requests that change who is known by which ID, and the erasure of users.
+/// The requests that change IDs of users, and the erasure of users.
 struct IdentityEndpoints {
     let store: RequestStore
     /// Called after a person was erased.

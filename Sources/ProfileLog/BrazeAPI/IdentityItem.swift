@@ -1,6 +1,6 @@
 internal import ProfileLogRequests
 
-/// One item of a request that changes who is known by which ID.
+/// One item of a request that changes IDs of users.
 struct IdentityItem: Sendable {
     var change: Change
     /// The list of the request that it is in, and where.
@@ -80,7 +80,7 @@ extension IdentityItem.Person {
     }
 }
 
-/// Which of the profiles that share an address is meant: filters, one after the other (spec/rest-api 2.5).
+/// Which of the profiles that share an address to take: filters, one after the other (spec/rest-api 2.5).
 struct Prioritization: Hashable, Sendable {
     enum Filter: String {
         case identified

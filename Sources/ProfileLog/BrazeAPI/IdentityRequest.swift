@@ -1,6 +1,6 @@
 internal import ProfileLogRequests
 
-/// The body of a request that changes who is known by which ID: one list or several, of objects.
+/// The body of a request that changes IDs of users: one list or several, of objects.
 struct IdentityRequest {
     /// The objects that are in order.
     private(set) var items: [IdentityItem] = []

@@ -1,6 +1,6 @@
 internal import ProfileLogRequests
 
-/// Does the items of a request that changes who is known by which ID: one after the other, each whole or not at all.
+/// Carries out the items of a request that changes IDs of users: one after the other, each whole or not at all.
 struct IdentityRun {
     private let items: [IdentityItem]
     private let key: IdentityKey?
@@ -144,7 +144,7 @@ extension IdentityItem {
     }
 }
 
-/// The idempotency key of a request that changes who is known by which ID.
+/// The idempotency key of a request that changes IDs of users.
 ///
 /// Each item that was done is stored under a key of its own, made of this one and the item's place.
 struct IdentityKey: Sendable {

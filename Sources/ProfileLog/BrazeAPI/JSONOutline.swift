@@ -9,7 +9,7 @@ struct JSONOutline {
 
     init(_ bytes: [UInt8]) { self.bytes = bytes }
 
-    /// The members of the object that is all of `range`, in the order in which they stand; nil if it is none.
+    /// The members of the object that is all of `range`, in their order; nil if it is no object.
     func members(of range: Range<Int>) -> [(key: Name, value: Range<Int>)]? {
         guard let parts = parts(of: range, brackets: ("{", "}")) else { return nil }
         var members: [(key: Name, value: Range<Int>)] = []

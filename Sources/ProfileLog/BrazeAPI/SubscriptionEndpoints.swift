@@ -95,7 +95,7 @@ struct SubscriptionEndpoints {
         return (profile, SubscriptionStates(profile.value(.subscriptionGroups)))
     }
 
-    // MARK: - Who is meant
+    // MARK: - Users
 
     /// A user that the query names, and how it calls them.
     private struct Person {

@@ -117,7 +117,7 @@ extension Workspace {
     }
 }
 
-/// What a subscription request comes to, given who exists: an event for each user that it reaches.
+/// The decision about a subscription request: an event for each user that it reaches.
 struct SubscriptionDecision {
     /// The users that were not found, and the addresses that more users have than there is room for.
     private(set) var dropped: [(place: String, reason: String)] = []
@@ -125,7 +125,7 @@ struct SubscriptionDecision {
     private var addresses: TrackAddresses
     /// The users who have each address.
     private var holders: [UserID: [UserID]] = [:]
-    /// Where addresses stand.
+    /// The fields with addresses.
     private var addressed: [(place: String, address: UserID)] = []
     /// What each user gets, in the order in which they are named.
     private var recipients: [Recipient] = []
@@ -190,7 +190,7 @@ struct SubscriptionDecision {
     }
 
     /// Adds an event for each recipient: for all that an ID names, then for others as long as there is room.
-    /// Gives those for whom there was none.
+    /// Returns those for whom there was none.
     private mutating func store(in builder: inout AppendBuilder) throws -> Set<UserID> {
         var leftOut: Set<UserID> = []
         for recipient in recipients.filter(\.isNamed) + recipients.filter({ !$0.isNamed }) {

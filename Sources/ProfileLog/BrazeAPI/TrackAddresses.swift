@@ -43,10 +43,10 @@ struct TrackAddresses {
         let touched = try touchedHolders(of: contact, &profiles)
         // Of users that the request does not change, the log's first counts.
         let untouched = found[contact]?.people.first { changes[$0] == nil }
-        let meant = (touched + (untouched.map { [$0] } ?? [])).max {
+        let first = (touched + (untouched.map { [$0] } ?? [])).max {
             rank($0, profiles) < rank($1, profiles)
         }
-        return meant.map { profiles.id(of: $0) }
+        return first.map { profiles.id(of: $0) }
     }
 
     /// IDs of all who have `contact`, after all that was added: first those that the request does not change.

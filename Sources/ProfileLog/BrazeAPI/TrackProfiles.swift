@@ -51,7 +51,7 @@ struct TrackProfiles {
 
     /// The value of a custom attribute after what this request has done so far.
     mutating func customAttribute(_ name: Name, of user: UserID) throws -> AttributeValue? {
-        let person = try takeDown(user)
+        let person = try foldStored(user)
         if custom[person] == nil {
             let view = try profile(of: person).map(view.log.profileView)
             custom[person] = [:]
@@ -66,7 +66,7 @@ struct TrackProfiles {
 
     /// The value of a standard attribute after what this request has done so far.
     mutating func attribute(_ attribute: StandardAttribute, of user: UserID) throws -> AttributeValue? {
-        let person = try takeDown(user)
+        let person = try foldStored(user)
         let value = try standard[person]?[attribute] ?? read(attribute, of: person)
         return value == .null ? nil : value
     }
@@ -90,8 +90,8 @@ struct TrackProfiles {
         return try (view.find(user)?.ids ?? [user]).first { if case .email = $0 { true } else { false } }
     }
 
-    /// Looks at what was added so far; gives who `user` is.
-    private mutating func takeDown(_ user: UserID) throws -> Person {
+    /// Folds the events that were added so far into the attributes, and resolves `user`.
+    private mutating func foldStored(_ user: UserID) throws -> Person {
         noteTouched()
         for (user, events) in stored {
             let person = try person(user)

@@ -53,7 +53,7 @@ extension TrackReader {
         return code
     }
 
-    /// The properties, those that break a rule of their own left out; nil if there are none.
+    /// The properties without those that break a rule of their own; nil if there are none.
     private func properties(
         _ object: AttributeValue, in array: TrackArray, at index: Int, _ read: inout TrackObject
     ) throws(TrackFault) -> [AttributeValue.Member]? {

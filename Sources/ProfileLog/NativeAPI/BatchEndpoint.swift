@@ -19,7 +19,7 @@ struct BatchEndpoint {
         let key = try Self.batchKey(fields, request)
         let digest = key == nil ? [] : RequestNote.digest(request)
         let earlier = try key.flatMap { try log.append(underKey: $0) }
-        // After an erasure the log compares what is left of the batch with the items.
+        // After an erasure the log compares the rest of the batch with the items.
         if let earlier, !earlier.isErased {
             return try answer(to: earlier, remembered(store.note(of: earlier, digest), of: values))
         }

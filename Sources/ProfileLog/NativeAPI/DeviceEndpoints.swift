@@ -14,13 +14,13 @@ struct DeviceEndpoints {
         let limit = try query.limit(standard: 1_000, most: Self.mostDevices)
         try query.end()
         let all = try log.devices()
-        let behind = all.drop { device in after.map { Name(device.device) <= $0 } ?? false }
+        let rest = all.drop { device in after.map { Name(device.device) <= $0 } ?? false }
         return try APIAnswer.ok { json in
-            try json.objects("devices", behind.prefix(limit)) { json, device in
+            try json.objects("devices", rest.prefix(limit)) { json, device in
                 try write(device, try log.deviceState(device.device), to: &json)
             }
             json.member("total", all.count)
-            json.member("more", behind.count > limit)
+            json.member("more", rest.count > limit)
         }
     }
 
@@ -396,7 +396,7 @@ extension DeviceSettings {
         }
     }
 
-    /// Why the SDK keeps what it has taken.
+    /// Why the SDK has not sent its queue.
     func reasonQueued(died: Bool = false) -> QueueReason {
         if died { return .died }
         if !isSDKEnabled { return .disabled }

@@ -172,7 +172,7 @@ package struct EventJSON {
 // MARK: - What was saved or logged on a device, and what became of it
 
 extension EventJSON {
-    /// What an answer says about an item in addition to what it is.
+    /// Members of an item in an answer that are not the item's own.
     struct ItemState {
         /// The member `outcome`.
         var outcome: String

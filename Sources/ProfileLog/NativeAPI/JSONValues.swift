@@ -50,7 +50,7 @@ package enum JSONValues {
     }
 }
 
-/// Why JSON does not say what it must, as a clause without its subject: who asked knows the name of the place.
+/// Why JSON is not what it must be, as a clause without its subject: the caller knows the name of the place.
 package struct JSONFormError: Error, Hashable, Sendable {
     /// The clause, as in "has an `inc` that is no integer". Shows no value.
     package let reason: String

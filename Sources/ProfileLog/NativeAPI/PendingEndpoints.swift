@@ -8,7 +8,7 @@ struct PendingEndpoints {
 
     private static let mostPendingItems = 100_000
 
-    /// What waits on one device, as far as it is asked for.
+    /// What waits on one device, after the request's filters.
     private struct Waiting {
         var device: DeviceInfo
         var items: [PendingSave]
@@ -260,7 +260,7 @@ struct PendingEndpoints {
         }
     }
 
-    /// `saved` with what the fields correct; nil if they correct nothing. What is left out stays as it was saved.
+    /// `saved` with the fields' corrections; nil if there are none. Other members stay as they were saved.
     private static func correction(of saved: ProfileEvent, _ fields: Fields) throws -> ProfileEvent? {
         let (event, attributes, userAttribute) = (
             names(WriteKind.event), names(WriteKind.attributes), names(WriteKind.userAttribute)

@@ -4,7 +4,7 @@ internal import ProfileLogRequests
 struct ProfileEndpoint {
     let log: EventLog
 
-    /// A moment of the past at which a profile is asked for.
+    /// The past moment of which a profile is read.
     private enum AsOf {
         case now
         case position(Position)

@@ -135,7 +135,7 @@ package protocol EphemeralStore: Sendable {
 package final class StoreClock: Sendable {
     private struct State {
         var isStanding = false
-        /// Where it stands; else how far it is ahead of the system's clock.
+        /// The time at which it is stopped; else how far it is ahead of the system's clock.
         var microseconds: Int64 = 0
     }
 
@@ -166,7 +166,7 @@ package final class StoreClock: Sendable {
             aheadMicroseconds: state.isStanding ? now - system : state.microseconds)
     }
 
-    /// Lets it stand at `moment`.
+    /// Stops it at `moment`.
     package func set(to moment: Timestamp) {
         state.withLock { $0 = State(isStanding: true, microseconds: moment.rawValue) }
     }

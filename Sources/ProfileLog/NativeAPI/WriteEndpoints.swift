@@ -129,15 +129,15 @@ struct WriteEndpoints {
         }
     }
 
-    /// What to know about a save that landed elsewhere than it was meant to.
+    /// Says that a save was stored elsewhere than requested.
     private static func note(_ context: EventContext, requested: DeviceStorage?) -> String? {
         guard let storage = context.storage, let requested, storage != requested,
             case .privateTo(let process) = storage
         else { return nil }
         let unseen = storage.isVisibleToApp ? "" : ", which the app cannot see"
         return
-            "\(process.text) lacks the app group \(requested.name) on this device, so it lies in the private storage of "
-            + "\(process.text)\(unseen)"
+            "\(process.text) lacks the app group \(requested.name) on this device, so it lies in the private storage "
+            + "of \(process.text)\(unseen)"
     }
 
     // MARK: - What every write may say

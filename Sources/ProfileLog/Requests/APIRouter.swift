@@ -46,7 +46,7 @@ package struct APIRouter: Sendable {
         answers = dialects.flatMap(\.answers)
     }
 
-    /// Does what `request` asks. Every failure is an answer too: an object with `error`, `remedy` and `code`.
+    /// Does what `request` asks. A failure is an answer too: an ``APIProblem`` in the dialect of the path.
     package func answer(_ request: APIRequest) async -> APIAnswer {
         do {
             guard request.body.count <= Self.maxBodyBytes else {

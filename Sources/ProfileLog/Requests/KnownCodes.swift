@@ -107,9 +107,9 @@ enum TimeZoneNames {
 
     /// Names without a region, which the database keeps from older times.
     private static let links = """
-        CET CST6CDT Cuba EET EST EST5EDT Egypt Eire GB GB-Eire GMT+0 GMT-0 GMT0 Greenwich HST Hongkong Iceland Iran Israel
-        Jamaica Japan Kwajalein Libya MET MST MST7MDT NZ NZ-CHAT Navajo PRC PST8PDT Poland Portugal ROC ROK Singapore Turkey
-        UCT Universal W-SU WET Zulu
+        CET CST6CDT Cuba EET EST EST5EDT Egypt Eire GB GB-Eire GMT+0 GMT-0 GMT0 Greenwich HST Hongkong Iceland Iran
+        Israel Jamaica Japan Kwajalein Libya MET MST MST7MDT NZ NZ-CHAT Navajo PRC PST8PDT Poland Portugal ROC ROK
+        Singapore Turkey UCT Universal W-SU WET Zulu
         """
 
     private static let rails = Set(

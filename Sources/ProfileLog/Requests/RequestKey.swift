@@ -23,7 +23,7 @@ package struct RequestKey: Sendable {
 
     /// The append of what is in `builder`, with `answer` to be remembered.
     fileprivate func finish(_ builder: consuming AppendBuilder, answer: [UInt8]) throws -> PreparedAppend {
-        // A key needs an event to stand with: one that leaves out nothing.
+        // A key is stored with an event: here one about no skipped object.
         if builder.isEmpty { try builder.leaveOut([], of: nil) }
         return try builder.finish(
             idempotencyKey: text, note: RequestNote(digest: digest, answer: answer).bytes)
@@ -41,16 +41,16 @@ extension AppendBuilder {
 }
 
 extension AppendReceipt {
-    /// Throws if a twin of the request was stored in between: ``RequestStore/once(under:known:first:)`` then answers as that was
-    /// answered.
+    /// Throws if the same request was stored in between: ``RequestStore/once(under:known:first:)`` then repeats its
+    /// answer.
     package func checkIsFirst() throws {
         if isRepetition { throw AppendError.keyReused(position: first) }
     }
 }
 
 extension RequestStore {
-    /// Answers a request by `known`, of what is remembered, if its `key` was used before, also by a twin that was
-    /// faster; else by `first`.
+    /// Answers a request by `known`, from its stored note, if its `key` was used before, also by the same request
+    /// on another thread; else by `first`.
     package func once(
         under key: RequestKey?, known: (AppendReceipt, RequestNote) throws -> APIAnswer,
         first: () async throws -> APIAnswer
@@ -62,7 +62,7 @@ extension RequestStore {
         do {
             return try await first()
         } catch AppendError.keyReused(let position) {
-            // Between the two, what the request says may have got another meaning.
+            // The same request was stored first, and its IDs may lead to other users since.
             guard let earlier = try log.append(underKey: key.text) else {
                 throw AppendError.keyReused(position: position)
             }

@@ -61,7 +61,7 @@ package final class RequestStore: Sendable {
     }
 }
 
-/// What the writes of an `API` are doing and have done, for metrics.
+/// Counts the writes of a ``RequestStore``, for metrics.
 package final class APIActivity: Sendable {
     private let waitingCount = Atomic<Int>(0)
     private let appendCount = Atomic<Int>(0)

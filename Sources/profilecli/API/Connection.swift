@@ -7,7 +7,7 @@ internal import Synchronization
     internal import FoundationNetworking
 #endif
 
-/// Something that answers requests of the native JSON API: a store in this process, or a service.
+/// What answers requests of the API: a store in this process, or a service.
 protocol Connection: Sendable {
     func answer(_ request: APIRequest) async throws -> APIAnswer
 }

@@ -47,8 +47,8 @@ struct CheckCommand: ParsableCommand {
             }
             if report.isSound { return }
             Output.message(
-                "The store is damaged in \(Number.counted(UInt64(report.problems.count), "place")). Stop writing to it, and restore "
-                    + "these parts from a backup.")
+                "The store is damaged in \(Number.counted(UInt64(report.problems.count), "place")). "
+                    + "Stop writing to it, and restore these parts from a backup.")
         } catch StorageError.brokenPage {
             bar.clear()
             try Output.write(Array(brokenPage(at: last).utf8))

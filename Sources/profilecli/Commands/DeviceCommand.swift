@@ -253,7 +253,8 @@ extension UserLeaving {
             discarded == 0 ? "" : "; \(Number.counted(discarded, "item")) that the SDK had not sent \(verb) discarded"
         let what =
             answer.flag("changed")
-            ? "\(answer.id("previous") ?? "no user") left \(device.shown) at position \(answer["position"].cell)\(unsent)"
+            ? "\(answer.id("previous") ?? "no user") left \(device.shown) at position "
+                + "\(answer["position"].cell)\(unsent)"
             : "No user is on \(device.shown); nothing was stored"
         let shell = Shell.device(device.device)
         let next = answer.flag("sdk_enabled") ? "launch \(shell)" : "device settings \(shell) --enable-sdk"

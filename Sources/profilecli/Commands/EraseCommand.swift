@@ -8,7 +8,8 @@ struct EraseCommand: AsyncParsableCommand {
         Events of the user, and of all users who were merged into them, lose their content; their places stay. IDs, \
         addresses, waiting items, snapshots and names that no other user has go with them. It cannot be undone.
 
-        Old copies may be in free parts of the file until `profilecli compact`, and in backups for as long as you keep those.
+        Old copies may be in free parts of the file until `profilecli compact`, and in backups for as long as you keep \
+        those.
         """,
         examples: """
             profilecli erase jane --reason "request 4711" --yes
@@ -28,8 +29,9 @@ struct EraseCommand: AsyncParsableCommand {
             json.member("user", user)
             reason.write(to: &json)
         } describe: { answer in
-            "Erased \(Number.counted(answer.count("events"), "event")) of user \(answer["user_number"].cell) at position "
-                + "\(answer["position"].cell); free pages of the file may still hold copies. \(Suggestion.next("compact"))"
+            "Erased \(Number.counted(answer.count("events"), "event")) of user \(answer["user_number"].cell) "
+                + "at position \(answer["position"].cell); free pages of the file may still hold copies. "
+                + Suggestion.next("compact")
         }
     }
 }

@@ -222,7 +222,8 @@ struct PendingRetry: AsyncParsableCommand {
             let done = answer.flag("repeated") ? "was saved again already," : "is saved again"
             let next = Suggestion.next("launch \(Shell.device(answer["device"].cell))")
             return
-                "The item at position \(position) \(done) at \(Phrase.spot(answer)); \(Phrase.waiting(in: answer)). \(next)"
+                "The item at position \(position) \(done) at \(Phrase.spot(answer)); "
+                + "\(Phrase.waiting(in: answer)). \(next)"
         }
     }
 

@@ -57,8 +57,8 @@ struct WhatIfCommand: AsyncParsableCommand {
         let stranded = answer.count("stranded")
         if stranded > 0 {
             Self.warn(
-                "\(Number.counted(stranded, "item")) \(stranded == 1 ? "is" : "are") where the app never looks, so that "
-                    + "no launch flushes \(stranded == 1 ? "it" : "them"). \(Suggestion.next("pending"))")
+                "\(Number.counted(stranded, "item")) \(stranded == 1 ? "is" : "are") where the app never looks, "
+                    + "so that no launch flushes \(stranded == 1 ? "it" : "them"). \(Suggestion.next("pending"))")
         }
         if answer["affected"] != .int(0) { throw ExitCode(ExitStatus.damaged.rawValue) }
     }
@@ -82,14 +82,20 @@ struct PublishedOptions: ParsableArguments {
     @Option(
         parsing: .unconditionalSingleValue,
         help: .init(
-            "Only this fault, by its number in docs/device-simulation.md; newest, those of the newest snippets (default); or all. Repeatable.",
+            """
+            Only this fault, by its number in docs/device-simulation.md; newest, those of the newest snippets \
+            (default); or all. Repeatable.
+            """,
             valueName: "number"))
     var fault: [String] = []
 
     @Option(
         parsing: .unconditionalSingleValue,
         help: .init(
-            "swift or objc, for all processes or, as in app=objc, for one. Repeatable. Default: the one that has the faults, else swift.",
+            """
+            swift or objc, for all processes or, as in app=objc, for one. Repeatable. Default: the one that has the \
+            faults, else swift.
+            """,
             valueName: "[process=]language"))
     var language: [String] = []
 

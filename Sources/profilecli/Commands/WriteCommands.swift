@@ -76,9 +76,9 @@ struct Save<What: SaveArguments>: AsyncParsableCommand {
             let wait = "\(Phrase.waiting(answer.count("waiting"))) on \(device.oneLine)."
             return "\(done) at \(Phrase.spot(answer)); \(wait)\(arrived)\(note) \(next)"
         }
-        let (meant, present) = (answer.object("user"), answer.object("on_device"))
-        if place.isJSON || meant["number"] == present["number"] { return }
-        let (name, there) = (meant["id"].cell, present["id"].text ?? "no user")
+        let (owner, present) = (answer.object("user"), answer.object("on_device"))
+        if place.isJSON || owner["number"] == present["number"] { return }
+        let (name, there) = (owner["id"].cell, present["id"].text ?? "no user")
         let change = "change-user \(Shell.user(name)) \(Shell.option("--device", device))"
         Output.message(
             "\(name) is not on \(device) (\(there) is): log in with `profilecli ".oneLine

@@ -106,22 +106,27 @@ struct ImportRun {
             switch refusal.remedy {
             case .correct: "Correct line \(refusal.line) and \(again)"
             case .correctOrUpdate:
-                "Correct line \(refusal.line), or export and import it with the newer profilecli that wrote it, and \(again)"
+                "Correct line \(refusal.line), or export and import it with the newer profilecli that wrote it, "
+                    + "and \(again)"
             case .exportAgain:
-                "Export the store again with the newer profilecli, and import that with it and \(Shell.option("--name", name))"
+                "Export the store again with the newer profilecli, and import that with it and "
+                    + Shell.option("--name", name)
             case .takeOut: "\(Self.takeOut(refusal.line)) and \(again)"
             case .setApart:
-                "Put \(Number.grouped(ImportChunker.linesPerChunk)) empty lines before line \(refusal.line) and \(again)"
+                "Put \(Number.grouped(ImportChunker.linesPerChunk)) empty lines before line \(refusal.line) "
+                    + "and \(again)"
             }
         return Failure(
-            "Line \(refusal.line) of \(source) cannot be imported: \(refusal.reason). \(stateAroundLine(before: "its chunk")).",
+            "Line \(refusal.line) of \(source) cannot be imported: \(refusal.reason). "
+                + "\(stateAroundLine(before: "its chunk")).",
             remedy: "\(remedy): what is stored is skipped.")
     }
 
     /// What to do with a line that only the log can make; a rerun compares the numbers of the lines before it.
     private static func takeOut(_ line: Int) -> String {
-        "Copy a whole store with replay --into FOLDER, or export it with \(ExportedLine.kindOptions), which has no such lines, "
-            + "and import that into an empty store. Or remove line \(line) and all later lines of such kinds,"
+        "Copy a whole store with replay --into FOLDER, or export it with \(ExportedLine.kindOptions), which has no "
+            + "such lines, and import that into an empty store. Or remove line \(line) and all later lines of such "
+            + "kinds,"
     }
 
     private mutating func explained(_ refused: RefusedChunk, _ log: EventLog) -> Failure {
@@ -136,9 +141,10 @@ struct ImportRun {
         switch (error, line) {
         case (.keyReused, _):
             failure.remedy =
-                "An import named \(name) stored other lines there. If this is another file, give it another name with --name. If it is "
-                + "the same one, undo the change in the lines from \(chunk.firstLine) on: under another name, what is stored would be "
-                + "stored a second time. If another version of profilecli stored it, import only the later lines, under another name."
+                "An import named \(name) stored other lines there. If this is another file, give it another name with "
+                + "--name. If it is the same one, undo the change in the lines from \(chunk.firstLine) on: under "
+                + "another name, what is stored would be stored a second time. If another version of profilecli stored "
+                + "it, import only the later lines, under another name."
         case (.unknownUser, let line?):
             failure.remedy += " Correct or remove line \(line) and \(again): what is stored is skipped."
         default: failure.remedy += " Then \(again): what is stored is skipped."

@@ -103,7 +103,7 @@ package struct ImportChunker: ~Copyable {
             name: name, firstLine: firstLine, full ?? prepare(), lines: lines, erased: erased, doneBytes: doneBytes)
     }
 
-    /// Adds what the line says, if that is an event.
+    /// Adds the line's event, if it has one.
     private mutating func addEvent(_ text: UnsafeRawBufferPointer) throws {
         do {
             let line = try ImportLine(text)
