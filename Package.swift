@@ -61,11 +61,14 @@ let package = Package(
             name: "ProfileLogRequests", dependencies: ["ProfileLogGuide", .product(name: "Yams", package: "Yams")],
             path: "Sources/ProfileLog/Requests", swiftSettings: settings),
         .target(
+            name: "ProfileLogSending", dependencies: ["ProfileLogFolds"], path: "Sources/ProfileLog/Sending",
+            swiftSettings: settings),
+        .target(
             name: "ProfileLogNativeAPI", dependencies: ["ProfileLogRequests"], path: "Sources/ProfileLog/NativeAPI",
             swiftSettings: settings),
         .target(
-            name: "ProfileLogBrazeAPI", dependencies: ["ProfileLogRequests"], path: "Sources/ProfileLog/BrazeAPI",
-            swiftSettings: settings),
+            name: "ProfileLogBrazeAPI", dependencies: ["ProfileLogRequests", "ProfileLogSending"],
+            path: "Sources/ProfileLog/BrazeAPI", swiftSettings: settings),
         .executableTarget(
             name: "profilecli",
             dependencies: [
@@ -103,7 +106,9 @@ let package = Package(
             swiftSettings: settings),
         .testTarget(
             name: "EmbeddingTests", dependencies: ["ProfileLog"], packageAccess: false, swiftSettings: settings),
-        .testTarget(name: "ProfileLogTests", dependencies: ["ProfileLog", "TestSupport"], swiftSettings: settings),
+        .testTarget(
+            name: "ProfileLogTests", dependencies: ["ProfileLog", "ProfileLogSending", "TestSupport"],
+            swiftSettings: settings),
     ],
     swiftLanguageModes: [.v6]
 )

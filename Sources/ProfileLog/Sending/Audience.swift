@@ -1,0 +1,270 @@
+/// A connected audience: users by filters on their profiles, joined by `AND` and `OR` (spec/messaging-api 3).
+///
+///     let audience = try Audience(
+///         ["AND": [["custom_attribute": ["custom_attribute_name": "plan", "comparison": "equals", "value": "gold"]]]],
+///         typeOf: { _ in nil })
+///     audience.takes(ana, at: now)
+///
+/// It is no rule of a segment: those have other comparisons and are part of the workspace file.
+package indirect enum Audience {
+    case all([Audience])
+    case any([Audience])
+    case customAttribute(Name, Test)
+    /// The state must be `state`, or must not.
+    case subscription(StandardAttribute, state: String, Bool)
+    case lastUsedApp(Order, Timestamp)
+
+    /// What a custom attribute must be. A user without the attribute passes only what asks for that, or for
+    /// "not" this value.
+    package enum Test {
+        case exists(Bool)
+        case equals(AttributeValue, Bool)
+        case matches(Regex<AnyRegexOutput>, Bool)
+        case includes(AttributeValue, Bool)
+        case number(Order, Double)
+        case time(Order, Timestamp)
+        /// From or until so many microseconds before now (below zero) or after now.
+        case relative(Order, to: Int64, towardsNow: Bool)
+    }
+
+    package enum Order {
+        case less, atMost, greater, atLeast
+
+        func holds<Value: Comparable>(_ left: Value, _ right: Value) -> Bool {
+            switch self {
+            case .less: left < right
+            case .atMost: left <= right
+            case .greater: left > right
+            case .atLeast: left >= right
+            }
+        }
+    }
+
+    /// Whether the user with this profile belongs to it.
+    package func takes(_ recipient: some Recipient, at now: Timestamp) -> Bool {
+        switch self {
+        case .all(let filters): filters.allSatisfy { $0.takes(recipient, at: now) }
+        case .any(let filters): filters.contains { $0.takes(recipient, at: now) }
+        case .customAttribute(let name, let test): test.takes(recipient.customAttribute(name), at: now)
+        case .subscription(let attribute, let state, let isAsked):
+            ((recipient.value(attribute) ?? .string("subscribed")) == .string(state)) == isAsked
+        case .lastUsedApp(let order, let time): recipient.lastUsedApp.map { order.holds($0, time) } ?? false
+        }
+    }
+}
+
+extension Audience.Test {
+    fileprivate func takes(_ value: AttributeValue?, at now: Timestamp) -> Bool {
+        switch self {
+        case .exists(let isAsked): return (value != nil) == isAsked
+        case .equals(let other, let isAsked): return (value.map { Self.isEqual($0, other) } ?? false) == isAsked
+        case .matches(let pattern, let isAsked):
+            let text = value?.asText?.prefix(characters: Audience.charactersPerMatch)
+            return (text.map { $0.contains(pattern) } ?? false) == isAsked
+        case .includes(let element, let isAsked):
+            let elements = value?.asArray ?? []
+            return elements.contains { Self.isEqual($0, element) } == isAsked
+        case .number(let order, let bound): return value?.asNumber.map { order.holds($0, bound) } ?? false
+        case .time(let order, let bound):
+            guard case .date(let time)? = value else { return false }
+            return order.holds(time.timestamp, bound)
+        case .relative(let order, let offset, let towardsNow):
+            guard case .date(let date)? = value else { return false }
+            let time = date.timestamp
+            // Between the bound and now, or on the far side of the bound.
+            guard order.holds(time.rawValue, now.rawValue + offset) else { return false }
+            return !towardsNow || (offset < 0 ? time <= now : time >= now)
+        }
+    }
+
+    private static func isEqual(_ left: AttributeValue, _ right: AttributeValue) -> Bool {
+        if let left = left.asNumber, let right = right.asNumber { return left == right }
+        return left == right
+    }
+}
+
+// MARK: - Reading
+
+extension Audience {
+    /// Filters within each other.
+    static let maxDepth = 16
+    /// Filters of one audience.
+    static let maxFilters = 200
+    /// Characters of a pattern, and of the text that it looks at.
+    static let charactersPerMatch = 255
+
+    private static let kinds = [
+        "AND", "OR", "custom_attribute", "push_subscription_status", "email_subscription_status", "last_used_app",
+    ]
+
+    /// Reads an audience.
+    ///
+    /// - Parameter typeOf: the type of a custom attribute; nil if no user has it. A comparison that does not fit the
+    ///   type is refused.
+    package init(
+        _ value: AttributeValue, at place: String = "audience", typeOf: (Name) throws -> AttributeType?
+    ) throws {
+        var filters = 0
+        self = try Self.filter(value, at: place, depth: 1, &filters, typeOf)
+    }
+
+    private static func filter(
+        _ value: AttributeValue, at place: String, depth: Int, _ filters: inout Int,
+        _ typeOf: (Name) throws -> AttributeType?
+    ) throws -> Audience {
+        filters += 1
+        guard depth <= maxDepth, filters <= maxFilters else {
+            throw SendFault(
+                depth > maxDepth ? "is nested deeper than \(maxDepth)" : "has more than \(maxFilters) filters",
+                at: place,
+                remedy: "Simplify the audience.")
+        }
+        guard case .object(let members) = value, let member = members.first, members.count == 1 else {
+            throw SendFault.notValid(
+                place, "It must be an object with exactly one of \(kinds.joined(separator: ", ")).")
+        }
+        let key = member.key.text
+        let place = "\(place).\(TemplateError.shown(key))"
+        switch key {
+        case "AND", "OR":
+            guard let elements = member.value.asArray, !elements.isEmpty else {
+                throw SendFault.notValid(place, "It must be a list of filters.")
+            }
+            var joined: [Audience] = []
+            for (index, element) in elements.enumerated() {
+                joined.append(try filter(element, at: "\(place)[\(index)]", depth: depth + 1, &filters, typeOf))
+            }
+            return key == "AND" ? .all(joined) : .any(joined)
+        case "custom_attribute": return try customAttribute(member.value, at: place, typeOf)
+        case "push_subscription_status": return try subscription(.pushSubscribe, member.value, at: place)
+        case "email_subscription_status": return try subscription(.emailSubscribe, member.value, at: place)
+        case "last_used_app":
+            let comparison = try word("comparison", of: member.value, at: place, among: ["after", "before"])
+            let time = try time(member.value["value"], at: "\(place).value")
+            return .lastUsedApp(comparison == "after" ? .greater : .less, time)
+        default: throw SendFault.unknown(key, at: place, among: kinds)
+        }
+    }
+
+    private static func subscription(
+        _ attribute: StandardAttribute, _ filter: AttributeValue, at place: String
+    ) throws(SendFault) -> Audience {
+        let comparison = try word("comparison", of: filter, at: place, among: ["is", "is_not"])
+        let state = try word("value", of: filter, at: place, among: ["opted_in", "subscribed", "unsubscribed"])
+        return .subscription(attribute, state: state, comparison == "is")
+    }
+
+    /// The member `key`, which must be one of `words`.
+    private static func word(
+        _ key: String, of filter: AttributeValue, at place: String, among words: [String]
+    ) throws(SendFault) -> String {
+        guard let value = filter.present(Name(key)) else {
+            throw .required(key, in: place, "Add one of \(words.joined(separator: ", ")).")
+        }
+        guard let text = value.asText, words.contains(text) else {
+            throw .unknown(value.asText ?? "", at: "\(place).\(key)", among: words)
+        }
+        return text
+    }
+
+    private static func time(_ value: AttributeValue?, at place: String) throws(SendFault) -> Timestamp {
+        guard let time = value?.asText.flatMap({ OccurredAt(iso8601: $0) }) else {
+            throw .notValid(place, "It must be a time in ISO 8601.")
+        }
+        return time.timestamp
+    }
+}
+
+// MARK: - Custom attributes
+
+extension Audience {
+    /// The comparisons for a custom attribute, and the types that they fit.
+    private static let comparisons: [(name: String, types: Set<AttributeType>)] = [
+        ("equals", [.string, .number, .boolean]), ("not_equal", [.string, .number]), ("does_not_equal", [.boolean]),
+        ("matches_regex", [.string]), ("does_not_match_regex", [.string]),
+        ("exists", Set(AttributeType.allCases)), ("does_not_exist", Set(AttributeType.allCases)),
+        ("includes_value", [.array]), ("does_not_include_value", [.array]),
+        ("greater_than", [.number]), ("greater_than_or_equal_to", [.number]), ("less_than", [.number]),
+        ("less_than_or_equal_to", [.number]),
+        ("less_than_x_days_ago", [.time]), ("greater_than_x_days_ago", [.time]),
+        ("less_than_x_days_in_the_future", [.time]), ("greater_than_x_days_in_the_future", [.time]),
+        ("after", [.time]), ("before", [.time]),
+    ]
+
+    private static func customAttribute(
+        _ filter: AttributeValue, at place: String, _ typeOf: (Name) throws -> AttributeType?
+    ) throws -> Audience {
+        guard let name = filter.present("custom_attribute_name") else {
+            throw SendFault.required("custom_attribute_name", in: place, "Add the name of the attribute.")
+        }
+        guard let text = name.asText, !text.isEmpty, !text.isLonger(than: Limits.charactersPerName) else {
+            throw SendFault.notValid(
+                "\(place).custom_attribute_name", "It must be a name of 1 to \(Limits.charactersPerName) characters.")
+        }
+        let comparison = try word("comparison", of: filter, at: place, among: comparisons.map(\.name))
+        let types = comparisons.first { $0.name == comparison }?.types ?? []
+        if let type = try typeOf(Name(text)), !types.contains(type) {
+            let fitting = comparisons.filter { $0.types.contains(type) }.map(\.name)
+            throw SendFault(
+                "'\(comparison)' does not fit the type of the attribute, \(type.name)", at: "\(place).comparison",
+                remedy: "Use one of \(fitting.joined(separator: ", ")).")
+        }
+        return .customAttribute(Name(text), try test(comparison, filter.present("value"), at: "\(place).value"))
+    }
+
+    private static func test(
+        _ comparison: String, _ value: AttributeValue?, at place: String
+    ) throws(SendFault) -> Test {
+        switch comparison {
+        case "exists": return .exists(true)
+        case "does_not_exist": return .exists(false)
+        case "equals": return .equals(try scalar(value, at: place), true)
+        case "not_equal", "does_not_equal": return .equals(try scalar(value, at: place), false)
+        case "includes_value": return .includes(try scalar(value, at: place), true)
+        case "does_not_include_value": return .includes(try scalar(value, at: place), false)
+        case "matches_regex": return .matches(try pattern(value, at: place), true)
+        case "does_not_match_regex": return .matches(try pattern(value, at: place), false)
+        case "after": return .time(.greater, try time(value, at: place))
+        case "before": return .time(.less, try time(value, at: place))
+        case "less_than_x_days_ago": return .relative(.greater, to: -(try days(value, at: place)), towardsNow: true)
+        case "greater_than_x_days_ago": return .relative(.less, to: -(try days(value, at: place)), towardsNow: false)
+        case "less_than_x_days_in_the_future":
+            return .relative(.less, to: try days(value, at: place), towardsNow: true)
+        case "greater_than_x_days_in_the_future":
+            return .relative(.greater, to: try days(value, at: place), towardsNow: false)
+        default:
+            guard let number = value?.asNumber else { throw .notValid(place, "It must be a number.") }
+            switch comparison {
+            case "greater_than": return .number(.greater, number)
+            case "greater_than_or_equal_to": return .number(.atLeast, number)
+            case "less_than": return .number(.less, number)
+            default: return .number(.atMost, number)
+            }
+        }
+    }
+
+    private static func scalar(_ value: AttributeValue?, at place: String) throws(SendFault) -> AttributeValue {
+        switch value {
+        case .string?, .int?, .double?, .bool?: return value ?? .null
+        default: throw .notValid(place, "It must be text, a number, true or false.")
+        }
+    }
+
+    /// Microseconds.
+    private static func days(_ value: AttributeValue?, at place: String) throws(SendFault) -> Int64 {
+        guard let days = value?.asInteger, (0...36_500).contains(days) else {
+            throw .notValid(place, "It must be a whole number of days from 0 to 36500.")
+        }
+        return days * 86_400_000_000
+    }
+
+    /// A pattern in any case of letters, found anywhere, as in the filters of in-app messages (spec/device 5.1).
+    private static func pattern(
+        _ value: AttributeValue?, at place: String
+    ) throws(SendFault) -> Regex<AnyRegexOutput> {
+        guard let text = value?.asText, !text.isLonger(than: charactersPerMatch), let pattern = try? Regex(text) else {
+            throw .notValid(place, "It must be a regular expression of at most \(charactersPerMatch) characters.")
+        }
+        return pattern.ignoresCase()
+    }
+}

@@ -1,0 +1,88 @@
+/// A user to whom a message goes: what templates and audiences ask about.
+package protocol Recipient {
+    /// The attribute's value; nil if the profile has none.
+    func value(_ attribute: StandardAttribute) -> AttributeValue?
+    /// The custom attribute's value; nil if the profile has none.
+    func customAttribute(_ name: Name) -> AttributeValue?
+    var externalID: String? { get }
+    var brazeID: String { get }
+    /// When the user last had a session; nil if that is not known.
+    var lastUsedApp: Timestamp? { get }
+}
+
+/// What a template may use beside its own text.
+package struct RenderContext {
+    package var recipient: any Recipient
+    /// The properties of the send, by where they come from.
+    package var properties: [PropertySource: AttributeValue]
+    package var message: [MessageFact: String]
+    /// What `'now' | date: …` means.
+    package var now: Timestamp
+
+    package init(
+        recipient: any Recipient, properties: [PropertySource: AttributeValue] = [:],
+        message: [MessageFact: String] = [:], now: Timestamp
+    ) {
+        (self.recipient, self.properties, self.message, self.now) = (recipient, properties, message, now)
+    }
+}
+
+/// Where properties of a send come from.
+package enum PropertySource: Sendable, CaseIterable {
+    /// `trigger_properties` of a campaign.
+    case trigger
+    /// `canvas_entry_properties` of a canvas, today also called `context`.
+    case canvasEntry
+    /// The properties of the event that triggered the message.
+    case event
+
+    /// The words before `.${…}`.
+    var names: [String] {
+        switch self {
+        case .trigger: ["api_trigger_properties"]
+        case .canvasEntry: ["canvas_entry_properties", "context"]
+        case .event: ["event_properties"]
+        }
+    }
+}
+
+/// What `campaign.${…}` can say.
+package enum MessageFact: String, Sendable, CaseIterable {
+    case dispatchID = "dispatch_id"
+    case apiID = "api_id"
+    case name
+}
+
+/// What `${…}` can say.
+enum UserField: Hashable, Sendable {
+    case attribute(StandardAttribute)
+    case externalID
+    case brazeID
+
+    /// The field of this name: that of `/users/track`, or the one that templates of the platform use.
+    init?(_ name: String) {
+        switch name {
+        case "user_id", "external_id": self = .externalID
+        case "braze_id": self = .brazeID
+        case "email_address": self = .attribute(.email)
+        case "city": self = .attribute(.homeCity)
+        case "date_of_birth": self = .attribute(.dateOfBirth)
+        default:
+            guard let attribute = StandardAttribute(name: name) else { return nil }
+            self = .attribute(attribute)
+        }
+    }
+
+    static let names =
+        StandardAttribute.allCases.map(\.name) + [
+            "user_id", "braze_id", "email_address", "city", "date_of_birth", "phone_number",
+        ]
+
+    func value(of recipient: any Recipient) -> AttributeValue? {
+        switch self {
+        case .attribute(let attribute): recipient.value(attribute)
+        case .externalID: recipient.externalID.map(AttributeValue.string)
+        case .brazeID: .string(recipient.brazeID)
+        }
+    }
+}

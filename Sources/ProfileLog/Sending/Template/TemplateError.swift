@@ -1,0 +1,49 @@
+/// Why a template cannot be read, or not be rendered for a user: where, what, and what to do. It names attributes and
+/// shows no value.
+package struct TemplateError: Error, Hashable, Sendable, CustomStringConvertible {
+    package var spot: Template.Spot
+    /// What is wrong there.
+    package var reason: String
+    /// The next step.
+    package var remedy: String
+
+    init(_ spot: Template.Spot, _ reason: String, remedy: String) {
+        (self.spot, self.reason, self.remedy) = (spot, reason, remedy)
+    }
+
+    /// A word that means nothing here, and the nearest of those that do.
+    static func unknown(_ word: String, _ reason: String, among words: [String], at spot: Template.Spot) -> Self {
+        let nearest = NearestNames(to: word, among: words).close.first
+        return TemplateError(
+            spot, "`\(shown(word))` \(reason)",
+            remedy: nearest.map { "Did you mean `\($0)`?" } ?? "There are \(words.joined(separator: ", ")).")
+    }
+
+    /// One line, at most so long that an error of a template is no second template.
+    static func shown(_ word: String) -> String {
+        let start = String.UnicodeScalarView(word.unicodeScalars.prefix(64).map { $0.isUnprintable ? "\u{FFFD}" : $0 })
+        return String(start) + (word.isLonger(than: 64) ? "…" : "")
+    }
+
+    /// One line without the remedy.
+    package var description: String { "line \(spot.line), column \(spot.column): \(reason)" }
+}
+
+/// Why a message is not sent to a user.
+package enum RenderStop: Error, Hashable, Sendable {
+    /// The template says so, perhaps with a reason.
+    case aborted(reason: String?)
+    /// A value is missing, or of a type that does not fit.
+    case failed(TemplateError)
+    /// The rendered push has more bytes than its service takes.
+    case tooLarge(bytes: Int, limit: Int)
+
+    /// The reason as it is recorded.
+    package var reason: String {
+        switch self {
+        case .aborted(let reason): reason.map { "aborted: \($0)" } ?? "aborted"
+        case .failed(let error): error.description
+        case .tooLarge(let bytes, let limit): "the payload has \(bytes) bytes, \(limit) are allowed"
+        }
+    }
+}

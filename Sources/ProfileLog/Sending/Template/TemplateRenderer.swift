@@ -1,0 +1,337 @@
+/// Renders the parts of a template for one user.
+struct TemplateRenderer {
+    private(set) var output = ""
+    private let context: RenderContext
+    private var variables: [Name: AttributeValue] = [:]
+    private var steps = 0
+
+    init(_ context: RenderContext) { self.context = context }
+
+    mutating func render(_ nodes: [Template.Node]) throws(RenderStop) {
+        for node in nodes {
+            switch node {
+            case .text(let text): try append(text, at: Template.Spot())
+            case .output(let expression):
+                guard let value = try value(of: expression) else { throw .failed(Self.missing(expression)) }
+                try append(value.liquidText, at: expression.spot)
+            case .assign(let variable, let expression):
+                variables[variable] = try value(of: expression)
+            case .branches(let branches):
+                for branch in branches where try holds(branch.condition) {
+                    try render(branch.nodes)
+                    break
+                }
+            case .loop(let variable, let sequence, let nodes): try loop(variable, over: sequence, nodes)
+            case .abort(let reason): throw .aborted(reason: reason)
+            }
+        }
+    }
+
+    private mutating func loop(
+        _ variable: Name, over sequence: Template.Sequence, _ nodes: [Template.Node]
+    ) throws(RenderStop) {
+        let outer = variables[variable]
+        switch sequence {
+        case .elements(let reference):
+            guard let value = value(of: reference) else { throw .failed(Self.missing(reference.text, reference.spot)) }
+            guard case .array(let elements) = value else {
+                throw .failed(
+                    TemplateError(
+                        reference.spot, "`\(reference.text)` is no array for this user",
+                        remedy: "Only an array can be gone through."))
+            }
+            for element in elements { try run(nodes, variable, element, at: reference.spot) }
+        case .numbers(let first, let last, let spot):
+            guard let first = number(first), let last = number(last) else {
+                throw .failed(
+                    TemplateError(spot, "a bound is no whole number for this user", remedy: "Write `(1..3)`."))
+            }
+            var number = first
+            while number <= last {
+                try run(nodes, variable, .int(number), at: spot)
+                number += 1
+            }
+        }
+        variables[variable] = outer
+    }
+
+    private mutating func run(
+        _ nodes: [Template.Node], _ variable: Name, _ value: AttributeValue, at spot: Template.Spot
+    ) throws(RenderStop) {
+        try spend(1, at: spot)
+        variables[variable] = value
+        try render(nodes)
+    }
+
+    /// The whole number, far enough from the bounds of its type.
+    private func number(_ operand: Template.Operand) -> Int64? {
+        value(of: operand)?.liquidNumber?.asInteger.flatMap { abs($0) < 1 << 53 ? $0 : nil }
+    }
+
+    private mutating func append(_ text: String, at spot: Template.Spot) throws(RenderStop) {
+        try spend(text.utf8.count / 256 + 1, at: spot)
+        guard output.utf8.count + text.utf8.count <= Template.maxOutputBytes else {
+            throw .failed(
+                TemplateError(
+                    spot, "the rendered text is larger than \(Template.maxOutputBytes) bytes", remedy: "Shorten it."))
+        }
+        output += text
+    }
+
+    private mutating func spend(_ cost: Int, at spot: Template.Spot) throws(RenderStop) {
+        steps += cost
+        guard steps <= Template.maxSteps else {
+            throw .failed(
+                TemplateError(
+                    spot, "the template takes more than \(Template.maxSteps) steps", remedy: "Shorten its loops."))
+        }
+    }
+
+    private static func missing(_ expression: Template.Expression) -> TemplateError {
+        guard case .reference(let reference) = expression.operand else { return missing("blank", expression.spot) }
+        return missing(reference.text, reference.spot)
+    }
+
+    private static func missing(_ text: String, _ spot: Template.Spot) -> TemplateError {
+        TemplateError(
+            spot, "`\(text)` has no value for this user",
+            remedy: "Write `| default: '…'`, or ask with `!= blank` first.")
+    }
+}
+
+// MARK: - Values
+
+extension TemplateRenderer {
+    /// The value after all filters; nil if it is missing. A missing value stays missing until `default`.
+    private mutating func value(of expression: Template.Expression) throws(RenderStop) -> AttributeValue? {
+        var value = value(of: expression.operand)
+        for filter in expression.filters {
+            try spend(1, at: filter.spot)
+            if filter.kind == .default {
+                if value.isEmpty { value = filter.argument.flatMap { self.value(of: $0) } }
+            } else if let some = value {
+                value = try apply(filter, to: some)
+                if case .string(let text)? = value { try spend(text.utf8.count / 256, at: filter.spot) }
+            }
+        }
+        return value
+    }
+
+    private func value(of operand: Template.Operand) -> AttributeValue? {
+        switch operand {
+        case .literal(let value): value
+        case .blank: nil
+        case .reference(let reference): value(of: reference)
+        }
+    }
+
+    private func value(of reference: Template.Reference) -> AttributeValue? {
+        var value: AttributeValue? =
+            switch reference.root {
+            case .user(let field): field.value(of: context.recipient)
+            case .customAttribute(let name): context.recipient.customAttribute(name)
+            case .property(let source, let name): context.properties[source]?[name]
+            case .message(let fact): context.message[fact].map(AttributeValue.string)
+            case .variable(let name): variables[name]
+            }
+        for key in reference.path {
+            switch (key, value) {
+            case (.member(let name), let object?): value = object[name]
+            case (.element(let index), .array(let elements)?):
+                let place = index < 0 ? elements.count + index : index
+                value = elements.indices.contains(place) ? elements[place] : nil
+            default: value = nil
+            }
+        }
+        return value == .null ? nil : value
+    }
+
+    private func apply(_ filter: Template.Filter, to value: AttributeValue) throws(RenderStop) -> AttributeValue? {
+        let argument = filter.argument.flatMap { self.value(of: $0) }
+        // As a missing value: a filter makes nothing of it.
+        if filter.argument != nil, argument == nil { return nil }
+        switch filter.kind {
+        case .default: return value
+        case .upcase: return .string(value.liquidText.uppercased())
+        case .downcase: return .string(value.liquidText.lowercased())
+        case .capitalize:
+            let text = value.liquidText
+            return .string(text.prefix(1).uppercased() + text.dropFirst().lowercased())
+        case .append: return .string(value.liquidText + (argument?.liquidText ?? ""))
+        case .size:
+            switch value {
+            case .array(let elements): return .int(Int64(elements.count))
+            case .object(let members): return .int(Int64(members.count))
+            default: return .int(Int64(value.liquidText.unicodeScalars.count))
+            }
+        case .plus, .minus:
+            guard let left = value.liquidNumber, let right = argument?.liquidNumber,
+                let result = Self.sum(left, right, isMinus: filter.kind == .minus)
+            else { throw fault(filter, "cannot calculate with this value", remedy: "It works on numbers.") }
+            return result
+        case .date:
+            guard let time = time(value) else {
+                throw fault(filter, "cannot read this time", remedy: "It works on ISO 8601, seconds since 1970, 'now'.")
+            }
+            let format = argument?.liquidText ?? ""
+            if let reason = DateFormat.fault(in: format) {
+                throw .failed(TemplateError(filter.spot, reason, remedy: DateFormat.remedy))
+            }
+            return .string(DateFormat.text(time, format))
+        }
+    }
+
+    private func fault(_ filter: Template.Filter, _ reason: String, remedy: String) -> RenderStop {
+        .failed(TemplateError(filter.spot, "`\(filter.kind.rawValue)` \(reason)", remedy: remedy))
+    }
+
+    private static func sum(_ left: AttributeValue, _ right: AttributeValue, isMinus: Bool) -> AttributeValue? {
+        if case .int(let left) = left, case .int(let right) = right {
+            let (sum, overflows) =
+                isMinus ? left.subtractingReportingOverflow(right) : left.addingReportingOverflow(right)
+            return overflows ? nil : .int(sum)
+        }
+        guard let left = left.asNumber, let right = right.asNumber else { return nil }
+        let sum = isMinus ? left - right : left + right
+        return sum.isFinite ? .double(sum) : nil
+    }
+
+    /// The moment, if it is of a year that can be written.
+    private func time(_ value: AttributeValue) -> OccurredAt? {
+        let time: OccurredAt?
+        switch value {
+        case .date(let date): time = date
+        case .string("now"), .string("today"): time = OccurredAt(context.now)
+        case .string(let text): time = OccurredAt(iso8601: text)
+        default:
+            let micros = value.asInteger?.multipliedReportingOverflow(by: 1_000_000)
+            time = micros.flatMap { $0.overflow ? nil : OccurredAt(Timestamp(rawValue: $0.partialValue)) }
+        }
+        return time.flatMap { $0.isExpressible ? $0 : nil }
+    }
+}
+
+// MARK: - Conditions
+
+extension TemplateRenderer {
+    /// From the right, as Liquid does it: `a or b and c` is `a or (b and c)`, `a and b or c` is `a and (b or c)`.
+    private mutating func holds(_ condition: Template.Condition?) throws(RenderStop) -> Bool {
+        guard let condition else { return true }
+        var result = true
+        for (index, comparison) in condition.comparisons.enumerated().reversed() {
+            let holds = try holds(comparison)
+            guard index < condition.joints.count else {
+                result = holds
+                continue
+            }
+            result = condition.joints[index] == .and ? holds && result : holds || result
+        }
+        return result
+    }
+
+    private mutating func holds(_ comparison: Template.Comparison) throws(RenderStop) -> Bool {
+        try spend(1, at: comparison.spot)
+        let left = value(of: comparison.left)
+        let right = value(of: comparison.right)
+        switch comparison.comparator {
+        case nil: return left != nil && left != .bool(false)
+        case .equal: return isEqual(comparison, left, right)
+        case .notEqual, .notEqualToo: return !isEqual(comparison, left, right)
+        case .contains:
+            guard let left, let right else { return false }
+            if case .array(let elements) = left { return elements.contains { $0.isLiquidEqual(to: right) } }
+            let (text, part) = (left.liquidText, right.liquidText)
+            try spend(text.utf8.count / 256 * (part.utf8.count / 16 + 1), at: comparison.spot)
+            return part.isEmpty || text.contains(part)
+        case .less, .greater, .atMost, .atLeast:
+            guard let left, let right else { return false }
+            guard let order = left.liquidOrder(to: right) else {
+                throw .failed(
+                    TemplateError(
+                        comparison.spot, "the two values have no order for this user",
+                        remedy: "Compare two numbers, two times or two texts."))
+            }
+            switch comparison.comparator {
+            case .less: return order < 0
+            case .greater: return order > 0
+            case .atMost: return order <= 0
+            default: return order >= 0
+            }
+        }
+    }
+
+    private func isEqual(
+        _ comparison: Template.Comparison, _ left: AttributeValue?, _ right: AttributeValue?
+    ) -> Bool {
+        if comparison.left == .blank { return right.isBlank }
+        if comparison.right == .blank { return left.isBlank }
+        guard let left, let right else { return left == nil && right == nil }
+        return left.isLiquidEqual(to: right)
+    }
+}
+
+extension AttributeValue? {
+    /// Whether `default` replaces it.
+    fileprivate var isEmpty: Bool { [nil, .bool(false), .string(""), .array([])].contains(self) }
+
+    /// Whether it equals `blank`.
+    fileprivate var isBlank: Bool {
+        switch self {
+        case nil, .null?, .bool(false)?: true
+        case .string(let text)?: text.unicodeScalars.allSatisfy(\.properties.isWhitespace)
+        case .array(let elements)?: elements.isEmpty
+        case .object(let members)?: members.isEmpty
+        default: false
+        }
+    }
+}
+
+extension AttributeValue {
+    /// The value as a placeholder shows it: the elements of an array one after the other, an object as JSON.
+    fileprivate var liquidText: String {
+        switch self {
+        case .null: ""
+        case .bool(let flag): flag ? "true" : "false"
+        case .int(let integer): String(integer)
+        case .double(let number): number.description
+        case .string(let text): text
+        case .date(let time): time.timestamp.rfc3339(utcOffsetMinutes: time.utcOffsetMinutes)
+        case .array(let elements): elements.map(\.liquidText).joined()
+        case .object: json
+        }
+    }
+
+    /// The number, or the one that the text is.
+    fileprivate var liquidNumber: AttributeValue? {
+        switch self {
+        case .int, .double: return self
+        case .string(let text):
+            if let integer = Int64(text) { return .int(integer) }
+            let isPlain = text.utf8.allSatisfy { (48...57).contains($0) || "+-.".utf8.contains($0) }
+            return isPlain ? Double(text).flatMap { $0.isFinite ? .double($0) : nil } : nil
+        default: return nil
+        }
+    }
+
+    fileprivate func isLiquidEqual(to other: AttributeValue) -> Bool {
+        if let left = asNumber, let right = other.asNumber { return left == right }
+        return self == other
+    }
+
+    /// Below zero, zero or above it; nil for values without an order.
+    fileprivate func liquidOrder(to other: AttributeValue) -> Int? {
+        if let left = asNumber, let right = other.asNumber { return left < right ? -1 : left > right ? 1 : 0 }
+        if let left = asTime, let right = other.asTime { return left < right ? -1 : left > right ? 1 : 0 }
+        if let left = asText, let right = other.asText { return left.order(to: right) }
+        return nil
+    }
+
+    /// The moment; of two values that are compared, text may be one.
+    private var asTime: Timestamp? {
+        switch self {
+        case .date(let time): time.timestamp
+        case .string(let text): OccurredAt(iso8601: text)?.timestamp
+        default: nil
+        }
+    }
+}
