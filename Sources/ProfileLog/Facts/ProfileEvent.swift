@@ -286,9 +286,10 @@ public enum EventKind: UInt8, Sendable, CaseIterable {
     package var isQueued: Bool { if case .content(_, .queued) = role { true } else { false } }
 }
 
-/// What an event of a kind is about. Everything that depends on the kind of an event (folds, indexes, filters) switches
-/// over its role, without `default`. So a new kind takes part everywhere with one line in `EventKind.role`, and a new
-/// role or content does not compile until each of them has decided about it (docs/adding-an-event.md).
+/// What an event of a kind is about. The folds, the indexes of the log, filters and what-if switch over the role to
+/// decide which events matter to them, without `default`. So a new kind takes part there with one line in
+/// `EventKind.role`, and a new role or content does not compile until each of them has decided about it
+/// (docs/adding-an-event.md). Code about one fact, such as a push token or a correction, matches that fact.
 ///
 /// | role | profile | usage | catalogue | devices | identities |
 /// |---|---|---|---|---|---|

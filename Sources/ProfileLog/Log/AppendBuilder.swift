@@ -1,11 +1,11 @@
 /// Validates and encodes the events of one append, away from the writer.
 public struct AppendBuilder: ~Copyable {
-    /// The names as they were when the builder was made: what came since is encoded by the commit.
+    /// The names known when the builder was made. The commit encodes events that use later ones.
     private var names: NameMap
     private var append = PreparedAppend(.events)
     private var writer = WireWriter()
 
-    /// Makes one for a log that is not open yet; of names that it knows, the commit finds the numbers.
+    /// For a log that is not open yet: the commit gives the names their numbers.
     package init() { self.init(names: NameTable(), capacity: 1) }
 
     init(names: NameTable, capacity: Int) {
@@ -23,8 +23,8 @@ public struct AppendBuilder: ~Copyable {
     /// Bytes that they take.
     package var byteCount: Int { writer.count + append.extraBytes }
 
-    /// Adds `event` of `user`, who is created if the ID is new and can make a user. Only what is saved or logged can be
-    /// added: all else the log makes itself.
+    /// Adds `event` of `user`. An unknown user is created if the ID can make one. Only saved and logged events can be
+    /// added; the log makes all others.
     public mutating func add(_ event: ProfileEvent, _ context: EventContext, to user: UserID) throws(AppendError) {
         try Validation.check(user)
         try Validation.check(event, context)
@@ -80,7 +80,7 @@ public struct AppendBuilder: ~Copyable {
         Extent(items: count, targets: append.targets.count, bytes: writer.count, extraBytes: append.extraBytes)
     }
 
-    /// Forgets what was added since the append held so much.
+    /// Removes what was added after the append had this extent.
     private mutating func takeBack(to extent: Extent) {
         for item in extent.items..<count {
             append.deferred[item] = nil
@@ -92,7 +92,8 @@ public struct AppendBuilder: ~Copyable {
         writer.truncate(to: extent.bytes)
     }
 
-    /// Stands for numbers that only the commit can give: an event that waits for them is measured, at its largest.
+    /// Placeholder for numbers that only the commit can give. It is the largest number, so the size of an event that
+    /// waits for one is an upper bound.
     private struct LongestNumbers: NameNumbering {
         mutating func number(_ name: borrowing Name) -> UInt32? { .max }
     }

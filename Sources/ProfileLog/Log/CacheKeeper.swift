@@ -1,17 +1,17 @@
 internal import Synchronization
 
-/// Brings the caches to the end of the log: after commits, before the log is closed, and when it is asked to.
+/// Writes the caches up to the end of the log: after commits, before the log is closed, and on request.
 final class CacheKeeper: Sendable {
     private let store: OpenStore
     private let states: StateStore
-    /// The flush that is under way, as far as this process knows it; touched only while `writing` is held.
+    /// The running flush as this process last saw it. Only touched while `writing` is held.
     let flush = Mutex<IndexFlush?>(nil)
     /// How many rows a slice of it writes.
     let sliceSize: Mutex<SliceSize>
-    /// Whether the caches were written, and the states over the whole store may lag behind them.
+    /// Whether the caches were written, and the states over the whole store were not.
     private let areStatesDue = Mutex(false)
-    /// Whether damaged caches may be made again after a commit. Not once the log has refused it: it would each time be
-    /// read in vain.
+    /// Whether damaged caches may be rebuilt after a commit. False once a rebuild failed on a damaged log: each further
+    /// one would read it for nothing.
     private let mayRemakeCaches = Mutex(true)
 
     init(_ store: OpenStore, _ states: StateStore) {
@@ -20,10 +20,11 @@ final class CacheKeeper: Sendable {
         sliceSize = Mutex(SliceSize(most: store.options.usersPerIndexSlice))
     }
 
-    /// Writes a slice of the caches if they lag by more than they may: commits that come in the meantime wait for it.
+    /// Writes a slice of the caches if they lag too far. Commits wait for it.
     ///
-    /// Two slices and more when the lag is three times as long as it may be and more, so that a flush reaches its end,
-    /// however much each commit brings and however short processes live.
+    /// At three times the allowed lag it writes two slices, and so on, so that a flush ends even if each commit brings
+    /// much and processes live for a short time.
+    ///
     func writeIndexIfDue() {
         var found: CheckpointRow?
         do {
@@ -33,13 +34,12 @@ final class CacheKeeper: Sendable {
                 if try store.writing.withLock({ _ in try writeIndexSlice() }) { break }
             }
         } catch let error as StorageError where error.isDamage {
-            // A cache that cannot be continued is rebuilt; what is damaged in the log itself refuses that too, and
-            // stays named.
+            // Rebuild a cache that cannot be continued. A damaged log refuses that too, and `check` names the place.
             if mayRemakeCaches.withLock({ $0 }) { try? remakeCaches(ifStill: found) }
         } catch {
             // Tried again after the next commit.
         }
-        // What is not kept is folded by who reads it.
+        // A state that is not stored is folded by its reader.
         try? keepStatesIfDue()
     }
 
@@ -51,7 +51,7 @@ final class CacheKeeper: Sendable {
         let isUnderWay = flush.withLock { $0 != nil }
         var (events, limit) = lag()
         if events < limit, !isUnderWay { return 0 }
-        // Another process may have written what this one has gathered.
+        // Another process may have written these events into the caches.
         if try store.writing.withLock({ _ in try trimTail() }) { (events, limit) = lag() }
         return events < limit && flush.withLock({ $0 == nil }) ? 0 : max(1, events / limit - 1)
     }
@@ -62,21 +62,21 @@ final class CacheKeeper: Sendable {
         for projection in store.projections where projection.scope == .store { try states.keepState(projection) }
     }
 
-    /// Writes the caches up to where the log ends now, a slice at a time, so that other processes, and other threads of
-    /// this one, may commit between two slices.
+    /// Writes the caches up to the present end of the log, slice by slice. Other processes and threads may commit
+    /// between two slices.
     func writeIndexInSlices() throws {
         let end = try store.lastPosition().rawValue
         while try checkpoint() < end { _ = try store.writing.withLock { _ in try writeIndexSlice() } }
     }
 
-    /// Writes the caches and the states over the whole store before the log is closed, so that who opens it next finds
+    /// Writes the caches and the states over the whole store before the log is closed, so that the next opening has
     /// little to fold.
     func writeBeforeClosing() throws {
         try writeIndexInSlices()
         try keepStates()
     }
 
-    /// Writes the caches up to where the log ends now, a flush in a transaction, for a caller who holds `writing`.
+    /// Writes the caches up to the present end of the log, one transaction for each flush. The caller holds `writing`.
     func writeIndexAlone() throws {
         let end = try store.lastPosition().rawValue
         while try checkpoint() < end { _ = try writeIndexSlice(rows: .max) }
@@ -89,7 +89,7 @@ final class CacheKeeper: Sendable {
 
     // MARK: - States over the whole store
 
-    /// Brings the stored states up to the log's end if they are no further from it than caches are.
+    /// Brings the stored states up to the log's end, unless they lag by more than caches do.
     func keepStates() throws {
         let parts = 1 + 2 * store.options.greatestLag / states.mostFoldedAtOnce
         for projection in store.projections where projection.scope == .store {
@@ -97,7 +97,7 @@ final class CacheKeeper: Sendable {
         }
     }
 
-    /// Brings the stored states nearer to the log's end, if the caches were written and they lag.
+    /// Folds some more events into the stored states, if the caches were written and the states lag.
     func keepStatesIfDue() throws {
         let isDue = areStatesDue.withLock { isDue in
             defer { isDue = false }
@@ -113,13 +113,12 @@ final class CacheKeeper: Sendable {
 
     // MARK: - A flush, slice by slice, for callers who hold `writing`
 
-    /// Begins a flush, or writes the next slice of the one that is under way, whichever process began it: `rows` rows
-    /// at most. The last slice moves the checkpoint, and the tail that has gathered since takes the place of the one
-    /// that is written.
+    /// Begins a flush, or writes the next slice of the running one, whichever process began it: `rows` rows at most.
+    /// The last slice moves the checkpoint, and the tail of later events replaces the written one.
     ///
     /// Answers whether that was the last one.
     func writeIndexSlice(rows: Int? = nil) throws -> Bool {
-        // Known again only if nothing fails: the row tells where to go on.
+        // Forgotten if something fails: the row `flush` tells where to go on.
         var flush = self.flush.withLock { flush in
             defer { flush = nil }
             return flush
@@ -145,7 +144,7 @@ final class CacheKeeper: Sendable {
         return isFinished
     }
 
-    /// Does what a slice needs and what needs no write transaction: others may commit in the meantime.
+    /// The part of a slice that needs no write transaction. Others may commit in the meantime.
     private func prepare(
         _ known: IndexFlush?, _ rows: Int?, _ transaction: borrowing ReadTransaction
     ) throws -> IndexFlush? {
@@ -157,7 +156,7 @@ final class CacheKeeper: Sendable {
         return flush
     }
 
-    /// The flush that is under way, as far as it has come; nil if none is.
+    /// The running flush with its present progress; nil if none is running.
     private func continued(
         _ known: IndexFlush?, _ now: LogView, _ transaction: borrowing some Reading & ~Copyable
     ) throws -> IndexFlush? {
@@ -170,7 +169,7 @@ final class CacheKeeper: Sendable {
         return try flush(progress, now.tail, transaction)
     }
 
-    /// A flush of what comes after the checkpoint; nil if nothing is.
+    /// A new flush of what comes after the checkpoint; nil if nothing does.
     private func begun(_ now: LogView, _ transaction: borrowing WriteTransaction) throws -> IndexFlush? {
         if now.last == now.checkpoint { return nil }
         return try flush(try progress(from: now.checkpoint, to: now.last, transaction), now.tail, transaction)
@@ -185,44 +184,44 @@ final class CacheKeeper: Sendable {
             snapshotInterval: store.options.snapshotInterval)
     }
 
-    /// The flush that is under way from `checkpoint` in a log that ends at `last`; if none is, one that begins.
+    /// The flush that runs from `checkpoint` in a log that ends at `last`; if none does, a new one.
     func progress(
         from checkpoint: UInt64, to last: UInt64, _ transaction: borrowing WriteTransaction
     ) throws -> FlushProgress {
         let tables = store.environment.tables
         if let known = try FlushProgress.known(tables, transaction, checkpoint: checkpoint, last: last) { return known }
-        // What lies there without a checkpoint was laid out by another revision, or is damaged.
+        // Rows without a checkpoint are of another revision, or damaged.
         if checkpoint == 0 { try transaction.clearCaches(tables) }
         let begun = FlushProgress(checkpoint: checkpoint, target: min(last, checkpoint + store.options.greatestLag))
         try transaction.put(tables.checkpoints, FlushProgress.key, begun.bytes)
         return begun
     }
 
-    /// Writes the next rows of `flush`: `rows` at most, or as many as the slices before give reason for. They are
-    /// learnt from by the time that their rows took, as neither the wait for the write lock nor a slow disk is of their
-    /// making.
+    /// Writes the next rows of `flush`: `rows` at most, or as many as `sliceSize` says. That learns from the time that
+    /// rows took. The wait for the write lock and the sync of the disk do not count, nor does a slice without rows.
     ///
     /// Answers whether all are written, and the checkpoint with them.
     func write(_ flush: inout IndexFlush, rows: Int? = nil, _ transaction: borrowing WriteTransaction) throws -> Bool {
-        if let rows { return try writeRows(of: &flush, rows, transaction) }
-        let (begin, rows) = sliceSize.withLock { ($0.now(), $0.rows) }
-        let isFinished = try writeRows(of: &flush, rows, transaction)
-        if !isFinished { sliceSize.withLock { $0.learn(since: begin) } }
+        let (begin, size) = sliceSize.withLock { ($0.now(), rows ?? $0.rows) }
+        var room = size
+        let isFinished = try writeRows(of: &flush, room: &room, transaction)
+        if rows == nil, !isFinished, room < size { sliceSize.withLock { $0.learn(since: begin) } }
         return isFinished
     }
 
+    /// Writes rows until `room` is used up or a search would take long.
     private func writeRows(
-        of flush: inout IndexFlush, _ size: Int, _ transaction: borrowing WriteTransaction
+        of flush: inout IndexFlush, room: inout Int, _ transaction: borrowing WriteTransaction
     ) throws -> Bool {
+        let size = room
         let view = LogView(
             handle: transaction.handle, tail: flush.tail, tables: store.environment.tables, nameTable: store.names,
             checkpoint: flush.progress.checkpoint, last: flush.progress.target)
         let writer = IndexWriter(view: view)
-        var room = size
         while room > 0 {
             let stage = flush.progress.stage
             if !flush.hasRows {
-                // A look at much is for the time before the next slice.
+                // A long search belongs in the time before the next slice, without the write lock.
                 if size < flush.candidates, flush.candidates > IndexFlush.quicklyFound { break }
                 flush.findRows(size)
             }
@@ -243,17 +242,17 @@ final class CacheKeeper: Sendable {
         return false
     }
 
-    /// Lets the tail begin with what comes after the checkpoint.
+    /// Replaces the tail by `successor`, which begins after the checkpoint.
     private func adopt(_ successor: Guarded<Tail>) throws {
         if successor.withReading({ $0.damage.isEmpty }) {
             store.replaceTail(successor)
         } else {
-            // Whose a damaged record is can be told now that all rows are there.
+            // All rows are there now, so the users of damaged records can be found.
             try store.environment.withReadTransaction { try store.rebuildTail($0) }
         }
     }
 
-    /// Takes out of the tail what another process has written into the caches, and answers whether it did.
+    /// Removes from the tail what another process has written into the caches. Returns whether it did.
     func trimTail() throws -> Bool {
         try store.environment.withReadTransaction { transaction in
             let index = try IndexCheckpoint.read(store.environment.tables, transaction)
@@ -275,16 +274,16 @@ final class CacheKeeper: Sendable {
 
     // MARK: - Rounds
 
-    // Caches that lag by more than they ever should are written in rounds. Each is a flush of a tail of its own, which
-    // holds no more than it writes.
+    // Caches that lag far too much are written in rounds. Each round is a flush with a tail of its own, which holds
+    // only what it writes.
 
-    /// Brings the caches so near to the log's end that a tail holds the rest.
+    /// Writes the caches until a tail can hold the rest of the log.
     func writeIndexInRounds() throws {
         while let round = try nextRound() { try write(round) }
     }
 
-    /// Gives a round its place in table `checkpoints`, or takes up the one that is there, and reads what it needs. Nil
-    /// if none is needed.
+    /// Registers a round in table `checkpoints`, or takes over the one that is there, and reads its part of the log.
+    /// Nil if none is needed.
     private func nextRound() throws -> IndexFlush? {
         guard let progress = try store.writing.withLock({ _ in try progressOfRound() }) else { return nil }
         return try store.environment.withReadTransaction { transaction in
@@ -318,7 +317,7 @@ final class CacheKeeper: Sendable {
         return last - checkpoint > 2 * store.options.greatestLag
     }
 
-    /// Writes a round to its end, unless others have brought it there, or dropped the caches.
+    /// Writes a round to its end, unless another process finished it or dropped the caches.
     private func write(_ round: IndexFlush) throws {
         var flush = round
         var isDone = false
@@ -346,16 +345,15 @@ final class CacheKeeper: Sendable {
         try writeIndex()
     }
 
-    /// As `rebuildCaches`, without the states over the whole store: they are folded after the commits that follow.
+    /// As `rebuildCaches`, without the states over the whole store: later commits fold them.
     func remakeCaches(ifStill found: CheckpointRow? = nil) throws {
         try dropCaches(ifStill: found)
         try writeIndexInRounds()
         try writeIndexInSlices()
     }
 
-    /// Empties the tables that can be made from the log; with `found`, only if the row of the checkpoint is still as it
-    /// was found by who saw that the caches cannot be used: while the log is read, another process may bring them in
-    /// order.
+    /// Empties the tables that can be made from the log. With `found`, only if the checkpoint's row still has that
+    /// value: another process may repair the caches while this one reads the log.
     func dropCaches(ifStill found: CheckpointRow? = nil) throws {
         do {
             try dropIfSound(ifStill: found)
@@ -381,7 +379,7 @@ final class CacheKeeper: Sendable {
                 isDropped = true
             }
             guard isDropped else { return }
-            // Filled by who looks next, from wherever the caches reach by then.
+            // The next reader fills it, from the checkpoint at that time.
             store.replaceTail(Guarded(Tail(base: 0, userCount: 0, lastRecordedAt: 0)))
             flush.withLock { $0 = nil }
         }
@@ -393,7 +391,7 @@ final class CacheKeeper: Sendable {
         return CheckpointRow(bytes: bytes, isUsable: try IndexCheckpoint.read(tables, transaction) != nil)
     }
 
-    /// Throws if a record after `position` fails its checksum or is missing. Answers where the log ends.
+    /// Throws if a record after `position` fails its checksum or is missing. Returns the last position of the log.
     private func refuseDamagedLog(
         after position: UInt64, _ transaction: borrowing some Reading & ~Copyable
     ) throws -> UInt64 {
@@ -413,13 +411,12 @@ final class CacheKeeper: Sendable {
         return last
     }
 
-    /// Caches with a checkpoint that cannot be used, as another revision of this program leaves it, are rebuilt; caches
-    /// that lag by much more than they ever should are brought nearer to the log's end. So no process has to hold in
-    /// memory what they lack.
+    /// Rebuilds caches whose checkpoint cannot be used (another revision), and writes caches that lag far too much. So
+    /// no process has to hold in memory what they lack.
     func repairCaches() throws {
         let found = try store.environment.withReadTransaction { try checkpointRow($0) }
         guard found.bytes != nil, !found.isUsable else {
-            // Who cannot write holds in memory what the caches lack: reads need none.
+            // Reads work without it: a process that cannot write holds the missing part in memory.
             try? writeIndexInRounds()
             return
         }
@@ -427,12 +424,12 @@ final class CacheKeeper: Sendable {
             try remakeCaches(ifStill: found)
             try writeIndex()
         } catch StorageError.damaged {
-            // Who writes is told what is damaged.
+            // Writers get the error that names the damage.
         }
     }
 }
 
-/// The row that says how far the caches reach, as it was found.
+/// The checkpoint's row of the caches, as it was read.
 struct CheckpointRow: Hashable {
     /// Nil if there is none.
     let bytes: [UInt8]?

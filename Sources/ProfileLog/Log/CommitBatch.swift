@@ -1,4 +1,4 @@
-/// What one commit changes in the truth, as a value. `log`, `names` and `meta` change in no other way.
+/// The changes of one commit to `log`, `names` and `meta`, as a value. These tables change in no other way.
 ///
 /// Two stores that apply the same batches have the same content in these three tables: a batch needs no clock, no
 /// chance and no path. The caches are not part of it. Each store derives them from the log (`IndexWriter`,
@@ -13,7 +13,7 @@ package struct CommitBatch: Hashable, Sendable {
     /// The new records one after the other, and where each ends.
     package var bytes: [UInt8] = []
     package var ends: [Int] = []
-    /// The records that an erasure empties, in the order of their positions.
+    /// The tombstones: records that an erasure empties, in the order of their positions.
     package var tombstones: [BuriedRecord] = []
     /// The numbers of names that an erasure empties: no other user uses them.
     package var forgottenNames: [UInt32] = []
@@ -32,7 +32,7 @@ package struct CommitBatch: Hashable, Sendable {
         self.meta = meta
     }
 
-    /// A record of the log, and what an erasure leaves of it.
+    /// A record of the log and its bytes after an erasure.
     package struct BuriedRecord: Hashable, Sendable {
         let position: UInt64
         let tombstone: [UInt8]
@@ -134,14 +134,14 @@ extension CommitBatch {
         ])
     }
 
-    /// How often names were erased. A process that knows another number must load the names again.
+    /// The number of erasures of names. A process that knows another number must load the names again.
     static func nameErasures(_ tables: Tables, _ transaction: borrowing some Reading & ~Copyable) throws -> UInt32 {
         guard let row = try transaction.get(tables.meta, Array(erasuresRow.utf8)) else { return 0 }
         guard row.count == 4 else { throw StorageError.damaged(place: "row \(erasuresRow) of table meta") }
         return row.bigEndian32()
     }
 
-    /// Forgets `names` in a store whose names were erased `erasures` times before.
+    /// Empties `names`, in a store with `erasures` earlier erasures of names.
     mutating func forget(_ names: [UInt32], erasures: UInt32) {
         if names.isEmpty { return }
         forgottenNames = names

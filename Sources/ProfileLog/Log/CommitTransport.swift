@@ -1,4 +1,4 @@
-/// What lies between deciding a batch and applying it: the place of a replicated log.
+/// The step between deciding a batch and applying it: the seam for a replicated log.
 ///
 /// A commit decides its batch at the end of the log as it sees it, hands it to the transport, and applies it when
 /// `deliver` returns, all in one write transaction. A transport over a replicated log sends `batch.encoded()` with the

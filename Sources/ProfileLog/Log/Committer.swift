@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// Gets batches into a store: those that it decides itself, for a group of appends, and those of another store.
+/// Commits batches: decides them for groups of appends, or applies those of another store.
 package struct Committer: Sendable {
     let store: OpenStore
     let caches: CacheKeeper
@@ -9,7 +9,7 @@ package struct Committer: Sendable {
     func commit(_ appends: [PreparedAppend], endsAtRefusal: Bool) -> [Result<AppendReceipt, AppendError>] {
         var answers: [Result<AppendReceipt, AppendError>] = []
         var isEnded = false
-        // Once at least: a commit of nothing still takes the write lock and sees what a killed process left.
+        // At least once: an empty commit takes the write lock too, and sees what a killed process left.
         repeat {
             answers += commitOnly(appends[answers.count...], endsAtRefusal: endsAtRefusal)
             isEnded = endsAtRefusal && answers.last?.isRefusal == true
@@ -29,8 +29,8 @@ package struct Committer: Sendable {
         }
     }
 
-    /// Commits the first of `appends`, as many as one commit holds, and answers those. Without writing the index: the
-    /// writer answers first.
+    /// Commits the first of `appends`, as many as fit into one commit, and returns their answers. Does not write the
+    /// caches: the writer answers first.
     func commitOnly(
         _ appends: ArraySlice<PreparedAppend>, endsAtRefusal: Bool = false
     ) -> [Result<AppendReceipt, AppendError>] {
@@ -94,7 +94,7 @@ package struct Committer: Sendable {
             } catch {
                 if store.tail.withReading({ $0.uncommitted != nil }) { takeBackTail() }
                 if isUndecided, appends.isEmpty { return .undecided(AppendError(error)) }
-                // The failure of a commit is that of the appends in it; what comes before a commit refuses them all.
+                // A failed commit refuses the appends in it. A failure before the commit refuses all.
                 let count = answers.isEmpty ? appends.count : answers.count
                 return .answered(Array(repeating: .failure(AppendError(error)), count: count))
             }
@@ -147,27 +147,25 @@ package struct Committer: Sendable {
         return (answers, CommitReport(events: batch.count, bytes: batch.bytes.count))
     }
 
-    /// After a commit that failed, the tail holds events that are not in the log: back to what is.
+    /// Rebuilds the tail after a failed commit: it holds events that are not in the log.
     private func takeBackTail() {
         do {
             try store.environment.withReadTransaction { try store.rebuildTail($0) }
         } catch {
-            // The environment is unusable. What the tail held before the commit is right, what it got since must not be
-            // seen.
+            // The environment is unusable. Readers must not see what the failed commit added to the tail.
             store.replaceTail(Guarded(Tail(base: .max / 2, userCount: 0, lastRecordedAt: .max)))
         }
     }
 
     // MARK: - Batches that erase, and batches of other stores
 
-    /// Runs `body` in a write transaction in which the caches reach to the end of the log; then this process forgets
-    /// what is erased.
+    /// Runs `body` in a write transaction whose caches reach the end of the log. Then this process forgets what was
+    /// erased.
     func withWholeCaches(_ body: (LogView, borrowing WriteTransaction) throws -> Void) throws {
         try store.writing.withLock { _ in
             var isDone = false
             while !isDone {
-                // In a transaction of its own: one that puts a long value and deletes it leaves a file that looks cut
-                // off.
+                // In its own transaction: one that puts and deletes a long value leaves a file that looks truncated.
                 try caches.writeIndexAlone()
                 try store.environment.withWriteTransaction { transaction in
                     let view = try store.catchUpWriting(transaction)
@@ -184,7 +182,7 @@ package struct Committer: Sendable {
         }
     }
 
-    /// Stores a batch that another store of the same log decided. Its erasures leave the caches as well.
+    /// Stores a batch that another store of the same log decided. What it erases leaves this store's caches too.
     package func apply(_ batch: CommitBatch) throws {
         if batch.tombstones.isEmpty {
             try store.writing.withLock { _ in
@@ -203,7 +201,7 @@ package struct Committer: Sendable {
         caches.writeIndexIfDue()
     }
 
-    /// The caches first: what they lose is told by the records that the batch empties.
+    /// The caches first: the records, which the batch empties, tell what to remove from them.
     func apply(_ batch: CommitBatch, _ caches: ErasedCaches, _ transaction: borrowing WriteTransaction) throws {
         try caches.remove(transaction)
         try batch.apply(to: transaction, store.environment.tables)
@@ -230,7 +228,7 @@ extension AppendError {
     }
 }
 
-/// What one commit stored and how long it took, for those who measure (`LogOptions.onCommit`).
+/// The size and duration of one commit (`LogOptions.onCommit`).
 package struct CommitReport: Hashable, Sendable {
     /// Events that it stored.
     package internal(set) var events = 0

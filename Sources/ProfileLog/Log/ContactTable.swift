@@ -1,5 +1,4 @@
-/// Which user was given which address, in the order of their arrival: each pair once, however many users share an
-/// address.
+/// Pairs of an address and a user who was given it, in the order of their arrival. Each pair occurs once.
 struct ContactTable {
     /// The pairs, as keys of table `contacts`.
     private(set) var keys = ByteStringTable()
@@ -24,7 +23,8 @@ struct ContactTable {
         previous.append(heads.updateValue(UInt32(positions.count), forKey: contact) ?? 0)
     }
 
-    /// Who was given the address, as far as `last` is visible; if they are more than `most`, one more than that.
+    /// The users who were given the address, as far as `last` is visible. If they are more than `most`, one more than
+    /// that.
     func users(_ contact: [UInt8], visibleTo last: UInt64, beyond most: Int = .max) -> [UInt64] {
         var users: [UInt64] = []
         var number = heads[contact] ?? 0

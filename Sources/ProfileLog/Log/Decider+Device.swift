@@ -1,4 +1,4 @@
-/// What happens to a device: decided by the machine `Device` on what the log holds by the time of the commit.
+/// Decides what happens on a device: the machine `Device`, with what the log holds under the lock.
 extension Decider {
     mutating func decideDevice(_ device: Name, _ intent: DeviceIntent, _ context: EventContext) throws {
         let now = context.occurredAt?.timestamp.rawValue ?? recordedAt
@@ -7,8 +7,8 @@ extension Decider {
             intent.needsItems
             ? try view.deviceState(device)
             : DeviceState(status: try view.device(device))
-        // The user of the device may have been merged into another one, from another device; and so may the users of
-        // items that wait there.
+        // The user of the device may have been merged into another one through another device. So may the users of
+        // items that wait on it.
         var user = try state.status.user.map { try view.canonicalUser(of: $0) }
         let current = try user.map { try view.person($0) }
         let machine = Device(state: state, now: now, owners: try owners(of: state.items.values))
@@ -30,7 +30,7 @@ extension Decider {
         }
     }
 
-    /// Whose `items` are by now, where that is another user than at the save.
+    /// The canonical users of `items`, where they differ from the users of the saves.
     func owners(of items: some Sequence<PendingItem>) throws -> [UInt64: UInt64] {
         var owners: [UInt64: UInt64] = [:]
         for user in Set(items.map(\.user)) {
@@ -72,7 +72,7 @@ extension Decider {
                 else { continue }
                 flush.refused[item.position] = "\(refusal.place) \(refusal.reason)"
             } catch StorageError.damaged {
-                // It goes with the others: who reads its user is told the damage.
+                // It is flushed with the others. A reader of its user gets the error.
             }
         }
         return flush

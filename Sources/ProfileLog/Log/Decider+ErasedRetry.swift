@@ -1,10 +1,11 @@
 /// Retries of an append of which something was erased.
 extension Decider {
-    /// Whether `append` can be the one whose events are at `positions`, by what an erasure left of that.
+    /// Whether `append` can be a retry of the append whose events are at `positions`, judged by what an erasure left of
+    /// it.
     ///
-    /// Of what is whole, all must be the same: kind, user, and content to the byte. A tombstone has a kind and a user
-    /// who is gone; and a name that was erased has another number when it comes again. An append of which nothing was
-    /// erased is none of these: its hash says what it was.
+    /// Records that are whole must match in kind, user and content. A tombstone has only its kind and an erased user.
+    /// An erased name gets another number when it comes again. Not for appends without erased events: their hash
+    /// decides.
     func matches(_ append: borrowing PreparedAppend, erasedAt positions: Range<UInt64>) throws -> Bool {
         var index = 0
         var hasLost = false
@@ -44,21 +45,21 @@ extension Decider {
                 return (isRelocated, isRelocated)
             }
             guard isSame else { return false }
-            // The app group that it was meant for may have lost its name.
+            // The name of its app group may be erased.
             hasLost = hasLost || isRelocated && view.nameTable.erasures > 0
         }
         return hasLost && index == append.items.count
     }
 
-    /// A target of an append, and the user of a record that may be its.
+    /// A target of an append, and the user of a record that may belong to it.
     private struct Owner: Hashable {
         let target: Int
         let user: UInt64
         let isErased: Bool
     }
 
-    /// Whether the item with the body `sent` was meant for an app group, and is `stored` once it lands in the process's
-    /// private storage.
+    /// Whether the item with the body `sent` was saved for an app group, and becomes `stored` in the process's private
+    /// storage.
     private func isRelocated(
         _ sent: UnsafeRawBufferPointer, _ kind: EventKind, to stored: UnsafeRawBufferPointer
     ) -> Bool {
@@ -75,8 +76,8 @@ extension Decider {
 
     // MARK: - Whose it was
 
-    /// Whether an event for `id` became `user`'s at `version`: the ID leads to them, or did by then, as their own
-    /// events tell.
+    /// Whether an event for `id` went to `user` at `version`: the ID resolves to them, or their own events say that it
+    /// did.
     private func leads(_ id: UserID, to user: UInt64, at version: UInt64) throws -> Bool {
         if let now = try view.user(id, braze: braze), now == (try view.canonicalUser(of: user)) {
             return true
@@ -99,8 +100,8 @@ extension Decider {
         return has
     }
 
-    /// Whether `id` may have led to a user who was erased since, in an append that ends before `end`: it leads to no
-    /// one, or to who came later. A device may be in other hands by now.
+    /// Whether `id` may have resolved to a user who was erased since, in an append that ends before `end`. It then
+    /// resolves to no user, or to a later one. A device may have another user by now.
     private func couldLead(_ id: UserID, toErasedBefore end: UInt64) throws -> Bool {
         if case .device = id { return true }
         guard let user = try view.user(id, braze: braze) else { return true }
@@ -109,7 +110,7 @@ extension Decider {
 }
 
 extension EventKind {
-    /// Whether an append stores events of this kind that are none of its items.
+    /// Whether an append makes events of this kind besides its items.
     fileprivate func isMadeBeside(_ intent: PreparedAppend.Intent) -> Bool {
         switch intent {
         case .events: self == .userCreated || self == .userChanged || self == .objectsLeftOut
@@ -118,7 +119,7 @@ extension EventKind {
         }
     }
 
-    /// Whether events of this kind tell by which IDs their user is known.
+    /// Whether events of this kind contain IDs of their user.
     fileprivate var tellsIDs: Bool { isIdentity || self == .userChanged }
 
     /// Whether a change of a user's IDs makes an event of this kind.

@@ -56,7 +56,7 @@ extension Decider {
         try release(append.releases)
         places.reserveCapacity(append.items.count)
         key = field
-        // The key's field is in the first record and counts all of them, also those of users who are made on the way.
+        // The key's field is in the first record. It counts all records, also those that create users.
         let promised = field.map { _ in append.items.count + append.leftOut.count + extraEvents(append, users, plans) }
         if let promised { key?.count = UInt64(promised) }
         for index in append.items.indices {
@@ -84,8 +84,9 @@ extension Decider {
         precondition(promised == nil || promised == places.count, "A key counts other events than its append stored.")
     }
 
-    /// Takes `addresses` from the users to whom they still lead. No receipt and no key counts these events.
+    /// Removes `addresses` from the users that they resolve to. Neither the receipt nor the key counts these events.
     private mutating func release(_ addresses: [UserID]) throws {
+        precondition(key == nil, "The first record would take the append's key.")
         for address in addresses {
             guard let holder = try view.user(address, braze: braze) else { continue }
             try event(.externalIDRemoved(address), EventContext(source: .system), holder)
@@ -133,13 +134,13 @@ extension Decider {
 
     // MARK: - Names and contents
 
-    /// Whether the numbers in the append are those of this log, and none of them was erased since.
+    /// Whether the numbers of names in the append are of this log, and none of the names was erased since.
     private func isNumbered(_ append: borrowing PreparedAppend) -> Bool {
         append.table === view.nameTable && append.names?.erasures == view.nameTable.erasures
     }
 
-    /// Encodes an append again that another log prepared, or this one before names were erased: their numbers lead
-    /// elsewhere, or nowhere.
+    /// Encodes an append again if it was prepared for another log, or before names were erased: its numbers of names
+    /// are wrong.
     private func renumbered(_ append: PreparedAppend) -> PreparedAppend {
         guard let known = append.names, !isNumbered(append) else { return append }
         var renumbered = append

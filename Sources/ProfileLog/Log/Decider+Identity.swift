@@ -5,7 +5,7 @@ extension Decider {
         _ change: IdentityChange, _ context: EventContext, of append: borrowing PreparedAppend
     ) throws -> AppendReceipt? {
         if !append.idempotencyKey.isEmpty {
-            // By what IDs a user is named changes with every change: the note says whether the same was asked.
+            // The IDs of a user change with every change. The note says whether the request is the same.
             let content = KeyCoding.hash(append.note)
             if let receipt = try earlierReceipt(append, content) { return receipt }
             key = AppendField(key: append.idempotencyKey, content: content, count: 1, note: append.note)
@@ -29,7 +29,7 @@ extension Decider {
         return nil
     }
 
-    /// What a change comes to: one event at most, on which its key relies.
+    /// Makes the event of a change: one at most, so that one record has the key.
     private enum IdentityDecision {
         case nothing
         case create(UserID)

@@ -62,7 +62,8 @@ extension Decider {
             plan.relocated = relocated(header, settings)
             return plan
         }
-        // What another system logged is a fact, whatever the device can do now.
+        // What another system logged is a fact, whatever the device can do now. With default settings the SDK sends at
+        // once.
         if !event.source.isSDK || settings == DeviceSettings() { return ItemPlan(kind: kind) }
         guard settings.isSDKEnabled else {
             throw AppendError.invalid(

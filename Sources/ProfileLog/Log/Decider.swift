@@ -53,7 +53,7 @@ struct Decider: ~Copyable {
     // MARK: - Deciding
 
     /// Decides one append. Throws an `AppendError` if it is refused, with nothing added; other errors end the commit.
-    /// What is damaged refuses the append that needs it, and no other.
+    /// Damage refuses only the appends that need the damaged part.
     mutating func decide(_ append: borrowing PreparedAppend) throws -> AppendReceipt {
         let namesBefore = names.added.count
         let recordsBefore = ends.count
@@ -127,8 +127,8 @@ struct Decider: ~Copyable {
 
     // MARK: - What was stored before
 
-    /// The first answer to the append, if its key was used before for the same content. If something of that was
-    /// erased, what is left of it is compared.
+    /// The first receipt of the append, if its key was used before for the same content. If some of that was erased,
+    /// the rest is compared.
     func earlierReceipt(_ append: borrowing PreparedAppend, _ content: [UInt8]) throws -> AppendReceipt? {
         let hash = KeyCoding.hash(append.idempotencyKey)
         guard let (field, positions) = try view.append(keyHash: hash, before: nextPosition, { try header(at: $0) })

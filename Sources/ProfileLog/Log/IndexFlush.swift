@@ -1,23 +1,22 @@
-/// A flush of the caches, as the process that writes its next slice has it in memory.
+/// A running flush of the caches, in the memory of the process that writes its next slice.
 struct IndexFlush: Sendable {
-    /// How many rows are looked for at once: so many that the look at the whole tail pays, and so few that they are
-    /// quickly in order.
+    /// How many rows one search finds: enough to pay for a scan of the whole tail, and few enough to sort quickly.
     private static let rowsAtOnce = 16_384
-    /// A tail with so many candidates is looked through in a few milliseconds.
+    /// A tail with so many candidates is searched in a few milliseconds.
     static let quicklyFound = 65_536
 
     private(set) var progress: FlushProgress
     let tail: Guarded<Tail>
-    /// What comes after the target. It grows with each slice, so that no one waits for it at the end.
+    /// The tail after the target. It grows with each slice, so the end of the flush is quick.
     let successor: Guarded<Tail>
     private let snapshotInterval: Int
-    /// The next rows of the stage in their order; nil if they were not looked for yet.
+    /// The next rows of the stage in their order; nil before they are searched.
     private var rows: ArraySlice<Int>?
     /// Whether these are all that the stage has left.
     private var areAll = false
 
-    /// A flush that goes on at `progress`. `tail` holds what lies between its checkpoint and its target, the last of
-    /// which was recorded at `recordedAt`.
+    /// A flush that goes on at `progress`. `tail` holds the events from its checkpoint to its target, of which the last
+    /// was recorded at `recordedAt`.
     init(_ progress: FlushProgress, _ tail: Guarded<Tail>, recordedAt: Int64, snapshotInterval: Int) {
         self.progress = progress
         self.tail = tail
@@ -28,15 +27,15 @@ struct IndexFlush: Sendable {
 
     /// Whether the rows to write next are known.
     var hasRows: Bool { rows != nil }
-    /// How much must be looked at to find them.
+    /// How many entries of the tail a search looks at.
     var candidates: Int { tail.withReading { $0.candidates(for: progress.stage) } }
 
-    /// What a row of the stage is counted for. A snapshot looks up as many records as there are events between two; it
-    /// counts for fewer rows, as a flush in which all users get one must end before too much gathers after it, and
-    /// slices go by the time that they take too.
+    /// What a row of the stage counts for in a slice. A snapshot reads as many records as there are events between two.
+    /// It counts for 8 rows at most: a flush that writes a snapshot of every user must end before too much gathers
+    /// after it, and the size of slices follows their duration too.
     var rowCost: Int { progress.stage == .snapshots ? max(1, min(snapshotInterval, 8)) : 1 }
 
-    /// Looks for the rows to write next, `limit` of them or more.
+    /// Finds the rows to write next, `limit` of them or more.
     mutating func findRows(_ limit: Int) {
         let limit = max(limit, Self.rowsAtOnce)
         let found = tail.withReading { tail in
@@ -65,25 +64,34 @@ struct IndexFlush: Sendable {
         return true
     }
 
-    /// Goes on where another process has come with the same flush.
+    /// Goes on from the progress of another process with the same flush. Known rows that it has not written are kept;
+    /// if it is not yet at the first of them, they are looked for again.
     mutating func moveOn(to further: FlushProgress) {
-        if further != progress { (progress, rows) = (further, nil) }
+        if further == progress { return }
+        if further.stage == progress.stage, let known = rows, let last = further.last, !further.precedes(progress) {
+            rows = tail.withReading { tail in known.drop { !tail.isRow($0, after: last, in: further.stage) } }
+            if rows?.isEmpty == true, !areAll { rows = nil }
+        } else {
+            rows = nil
+        }
+        progress = further
     }
 }
 
 /// How far a flush of the caches has come: the row `flush` of table `checkpoints`, for as long as one is under way.
 ///
-/// What a flush writes follows from the log, the checkpoint and the target alone. So it belongs to no process: after a
-/// commit, any process writes the next slice, and goes on with what another one left.
+/// The content of a flush follows from the log, the checkpoint and the target alone. So a flush belongs to no process:
+/// after a commit, any process writes the next slice.
 ///
 /// ```
-/// revision of the caches uint32 BE | number uint64 BE | checkpoint uint64 BE | target uint64 BE | stage | 0, or 1 and the last key | CRC-32C uint32 LE
+/// revision of the caches uint32 BE | number uint64 BE | checkpoint uint64 BE | target uint64 BE
+/// | stage | 0, or 1 and the last key | CRC-32C uint32 LE
 /// ```
 struct FlushProgress: Hashable, Sendable {
-    /// The parts of a flush in their order. `users` and `devices` hold states that the tail is applied to: which of
-    /// their rows are ahead of the checkpoint is told by this row. No reader is led astray by the others that are
-    /// ahead: entries of streams beyond it are ignored, a snapshot is asked for by its version, who has an ID and which
-    /// append a key are answered by the tail before the table, and a contact is only a hint.
+    /// The parts of a flush in their order. Rows of `users` and `devices` hold states to which the tail is applied: the
+    /// row `flush` tells which of them are ahead of the checkpoint. Other rows ahead of it do no harm. Readers ignore
+    /// entries of streams after the checkpoint, ask for a snapshot by version, look up IDs and keys in the tail first,
+    /// and take a contact only as a hint.
     enum Stage: UInt8, Sendable {
         case streams = 1
         case snapshots, identifiers, contacts, keys, users
@@ -94,21 +102,19 @@ struct FlushProgress: Hashable, Sendable {
     }
 
     static let key = Array("flush".utf8)
-    /// Rows that another program wrote may say something else than today's, also before there is a checkpoint that
-    /// tells it.
+    /// Another program's rows may mean something else, also before there is a checkpoint that tells it.
     private static let revision = IndexCheckpoint.currentRevision
-    /// Bytes of the row that earlier programs wrote: a random mark. They wrote nothing ahead of the checkpoint that a
-    /// reader applies the tail to.
+    /// Size of the row that earlier programs wrote: a random mark. They wrote no states ahead of the checkpoint.
     private static let markBytes = 16
 
-    /// Random: when the caches were dropped, a flush starts again that has the same checkpoint and the same target.
+    /// Random: after the caches were dropped, a new flush may have the same checkpoint and target.
     let number: UInt64
     /// How far the caches reach until the flush is done.
     let checkpoint: UInt64
     /// How far they reach then.
     let target: UInt64
     var stage = Stage.streams
-    /// The greatest key of the stage that is written; nil if none is. For users their number, big-endian; for devices
+    /// The greatest written key of the stage; nil if none is written. For users their number, big-endian; for devices
     /// their ID.
     var last: [UInt8]?
 
@@ -143,8 +149,8 @@ struct FlushProgress: Hashable, Sendable {
         return bytes
     }
 
-    /// The flush that is under way from `checkpoint`, in a log that ends at `last`; nil if none is. Throws if rows may
-    /// be ahead of the checkpoint and it cannot be told which.
+    /// The flush that runs from `checkpoint` in a log that ends at `last`; nil if none does. Throws if rows may be
+    /// ahead of the checkpoint and the row does not tell which.
     static func read(
         _ tables: Tables, _ transaction: borrowing some Reading & ~Copyable, checkpoint: UInt64, last: UInt64
     ) throws(StorageError) -> FlushProgress? {
@@ -155,8 +161,8 @@ struct FlushProgress: Hashable, Sendable {
         return progress
     }
 
-    /// As `read`; nil also if it cannot be told: the caches are as good as without a checkpoint then, and a new flush
-    /// empties them.
+    /// As `read`, but nil where that throws: such caches are used no more than caches without a checkpoint, and a new
+    /// flush empties them.
     static func known(
         _ tables: Tables, _ transaction: borrowing some Reading & ~Copyable, checkpoint: UInt64, last: UInt64
     ) throws(StorageError) -> FlushProgress? {
@@ -169,6 +175,12 @@ struct FlushProgress: Hashable, Sendable {
 
     func isSameFlush(as other: FlushProgress) -> Bool {
         number == other.number && checkpoint == other.checkpoint && target == other.target
+    }
+
+    /// Whether fewer rows of the same stage are written.
+    func precedes(_ other: FlushProgress) -> Bool {
+        guard let reached = other.last else { return false }
+        return last.map { $0.lexicographicallyPrecedes(reached) } ?? true
     }
 
     /// Whether the row of `user` in table `users` has reached the target.
@@ -184,7 +196,7 @@ struct FlushProgress: Hashable, Sendable {
     }
 }
 
-/// How many rows a slice of a flush writes: fewer if slices take long, as each row may be on a page of its own.
+/// How many rows a slice of a flush writes. Slow slices make it smaller, as each row may be on its own page.
 struct SliceSize {
     private static let least = 128
     private static let (short, long) = (Duration.milliseconds(10), Duration.milliseconds(25))
@@ -199,7 +211,7 @@ struct SliceSize {
         rows = most
     }
 
-    /// Follows the time that the rows of a slice took, begun at `begin`.
+    /// Adapts to the time that the rows of a slice took, begun at `begin`.
     mutating func learn(since begin: ContinuousClock.Instant) {
         let duration = now() - begin
         if duration > Self.long { rows = min(most, max(Self.least, rows / 2)) }

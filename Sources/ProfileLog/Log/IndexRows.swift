@@ -1,5 +1,5 @@
 /// Rows of table `streams`: the positions of up to 128 consecutive versions, as varints of differences, and a checksum:
-/// a version taken from a damaged row would stay in the log for ever.
+/// a version from a damaged row would get into the log.
 enum StreamRow {
     /// How many versions a full row holds.
     static let capacity = 128
@@ -25,7 +25,7 @@ enum StreamRow {
         else { throw missing(user) }
     }
 
-    /// The table has not all events of `user`.
+    /// The table lacks events of `user`.
     static func missing(_ user: UInt64) -> StorageError {
         .damaged(place: "a row of user \(user) in table streams is missing")
     }
@@ -59,17 +59,16 @@ enum StreamRow {
     }
 }
 
-/// A row of table `users`: a message, and a checksum, since events for this user go to the one that it names.
+/// A row of table `users`: a message and a checksum. Events for this user go to the user that it names.
 struct UserRow: Hashable {
     var created: UInt64 = 0
     var identities: [UserID] = []
     /// The user that this one was merged into.
     var mergedInto: UInt64?
-    /// Whether the person was erased: nothing leads here any more.
+    /// Whether the person was erased: no ID resolves to them.
     var isErased = false
-    /// Whether they, or one merged into them, ever had an ID that is no device's: the user counts as identified,
-    /// whatever is left.
-    var isSomebody = false
+    /// Whether the user, or one merged into them, ever had an ID other than a device's, also if it was removed since.
+    var isIdentified = false
 
     init() {}
 
@@ -83,10 +82,10 @@ struct UserRow: Hashable {
             case (2, .bytes):
                 guard let identity = IdentityCodec.read(reader.bytes()) else { return nil }
                 identities.append(identity)
-                isSomebody = isSomebody || !identity.isDevice
+                isIdentified = isIdentified || !identity.isDevice
             case (3, .varint): mergedInto = reader.varint()
             case (4, .varint): isErased = reader.varint() != 0
-            case (5, .varint): isSomebody = isSomebody || reader.varint() != 0
+            case (5, .varint): isIdentified = isIdentified || reader.varint() != 0
             default: reader.skip(field.type)
             }
         }
@@ -96,11 +95,10 @@ struct UserRow: Hashable {
     /// Gives the user an ID. One that is given again changes nothing.
     mutating func add(_ id: UserID) {
         if !identities.contains(id) { identities.append(id) }
-        if !id.isDevice { isSomebody = true }
+        if !id.isDevice { isIdentified = true }
     }
 
-    /// Takes in what an event said. What another user brings along is for the caller to look up, who knows that one's
-    /// row.
+    /// Applies an event. What a merged user adds is not in it: the caller looks that up in their row.
     mutating func apply(_ news: Tail.IdentityNews) {
         if created == 0 { created = news.position }
         switch news.change {
@@ -110,8 +108,20 @@ struct UserRow: Hashable {
         case .erased:
             identities = []
             isErased = true
-            isSomebody = false
+            isIdentified = false
         }
+    }
+
+    /// The user that the one of this row was merged into. Decodes no other field.
+    static func mergedInto(_ row: UnsafeRawBufferPointer) throws(StorageError) -> UInt64? {
+        guard RecordHeader.hasRightChecksum(row) else { throw damage }
+        var reader = WireReader(row.slice(0..<(row.count - 4)))
+        while let field = reader.field() {
+            if field.number == 3, field.type == .varint { return reader.varint() }
+            reader.skip(field.type)
+        }
+        if reader.isBad { throw damage }
+        return nil
     }
 
     static let damage = StorageError.damaged(place: "a row of table users")
@@ -122,13 +132,13 @@ struct UserRow: Hashable {
         for identity in identities { IdentityCodec.write(identity, field: 2, to: &writer) }
         if let mergedInto { writer.field(3, varint: mergedInto) }
         if isErased { writer.field(4, varint: 1) }
-        // Of nearly all users the IDs tell it.
-        if isSomebody, identities.allSatisfy(\.isDevice) { writer.field(5, varint: 1) }
+        // The IDs of nearly all users tell it.
+        if isIdentified, identities.allSatisfy(\.isDevice) { writer.field(5, varint: 1) }
         writer.littleEndian(crc32c(writer.bytes.slice(begin..<writer.count)))
     }
 
     /// Whether the user is known by devices alone, and neither they nor anyone merged into them ever was otherwise.
-    var isAnonymous: Bool { !identities.isEmpty && !isSomebody }
+    var isAnonymous: Bool { !identities.isEmpty && !isIdentified }
 
     /// The ID by which the user is best known: external ID, alias, e-mail, phone, device, in this order. Of several
     /// external IDs the last counts: the others were renamed.
@@ -138,7 +148,7 @@ struct UserRow: Hashable {
     }
 }
 
-/// A row of table `devices`: a message, and a checksum, since events for the device go to the user that it names.
+/// A row of table `devices`: a message and a checksum. Events for the device go to the user that it names.
 enum DeviceRow {
     static func write(_ status: DeviceStatus, to writer: inout WireWriter) {
         let begin = writer.count
@@ -153,8 +163,8 @@ enum DeviceRow {
     }
 }
 
-/// A row of table `pending`: a key that says whose the item is, a value, and a checksum over both, since a launch hands
-/// the item over to the user that the key names.
+/// A row of table `pending`: a key that names the item's user, a value, and a checksum over both. A launch gives the
+/// item to that user.
 enum PendingRow {
     /// The list (0: none), then the place in the SDK's queue, if the SDK has the item.
     static func value(_ item: PendingItem, key: [UInt8]) -> [UInt8] {
@@ -198,8 +208,8 @@ struct IndexCheckpoint: Hashable {
     /// The flush that is under way from here.
     var flush: FlushProgress?
 
-    /// Nil if nothing in the caches may be used: the row is missing, damaged, of another revision, or ahead of the log,
-    /// which ends at `last`; or which rows are ahead of it cannot be told. They are then rebuilt.
+    /// Nil if the caches cannot be used and must be rebuilt: the row is missing, damaged, of another revision, or ahead
+    /// of the end of the log, `last`; or it does not tell which rows are ahead of it.
     static func read(
         _ tables: Tables, _ transaction: borrowing some Reading & ~Copyable, last: UInt64? = nil
     ) throws -> IndexCheckpoint? {
@@ -216,7 +226,7 @@ struct IndexCheckpoint: Hashable {
         return checkpoint
     }
 
-    /// How far the caches reach that may be used; 0 if none may.
+    /// How far the usable caches reach; 0 if none are usable.
     static func position(_ tables: Tables, _ transaction: borrowing some Reading & ~Copyable) throws -> UInt64 {
         try read(tables, transaction)?.position ?? 0
     }
@@ -232,7 +242,7 @@ struct IndexCheckpoint: Hashable {
     }
 }
 
-/// The IDs that the store itself gives to users: 24 hexadecimal digits, 8 of the store and 16 of the user's number.
+/// The IDs that the store gives to users: 24 hexadecimal digits, 8 of the store and 16 of the user's number.
 struct BrazeIDs: Sendable {
     let prefix: String
 
@@ -254,7 +264,7 @@ struct BrazeIDs: Sendable {
 }
 
 extension [UInt64: UserRow] {
-    /// Takes in what `tail` says of users at the positions for which `isNew` answers true.
+    /// Applies what `tail` has on users at the positions for which `isNew` returns true.
     mutating func apply(_ tail: borrowing Tail, where isNew: (UInt64) -> Bool) {
         var merges: [(position: UInt64, source: UInt64, target: UInt64)] = []
         for (user, changes) in tail.identities {
@@ -263,9 +273,9 @@ extension [UInt64: UserRow] {
                 if let source = news.tookIn { merges.append((news.position, source, user)) }
             }
         }
-        // In the order of the log: who goes into another may have taken in others before.
-        for merge in merges.sorted(by: { $0.position < $1.position }) where self[merge.source]?.isSomebody == true {
-            self[merge.target]?.isSomebody = true
+        // In the order of the log: a merged user may have been the target of an earlier merge.
+        for merge in merges.sorted(by: { $0.position < $1.position }) where self[merge.source]?.isIdentified == true {
+            self[merge.target]?.isIdentified = true
         }
         for (source, merge) in tail.merges where isNew(merge.position) {
             self[source, default: UserRow()].mergedInto = merge.target

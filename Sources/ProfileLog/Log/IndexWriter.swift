@@ -1,4 +1,4 @@
-/// Brings the caches from a view's checkpoint to its end.
+/// Writes the caches from a view's checkpoint to its end.
 struct IndexWriter {
     let view: LogView
 
@@ -156,7 +156,7 @@ struct IndexWriter {
         }
     }
 
-    /// A device's own row and those of what waits on it.
+    /// A device's own row, and the rows of what waits on it.
     private func writeDevices(
         _ devices: ArraySlice<Int>, _ tail: borrowing Tail, _ transaction: borrowing WriteTransaction
     ) throws {
@@ -173,7 +173,7 @@ struct IndexWriter {
     private func writePending(_ device: Name, _ transaction: borrowing WriteTransaction) throws {
         let stored = try view.storedItems(device)
         let items = try view.items(device, stored: stored)
-        // In the order of the keys, so that LMDB uses the pages again that it empties.
+        // In the order of the keys, so that LMDB reuses the pages that it empties.
         let gone = stored.values.filter { items[$0.position] == nil }.map { key($0, device) }
         for key in gone.sorted(by: { $0.lexicographicallyPrecedes($1) }) {
             try transaction.delete(view.tables.pending, key)

@@ -1,4 +1,4 @@
-/// Walks through all tables and compares each with what the log says it must hold.
+/// Reads all tables and compares each with the log.
 struct LogChecker {
     let log: EventLog
     let view: LogView
@@ -10,7 +10,7 @@ struct LogChecker {
     private(set) var indexed: [UInt64] = []
     private(set) var facts = IndexFacts()
 
-    /// What the caches must hold up to the checkpoint, by the log.
+    /// What the caches must hold up to the checkpoint, derived from the log.
     struct IndexFacts {
         var identifiers: [[UInt8]: UInt64] = [:]
         var contacts: Set<[UInt8]> = []
@@ -20,7 +20,7 @@ struct LogChecker {
         var userCount: UInt64 = 0
     }
 
-    /// One view for all: what another process writes at the same time is not seen.
+    /// One view for everything: it does not see what other processes write meanwhile.
     init(_ log: EventLog, _ view: LogView) {
         self.log = log
         self.view = view
@@ -35,9 +35,9 @@ struct LogChecker {
             .checkpoints,
         ]
         for table in order {
-            // With a name that is not what it was, a fold gives another state.
+            // With a wrong name a fold gives another state.
             if log.names.damage != nil, table == .snapshots || table == .checkpoints { continue }
-            // Said before a table is read: a page of it may be the last thing that is.
+            // Reported before a table is read: a broken page may end the process there.
             progress(LogProgress(stage: table.rawValue, done: 0, total: 0, unit: "rows"))
             switch table {
             case .names: try checkNames()
@@ -159,7 +159,7 @@ struct LogChecker {
         }
     }
 
-    /// Moves what the chunk's events say into `facts`, and begins another chunk after `nextBase`.
+    /// Adds the chunk's events to `facts`, and begins another chunk after `nextBase`.
     private mutating func drain(_ chunk: inout Tail, nextBase: UInt64) {
         for index in 0..<chunk.identifiers.count {
             let key = chunk.identifiers.withBytes(of: index) { Array($0) }
@@ -180,7 +180,7 @@ struct LogChecker {
         chunk = Tail(base: nextBase, userCount: 0, lastRecordedAt: 0)
     }
 
-    /// Moves into `facts` what those rows hold that a flush under way has brought ahead of the checkpoint.
+    /// Adds to `facts` the rows that a running flush has written ahead of the checkpoint.
     private mutating func bringAhead(_ flush: FlushProgress?) {
         guard let flush else { return }
         func isNew(_ position: UInt64) -> Bool { position > flush.checkpoint && position <= flush.target }
@@ -229,7 +229,7 @@ public struct CheckProblem: Hashable, Sendable, CustomStringConvertible {
     public var description: String { "\(place): \(what)" }
 }
 
-/// What the caches hold, against what the log says that they must.
+/// Compares the caches with what the log says they must hold.
 extension LogChecker {
     mutating func checkStreams() throws {
         var entries: UInt64 = 0
@@ -264,8 +264,8 @@ extension LogChecker {
 
     mutating func checkIdentifiers(_ flush: FlushProgress?) throws {
         let (expected, view) = (facts.identifiers, view)
-        // An ID about which the tail has news may be under its old user, its new one, the one at a flush's target, or
-        // be gone.
+        // The row of an ID that the tail changes may name the old user, the new one, or the one at a flush's target; or
+        // it is gone.
         func news(_ key: UnsafeRawBufferPointer, upTo last: UInt64) -> UInt64? {
             view.withTail { tail in
                 tail.identifiers.find(key).flatMap { tail.owner(ofIdentifier: $0, visibleTo: last) }
@@ -338,7 +338,7 @@ extension LogChecker {
     /// What a row of a cache is.
     private enum RowState {
         case right, wrong
-        /// Right, but ahead of the checkpoint: of a flush that is under way, or was cut short.
+        /// Right, but ahead of the checkpoint: from a flush that runs or was interrupted.
         case early
     }
 
@@ -356,10 +356,9 @@ extension LogChecker {
     }
 }
 
-/// What projections have kept, against fresh folds: snapshots of users, and states over the whole store.
+/// Compares stored states of projections with fresh folds: snapshots of users, and states over the whole store.
 extension LogChecker {
-    /// Of rows that are of no projection of the log the checksum is all that can be compared. A key that is none of a
-    /// snapshot hides those after it.
+    /// Of other projections' rows only the checksum can be compared. A key that is no snapshot's hides those after it.
     mutating func checkSnapshots(_ progress: (LogProgress) -> Void) throws {
         let projections = log.store.projections.filter { $0.scope == .user }
         let known = projections.map { KeyCoding.snapshotPrefix($0.name) }
@@ -404,7 +403,7 @@ extension LogChecker {
         report.snapshots += count
     }
 
-    /// Of states of projections that the log was opened without the checksum is all that can be compared.
+    /// Of projections that the log was opened without only the checksum can be compared.
     mutating func checkStates(_ progress: (LogProgress) -> Void) throws {
         let projections = log.store.projections.filter { $0.scope == .store }
         let known = Set(projections.map { Array($0.name.utf8) } + [IndexCheckpoint.key, FlushProgress.key])

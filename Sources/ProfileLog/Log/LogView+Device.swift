@@ -1,7 +1,7 @@
 /// Devices, as tables `devices` and `pending` and the tail have them.
 extension LogView {
-    /// The last position of which the tables tell what happened on `device`. To apply it once more would not do: what a
-    /// launch means depends on the settings that it met.
+    /// The last position that the tables' rows of `device` include. Events up to it must not be applied again: the
+    /// effect of a launch depends on the settings at that time.
     private func reach(of device: Name) -> UInt64 {
         if let flush, flush.hasWritten(device: device) { flush.target } else { checkpoint }
     }
@@ -24,7 +24,7 @@ extension LogView {
         if checkpoint == 0 || device.text.isEmpty { return nil }
         let key = Array(device.text.utf8)
         guard let row = try get(tables.devices, key) else {
-            // The device would get a second user.
+            // If not refused, the device would get a second user.
             try key.withUnsafeBytes { key in
                 try refuseBrokenPage(.devices, around: key) { DeviceRow.status($0.value) != nil }
             }
@@ -34,7 +34,7 @@ extension LogView {
         return status
     }
 
-    /// What a device knows of its user.
+    /// What a device knows about its user.
     func person(_ user: UInt64) throws -> Device.Current {
         let row = try identities(of: user)
         return Device.Current(
@@ -42,10 +42,10 @@ extension LogView {
             isAnonymous: row.isAnonymous)
     }
 
-    /// Who comes with `id` to a device on which `current` is.
+    /// The user that `id` names, arriving on a device where `current` is.
     ///
-    /// Throws an `AppendError` if that is impossible: a `braze_id` makes no user, the ID of another device neither, and
-    /// an identified device cannot be anonymous again (spec/device 4, no way back).
+    /// Throws an `AppendError` if that is impossible: a `braze_id` and another device's ID create no user, and an
+    /// identified device cannot be anonymous again (spec/device 4, no way back).
     func arrival(_ id: UserID, after current: Device.Current?, _ braze: BrazeIDs) throws -> Device.Person {
         guard let user = try user(id, braze: braze) else {
             switch id {
@@ -65,7 +65,7 @@ extension LogView {
         try items(device, stored: storedItems(device))
     }
 
-    /// As `items(_:_:)`, for who has read already what table `pending` has for the device.
+    /// As `items(_:)`; `stored` is what table `pending` has for the device.
     func items(_ device: Name, stored: [UInt64: PendingItem]) throws -> [UInt64: PendingItem] {
         try refuseDamage()
         var items = stored
@@ -97,7 +97,7 @@ extension LogView {
         return items
     }
 
-    /// How many items the device holds. For the writer: the tail keeps the count once it was asked for.
+    /// How many items the device holds. Only for the writer: the tail keeps the count after the first call.
     func load(_ device: Name) throws -> DeviceLoad {
         if let known = withTail({ $0.loads[device] }) { return known }
         let items = try items(device).values

@@ -1,5 +1,4 @@
-/// One consistent view of log and index: the tables as a transaction sees them, and the tail for what they have not
-/// reached.
+/// One consistent view of log and index: the tables as a transaction sees them, and the tail for what they lack.
 ///
 /// It reads in the transaction of the closure that lends it, and must not be kept beyond that.
 package struct LogView: Reading {
@@ -14,8 +13,8 @@ package struct LogView: Reading {
     package var last: UInt64
     /// The flush that is under way, by which some rows are ahead of the checkpoint.
     var flush: FlushProgress?
-    /// Whether the view is the writer's, who sees what it has not committed yet. While that is so no one else changes
-    /// the tail.
+    /// Whether the view is the writer's, which includes its uncommitted events. Nothing else changes the tail
+    /// meanwhile.
     var isWriter: Bool { last == .max }
 
     @inline(__always)
@@ -37,17 +36,19 @@ package struct LogView: Reading {
 
     // MARK: - Damage
 
-    /// Throws if a record of the tail is damaged: whatever is looked for in vain, or could have changed, may be in it.
+    /// Throws if a record of the tail is damaged. It may contain what a look-up did not find, or a later change of what
+    /// it found.
     func refuseDamage() throws(StorageError) {
         if let damage = withTail({ $0.damage.first }), damage.position <= last { throw damage.error }
     }
 
-    /// Throws if a record of the tail is damaged and may be any user's.
+    /// Throws if a record of the tail is damaged and its user is unknown.
     private func refuseDamageOfAnybody() throws(StorageError) {
         if let damage = withTail({ $0.damage.first { $0.user == nil } }), damage.position <= last { throw damage.error }
     }
 
-    /// Throws if a broken page may be why `key` is not in `table`: around its place are `rows` of the table, in order.
+    /// Throws if a broken page may hide `key` in `table`: the rows around its place must be rows of the table, and in
+    /// order.
     func refuseBrokenPage(
         _ table: Table.Name, around key: UnsafeRawBufferPointer,
         rows isRow: (Cursor.Row) -> Bool
@@ -72,7 +73,7 @@ package struct LogView: Reading {
         return try version(of: user, &streams)
     }
 
-    /// As `version(of:_:)`, with a cursor over `streams`.
+    /// As `version(of:)`, with a cursor over `streams`.
     @inline(__always)
     func version(of user: UInt64, _ streams: inout Cursor) throws -> UInt64 {
         let (inTail, users) = withTail { tail -> (UInt64?, UInt64) in
@@ -85,16 +86,16 @@ package struct LogView: Reading {
         return checkpoint == 0 ? 0 : try storedVersion(of: user, among: users, &streams)
     }
 
-    /// As `version(of:_:)`, by the table alone, which has rows of every user up to number `users`. Throws if a broken
-    /// page hides those of this one: a version that is too low would be given away twice.
+    /// The user's version in table `streams`, which has rows of every user up to number `users`. Throws if a broken
+    /// page hides those of this one: a version that is too low would be given to a second event.
     func storedVersion(of user: UInt64, among users: UInt64, _ streams: inout Cursor) throws -> UInt64 {
         if user == .max { return 0 }  // no user's, and there is no key after its rows
-        var behind = ((user + 1).bigEndian, UInt64(0))
-        let next = try withUnsafeBytes(of: &behind) { try streams.seek($0) }
+        var nextUser = ((user + 1).bigEndian, UInt64(0))
+        let next = try withUnsafeBytes(of: &nextUser) { try streams.seek($0) }
         if user < users { try StreamRow.expect(next, of: user + 1, version: 1) }
         var row = next == nil ? try streams.last() : try streams.previous()
         while let found = row, found.key.count == 16, found.key.bigEndian64() == user {
-            // A flush that is under way may have written beyond the checkpoint.
+            // A running flush may have written beyond the checkpoint.
             let count = StreamRow.count(try StreamRow.positions(found), upTo: checkpoint)
             if count > 0 { return found.key.bigEndian64(at: 8) + UInt64(count) - 1 }
             row = try streams.previous()
@@ -118,7 +119,7 @@ package struct LogView: Reading {
         }
     }
 
-    /// As `user(_:braze:_:)`, for a key of table `identifiers`; `id` is compared if the key is a hash.
+    /// As `user(_:braze:)`, for a key of table `identifiers`; `id` is compared if the key is a hash.
     func user(identifier key: UnsafeRawBufferPointer, _ id: @autoclosure () -> UserID) throws -> UInt64? {
         if let user = withTail({ $0.owner(key, visibleTo: last) }) { return user == 0 ? nil : user }
         if checkpoint == 0 {
@@ -127,7 +128,7 @@ package struct LogView: Reading {
         }
         guard let row = try get(tables.identifiers, key) else {
             try refuseDamage()
-            // A second user would get the ID.
+            // If not refused, a second user would get the ID.
             try refuseBrokenPage(.identifiers, around: key) { isIdentifier($0.value) }
             return nil
         }
@@ -135,12 +136,12 @@ package struct LogView: Reading {
         if row.count > 12, !row.slice(8..<(row.count - 4)).elementsEqual(KeyCoding.identifierRemainder(id())) {
             return nil
         }
-        // The row of an ID that a flush has brought ahead of the checkpoint is not read: the tail has it.
+        // A row that a flush has written ahead of the checkpoint is not read: the tail has the ID.
         return row.bigEndian64()
     }
 
-    /// Whether `row` is one of table `identifiers`: records of the log have checksums too, and no user's number in
-    /// front.
+    /// Whether `row` is one of table `identifiers`. Records of the log have checksums too, but no user number at the
+    /// start.
     private func isIdentifier(_ row: UnsafeRawBufferPointer) -> Bool {
         row.count >= 12 && RecordHeader.hasRightChecksum(row) && row.bigEndian64() <= withTail { $0.userCount }
     }
@@ -153,24 +154,24 @@ package struct LogView: Reading {
 
     private var tailUserCount: UInt64 { withTail { $0.userCount(visibleTo: last) } }
 
-    /// A user's IDs in the order in which they were given, whether they have an ID of their own, and the position of
-    /// the user's creation.
+    /// A user's IDs in the order in which they were given, whether they are identified, and the position of their
+    /// creation.
     func identities(of user: UInt64) throws -> UserRow {
         var (row, takenIn) = try ownRow(of: user)
         var seen: Set<UInt64> = []
-        while !row.isSomebody, let source = takenIn.popLast() {
+        while !row.isIdentified, let source = takenIn.popLast() {
             guard seen.insert(source).inserted else { continue }
             let (other, others) = try ownRow(of: source)
-            row.isSomebody = other.isSomebody
+            row.isIdentified = other.isIdentified
             takenIn += others
         }
         return row
     }
 
-    /// The row of a user, and the users that were merged into them by the tail, whose part it lacks.
+    /// The row of a user, and the users that the tail merged into them, whose part it lacks.
     ///
-    /// Of the row of one who was taken in only `isSomebody` is of use: while a flush is written it may tell some of the
-    /// tail's news already, and has them applied once more.
+    /// Only `isIdentified` may be used of a merged user's row: during a flush it may already have some events of the
+    /// tail, which are then applied twice.
     private func ownRow(of user: UInt64) throws -> (row: UserRow, takenIn: [UInt64]) {
         var row = try storedRow(of: user) ?? UserRow()
         let reached = reach(of: user)
@@ -185,29 +186,32 @@ package struct LogView: Reading {
         return (row, takenIn)
     }
 
-    /// The user's row of table `users`; nil if they came after the checkpoint. Throws if a broken page hides it: they
-    /// would be another user else, without IDs and not merged.
     private func storedRow(of user: UInt64) throws -> UserRow? {
+        guard let stored = try storedBytes(of: user) else { return nil }
+        guard let row = UserRow(stored) else { throw UserRow.damage }
+        return row
+    }
+
+    /// The user's row of table `users`; nil if they came after the checkpoint. Throws if a broken page hides it:
+    /// without it they would be a user without IDs and not merged.
+    private func storedBytes(of user: UInt64) throws -> UnsafeRawBufferPointer? {
         if checkpoint == 0 { return nil }
-        if let stored = try get(tables.users, user) {
-            guard let row = UserRow(stored) else { throw UserRow.damage }
-            return row
-        }
+        if let row = try get(tables.users, user) { return row }
         if user > 0, user <= withTail({ $0.userCount(visibleTo: checkpoint) }) { throw UserRow.damage }
         return nil
     }
 
-    /// The last position of which the user's row in table `users` tells. What it tells must not be applied once more:
-    /// the order of the IDs would be another one.
+    /// The last position that the user's row in table `users` includes. Events up to it must not be applied again: the
+    /// order of the IDs would change.
     private func reach(of user: UInt64) -> UInt64 {
         if let flush, flush.hasWritten(user: user) { flush.target } else { checkpoint }
     }
 
-    /// The user that this one was merged into, through all merges; the user itself if there was none. The way ends at
-    /// one that `known` answers for.
+    /// The user that this one was merged into, through all merges; the user itself if there was none. The search ends
+    /// at a user that `known` has.
     package func canonicalUser(of user: UInt64, known: [UInt64: UInt64] = [:]) throws -> UInt64 {
         var canonical = user
-        // Who is merged has no more events, so a chain is as long as there are users at most.
+        // A merged user gets no more events, so a chain is at most as long as the number of users.
         for _ in 0...(try userCount()) {
             if let known = known[canonical] { return known }
             guard let target = try mergedInto(canonical) else { return canonical }
@@ -218,7 +222,7 @@ package struct LogView: Reading {
 
     func mergedInto(_ user: UInt64) throws -> UInt64? {
         if let merge = withTail({ $0.merges[user] }), merge.position <= last { return merge.target }
-        return try storedRow(of: user)?.mergedInto
+        return try storedBytes(of: user).flatMap { row throws(StorageError) in try UserRow.mergedInto(row) }
     }
 
     // MARK: - Streams
@@ -277,7 +281,7 @@ package struct LogView: Reading {
         if let recent, recent <= last { return recent }
         if checkpoint == 0 { return nil }
         guard let row = try get(tables.keys, keyHash) else {
-            // A retry would store everything a second time.
+            // If not refused, a retry would store everything again.
             try keyHash.withUnsafeBytes { key in
                 try refuseBrokenPage(.keys, around: key) {
                     $0.key.count == key.count && $0.value.count == 8

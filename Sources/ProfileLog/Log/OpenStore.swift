@@ -13,15 +13,14 @@ package final class OpenStore: Sendable {
     let environment: Environment
     let names = NameTable()
     let braze: BrazeIDs
-    /// The tail that new views begin with. It is replaced, never moved on to another base: a view keeps the one it
-    /// began with.
+    /// The tail of new views. It is replaced and never changes its base: a view keeps its tail.
     private let currentTail = Guarded(Guarded(Tail(base: 0, userCount: 0, lastRecordedAt: 0)))
     var tail: Guarded<Tail> { currentTail.withReading { copy $0 } }
-    /// Held for the length of a commit or an index flush by this process; LMDB's own lock keeps out other processes.
+    /// Held during a commit or an index flush of this process; LMDB's own lock excludes other processes.
     let writing = Mutex(())
 
-    /// Opens the store, without its tail. A new store is made by the batch `creation`. To have it `alone` throws
-    /// `inUse` if anybody has it open.
+    /// Opens the store, without its tail. The batch `creation` makes a new store. With `alone` it throws `inUse` if
+    /// another process has the store open.
     init(
         path: String, create: Bool, options: LogOptions, projections: [any Projection.Type], creation: CommitBatch?,
         alone: Bool
@@ -87,7 +86,7 @@ package final class OpenStore: Sendable {
     static func last(_ transaction: borrowing some Reading & ~Copyable, _ tables: Tables) throws -> UInt64 {
         try transaction.withCursor(tables.log) { cursor in
             var row = try cursor.last()
-            // A key that is no number is damage, which hides no record before it: `check` names it.
+            // A key that is no number is damage. It hides no record before it: `check` names it.
             while let found = row {
                 if let position = found.key.number { return position }
                 row = try cursor.previous()
@@ -118,19 +117,17 @@ package final class OpenStore: Sendable {
             return tail.withReading { $0.base > checkpoint }
         }
         guard try environment.withReadTransaction({ try isAhead($0) }) else { return }
-        // Not while a commit of this process is under way: its events are in the tail, and it brings the tail back
-        // itself. To wait for it here could be a deadlock, as a decision under the lock reads too.
+        // Not during a commit of this process: its events are in the tail, and it rebuilds the tail itself. Waiting
+        // here could be a deadlock, as a decision under the lock reads too.
         let isDone: Void? = try writing.withLockIfAvailable { _ in
             try environment.withReadTransaction { if try isAhead($0) { try rebuildTail($0) } }
         }
         if isDone == nil { sched_yield() }
     }
 
-    /// As `catchUp`, for the writer, who sees the newest state: a tail that is ahead of it is ahead of caches that were
-    /// dropped.
+    /// As `catchUp`, for the writer. It sees the newest state, so a tail ahead of it belongs to dropped caches.
     ///
-    /// Refuses if a name or a record of the tail is damaged: who has which ID and version, and which key was used, may
-    /// be in it.
+    /// Refuses if a name or a record of the tail is damaged: a version, an ID or a key may be in it.
     func catchUpWriting(_ transaction: borrowing WriteTransaction) throws -> LogView {
         let view = try catchUpOrRebuild(transaction)
         if let damage = names.damage { throw damage }
@@ -147,7 +144,7 @@ package final class OpenStore: Sendable {
         return view
     }
 
-    /// Brings names and tail up to what `transaction` sees. Nil if the tail has moved on already: start again.
+    /// Brings names and tail up to the state of `transaction`. Nil if the tail is ahead of it: start again.
     func catchUp(_ transaction: borrowing some Reading & ~Copyable) throws -> LogView? {
         try forgetErasedNames(transaction)
         try loadNames(transaction)
@@ -157,8 +154,7 @@ package final class OpenStore: Sendable {
         while true {
             let tail = self.tail
             let state = tail.withReading { tail -> TailState in
-                // After a checkpoint that went back (the caches were dropped), or a flush that this transaction does
-                // not see.
+                // The caches were dropped, or a flush came after this transaction.
                 if tail.base > checkpoint { return .ahead }
                 // Another process writes the caches, and this one only reads.
                 let overlap = checkpoint - tail.base
@@ -174,7 +170,7 @@ package final class OpenStore: Sendable {
                     checkpoint: checkpoint, last: last, flush: index?.flush)
             case .ahead: return nil
             case .overgrown: try rebuildTail(transaction)
-            // For the moment between a commit and the word that it succeeded, which needs the tail's lock.
+            // The commit is visible and the tail does not know it yet: that needs the tail's lock.
             case .inDoubt: sched_yield()
             case .behind: try extend(tail, to: last, transaction)
             }
@@ -248,7 +244,7 @@ package final class OpenStore: Sendable {
 
     // MARK: - Building the tail
 
-    /// The tail as the log says it: from the index's checkpoint to the end.
+    /// A tail built from the log: from the index's checkpoint to the end.
     func freshTail(_ transaction: borrowing some Reading & ~Copyable) throws -> Tail {
         let tables = environment.tables
         let last = try Self.last(transaction, tables)
@@ -275,8 +271,7 @@ package final class OpenStore: Sendable {
         return 0
     }
 
-    /// Adds the log's records up to `last` to `tail`. No one has looked at them in this process: each checksum is
-    /// compared.
+    /// Adds the log's records up to `last` to `tail`, and compares their checksums: this process has not read them yet.
     func fill(_ tail: inout Tail, to last: UInt64, _ transaction: borrowing some Reading & ~Copyable) throws {
         if tail.last >= last { return }
         try transaction.withCursor(environment.tables.log) { cursor in
@@ -310,14 +305,14 @@ package final class OpenStore: Sendable {
         return try indexed.storedVersion(of: header.user, among: tail.usersAtBase, &streams) == header.version - 1
     }
 
-    /// When what is committed now is recorded: never before what was recorded last.
+    /// The time of the next commit: never before the last recorded time.
     func recordedAtNow(_ view: LogView) -> Int64 {
         max(options.now().rawValue, view.tail.withReading { $0.lastRecordedAt })
     }
 }
 
 extension Tail {
-    /// The record at `position` fails its checksum. It is `user`'s; nil if it cannot be told whose.
+    /// A record that fails its checksum. `user` is nil if its user cannot be found.
     struct Damage {
         let position: UInt64
         let user: UInt64?

@@ -5,25 +5,24 @@ public struct LogOptions: Sendable {
     /// Events that the caches may lag by before they are written; with more users than that, as many as there are
     /// users, up to 2^20.
     package var indexLag = 65_536
-    /// Users whose rows one transaction of such a writing touches, at most: each may be a page of its own.
+    /// Users whose rows one slice of such a writing touches at most: each may be on its own page.
     package var usersPerIndexSlice = 2_048
     /// Events of one user between two snapshots; 0 writes none.
     public var snapshotInterval = 32
     /// Items in one `pendingFlushed` event.
     package var itemsPerFlush = 500
-    /// The mode of a new store's files (whatever the umask says); its folder may be entered by those who may read them.
-    /// A store holds everything that is known of people, so the default is its owner alone.
+    /// The mode of a new store's files, whatever the umask is; its folder may be entered by those who may read them. A
+    /// store holds personal data, so the default is its owner alone.
     public var fileMode: UInt32 = 0o600
     /// What time it is: microseconds since 1970 UTC.
     public var now: @Sendable () -> Timestamp = { Timestamp.now() }
 
-    /// Called after each commit of appends that stored events, launches included, on the thread that committed, before
-    /// the next one may begin: so it is brief, and leaves the log alone. Not after an erasure, nor for the events of a
+    /// Called after each commit of appends that stored events, launches included, on the committing thread and before
+    /// the next commit. It must be short and must not use the log. Not called after an erasure, nor for the events of a
     /// copy.
     package var onCommit: (@Sendable (CommitReport) -> Void)?
 
-    /// Events that the caches may lag by at most before they are written, however many users there are; and that are
-    /// written at once.
+    /// The greatest lag of the caches in events, however many users there are; and how many one flush writes.
     var greatestLag: UInt64 = 1 << 20
 
     /// Where decided batches go before they are applied.
@@ -32,7 +31,7 @@ public struct LogOptions: Sendable {
     /// The defaults.
     public init() {}
 
-    /// Refuses what no log can work with.
+    /// Refuses values that no log can work with.
     func check() throws(AppendError) {
         try Self.check("itemsPerFlush", itemsPerFlush, 1...100_000)  // a flush is one event, which has a largest size
         try Self.check("indexLag", indexLag, 1...1 << 30)
@@ -52,8 +51,8 @@ public struct LogOptions: Sendable {
 }
 
 extension LogOptions {
-    /// Events that the caches may lag by before they are written: as many as there are users, so that a flush, which
-    /// touches nearly every page of `streams`, is paid for by as many events.
+    /// The lag in events at which the caches are written: as many as there are users, so that enough events pay for a
+    /// flush, which touches nearly every page of `streams`.
     func lagLimit(_ users: UInt64) -> Int {
         max(indexLag, Int(min(users, greatestLag)))
     }

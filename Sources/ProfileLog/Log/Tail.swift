@@ -359,7 +359,7 @@ extension Tail {
     }
 
     /// Whether the key of `row` is greater than `key`.
-    private func isRow(_ row: Int, after key: [UInt8], in stage: FlushProgress.Stage) -> Bool {
+    func isRow(_ row: Int, after key: [UInt8], in stage: FlushProgress.Stage) -> Bool {
         withKey(of: row, in: stage) { row in key.withUnsafeBytes { row.order(to: $0) > 0 } }
     }
 

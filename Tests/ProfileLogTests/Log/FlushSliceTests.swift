@@ -70,6 +70,31 @@ struct FlushSliceTests {
         #expect(log.caches.flush.withLock { $0 != nil })
         #expect(log.caches.sliceSize.withLock { $0.rows } == 256)
     }
+
+    @Test("A slice that finds too much to search, and writes no row, makes no slice larger")
+    func withoutRows() throws {
+        let log = try EventLog(path: folder.path, create: true, options: .small(clock, indexLag: 100_000))
+        let played = ProfileEvent.customEventLogged(CustomEvent(name: "played"))
+        _ = try log.append(Array(repeating: played, count: IndexFlush.quicklyFound), to: .externalID("ana"))
+        let time = SharedInstant()
+        var size = SliceSize(most: 256, now: { time.now })
+        let begin = time.now
+        time.advance(.seconds(1))
+        size.learn(since: begin)
+        log.caches.sliceSize.withLock { [size] in $0 = size }
+        try log.store.writing.withLock { _ in
+            try log.environment.withWriteTransaction { transaction in
+                let view = try log.store.catchUpWriting(transaction)
+                let progress = try log.caches.progress(from: view.checkpoint, to: view.last, transaction)
+                var flush = try log.caches.flush(progress, view.tail, transaction)
+                #expect(try log.caches.write(&flush, transaction) == false)
+                #expect(flush.progress == progress)
+            }
+        }
+        #expect(log.caches.sliceSize.withLock { $0.rows } == size.rows)
+        #expect(size.rows == 128)
+        try log.expectSound()
+    }
 }
 
 /// A clock that does not move until it is told.

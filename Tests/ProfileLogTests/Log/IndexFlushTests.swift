@@ -36,7 +36,6 @@ struct IndexFlushTests {
         #expect(Array(flush.takeRows(3)) == [11, 12, 13])
         there.last = key(20)
         flush.moveOn(to: there)
-        if !flush.hasRows { flush.findRows(3) }
         #expect(Array(flush.takeRows(2)) == [21, 22])
         there.last = nil
         flush.moveOn(to: there)
