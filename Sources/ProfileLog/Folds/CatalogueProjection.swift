@@ -6,7 +6,7 @@ package enum CatalogueProjection: Projection {
     /// The name of its state in the store.
     package static let name = "catalogue"
     /// Raised with the meaning of `apply`.
-    package static let revision: UInt32 = 1
+    package static let revision: UInt32 = 2
     /// All events in order.
     package static var scope: ProjectionScope { .store }
     /// Nothing folded yet.

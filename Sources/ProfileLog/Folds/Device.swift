@@ -43,10 +43,7 @@ package struct Device {
         package let event: ProfileEvent
         package let user: Owner
 
-        init(_ event: ProfileEvent, _ user: Owner) {
-            self.event = event
-            self.user = user
-        }
+        init(_ event: ProfileEvent, _ user: Owner) { (self.event, self.user) = (event, user) }
     }
 
     /// Whose event it is.

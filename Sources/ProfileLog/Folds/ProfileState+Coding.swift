@@ -8,9 +8,9 @@ extension ProfileProjection {
         writer.byte(state.firstSeen == nil ? 0 : 1)
         writer.littleEndian(state.firstSeen?.rawValue ?? 0)
         writer.littleEndian(state.lastSeen?.rawValue ?? 0)
-        write(state.launches, &writer)
-        write(state.sessions, &writer)
-        write(state.flushes, &writer)
+        writer.occurrences(state.launches)
+        writer.occurrences(state.sessions)
+        writer.occurrences(state.flushes)
         writer.varint(UInt64(state.fields.fields.count))
         for field in state.fields.fields {
             writer.varint(UInt64(field.key.rawValue))
@@ -22,15 +22,15 @@ extension ProfileProjection {
         writer.varint(UInt64(state.events.count))
         for event in state.events {
             writer.varint(UInt64(event.name))
-            write(event.occurrences, &writer)
+            writer.occurrences(event.occurrences)
         }
         writer.varint(UInt64(state.purchases.count))
         for purchase in state.purchases {
             writer.varint(UInt64(purchase.product))
-            write(purchase.occurrences, &writer)
+            writer.occurrences(purchase.occurrences)
             writer.varint(UInt64(purchase.revenue.count))
             for revenue in purchase.revenue {
-                write(Array(revenue.currency.utf8), &writer)
+                writer.text(revenue.currency)
                 // Earlier programs accepted prices that add up to NaN; one pattern of it is written.
                 writer.littleEndian((revenue.amount.isNaN ? .nan : revenue.amount).bitPattern)
             }
@@ -40,25 +40,13 @@ extension ProfileProjection {
             writer.varint(entry.position)
             writer.byte(entry.kind.rawValue)
             writer.littleEndian(entry.savedAt)
-            write(Array(entry.device.text.utf8), &writer)
+            writer.text(entry.device.text)
             writer.varint(UInt64(entry.storage.rawValue))
-            write(entry.body, &writer)
+            writer.varint(UInt64(entry.body.count))
+            entry.body.withUnsafeBytes { writer.raw($0) }
             writer.byte(entry.isQueued ? 1 : 0)
         }
         return Array(writer.bytes)
-    }
-
-    private static func write(_ occurrences: ProfileState.Occurrences, _ writer: inout WireWriter) {
-        writer.varint(occurrences.count)
-        if occurrences.count == 0 { return }
-        writer.littleEndian(occurrences.first.rawValue)
-        writer.littleEndian(occurrences.last.rawValue)
-        writer.varint(occurrences.position.rawValue)
-    }
-
-    private static func write(_ bytes: [UInt8], _ writer: inout WireWriter) {
-        writer.varint(UInt64(bytes.count))
-        bytes.withUnsafeBytes { writer.raw($0) }
     }
 
     /// The state that `encode` wrote; nil if the bytes are invalid.
@@ -69,31 +57,24 @@ extension ProfileProjection {
         state.lastPosition = Position(rawValue: reader.varint())
         state.created = Position(rawValue: reader.varint())
         let isSeen = reader.varint() == 1
-        let first = Timestamp(rawValue: Int64(bitPattern: reader.fixed64()))
-        let last = Timestamp(rawValue: Int64(bitPattern: reader.fixed64()))
-        if isSeen {
-            state.firstSeen = first
-            state.lastSeen = last
-        }
-        state.launches = occurrences(&reader)
-        state.sessions = occurrences(&reader)
-        state.flushes = occurrences(&reader)
+        let (first, last) = (reader.timestamp(), reader.timestamp())
+        if isSeen { (state.firstSeen, state.lastSeen) = (first, last) }
+        state.launches = reader.occurrences()
+        state.sessions = reader.occurrences()
+        state.flushes = reader.occurrences()
         for _ in 0..<reader.count() {
-            let key = FieldKey(rawValue: UInt32(truncatingIfNeeded: reader.varint()))
+            let key = FieldKey(rawValue: reader.number32())
             let position = reader.varint()
             let at = Int64(bitPattern: reader.fixed64())
             state.fields.set(key, reader.bytes(), position: position, at: at)
         }
         for _ in 0..<reader.count() {
-            let name = UInt32(truncatingIfNeeded: reader.varint())
-            state.events.append(.init(name: name, occurrences: occurrences(&reader)))
+            state.events.append(.init(name: reader.number32(), occurrences: reader.occurrences()))
         }
         for _ in 0..<reader.count() {
-            var purchase = ProfileState.PurchaseSummary(product: UInt32(truncatingIfNeeded: reader.varint()))
-            purchase.occurrences = occurrences(&reader)
+            var purchase = ProfileState.PurchaseSummary(product: reader.number32(), occurrences: reader.occurrences())
             for _ in 0..<reader.count() {
-                let currency = reader.text()
-                purchase.revenue.append(.init(currency: currency, amount: reader.double()))
+                purchase.revenue.append(.init(currency: reader.text(), amount: reader.double()))
             }
             state.purchases.append(purchase)
         }
@@ -102,7 +83,7 @@ extension ProfileProjection {
             guard let kind = EventKind(rawValue: UInt8(truncatingIfNeeded: reader.varint())) else { return nil }
             let savedAt = Int64(bitPattern: reader.fixed64())
             let device = Name(reader.text())
-            let storage = StorageCode(rawValue: UInt32(truncatingIfNeeded: reader.varint()))
+            let storage = StorageCode(rawValue: reader.number32())
             state.pending.append(
                 .init(
                     position: position, kind: kind, savedAt: savedAt, device: device, storage: storage,
@@ -110,14 +91,33 @@ extension ProfileProjection {
         }
         return reader.isBad || !reader.isAtEnd ? nil : state
     }
+}
 
-    private static func occurrences(_ reader: inout WireReader) -> ProfileState.Occurrences {
-        var occurrences = ProfileState.Occurrences()
-        occurrences.count = reader.varint()
-        if occurrences.count == 0 { return occurrences }
-        occurrences.first = Timestamp(rawValue: Int64(bitPattern: reader.fixed64()))
-        occurrences.last = Timestamp(rawValue: Int64(bitPattern: reader.fixed64()))
-        occurrences.position = Position(rawValue: reader.varint())
-        return occurrences
+// MARK: - Parts of states
+
+extension WireWriter {
+    mutating func occurrences(_ occurrences: ProfileState.Occurrences) {
+        varint(occurrences.count)
+        if occurrences.count == 0 { return }
+        littleEndian(occurrences.first.rawValue)
+        littleEndian(occurrences.last.rawValue)
+        varint(occurrences.position.rawValue)
     }
+
+    mutating func text(_ text: String) {
+        varint(UInt64(text.utf8.count))
+        text.withRawUTF8 { raw($0) }
+    }
+}
+
+extension WireReader {
+    mutating func occurrences() -> ProfileState.Occurrences {
+        let count = varint()
+        if count == 0 { return .init() }
+        return .init(count: count, first: timestamp(), last: timestamp(), position: Position(rawValue: varint()))
+    }
+
+    mutating func timestamp() -> Timestamp { Timestamp(rawValue: Int64(bitPattern: fixed64())) }
+
+    mutating func number32() -> UInt32 { UInt32(truncatingIfNeeded: varint()) }
 }

@@ -8,7 +8,7 @@ public protocol Projection: Sendable {
     /// Names the cached state on disk, and survives a rename of the type. 1 to 64 bytes, not `index`, `flush` or the
     /// name of a projection of the library.
     static var name: String { get }
-    /// Raised when `apply` changes meaning: a state cached under another revision is dropped and replayed.
+    /// Raised when `apply` or the bytes change meaning: a state cached under another revision is dropped and replayed.
     static var revision: UInt32 { get }
     /// What the events of one state have in common. The default is the user.
     static var scope: ProjectionScope { get }

@@ -7,7 +7,7 @@ package enum UsageProjection: Projection {
     /// The name of its snapshots.
     package static let name = "usage"
     /// Raised with the meaning of `apply`.
-    package static let revision: UInt32 = 1
+    package static let revision: UInt32 = 2
     /// No apps and no devices.
     package static var initial: UsageState { UsageState() }
 

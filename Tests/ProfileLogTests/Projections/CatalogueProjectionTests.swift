@@ -111,7 +111,10 @@ struct CatalogueProjectionTests {
         }
     }
 
-    @Test("Bytes that are no catalogue are refused", arguments: [[1], [8, 1], [42, 0], [18, 2, 8, 1]] as [[UInt8]])
+    @Test(
+        "Bytes that are no catalogue are refused",
+        arguments: [[1], [8, 1], [0, 0, 0], [0, 0, 0, 0, 0], [0, 0, 1, 7, 99], [0, 0, 0, 1, 5, 1, 3, 1, 0, 0]]
+            as [[UInt8]])
     func noCatalogue(bytes: [UInt8]) {
         #expect(bytes.withUnsafeBytes { CatalogueProjection.decode($0) } == nil)
     }

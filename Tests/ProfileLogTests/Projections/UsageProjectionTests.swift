@@ -84,7 +84,9 @@ struct UsageProjectionTests {
         #expect(empty == both)
     }
 
-    @Test("Bytes that are no such state are refused", arguments: [[1], [8, 1], [10, 2, 8, 1], [58, 0]] as [[UInt8]])
+    @Test(
+        "Bytes that are no such state are refused",
+        arguments: [[1], [8, 1], [0, 0, 0], [0, 0, 0, 0, 0], [0, 0, 1, 1, 0xFF, 0]] as [[UInt8]])
     func noState(bytes: [UInt8]) {
         #expect(bytes.withUnsafeBytes { UsageProjection.decode($0) } == nil)
     }

@@ -7,12 +7,6 @@ package struct CatalogueView: Hashable, Sendable {
     /// Products that were bought.
     package var products: [ProfileView.Counted]
 
-    package init(events: [ProfileView.Counted], attributes: [Attribute], products: [ProfileView.Counted]) {
-        self.events = events
-        self.attributes = attributes
-        self.products = products
-    }
-
     /// A custom attribute.
     package struct Attribute: Hashable, Sendable {
         /// Its name.
@@ -23,12 +17,5 @@ package struct CatalogueView: Hashable, Sendable {
         package var counts: [AttributeType: UInt64]
         /// Elements of the longest array that was sent, as a whole or to be added.
         package var longestArray: UInt64
-
-        package init(name: Name, firstType: AttributeType, counts: [AttributeType: UInt64], longestArray: UInt64) {
-            self.name = name
-            self.firstType = firstType
-            self.counts = counts
-            self.longestArray = longestArray
-        }
     }
 }

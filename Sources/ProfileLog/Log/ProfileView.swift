@@ -11,17 +11,6 @@ public struct ProfileView: Hashable, Sendable {
     /// What waits for a launch or for the SDK to send it, in saved order.
     public var pending: [Waiting]
 
-    package init(
-        attributes: [Field], customAttributes: [Field], customEvents: [Counted], purchases: [Purchased],
-        pending: [Waiting]
-    ) {
-        self.attributes = attributes
-        self.customAttributes = customAttributes
-        self.customEvents = customEvents
-        self.purchases = purchases
-        self.pending = pending
-    }
-
     /// An attribute.
     public struct Field: Hashable, Sendable {
         /// Its name.
@@ -32,13 +21,6 @@ public struct ProfileView: Hashable, Sendable {
         public var position: Position
         /// When that happened.
         public var setAt: Timestamp
-
-        package init(name: Name, value: AttributeValue, position: Position, setAt: Timestamp) {
-            self.name = name
-            self.value = value
-            self.position = position
-            self.setAt = setAt
-        }
     }
 
     /// Something that happened, and how often.
@@ -47,11 +29,6 @@ public struct ProfileView: Hashable, Sendable {
         public var name: Name
         /// How often, first and last.
         public var occurrences: ProfileState.Occurrences
-
-        package init(name: Name, occurrences: ProfileState.Occurrences) {
-            self.name = name
-            self.occurrences = occurrences
-        }
     }
 
     /// A product, and what was paid for it.
@@ -67,13 +44,6 @@ public struct ProfileView: Hashable, Sendable {
 
         package var currencies: [String]
         package var amounts: [Double]
-
-        package init(product: Name, occurrences: ProfileState.Occurrences, currencies: [String], amounts: [Double]) {
-            self.product = product
-            self.occurrences = occurrences
-            self.currencies = currencies
-            self.amounts = amounts
-        }
     }
 
     /// A saved item.
@@ -90,17 +60,5 @@ public struct ProfileView: Hashable, Sendable {
         public var savedAt: Timestamp
         /// Whether the SDK has it already, and has not sent it.
         public var isQueued: Bool
-
-        package init(
-            position: Position, kind: PendingKind?, device: String, storage: DeviceStorage, savedAt: Timestamp,
-            isQueued: Bool
-        ) {
-            self.position = position
-            self.kind = kind
-            self.device = device
-            self.storage = storage
-            self.savedAt = savedAt
-            self.isQueued = isQueued
-        }
     }
 }
