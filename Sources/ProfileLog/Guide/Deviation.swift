@@ -1,4 +1,4 @@
-/// One difference between what the published code did with an item and what was saved, and the fault that caused it.
+/// One difference between what the published code did with an item and what was saved, and the causing fault.
 package struct Deviation: Hashable, Comparable, Sendable {
     /// The cause.
     package var fault: Fault

@@ -1,6 +1,6 @@
-/// Which items of a history a what-if counts; nil lets everything through.
+/// Selects the items of a history that a what-if counts; nil selects all.
 ///
-/// What happened before is played too, as it decides what lies on a device; it is not counted.
+/// Earlier events are played too, as they decide what is on a device; they are not counted.
 package struct WhatIfScope: Hashable, Sendable {
     /// Saved for this user, or for one who was merged into them.
     package var user: UserNumber?
@@ -27,15 +27,13 @@ extension EventLog {
     ///     let report = try log.whatIf(.faithful())
     ///     print(report.byFault[.noUserStored]?.items ?? 0, "items went to another user")
     ///
-    /// What the SDK is given counts as delivered. Repairs of rejected items are skipped, and so are kinds of events
-    /// that this version does not know. A merged user is the canonical user from the start; merges that come while it
-    /// runs are not seen. Of an erased user only the launches that flushed something of others are played, as cold ones
-    /// of all lists. Memory grows with users, with devices and with what lies on them, and with erased users' launches
-    /// that flushed nothing of others. `progress` may stop the work by answering false; the report then covers what was
-    /// played.
+    /// An item given to the SDK counts as delivered. Repairs of rejected items and unknown kinds of events are skipped.
+    /// A merged user is the canonical user from the start; merges during the run are not seen. Of an erased user, only
+    /// launches that flushed other users' items are played, as cold ones of all lists. Memory grows with users, devices
+    /// and their items, and with erased users' launches that flushed nothing of others. `progress` may stop the work by
+    /// returning false; the report then covers what was played.
     ///
-    /// - Parameter recordsPerSlice: how many one read transaction sees at most: long ones would keep pages from being
-    ///   used again.
+    /// - Parameter recordsPerSlice: how many one read transaction sees at most: long ones keep LMDB from reusing pages.
     package func whatIf(
         _ policy: PublishedPolicy, in scope: WhatIfScope = WhatIfScope(), mostItems: Int = 100,
         recordsPerSlice: UInt64 = 1 << 16, progress: (LogProgress) -> Bool = { _ in true }
@@ -76,9 +74,9 @@ private struct WhatIfRun {
     private let policy: PublishedPolicy
     private let scope: WhatIfScope
     private var devices: [Name: PublishedDevice] = [:]
-    /// The canonical user of each user, found once: later merges make no other user of them.
+    /// The canonical user of each user, as first resolved: later merges do not count.
     private(set) var canonical: [UInt64: UInt64] = [:]
-    /// Launches of erased users, with these users. Only what a launch flushed of others tells on which device it was.
+    /// Launches of erased users. Only a flush of other users' items tells on which device one was.
     private var erasedLaunches: [Position: UserNumber] = [:]
 
     init(_ policy: PublishedPolicy, _ scope: WhatIfScope, mostItems: Int) {
@@ -93,7 +91,7 @@ private struct WhatIfRun {
         canonical[canonicalUser] = canonicalUser
     }
 
-    /// Kinds that say what people and processes wanted; the rest is what was decided about it.
+    /// Kinds of events that are played. The others are decisions about them.
     func plays(_ kind: EventKind) -> Bool {
         switch kind.role {
         case .content(_, let timing): timing == .saved
@@ -107,7 +105,7 @@ private struct WhatIfRun {
     /// Plays `event` of the canonical user `user`.
     mutating func play(_ event: RecordedEvent, of user: UserNumber) {
         if event.isErased { return noteErased(event, of: user) }
-        // Also of a device that is not played: where the launch was is known.
+        // Before the filter: it names the launch's device also if that is not played.
         let launcher = erasedLauncher(of: event)
         guard let device = event.context.device, scope.device.map({ $0.hasSameBytes(as: device) }) ?? true else {
             return
@@ -144,7 +142,7 @@ private struct WhatIfRun {
         }
     }
 
-    /// Who launched, if `event` is the first to tell on which device an erased user did.
+    /// The erased user who launched, if `event` is the first that names the device.
     private mutating func erasedLauncher(of event: RecordedEvent) -> UserNumber? {
         guard case .pendingFlushed(let flush) = event.event,
             let user = erasedLaunches.removeValue(forKey: flush.launch)
@@ -153,8 +151,8 @@ private struct WhatIfRun {
         return user
     }
 
-    /// What an erased user saved and gave up went with them, and the next launch says who is on the device. All else
-    /// did something to others' items, and so did a reset that took more than was given up.
+    /// An erased user's items are gone, and the next launch says who is on the device. Other erased events changed
+    /// other users' items, and so did a reset that removed more than was discarded.
     private mutating func noteErased(_ event: RecordedEvent, of user: UserNumber) {
         switch event.event.kind.role {
         case .device(.launched): erasedLaunches[event.position] = user
@@ -168,7 +166,7 @@ private struct WhatIfRun {
     private func input(_ event: RecordedEvent, of user: UserNumber) -> PublishedInput? {
         let time = event.occurredAt.timestamp
         if let content = SavedContent(event.event) {
-            // Where refusals are not seen, nothing is repaired; and a repair is no other item than the first.
+            // The published code sees no refusals, so repairs are not played: a repair is the same item.
             guard event.context.replaces == nil, let storage = event.context.storage else { return nil }
             return .saved(
                 SavedItem(
@@ -180,7 +178,7 @@ private struct WhatIfRun {
         }
         if case .deviceChanged(let settings) = event.event { return .settingsChanged(settings, at: time) }
         if case .pendingDiscarded(let discard) = event.event {
-            // What the SDK forgets of its own queue had left the lists.
+            // Items in the SDK's queue had left the lists before.
             return discard.actor == Discard.sdk ? nil : .discarded(discard.positions, at: time)
         }
         let kind = event.event.kind

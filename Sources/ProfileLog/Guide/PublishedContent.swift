@@ -1,13 +1,12 @@
-/// What the published code makes of an item's content on its way: a save stores it, a flush reads it, and the SDK takes
-/// it.
+/// An item's content on its way through the published code: a save stores it, a flush reads it, and the SDK takes it.
 ///
-/// Each step may change it, and then notes a deviation, or lose it.
+/// Each step may change it and note a deviation, or lose it.
 struct PublishedContent {
-    /// What is left of it; without meaning if it is lost.
+    /// The rest of it; without meaning if it is lost.
     private(set) var content: SavedContent
-    /// What is not as it was saved; without meaning if it is lost.
+    /// Its differences from what was saved; without meaning if it is lost.
     private(set) var deviations: [Deviation] = []
-    /// Why nothing of it gets further; nil if something does.
+    /// The fault that lost all of it; nil if something is left.
     private(set) var lostBy: Fault?
     private let policy: PublishedPolicy
 
@@ -16,7 +15,7 @@ struct PublishedContent {
         self.policy = policy
     }
 
-    /// Replaces the attributes by those that are left of `count`; what is missing is lost by `fault`.
+    /// Keeps these attributes of `count`; the missing ones are lost by `fault`.
     private mutating func keep(_ changes: [AttributeChange], of count: Int, else fault: Fault) {
         content = .attributes(changes)
         if changes.isEmpty { lostBy = fault } else if changes.count < count { note(fault, .partlyLost) }
@@ -150,8 +149,7 @@ struct PublishedContent {
 
     // MARK: - SDK (spec/device.md 4)
 
-    /// Calls the SDK, whose answer no one looks at (27): what its rules, the blocklist and its version refuse is lost,
-    /// or cut.
+    /// Calls the SDK and ignores its answer (27): what its rules, its blocklist or its version refuse is lost or cut.
     mutating func callSDK(isEnabled: Bool) {
         guard isEnabled, !policy.conditions.isSDKDisabled else {
             lostBy = .refusalIgnored

@@ -1,15 +1,14 @@
-/// What people and processes do on one device, whatever becomes of it. Times are those of the device's clock, which may
-/// jump.
+/// What people and processes do on one device. Times are those of the device's clock, which may jump.
 package enum PublishedInput: Hashable, Sendable {
     /// A process saves an item.
     case saved(SavedItem)
-    /// The app starts or comes back with this user on the device, and is to flush these lists.
+    /// The app starts or returns with this user on the device, and should flush these lists.
     case launched(LaunchKind, lists: Set<PendingKind> = PendingKind.all, user: UserNumber, at: Timestamp)
-    /// The device is this user's from now on.
+    /// This user is on the device from now on.
     case userChanged(UserNumber, at: Timestamp)
-    /// The device is set up like this from now on; the SDK's switch and the app's own app groups matter here.
+    /// The device has these settings from now on. Only the SDK's switch and the app's own app groups matter.
     case settingsChanged(DeviceSettings, at: Timestamp)
-    /// A user or a program gives up the items at these positions, and resets the storages in which they lie.
+    /// A user or a program discards the items at these positions, and resets their storages.
     case discarded([Position], at: Timestamp)
 
     var time: Timestamp {
@@ -22,21 +21,20 @@ package enum PublishedInput: Hashable, Sendable {
     }
 }
 
-/// What comes of an input.
+/// The output for an input.
 package enum PublishedOutput: Hashable, Sendable {
-    /// The SDK is given this content of the item at `item`, for `user` and with `time`.
+    /// The SDK gets this content of the item at `item`, for `user` and with `time`.
     case delivered(item: Position, user: UserNumber, time: Timestamp, content: SavedContent)
-    /// An item has left the device, or the history is over: nothing more happens to it.
+    /// An item has left the device, or the history is over: its outcome is final.
     case ended(PublishedOutcome)
 }
 
 /// One device on which the published snippets save and flush (spec/device.md 6), as a machine without clock, disk or
 /// chance.
 ///
-/// Inputs come in the order of the history. What takes time (a save between its reading and its writing, a flush
-/// between its reading and its removal) stays under way until the time of an input has passed its end. A clock that
-/// goes back does not tell how much time passed: then, and at the end, all work under way counts as done. One process
-/// does one thing after the other.
+/// Inputs come in the order of the history. Work that takes time (a save from reading to writing, a flush from reading
+/// to removal) is in progress until an input comes after its end. If the clock goes back, and at the end of the
+/// history, all work in progress counts as done. Each process does one thing at a time.
 ///
 /// Memory grows with what is on the device, and not with the history.
 package struct PublishedDevice: Sendable {
@@ -53,11 +51,11 @@ package struct PublishedDevice: Sendable {
     private var updates = 0
     private var lists: [ListKey: List] = [:]
     private var items: [Position: Item] = [:]
-    /// What is under way, by the time at which it takes effect.
+    /// Work in progress, by the time of its end.
     private var work: [Work] = []
     /// The flush under way.
     private var flush: RunningFlush?
-    /// What has left the lists and ends with the flush under way.
+    /// Items that have left the lists and end with the running flush.
     private var leaving: [Position] = []
     private var outputs: [PublishedOutput] = []
 
@@ -67,7 +65,7 @@ package struct PublishedDevice: Sendable {
     /// How many items are on it.
     package var itemCount: Int { items.count }
 
-    /// Does what `input` leads to, and what was under way until then.
+    /// Handles `input`, after the work that ended before it.
     package mutating func handle(_ input: PublishedInput) -> [PublishedOutput] {
         let (time, isBack) = (input.time, input.time < clock)
         doWork { isBack || $0.due <= time }
@@ -84,7 +82,7 @@ package struct PublishedDevice: Sendable {
         return takeOutputs()
     }
 
-    /// Ends the history: what is under way is done, and what still lies on the device waits for ever.
+    /// Ends the history: finishes work in progress. What is still on the device waits for ever.
     package mutating func finish() -> [PublishedOutput] {
         doWork { _ in true }
         for (position, item) in items.sorted(by: { $0.key < $1.key }) {
@@ -108,8 +106,8 @@ private struct ListKey: Hashable, Comparable {
     var suite: Suite
     var kind: PendingKind
 
-    /// What the app group shares (no process), what a process without the group gets under its name, or a process's
-    /// `standard` (no group).
+    /// A suite: of an app group (no process), of a process without the group under its name, or the `standard` of a
+    /// process (no group).
     struct Suite: Hashable {
         var group: Name?
         var process: Name?
@@ -123,10 +121,10 @@ private struct ListKey: Hashable, Comparable {
     }
 }
 
-/// What one key of the preferences holds. An event in the list of the attributes is there by fault 1.
+/// A list under one key of the preferences. Events in the list of attributes come from fault 1.
 private struct List {
     var entries: [Position] = []
-    /// How many updates of the app there had been when it was written last.
+    /// How many updates of the app came before its last write.
     var updates = 0
 }
 
@@ -135,22 +133,22 @@ private struct Item {
     var outcome: PublishedOutcome
     /// What of it could be stored.
     var content: SavedContent
-    /// How many updates of the app there had been at its save.
+    /// How many updates of the app came before its save.
     let updates: Int
-    /// `.standard` has delivered it by now.
+    /// Whether `.standard` has delivered it.
     var isDue = false
-    /// The SDK has refused it, and the app saw that.
+    /// Whether the SDK has refused it, and the app saw that.
     var isRejected = false
-    /// Why the SDK was given nothing when a flush came to it.
+    /// Why a flush did not give it to the SDK.
     var failure: Fault?
-    /// Why it is still stored although it was delivered.
+    /// Why it is still stored after its delivery.
     var repetition: Fault?
 
     var saved: SavedItem { outcome.item }
     var isDelivered: Bool { outcome.deliveries > 0 }
 }
 
-/// Something under way that takes effect at its time.
+/// Work in progress that takes effect at its time.
 private struct Work {
     let due: Timestamp
     let process: Name
@@ -163,39 +161,40 @@ private struct Work {
     }
 }
 
-/// A list as a save has read it, which it will write back with its item.
+/// A list as a save has read it. The save writes it back with its item.
 private struct Write {
     var key: ListKey
     /// What was read.
     let entries: [Position]
     let new: Position
     let updates: Int
-    /// Why the save loses what it overwrites; nil if it read that.
+    /// Why the save loses the present list; nil if it has read that.
     var overwrites: Fault?
 
     var result: [Position] { entries + [new] }
 }
 
-/// A flush under way.
+/// A running flush.
 private struct RunningFlush {
     let launch: LaunchKind
-    /// What the launch is to flush.
+    /// The lists that the launch flushes.
     let kinds: Set<PendingKind>
     /// When the app was launched.
     let time: Timestamp
-    /// What is read, given to the SDK and removed together, in order: each list after the other, or all of them (9).
+    /// The lists that are read, given to the SDK and removed together, in order: one after the other, or all at once
+    /// (9).
     var stages: [[PendingKind]]
-    /// What other processes were writing when the app was launched.
+    /// Items that other processes were writing at the launch.
     let beingSaved: [Position]
-    /// What was due and lay in a list that the launch passes over (1). It may lie in one that it flushes too.
+    /// Due items in a list that the launch skips (1). They may also be in one that it flushes.
     let passedOver: [Position]
     /// It dies before a removal (24).
     var crashes = false
     /// From this call on the SDK stores nothing (25).
     var firstUnstored = Int.max
-    /// Calls of the SDK so far, in vain or not.
+    /// Calls of the SDK so far.
     var calls = 0
-    /// Which items were delivered in this flush for the first time, and from which list.
+    /// The items first delivered in this flush, and their lists.
     var delivered: [(position: Position, kind: PendingKind)] = []
 }
 
@@ -221,10 +220,10 @@ extension PublishedDevice {
         }
     }
 
-    /// The saves under way.
+    /// The saves in progress.
     private var writes: [Write] { work.compactMap { if case .write(let write) = $0.effect { write } else { nil } } }
 
-    /// What processes are about to put where the app looks, or to put back.
+    /// Items that processes are about to write, or write back, where the app looks.
     private func beingSaved(_ kinds: Set<PendingKind>) -> [Position] {
         writes.filter { kinds.contains($0.key.kind) && isSeenByApp($0.key.suite) }.flatMap(\.result)
     }
@@ -233,7 +232,7 @@ extension PublishedDevice {
 // MARK: - Lists
 
 extension PublishedDevice {
-    /// Where an item of `process` lies that is meant for `storage`.
+    /// The suite of an item of `process` for `storage`.
     private func suite(_ storage: DeviceStorage, of process: Name) -> ListKey.Suite {
         switch storage {
         case .privateTo(let owner): return ListKey.Suite(process: owner)
@@ -256,15 +255,15 @@ extension PublishedDevice {
         lists.filter { kinds.contains($0.key.kind) && isSeenByApp($0.key.suite) }.sorted { $0.key < $1.key }
     }
 
-    /// What lies where the app looks.
+    /// The items where the app looks.
     private func waiting(_ kinds: Set<PendingKind>) -> [Position] { seenLists(kinds).flatMap(\.value.entries) }
 
-    /// Whether the list was written before an update that changed what type is stored (28).
+    /// Whether the list was written before an update that changed the stored type (28).
     private func isMismatched(_ list: List) -> Bool {
         has(.storedTypeMismatch) && list.updates < updates && !list.entries.isEmpty
     }
 
-    /// Puts `entries` under `key`; `fault` is why those that were there before may be gone.
+    /// Writes `entries` under `key`. Former entries that are gone are lost by `fault`.
     private mutating func put(_ entries: [Position], under key: ListKey, updates: Int, losingBy fault: Fault) {
         let before = lists[key]?.entries ?? []
         lists[key] = entries.isEmpty ? nil : List(entries: entries, updates: updates)
@@ -272,11 +271,10 @@ extension PublishedDevice {
         leave(before.filter { !after.contains($0) }, losingBy: fault)
     }
 
-    /// `entries` are in their list no more. An item that lies nowhere any more was lost by `fault` if the SDK does not
-    /// have it.
+    /// `entries` left their list. An item that is in no list now was lost by `fault` if the SDK does not have it.
     private mutating func leave(_ entries: [Position], losingBy fault: Fault) {
         if entries.isEmpty { return }
-        // More than one list can hold what a save under way will write back, and with fault 1 any item.
+        // A save in progress may write an item back to another list, and with fault 1 any item.
         var gone = Set(entries)
         for write in writes { gone.subtract(write.result) }
         if has(.eventSavedAsAttributes) { for list in lists.values { gone.subtract(list.entries) } }
@@ -293,7 +291,7 @@ extension PublishedDevice {
         leaving = []
     }
 
-    /// Ends an item's story: with what a launch decided about it, and with `fate` if none did.
+    /// Ends an item: with a launch's decision about it, or with `fate` if there was none.
     private mutating func end(_ position: Position, _ fate: PublishedOutcome.Fate) {
         guard var item = items.removeValue(forKey: position) else { return }
         item.outcome.fate = item.isDelivered ? .delivered : item.isRejected ? .rejected : fate
@@ -301,7 +299,7 @@ extension PublishedDevice {
         outputs.append(.ended(item.outcome))
     }
 
-    /// A launch passes an item by, which matters if it is due and no launch has decided about it.
+    /// A launch skips an item. That matters if the item is due and no launch has decided about it.
     private mutating func miss(_ position: Position, _ fault: Fault, _ effect: FaultEffect) {
         guard let item = items[position], item.isDue, !item.isDelivered, !item.isRejected else { return }
         items[position]?.outcome.note(fault, effect)
@@ -311,7 +309,7 @@ extension PublishedDevice {
 // MARK: - Save and discard
 
 extension PublishedDevice {
-    /// Reads the list, appends, writes it back: or what the faults make of that.
+    /// Reads the list, appends the item and writes the list back, or what the faults make of that.
     private mutating func save(_ saved: SavedItem) {
         doWork { $0.process == saved.process }
         saves += 1
@@ -331,7 +329,7 @@ extension PublishedDevice {
         var overwrites: Fault? = isLocked ? .readBeforeUnlock : isMismatched(list) ? .storedTypeMismatch : nil
         let read = overwrites == nil ? list.entries : []
         if key.kind == .customEvents, language == .objectiveC, has(.eventSavedAsAttributes) {
-            // Objective-C reads the events' key and writes the attributes' key.
+            // Objective-C reads the key of the events and writes that of the attributes.
             key.kind = .customAttributes
             overwrites = .eventSavedAsAttributes
             for entry in read { items[entry]?.repetition = .eventSavedAsAttributes }
@@ -351,7 +349,7 @@ extension PublishedDevice {
         }
         let entries = write.result.filter { items[$0] != nil }
         if policy.saveLasts > 0 {
-            // What a flush has removed since the list was read comes back with it, for a later launch.
+            // Items that a flush removed after the read come back, for a later launch.
             for entry in Set(entries).subtracting(lists[write.key]?.entries ?? []) {
                 guard let item = items[entry] else { continue }
                 if item.isDelivered { items[entry]?.repetition = .savesOverwriteEachOther }
@@ -361,7 +359,7 @@ extension PublishedDevice {
         put(entries, under: write.key, updates: write.updates, losingBy: write.overwrites ?? .savesOverwriteEachOther)
     }
 
-    /// Removes what was given up, and with fault 33 all else in the same suites.
+    /// Removes discarded items, and with fault 33 everything else in the same suites.
     private mutating func discard(_ positions: [Position]) {
         let given = Set(positions)
         var reset: Set<ListKey.Suite> = []
@@ -383,7 +381,7 @@ extension PublishedDevice {
 // MARK: - Launch and flush
 
 extension PublishedDevice {
-    /// Starts the app, which flushes of these lists: the custom events, then the custom attributes, then the user
+    /// Starts the app, which flushes these lists: the custom events, then the custom attributes, then the user
     /// attributes.
     private mutating func launch(
         _ kind: LaunchKind, _ kinds: Set<PendingKind>, _ user: UserNumber, _ time: Timestamp
@@ -396,7 +394,7 @@ extension PublishedDevice {
         if settings.isSDKEnabled {
             passedOver = noteDue(kinds)
         } else if !has(.refusalIgnored) {
-            // A disabled SDK takes nothing, and what waits goes on waiting.
+            // A disabled SDK takes nothing: items go on waiting.
             return
         }
         if kind == .return, has(.returnDoesNotFlush) {
@@ -423,13 +421,13 @@ extension PublishedDevice {
 
     private var scenes: Int { has(.flushedTwice) ? policy.conditions.scenes : 1 }
 
-    /// Notes what `.standard` delivers now. Returns what of it lies in a list that this launch passes over (1).
+    /// Marks what `.standard` delivers now. Returns those of these items in a list that this launch skips (1).
     private mutating func noteDue(_ kinds: Set<PendingKind>) -> [Position] {
         let due = Set(
             items.filter { kinds.contains($1.saved.content.kind) && settings.appSees($1.saved.storage) }.keys)
         for position in due { items[position]?.isDue = true }
 
-        // Where the app does not look, nothing is waited for (34, 36).
+        // Items where the app does not look are not due (34, 36).
         let fault: Fault = has(.storageArgumentForgotten) ? .storageArgumentForgotten : .appGroupMissing
         for write in writes where !isSeenByApp(write.key.suite) {
             for position in write.result where due.contains(position) { miss(position, fault, .kept) }
@@ -446,7 +444,7 @@ extension PublishedDevice {
         return (waiting(passed) + beingSaved(passed)).filter(due.contains)
     }
 
-    /// Flushes stage by stage, up to a removal that is still to come, a crash, or the end.
+    /// Flushes stage by stage, until a removal that is still to come, a crash, or the end.
     private mutating func goOn(at time: Timestamp) {
         while let stage = flush?.stages.first {
             flush?.stages.removeFirst()
@@ -475,7 +473,7 @@ extension PublishedDevice {
         endLeaving()
     }
 
-    /// An item overtook if one of a later list was saved before it.
+    /// An item overtakes an item of a later list that was saved before it.
     private mutating func noteOvertaking() {
         guard has(.noOrderAcrossLists), let delivered = flush?.delivered else { return }
         let first = Dictionary(delivered.map { ($0.kind, $0.position) }, uniquingKeysWith: min)
@@ -484,7 +482,7 @@ extension PublishedDevice {
         }
     }
 
-    /// Gives the SDK what was read, in every scene. False if the app dies before the removal.
+    /// Gives the read items to the SDK, in every scene. False if the app dies before the removal.
     private mutating func giveToSDK(_ read: [ListKey: [Position]]) -> Bool {
         var entries = read.sorted { $0.key < $1.key }.flatMap { key, entries in entries.map { ($0, key.kind) } }
         if !has(.noOrderAcrossLists) { entries.sort { $0.0 < $1.0 } }
@@ -530,7 +528,7 @@ extension PublishedDevice {
         }
     }
 
-    /// What a flush makes of an entry in a list of `kind`, up to the SDK's answer.
+    /// The content of an entry in a list of `kind` after a flush has read it, up to the SDK's answer.
     private func read(_ item: Item, from kind: PendingKind, _ flush: RunningFlush) -> PublishedContent {
         var call = PublishedContent(item.content, policy)
         switch item.content {

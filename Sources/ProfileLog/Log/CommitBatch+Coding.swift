@@ -51,8 +51,7 @@ extension CommitBatch {
         var encoded = Array(writer.bytes)
         let length = UInt64(encoded.count - Self.frontBytes)
         withUnsafeBytes(of: length.bigEndian) { encoded.replaceSubrange(4..<Self.frontBytes, with: $0) }
-        let checksum = encoded.withUnsafeBytes { crc32c($0) }
-        withUnsafeBytes(of: checksum.littleEndian) { encoded.append(contentsOf: $0) }
+        encoded.appendChecksum()
         return encoded
     }
 

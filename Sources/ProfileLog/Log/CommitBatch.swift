@@ -103,8 +103,7 @@ extension CommitBatch {
 enum NameRow {
     static func bytes(_ name: Name) -> [UInt8] {
         var row = Array(name.text.utf8)
-        let checksum = row.withUnsafeBytes { crc32c($0) }
-        withUnsafeBytes(of: checksum.littleEndian) { row.append(contentsOf: $0) }
+        row.appendChecksum()
         return row
     }
 

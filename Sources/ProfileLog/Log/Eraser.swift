@@ -1,5 +1,4 @@
-/// Erases persons: looks for what leads to them while others write, decides under the write lock, and commits the
-/// batch.
+/// Erases persons: surveys the log without the write lock, decides under it, and commits the batch.
 struct Eraser: Sendable {
     let store: OpenStore
     let caches: CacheKeeper
@@ -19,14 +18,14 @@ struct Eraser: Sendable {
                     continue
                 }
             }
-            // Writers wait now.
+            // The last try holds the write lock all the time.
             return try erase(users, event, EventContext(source: source), nil)
         } catch {
             throw AppendError(error)
         }
     }
 
-    /// How often the log is looked at without keeping others from writing.
+    /// How often the log is surveyed without the write lock.
     private static let surveys = 3
     /// How many records one read transaction sees at most.
     private static let surveySlice: UInt64 = 1 << 18
@@ -62,14 +61,13 @@ struct Eraser: Sendable {
         }
         return erasure
     }
-
 }
 
 /// What an erasure did.
 public struct Erasure: Hashable, Sendable {
     /// Who was erased, by number.
     public internal(set) var users: [UserNumber] = []
-    /// The given IDs that lead to no user.
+    /// The given IDs that resolve to no user.
     public internal(set) var unknown: [UserID] = []
     /// How many events lost their content.
     public internal(set) var events = 0
@@ -77,23 +75,16 @@ public struct Erasure: Hashable, Sendable {
     public internal(set) var position: Position?
 }
 
-/// Decides an erasure: who is erased, and the commit batch that takes their content out of the truth. The caches reach
-/// to the end of the log.
+/// Decides an erasure: the users, and the commit batch that removes their content from the log. The caches reach the
+/// end of the log.
 struct ErasureDecider {
     let store: OpenStore
     let view: LogView
     let recordedAt: Int64
-    /// What was read of the log before the write lock was taken.
-    private let survey: ErasureSurvey?
+    /// The survey made before the write lock was taken.
+    let survey: ErasureSurvey?
 
-    init(store: OpenStore, view: LogView, recordedAt: Int64, survey: ErasureSurvey?) {
-        self.store = store
-        self.view = view
-        self.recordedAt = recordedAt
-        self.survey = survey
-    }
-
-    /// What an erasure does: to the truth, and to the caches of this store.
+    /// What an erasure changes: the log, and the caches of this store.
     struct Decision {
         var erasure: Erasure
         let batch: CommitBatch
@@ -167,22 +158,18 @@ struct ErasureDecider {
     }
 }
 
-/// What an erasure takes out of the caches of a store.
+/// What an erasure removes from the caches of a store.
 ///
-/// Who decides the erasure knows it from the decision. Any other store derives it from the batch and its own tables.
+/// The deciding store knows it from the decision. Other stores derive it from the batch and their own tables.
 struct ErasedCaches {
     /// The store before the batch; its caches reach to the end of the log.
     let view: LogView
     let scope: ErasureScope
-    /// The devices of the erased, as others made them.
+    /// The devices of the erased users, folded from other users' events.
     let devices: [Name: DeviceState]
+}
 
-    init(view: LogView, scope: ErasureScope, devices: [Name: DeviceState]) {
-        self.view = view
-        self.scope = scope
-        self.devices = devices
-    }
-
+extension ErasedCaches {
     /// Derives it from `batch`, which is not applied yet. Throws if the batch erases other events than this store has.
     init(of batch: CommitBatch, _ view: LogView) throws {
         var scope = ErasureScope()
@@ -198,7 +185,8 @@ struct ErasedCaches {
         self.init(view: view, scope: scope, devices: survey.devices)
     }
 
-    /// Devices that seem to be another user's without what the erased said: they must be told that no user is there.
+    /// Devices on which, without the erased events, another user would be again. An event must say that no user is
+    /// there.
     func vacated() throws -> [(device: Name, user: UInt64)] {
         try scope.devices.sorted().compactMap { device in
             let user = try view.device(device).user.map { try view.canonicalUser(of: $0) }
@@ -207,8 +195,8 @@ struct ErasedCaches {
         }
     }
 
-    /// Takes the erased out of all tables but `log`, `names` and `meta`. Comes before the batch, as it reads what that
-    /// erases.
+    /// Removes the erased users from all tables but `log`, `names` and `meta`. Comes before the batch, as it reads
+    /// records that the batch erases.
     func remove(_ transaction: borrowing WriteTransaction) throws {
         try removeIdentities(transaction)
         try removeSnapshots(transaction)
@@ -235,7 +223,7 @@ struct ErasedCaches {
         }
     }
 
-    /// The rows that lead from an address to one of the erased.
+    /// The rows that name an erased user for an address.
     private func contactRows() throws -> [[UInt8]] {
         var rows: [[UInt8]] = []
         for contact in scope.contacts {
@@ -249,14 +237,14 @@ struct ErasedCaches {
         return rows
     }
 
-    /// Removes their snapshots, of whatever projection, and all states over the whole store: they are folded again.
+    /// Removes their snapshots of all projections, and all states over the whole store, which are folded again.
     private func removeSnapshots(_ transaction: borrowing WriteTransaction) throws {
         var gone: [[UInt8]] = []
         let users = scope.users.sorted()
         try view.withCursor(view.tables.snapshots) { cursor in
             var row = try cursor.first()
             while let found = row {
-                // To stop here would leave the rows after it.
+                // Stopping here would leave the rows after it.
                 guard let projection = SnapshotKey(found.key)?.prefix else {
                     throw StorageError.damaged(place: "a row of table snapshots")
                 }
@@ -266,7 +254,7 @@ struct ErasedCaches {
                         gone.append(Array($0.key))
                     }
                 }
-                // After all of the projection's.
+                // After all keys of the projection.
                 row = try cursor.seek(projection + [UInt8](repeating: .max, count: 17))
             }
         }
@@ -279,13 +267,13 @@ struct ErasedCaches {
         for key in states { try transaction.delete(view.tables.checkpoints, key) }
     }
 
-    /// Makes a device what others made of it.
+    /// Writes the state of a device as folded from other users' events.
     private func write(_ device: Name, _ state: DeviceState?, _ transaction: borrowing WriteTransaction) throws {
         let items = try view.storedItems(device).values.filter { state?.items[$0.position] == nil }
         let rows = items.map {
             KeyCoding.pending(device: device, storage: $0.storage.rawValue, user: $0.user, position: $0.position)
         }
-        // In the order of the keys: LMDB does not use pages again that are emptied in another order.
+        // In the order of the keys: LMDB does not reuse pages that are emptied in another order.
         for row in rows.sorted(by: { $0.lexicographicallyPrecedes($1) }) {
             try transaction.delete(view.tables.pending, row)
         }

@@ -1,10 +1,10 @@
 /// A user to erase.
 struct ErasureTarget {
     let id: UserID
-    /// The user that the ID must lead to; nil for any.
+    /// The user that the ID must resolve to; nil for any.
     var number: UserNumber?
 
-    /// The user's number; nil if there is none. Throws `AppendError.versionConflict` if the ID must lead to another
+    /// The user's number; nil if there is none. Throws `AppendError.versionConflict` if the ID must resolve to another
     /// user.
     func user(_ view: LogView, braze: BrazeIDs) throws -> UInt64? {
         let user = try view.user(id, braze: braze)
@@ -16,26 +16,25 @@ struct ErasureTarget {
     }
 }
 
-/// Persons who are to be erased, and what their records lead to.
+/// Users to erase, with the IDs, addresses, devices and names in their records.
 struct ErasureScope {
-    /// The numbers of these users and of everybody who was merged into them.
+    /// These users and all users merged into them.
     private(set) var users: Set<UInt64> = []
-    /// The positions of their records that have a content.
+    /// The positions of their records that have content.
     private(set) var positions: [UInt64] = []
     private(set) var identifiers: Set<[UInt8]> = []
     private(set) var contacts: Set<[UInt8]> = []
     private(set) var devices: Set<Name> = []
     private(set) var names: Set<UInt32> = []
 
-    /// Takes in a user, and everybody who was merged into them: one after the other, since a chain of merges may have
-    /// as many links as there are users.
+    /// Adds a user and all users merged into them. A loop, as a chain of merges may be as long as the number of users.
     mutating func follow(_ user: UInt64, _ view: LogView) throws {
         var waiting = [user]
         while let user = waiting.popLast() {
             guard users.insert(user).inserted else { continue }
             let version = try view.version(of: user)
             for position in try view.positions(of: user, from: 1, to: version) {
-                // What a damaged record says of IDs, names and devices does not lead to the person's values.
+                // A damaged record's IDs, names and devices cannot be followed, so it throws.
                 let header = try view.header(at: position)
                 guard let body = RecordBody(header.body) else {
                     throw StorageError.damaged(place: "the record at position \(position) is unreadable")
@@ -59,18 +58,18 @@ struct ErasureScope {
     }
 }
 
-/// What the rest of the log says about the names and devices of persons who are to be erased. It is looked at while
-/// others write, up to where the log ended at the beginning; what they add is looked at under the write lock.
+/// What the rest of the log says about the names and devices of users to erase. Other processes write during the
+/// survey. What they add is read under the write lock.
 struct ErasureSurvey {
-    /// Whose names and devices are looked for.
+    /// The users, names and devices of the survey.
     let scope: ErasureScope
-    /// Names that no other user used so far.
+    /// Names that no other user has used up to `position`.
     private(set) var unusedNames: Set<UInt32>
-    /// Their devices, as others made them.
+    /// Their devices, folded from other users' events.
     private(set) var devices: [Name: DeviceState] = [:]
-    /// Where the log ended at the beginning.
+    /// The end of the log when the survey began.
     let beginning: UInt64
-    /// How far the log was looked at.
+    /// How far the log was read.
     private(set) var position: UInt64 = 0
 
     init(_ scope: ErasureScope, beginning: UInt64) {
@@ -79,11 +78,10 @@ struct ErasureSurvey {
         unusedNames = scope.names
     }
 
-    /// The log changed under the survey: another user was erased, or the persons have more names or devices than it
-    /// looked for.
+    /// The log changed during the survey: another user was erased, or the users have new names or devices.
     struct Outdated: Error {}
 
-    /// Looks at the records after `position` up to `end`.
+    /// Reads the records after `position` up to `end`.
     mutating func read(to end: UInt64, _ tables: Tables, _ transaction: borrowing some Reading & ~Copyable) throws {
         defer { position = end }
         if scope.names.isEmpty, scope.devices.isEmpty { return }
@@ -99,7 +97,7 @@ struct ErasureSurvey {
         }
     }
 
-    /// Whether it looks for all that `scope`, found later, lead to.
+    /// Whether the survey covers all of `scope`, which was found later.
     func covers(_ scope: ErasureScope) -> Bool {
         scope.users == self.scope.users && scope.names.isSubset(of: self.scope.names)
             && scope.devices.isSubset(of: self.scope.devices)

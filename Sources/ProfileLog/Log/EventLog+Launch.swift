@@ -13,7 +13,7 @@ extension EventLog {
         try launch(device: device, kind: kind, flushing: lists, dyingAfter: nil, context: context)
     }
 
-    /// As ``launch(device:kind:flushing:context:)``; the app dies after `step`, to try what the next launch makes of it.
+    /// As ``launch(device:kind:flushing:context:)``; the app dies after `step`.
     package func launch(
         device: String, kind: LaunchKind = .cold, flushing lists: Set<PendingKind> = PendingKind.all,
         dyingAfter step: LaunchStep?, context: EventContext = EventContext(source: .app)
@@ -23,8 +23,7 @@ extension EventLog {
             limit: options.itemsPerFlush, cause: kind == .background ? .timer : .foreground,
             staysQueued: false, visible: [])
         var report = LaunchReport()
-        // One sending, however many launches, users and events it takes: its interval is not waited for after the
-        // first.
+        // One sending for all launches, users and events here: only the first waits for the interval.
         report.finished = try handOver(on: device, &flush, context)
         let receipt = try commit(launch)
         report.position = try position(of: .appLaunched, in: receipt)
@@ -61,7 +60,7 @@ extension EventLog {
         return try commit(change)
     }
 
-    /// What would be refused must not send anything first.
+    /// A refused change must not send anything first.
     private func refuseArrival(of user: UserID, on device: Name) throws(AppendError) {
         try reading { view in
             let current = try view.device(device).user.map { try view.person(view.canonicalUser(of: $0)) }
@@ -69,7 +68,7 @@ extension EventLog {
         }
     }
 
-    /// Runs `body` on a view; what goes wrong refuses the append.
+    /// Runs `body` on a view. Its errors refuse the append.
     private func reading<Result>(_ body: (LogView) throws -> Result) throws(AppendError) -> Result {
         do { return try withView(body) } catch { throw AppendError(error) }
     }
@@ -117,12 +116,12 @@ extension EventLog {
     private func send(_ device: String, _ cause: SendCause, _ context: EventContext) throws(AppendError) -> [Position] {
         let first = try commit(PreparedAppend.device(device, .send(cause, limit: options.itemsPerFlush), context))
         if first.places.isEmpty { return [] }
-        // What is due is sent whole: the interval is not asked for again.
+        // All that is due is sent: the interval counts only for the first.
         let rest = DeviceIntent.send(cause == .timer ? .foreground : cause, limit: options.itemsPerFlush)
         return try [first.last] + repeated(device, rest, context)
     }
 
-    /// Where an append stored its event of this kind.
+    /// The position of the event of this kind in an append.
     private func position(of kind: EventKind, in receipt: AppendReceipt) throws(AppendError) -> Position {
         try reading { view in
             let positions = receipt.first.rawValue...receipt.last.rawValue
@@ -130,7 +129,7 @@ extension EventLog {
         }
     }
 
-    /// Hands over all that the launch takes. Once some of it was sent, `input` does not ask for the interval again.
+    /// Flushes all that the launch takes. Once some of it was sent, `input` does not wait for the interval again.
     private func handOver(
         on device: String, _ input: inout FlushInput, _ context: EventContext
     ) throws(AppendError) -> [Position] {
@@ -150,7 +149,7 @@ extension EventLog {
         }
     }
 
-    /// Lets `intent` happen to the device until there is nothing left of it.
+    /// Applies `intent` to the device until nothing is left of it.
     private func repeated(
         _ device: String, _ intent: DeviceIntent, _ context: EventContext
     ) throws(AppendError) -> [Position] {

@@ -1,11 +1,11 @@
 extension EventLog {
     // MARK: - All profiles
 
-    /// Lends the profile of every user who is not erased or merged into another, in the order of their creation, all of
-    /// one read view. Answers the position of that view.
+    /// Calls `body` with the profile of every user who is not erased or merged into another, in the order of their
+    /// creation, all from one view. Returns the position of that view.
     ///
-    /// The read transaction is open as long as this runs: it should not wait for anything. Erasures that come while it
-    /// runs are not seen; a profile that they make unreadable is skipped.
+    /// The read transaction is open meanwhile, so `body` should not wait. Erasures during it are not seen; a profile
+    /// that they make unreadable is skipped.
     ///
     /// - Parameters:
     ///   - withUsage: whether `body` gets the state of ``UsageProjection`` too.
@@ -57,7 +57,7 @@ extension EventLog {
         }
     }
 
-    /// The erased user that the store gave this `braze_id`, which leads to no user any more; nil for all other IDs.
+    /// The erased user with this `braze_id`, which resolves to no user now; nil for all other IDs.
     package func findErased(_ user: UserID) throws -> UserInfo? {
         guard case .brazeID(let text) = user, let number = braze.user(text), number > 0,
             let info = try find(UserNumber(rawValue: number)), info.isErased
@@ -114,10 +114,10 @@ extension EventLog {
         }
     }
 
-    /// Lends one user's events from version `from` to version `to`, both included, in `direction`, for as long as
-    /// `body` answers true.
+    /// Calls `body` with one user's events from version `from` to version `to`, both included, in `direction`, until it
+    /// returns false.
     ///
-    /// Nothing of an event is decoded but what is asked of it: the cheap way through a long history.
+    /// Decodes only what is asked of an event: the cheap way through a long history.
     public func forEachEvent(
         of user: UserNumber, from: Version = Version(rawValue: 1), to: Version = Version(rawValue: .max),
         direction: Direction = .forward, _ body: (borrowing EventView) throws -> Bool
@@ -235,7 +235,7 @@ extension EventLog {
         }
     }
 
-    /// What the SDK on `device` has taken and not sent, in the order in which it will.
+    /// The SDK's queue on `device`, in the order in which it sends it.
     package func queue(on device: String) throws -> [RecordedEvent] {
         try withView { view in
             let names = names.current
@@ -251,7 +251,7 @@ extension EventLog {
         try withView { view in try view.deviceState(Name(device)) }
     }
 
-    /// Every device that has an event, with who is on it.
+    /// Every device that has an event, with its user.
     package func devices() throws -> [DeviceInfo] {
         try withView { view in
             try view.devices().map { device in
@@ -329,8 +329,7 @@ extension EventLog {
         if let device = item.context.device, let waiting = try deviceState(device).items[position.rawValue] {
             return waiting.queued == nil ? .pending : .queued
         }
-        // What was decided before a merge is in the user's own stream, what came later in that of the user they were
-        // merged into.
+        // Outcomes from before a merge are in the user's own stream, later ones in that of the canonical user.
         var owner = item.user
         while true {
             var outcome: ItemOutcome?
@@ -353,7 +352,7 @@ extension EventLog {
         }
     }
 
-    /// All items that the SDK refused, in the order in which it did. Looks at the kind of every event of the log.
+    /// All items that the SDK refused, in this order. Looks at the kind of every event of the log.
     ///
     /// - Parameter isOpen: skips those that were repaired.
     package func rejected(of user: UserNumber? = nil, isOpen: Bool = true) throws -> [RejectedItem] {
@@ -377,8 +376,8 @@ extension EventLog {
         }
     }
 
-    /// Saves a rejected item once more, as it is or corrected; it waits for the next launch of its device, with the
-    /// time of the first save.
+    /// Saves a rejected item again, as it is or corrected. It waits for the next launch of its device, with the time of
+    /// the first save.
     ///
     /// The same repair, sent again, changes nothing.
     package func retry(
@@ -394,13 +393,12 @@ extension EventLog {
             throw AppendError.invalid(
                 place: "The correction", reason: "must be of the same kind as the item, \(item.event.kind.name)")
         }
-        // The ID that the store gave leads to the same user after a merge, so that the same repair stays the same
-        // append.
+        // The `braze_id` resolves to the same user after a merge, so that a repeated repair is the same append.
         guard let owner = try find(item.user) else { throw StorageError.damaged(place: "user \(item.user.rawValue)") }
         var context = item.context
         context.replaces = position
         if context.occurredAt == nil { context.occurredAt = item.occurredAt }
-        // What the person corrected must be right; what is tried again as it was may still not be.
+        // A correction must be valid; an item that is retried as it was may be invalid again.
         if correction != nil { context.source = source }
         return try append(
             [correction ?? item.event], to: .brazeID(owner.brazeID), context: context,
@@ -409,27 +407,27 @@ extension EventLog {
 
     // MARK: - Users by address
 
-    /// The users who have this e-mail address or phone number now, as an attribute or, without one, as the ID that they
-    /// were made by.
+    /// The users who have this e-mail address or phone number now, as an attribute or, without one, as the ID that
+    /// created them.
     ///
-    /// The first is the one that an update by the address means (spec/rest-api 1.3): users with an external ID come
-    /// before others, and then those who were updated last. Spelling with capital letters, or of a number with blanks,
-    /// makes no difference. Other kinds of IDs have the user who is known by them. Costs a profile for each user who
-    /// ever had the address, and if several have it now, what each was given by the system since their last update.
+    /// An update by the address goes to the first (spec/rest-api 1.3): users with an external ID come before others,
+    /// then the last updated. Capital letters, and blanks in a number, make no difference. Other kinds of IDs have one
+    /// user. Costs a profile for each user who ever had the address, and if several have it now, what the system gave
+    /// each since their last update.
     package func users(sharing contact: UserID) throws -> [UserInfo] {
         try holders(of: contact)?.users ?? []
     }
 
-    /// Who has an address.
+    /// The users of an address.
     package struct AddressHolders: Sendable {
         /// As ``users(sharing:)``.
         package var users: [UserInfo]
-        /// The numbers of all who were ever given it.
+        /// The numbers of all users who were ever given it.
         package var everGiven: Set<UInt64>
     }
 
-    /// As ``users(sharing:)``, with all who were ever given the address; nil if they are more than `most`, of whom none
-    /// is looked at.
+    /// As ``users(sharing:)``, with all users who were ever given the address. If they are more than `most`, nil, and
+    /// none is looked at.
     package func holders(of contact: UserID, atMost most: Int = .max) throws -> AddressHolders? {
         guard let prefix = ContactKey.prefix(contact) else {
             return AddressHolders(users: try find(contact).map { [$0] } ?? [], everGiven: [])
@@ -452,7 +450,7 @@ extension EventLog {
         }
     }
 
-    /// Who was updated last comes first.
+    /// The last updated comes first.
     private func byLastUpdate(_ users: [UserInfo], _ view: LogView) throws -> [UserInfo] {
         if users.count < 2 { return users }
         var updated: [(user: UserInfo, last: UInt64)] = []
@@ -462,8 +460,8 @@ extension EventLog {
         return updated.sorted { $0.last > $1.last }.map(\.user)
     }
 
-    /// The position of the user's latest event that updates them: what a request skipped does not, nor an attribute
-    /// that the system gave them.
+    /// The position of the user's latest update. Skipped parts of a request and attributes given by the system are
+    /// none.
     package func lastUpdate(of user: UserInfo) throws -> Position {
         try withView { view in
             let position = try view.lastUpdate(of: user.number.rawValue, user.version.rawValue)
@@ -480,8 +478,7 @@ extension EventLog {
 
     // MARK: - What requests said in vain
 
-    /// All that requests said and that was not stored, in the order of their positions. Looks at the kind of every
-    /// event of the log.
+    /// All skipped parts of requests, in the order of their positions. Looks at the kind of every event of the log.
     package func leftOut(of user: UserNumber? = nil) throws -> [LeftOutObject] {
         let wanted = try user.map { try canonicalUser(of: $0) }
         var found: [LeftOutObject] = []
@@ -508,10 +505,10 @@ extension EventLog {
 
     // MARK: - Idempotency keys
 
-    /// The append that was stored under `key`, whatever it holds; nil if there is none.
+    /// The append that was stored under `key`, whatever its content; nil if there is none.
     ///
-    /// For callers who know by other means than the events whether a request is the same: its bytes may mean other
-    /// events by now. Of an append whose first event was erased the receipt says so, and has no note.
+    /// For callers who compare requests by other means: the same bytes may make other events now. The receipt of an
+    /// append whose first event was erased says so, and has no note.
     package func append(underKey key: String) throws -> AppendReceipt? {
         let key = Array(key.utf8)
         let hash = KeyCoding.hash(key)
@@ -534,11 +531,10 @@ extension EventLog {
         try states.state(overStore: P.self)
     }
 
-    /// As `state(_:of:asOf:)`; where much was to fold, the state is kept as a snapshot, so that the next reader is
-    /// spared it.
+    /// As `state(_:of:asOf:)`, and stores the state as a snapshot after a long fold.
     ///
-    /// For projections that other programs write the store without: a long history may have no snapshots of them. Who
-    /// folds more than 1,024 events that the index holds waits for the writer and a sync.
+    /// For projections that other programs open the store without: a long history may have no snapshots of them. After
+    /// a fold of more than 1,024 events that the caches have, the caller waits for the writer and a sync.
     package func keptState<P: Projection>(
         _: P.Type, of user: UserNumber, asOf version: Version = Version(rawValue: .max)
     ) throws -> P.State {
@@ -558,7 +554,7 @@ extension EventLog {
     }
 }
 
-/// How large a store is: the part of its statistics that costs nothing to know.
+/// The size of a store: the part of its statistics that is cheap.
 package struct LogExtent: Hashable, Sendable {
     /// The last event's position, which is the number of events.
     package var lastPosition: Position
@@ -566,7 +562,7 @@ package struct LogExtent: Hashable, Sendable {
     package var users: UInt64
     /// Bytes of the store's file that hold something.
     package var usedBytes: UInt64
-    /// How far the tables that lag behind the log reach.
+    /// How far the caches reach.
     package var indexed: Position
 }
 
@@ -640,7 +636,7 @@ extension EventView {
 extension LogView {
     /// The position of the latest of the user's events up to `version` that updates them; 0 if there is none.
     func lastUpdate(of user: UInt64, _ version: UInt64) throws -> UInt64 {
-        // In slices: a user who is set by address alone may have thousands of events after their last update.
+        // In slices: a user set by address alone may have thousands of events after their last update.
         for last in stride(from: version, to: 0, by: -128) {
             let positions = try positions(of: user, from: last > 128 ? last - 127 : 1, to: last)
             for position in positions.reversed() {
@@ -651,13 +647,12 @@ extension LogView {
         return 0
     }
 
-    /// Who was ever given the address with this key in table `contacts`; if they are more than `most`, some of them,
-    /// but more than that.
+    /// Users who were ever given the address with this key in table `contacts`: all of them, or more than `most`.
     func users(contact prefix: [UInt8], beyond most: Int) throws -> [UInt64] {
         try refuseDamage()
         var users = withTail { $0.contacts.users(prefix, visibleTo: last, beyond: most) }
         if checkpoint == 0 { return users }
-        // Who is hidden would lose the address to a second user.
+        // If not refused, a hidden user would lose the address to a second one.
         let isRow = { (row: Cursor.Row) in row.value.isEmpty && ContactKey.isKey(row.key) }
         try prefix.withUnsafeBytes { try refuseBrokenPage(.contacts, around: $0, rows: isRow) }
         try forEachRow(of: tables.contacts.table, from: prefix) { row in
@@ -671,11 +666,11 @@ extension LogView {
     }
 }
 
-/// Something that a request said and that was not stored.
+/// A part of a request that was skipped.
 package struct LeftOutObject: Hashable, Sendable {
     /// Position of the `objectsLeftOut` event that tells of it.
     package var position: Position
-    /// The user it was about; the system if there was none.
+    /// Its user; the system if there was none.
     package var user: UserNumber
     /// When the request came.
     package var recordedAt: Timestamp
@@ -683,7 +678,7 @@ package struct LeftOutObject: Hashable, Sendable {
     package var what: LeftOut
 }
 
-/// A hash of some content where only sameness matters.
+/// A hash for comparing contents.
 package enum ContentHash {
     /// The first 16 bytes of the SHA-256 of `bytes`.
     package static func of(_ bytes: [UInt8]) -> [UInt8] { KeyCoding.hash(bytes) }

@@ -20,12 +20,12 @@ public final class EventLog: Sendable {
     var braze: BrazeIDs { store.braze }
     private var eraser: Eraser { Eraser(store: store, caches: caches, committer: committer) }
 
-    /// Opens the store in the folder `path`, which is made if `create` is true.
+    /// Opens the store in the folder `path`, and creates it if `create` is true.
     ///
-    /// Costs a scan of the log's tail: what the caches lag by. They are written when that is `options.indexLag`
-    /// records, or as many as there are users, up to 2^20; some three times as much may have gathered until they are.
-    /// If they lag by more, or cannot be used, they are written first. `projections` are those whose snapshots are
-    /// written besides the profile's.
+    /// Costs a scan of the log's tail: the events that the caches lack. The caches are written when that is
+    /// `options.indexLag` records, or as many as there are users, up to 2^20; by the end of the write up to three times
+    /// as much may have gathered. If they lag by more, or cannot be used, they are written first. `projections` are
+    /// those with stored states; by default the profile.
     public convenience init(
         path: String, create: Bool = false, options: LogOptions = LogOptions(),
         projections: [any Projection.Type] = [ProfileProjection.self]
@@ -33,8 +33,8 @@ public final class EventLog: Sendable {
         try self.init(path: path, create: create, options: options, projections: projections, creation: nil)
     }
 
-    /// As the public one; a new store is made by the batch `creation`. To have the store `alone` throws `inUse` if
-    /// anybody has it open.
+    /// As the public one. The batch `creation` makes a new store. With `alone` it throws `inUse` if the store is open
+    /// elsewhere.
     package init(
         path: String, create: Bool, options: LogOptions, projections: [any Projection.Type], creation: CommitBatch?,
         alone: Bool = false
@@ -62,7 +62,7 @@ public final class EventLog: Sendable {
     /// It compares the store's files with those that were opened, so it knows before the next append does.
     public var writeRefusal: StorageError? { environment.writeRefusal }
 
-    /// Runs `body` on one consistent view of everything that was committed before the call, by whatever process.
+    /// Runs `body` on one consistent view of everything committed before the call, by any process.
     ///
     /// Refuses if a name is damaged, unless `whateverIsDamaged`.
     package func withView<Result>(
@@ -87,11 +87,11 @@ public final class EventLog: Sendable {
         committer.commit(appends, endsAtRefusal: endsAtRefusal)
     }
 
-    /// Commits the append that `decide` gives while the write lock is held: nothing comes between what it reads and the
-    /// commit.
+    /// Commits the append that `decide` returns. The write lock is held meanwhile, so nothing comes between its reads
+    /// and the commit.
     ///
-    /// All other writers of the store wait in the meantime, so it should be short. It reads this log as usual, and must
-    /// not write. Nil if it gives nothing.
+    /// All other writers of the store wait meanwhile, so it should be short. It reads this log as usual, and must not
+    /// write. Nil if it returns nil.
     package func commit(decidingUnderLock decide: () throws -> PreparedAppend?) throws -> AppendReceipt? {
         try committer.commit(decidingUnderLock: decide)
     }
@@ -119,16 +119,16 @@ public final class EventLog: Sendable {
 
     // MARK: - Erasing
 
-    /// Erases persons: each user in `users`, with everybody who was merged into them.
+    /// Erases persons: each user in `users`, with all users merged into them.
     ///
-    /// Their events become tombstones, which keep place, kind and time; values leave every table with them: IDs,
-    /// addresses, keys, snapshots, what waits on devices, devices that were theirs alone, and names that no other user
-    /// uses. Each gets one last event, `userErased`. It is one commit: durable when the call returns, or nothing is
+    /// Their events become tombstones, which keep place, kind and time. Values leave every table with them: IDs,
+    /// addresses, keys, snapshots, pending items, devices that were theirs alone, and names that no other user uses.
+    /// Each user gets one last event, `userErased`. It is one commit: durable when the call returns, or nothing is
     /// changed. Copies of old pages stay in free space of the file until `compact(path:)`, and in backups. The note of
     /// an append stays with its first event, if that is another user's.
     ///
-    /// Costs a look at every record of the log if the person had a device or a name of their own, most of it while
-    /// others write, and memory for the pages of their events.
+    /// Reads every record of the log if the person had a device or a name of their own, most of it without the write
+    /// lock. Takes memory for the pages of their events.
     ///
     /// - Parameters:
     ///   - actor: who erases; kept in the log for ever.
@@ -141,7 +141,7 @@ public final class EventLog: Sendable {
     }
 
     /// As ``erase(_:actor:reason:source:)``, for users who were found. Refused with `versionConflict` if one of them
-    /// was merged into another user since, or erased: no other user is erased for them.
+    /// was merged or erased since: no other user is erased for them.
     package func erase(
         found users: [UserInfo], actor: String, reason: String, source: EventSource = .system
     ) throws(AppendError) -> Erasure {
@@ -152,7 +152,7 @@ public final class EventLog: Sendable {
     // MARK: - Caches
 
     /// Writes the caches up to the log's end: rows in key order, then the checkpoint, in one transaction (in several if
-    /// there is more than they ever lag by); then the states over the whole store, which keep no writer waiting.
+    /// they lag by more than usual). Then writes the states over the whole store, without the write lock.
     ///
     /// Caches can lag without harm, so a failure here loses nothing: the next one catches up.
     public func writeIndex() throws {
@@ -161,22 +161,21 @@ public final class EventLog: Sendable {
 
     /// Drops every cache and writes it again from the log. The log, the names and what they say are untouched.
     ///
-    /// Costs some microseconds for each event of the log, in rounds of 2^20 events. Other processes commit between
-    /// their slices, and so do other threads, unless they wait for a `LogWriter` that rebuilds the caches itself. A
-    /// process that reads or commits at that time holds in memory what no round has reached. Drops nothing if the log
-    /// is damaged: the caches then know of records that cannot be indexed again.
+    /// Costs some microseconds for each event of the log, in rounds of 2^20 events. Other processes and threads commit
+    /// between their slices, unless they wait for a `LogWriter` that rebuilds the caches itself. Processes that read or
+    /// commit meanwhile hold in memory what the rounds have not reached. Drops nothing if the log is damaged: damaged
+    /// records could not be indexed again.
     package func rebuildCaches() throws {
         try caches.rebuildCaches()
     }
 
     // MARK: - Checking
 
-    /// Proves that the store holds together: each record's checksum and content, gapless order and versions, each index
-    /// against the log, names, identifiers, and each snapshot and each state over the whole store against a fresh fold;
-    /// of projections that the log was opened without, the checksums.
+    /// Checks the store: each record's checksum and content, gapless order and versions, each index against the log,
+    /// names, identifiers, and each stored state against a fresh fold. Of projections that the log was opened without,
+    /// only the checksums.
     ///
-    /// Goes on after what is damaged, so that one run names all of it. Reads only. Memory grows with users and pending
-    /// items.
+    /// Goes on after damage, so that one run names all of it. Reads only. Memory grows with users and pending items.
     public func check(progress: (LogProgress) -> Void = { _ in }) throws -> CheckReport {
         while true {
             let erasures = try withView(whateverIsDamaged: true) { _ in names.erasures }
@@ -185,17 +184,17 @@ public final class EventLog: Sendable {
                 try checker.run(progress)
                 return checker.report
             }
-            // An erasure at the same time takes names away that the checker's transaction still has.
+            // An erasure meanwhile removes names that the checker's view still needs.
             if report.isSound || names.erasures == erasures { return report }
         }
     }
 
-    /// Reads every row of every table of the store in the folder `path`, and LMDB's list of free pages, and tells
-    /// before each table, and every few rows, how far it came. Throws `brokenPage` if a table has more or fewer rows
-    /// than LMDB put there, or not in order.
+    /// Reads every row of every table of the store in the folder `path`, and LMDB's list of free pages. Reports
+    /// progress before each table and every few rows. Throws `brokenPage` if a table has more or fewer rows than LMDB
+    /// counts, or not in order.
     ///
-    /// For a process that a broken page may end (`BrokenPage`): what was told last says where the page is. In table
-    /// `log` positions are told.
+    /// For a child process that a broken page may end (`BrokenPage`): the last progress says where the page is. Of
+    /// table `log` it reports positions.
     package static func readThrough(path: String, telling progress: (LogProgress) -> Void) throws {
         try TableWalk.readThrough(path: path, telling: progress)
     }

@@ -1,34 +1,33 @@
-/// A change of who is known by which ID (spec/rest-api 2.3, 2.4, 2.6, 2.7): decided by the commit, on what the log
-/// holds by then.
+/// A change of the IDs of users (spec/rest-api 2.3, 2.4, 2.6, 2.7). The commit decides it.
 package enum IdentityChange: Hashable, Sendable {
-    /// `alias` leads to `user` too; to a new user who is known by it alone, if `user` is nil.
+    /// `alias` also resolves to `user`; if that is nil, to a new user with this ID alone.
     case addAlias(alias: UserID, user: UserID?)
-    /// What `alias` led to is led to by `newAlias`, under the same label.
+    /// `newAlias` replaces `alias`, under the same label.
     case renameAlias(alias: UserID, newAlias: UserID)
-    /// The user without an external ID gets this one; if it is another user's, the two are merged.
+    /// The user without an external ID gets this one. If another user has it, the two are merged.
     case identify(user: UserID, externalID: UserID)
-    /// `source` goes into `target` with all history.
+    /// `source` is merged into `target` with its history.
     case merge(source: UserID, target: UserID)
-    /// The user's external ID is `newID`; the old one still leads to them.
+    /// The user's external ID is `newID`; the old one still resolves to them.
     case renameExternalID(current: UserID, newID: UserID)
-    /// An external ID that was renamed leads to no user.
+    /// An external ID that was renamed resolves to no user from now on.
     case removeExternalID(UserID)
-    /// An address leads no more to the user who was made by it: they have another one by now.
+    /// An address no longer resolves to the user who was created by it and has another one now.
     case releaseAddress(UserID)
 }
 
 extension PreparedAppend {
-    /// `change` of who is known by which ID.
+    /// An append that makes `change`.
     ///
     /// The receipt is empty if there was nothing to change. Refused with `unknownUser` if there is no such user, and
     /// with `invalid` if the rules of the change forbid it.
     ///
     /// - Parameters:
-    ///   - found: users by whom the change was decided. Refused with `conflict` if one of them got an event since, or
-    ///     was merged into another user.
-    ///   - key: makes the change, sent again, change nothing; one that changed nothing is not remembered.
-    ///   - note: identifies what was asked, and is given back with every answer under `key`: the same key with another
-    ///     note is refused.
+    ///   - found: users that the decision read. Refused with `conflict` if one of them got an event since, or was
+    ///     merged into another user.
+    ///   - key: makes the change, sent again, change nothing. A change without effect is not remembered.
+    ///   - note: identifies the request, and is returned with every answer under `key`. The same key with another note
+    ///     is refused.
     package static func identity(
         _ change: IdentityChange, by found: [UserInfo] = [], context: EventContext, idempotencyKey key: String? = nil,
         note: [UInt8] = []
@@ -58,10 +57,10 @@ extension IdentityChange {
 }
 
 extension Merge {
-    /// `source`, known by `ids`, goes into a user who is known by `targetIDs` (spec/rest-api 2.6).
+    /// Merges `source` with `ids` into a user with `targetIDs` (spec/rest-api 2.6).
     ///
-    /// Aliases move, unless the target has one with the same label, and so do devices; external IDs only to a target
-    /// without one. An address leads to the user that the attribute says.
+    /// Aliases move, unless the target has one with the same label. Devices move. External IDs move only to a target
+    /// without one. An address follows the attribute.
     init(source: UserNumber, version: Version, ids: [UserID], into targetIDs: [UserID]) {
         let labels = Set(targetIDs.compactMap(\.aliasLabel))
         let isIdentified = targetIDs.contains(where: \.isExternalID)

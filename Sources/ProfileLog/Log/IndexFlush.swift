@@ -144,8 +144,7 @@ struct FlushProgress: Hashable, Sendable {
         bytes.append(stage.rawValue)
         bytes.append(last == nil ? 0 : 1)
         bytes += last ?? []
-        let checksum = bytes.withUnsafeBytes { crc32c($0) }
-        withUnsafeBytes(of: checksum.littleEndian) { bytes.append(contentsOf: $0) }
+        bytes.appendChecksum()
         return bytes
     }
 

@@ -236,8 +236,7 @@ struct IndexCheckpoint: Hashable {
         bytes.appendBigEndian(revision)
         bytes.appendBigEndian(position)
         bytes.appendBigEndian(users)
-        let checksum = bytes.withUnsafeBytes { crc32c($0) }
-        withUnsafeBytes(of: checksum.littleEndian) { bytes.append(contentsOf: $0) }
+        bytes.appendChecksum()
         return bytes
     }
 }

@@ -1,21 +1,21 @@
 /// Devices, as tables `devices` and `pending` and the tail have them.
 extension LogView {
-    /// The last position that the tables' rows of `device` include. Events up to it must not be applied again: the
-    /// effect of a launch depends on the settings at that time.
-    private func reach(of device: Name) -> UInt64 {
-        if let flush, flush.hasWritten(device: device) { flush.target } else { checkpoint }
+    /// Calls `body` with the changes of `device` that its rows in the tables lack. A change must not be applied twice:
+    /// the effect of a launch depends on the settings at that time.
+    private func forEachNewChange(of device: Name, _ body: (DeviceChange) -> Void) {
+        let reached = if let flush, flush.hasWritten(device: device) { flush.target } else { checkpoint }
+        withTail { tail in
+            for (change, position) in tail.devices[device] ?? [] where position > reached && position <= last {
+                body(change)
+            }
+        }
     }
 
     /// The device without what waits on it.
     func device(_ device: Name) throws -> DeviceStatus {
         try refuseDamage()
         var status = try storedStatus(device) ?? DeviceStatus()
-        let reached = reach(of: device)
-        withTail { tail in
-            for (change, position) in tail.devices[device] ?? [] where position > reached && position <= last {
-                status.apply(change)
-            }
-        }
+        forEachNewChange(of: device) { status.apply($0) }
         return status
     }
 
@@ -69,12 +69,7 @@ extension LogView {
     func items(_ device: Name, stored: [UInt64: PendingItem]) throws -> [UInt64: PendingItem] {
         try refuseDamage()
         var items = stored
-        let reached = reach(of: device)
-        withTail { tail in
-            for (change, position) in tail.devices[device] ?? [] where position > reached && position <= last {
-                items.apply(change)
-            }
-        }
+        forEachNewChange(of: device) { items.apply($0) }
         return items
     }
 

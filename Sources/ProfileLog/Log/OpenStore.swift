@@ -19,8 +19,8 @@ package final class OpenStore: Sendable {
     /// Held during a commit or an index flush of this process; LMDB's own lock excludes other processes.
     let writing = Mutex(())
 
-    /// Opens the store, without its tail. The batch `creation` makes a new store. With `alone` it throws `inUse` if
-    /// another process has the store open.
+    /// Opens the store, without its tail. The batch `creation` makes a new store. With `alone` it throws `inUse` if the
+    /// store is open elsewhere.
     init(
         path: String, create: Bool, options: LogOptions, projections: [any Projection.Type], creation: CommitBatch?,
         alone: Bool

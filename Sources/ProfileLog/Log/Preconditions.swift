@@ -1,11 +1,11 @@
-/// What must hold under the write lock for an append to be stored: the versions that its caller expects, and what its
+/// The preconditions of an append, checked under the write lock: the versions that its caller expects, and what its
 /// decision read.
 ///
-/// A decision reads the log without the lock. Each fact that it relied on is kept here, and the commit checks all of
-/// them. If one does not hold any more, nothing is stored: the append is refused with ``AppendError/conflict(over:)``,
-/// and the caller decides again.
+/// A decision reads the log without the lock, and keeps each fact that it relied on. The commit checks them. If one has
+/// changed, nothing is stored: the append is refused with ``AppendError/conflict(over:)``, and the caller decides
+/// again.
 package struct Preconditions: Sendable {
-    /// Something that a decision read.
+    /// A fact that a decision read.
     enum Fact: Sendable {
         /// The user that an ID resolves to (nil: none), and their version if that matters.
         case user(UserID, UserNumber?, Version?)
@@ -44,7 +44,7 @@ package struct Preconditions: Sendable {
         facts.append(.user(id, info?.number, info?.version))
     }
 
-    /// `id` leads to `user`, whatever was appended to them.
+    /// `id` resolves to `user`, at any version.
     package mutating func require(_ id: UserID, leadsTo user: UserNumber) { facts.append(.user(id, user, nil)) }
 
     /// Only `holders` were given `address`.
@@ -69,10 +69,10 @@ package struct Preconditions: Sendable {
 // MARK: - The check under the lock
 
 extension Decider {
-    /// Events that one check looks at. A decision that is older than that is made again.
+    /// How many events one check reads at most. Older decisions are made again.
     private static let mostEventsToCheck: UInt64 = 4_096
 
-    /// Refuses `append` if one of its preconditions does not hold. Costs a few look-ups for each.
+    /// Refuses `append` if a precondition has changed. Costs a few look-ups for each.
     func check(_ append: borrowing PreparedAppend) throws {
         for fact in append.preconditions.facts {
             if let changed = try change(of: fact) { throw AppendError.conflict(over: changed) }

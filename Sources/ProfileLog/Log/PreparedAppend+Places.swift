@@ -1,4 +1,4 @@
-/// Which event of an append is refused, where the refusal does not say.
+/// The event for which an append is refused, where the error does not say.
 extension PreparedAppend {
     /// The place of the event for which `log` refuses the append with `error`; nil if that is not about one.
     package func item(refusedBy log: EventLog, _ error: AppendError) throws -> Int? {

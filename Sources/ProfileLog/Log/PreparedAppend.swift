@@ -1,5 +1,5 @@
-/// Something to be stored whole or not at all: events, encoded and validated before the commit, or an intent (a launch,
-/// a flush) that the commit decides on what the log holds by then.
+/// Something to store whole or not at all: events, encoded and validated before the commit, or an intent (a launch, a
+/// flush) that the commit decides.
 public struct PreparedAppend: Sendable {
     enum Intent: Sendable {
         case events
@@ -28,30 +28,30 @@ public struct PreparedAppend: Sendable {
 
     let intent: Intent
     var bytes: [UInt8] = []
-    /// The names by whose numbers `bytes` is encoded.
+    /// The names whose numbers are in `bytes`.
     var names: NameMap?
-    /// The table that gave them their numbers. Another log, be it of a copy, numbers them otherwise.
+    /// The table that gave them their numbers. Another log has other numbers, even a copy.
     var table: NameTable?
     var targets: [Target] = []
     var items: [Item] = []
     var deferred: [Int: Deferred] = [:]
-    /// Devices on which the items are saved or logged, by item, as far as they are.
+    /// The devices on which items are saved or logged, by item.
     var devices: [Int: Name] = [:]
-    /// What the request skipped, after all items: in the stream of the user, if there is one by then.
+    /// What the request skipped. It is stored after all items, in the user's stream if the user exists then.
     var leftOut: [(user: UserID?, items: [LeftOut])] = []
-    /// What must hold under the write lock.
+    /// Checked under the write lock.
     private(set) var preconditions = Preconditions()
-    /// Addresses that still lead to users who have another one by now: free for new users from this append on.
+    /// Addresses that still resolve to users who have another one now. This append releases them for new users.
     private(set) var releases: [UserID] = []
     var idempotencyKey: [UInt8] = []
-    /// `contentHash`, if that was known before the commit, whose thread all callers share.
+    /// `contentHash`, if it was computed before the commit, on the caller's thread.
     var preparedHash: [UInt8]?
     var note: [UInt8] = []
-    /// What the commit will encode besides `bytes`, at most: deferred events, and IDs of which `bytes` holds no more
-    /// than a hash.
+    /// Upper bound of what the commit encodes besides `bytes`: deferred events, and IDs of which `bytes` has only a
+    /// hash.
     var extraBytes = 0
 
-    /// Bytes that the append takes in a commit, at most: each event and each new user has a header and a checksum.
+    /// Upper bound of the bytes in a commit: each event and each new user has a header and a checksum.
     var byteCount: Int {
         bytes.count + extraBytes + 64 * (items.count + targets.count + leftOut.count) + idempotencyKey.count
             + note.count + releases.reduce(0) { $0 + 64 + $1.parts[0].utf8.count }
@@ -59,10 +59,9 @@ public struct PreparedAppend: Sendable {
 
     init(_ intent: Intent) { self.intent = intent }
 
-    /// Has the append refused unless `preconditions` hold, and takes the addresses `releases` from the users to whom
-    /// they still lead.
+    /// Refuses the append at commit time unless `preconditions` hold, and releases the addresses `releases`.
     ///
-    /// The events that release them come before the append's own and are no part of its receipt.
+    /// The releasing events come before the append's own and are not in its receipt.
     package mutating func require(_ preconditions: Preconditions, releasing releases: [UserID] = []) {
         self.preconditions.formUnion(preconditions)
         self.releases += releases
@@ -70,8 +69,7 @@ public struct PreparedAppend: Sendable {
 
     mutating func expect(_ user: UserID, at version: ExpectedVersion) { preconditions.expect(user, at: version) }
 
-    /// What makes two appends the same: who, what kind, which content, in this order. Of events that are deferred it
-    /// knows nothing.
+    /// What makes two appends the same: users, kinds and contents, in this order. Deferred events are not in it.
     var contentHash: [UInt8] {
         var content: [UInt8] = []
         content.reserveCapacity(bytes.count + items.count * 12)
@@ -93,14 +91,14 @@ public struct PreparedAppend: Sendable {
         return KeyCoding.hash(content)
     }
 
-    /// The append in two: its first `count` events under its own key, and the others under `restKey`, in which nothing
-    /// is expected of their users. The first part is the same append as one that was prepared from those events alone.
+    /// Splits the append: its first `count` events under its own key, and the others under `restKey`, without expected
+    /// versions. The first part is the same append as one prepared from those events alone.
     package func split(
         at count: Int, restKey: String
     ) throws(AppendError) -> (beginning: PreparedAppend, rest: PreparedAppend) {
         var (beginning, rest) = (self, self)
         (beginning.preparedHash, rest.preparedHash) = (nil, nil)
-        // Without the users of the other part: to look them up may refuse what is not about them.
+        // Without the users of the second part: resolving them could refuse the first.
         let endOfBeginning = items[..<count].last.map { $0.target + 1 } ?? 0
         let firstOfRest = items[count...].first?.target ?? targets.count
         beginning.targets = Array(targets[..<endOfBeginning])
@@ -132,7 +130,7 @@ public struct PreparedAppend: Sendable {
         return key
     }
 
-    /// `intent` happens to `device`.
+    /// An append that applies `intent` to `device`.
     static func device(
         _ device: String, _ intent: DeviceIntent, _ context: EventContext
     ) throws(AppendError) -> PreparedAppend {
@@ -141,8 +139,8 @@ public struct PreparedAppend: Sendable {
         return PreparedAppend(.device(Name(device), intent, context))
     }
 
-    /// What `selection` names on `device` will never be flushed. `actor`, who gives it up, and `reason` have 1 to 1,024
-    /// bytes each; an actor `SDK` is refused, as the device itself gives up under that name what its SDK had taken.
+    /// An append that discards `selection` on `device`. `actor` and `reason` have 1 to 1,024 bytes each. The actor
+    /// `SDK` is refused: it stands for the device itself.
     package static func discard(
         device: String, _ selection: PendingSelection, actor: String, reason: String, context: EventContext
     ) throws(AppendError) -> PreparedAppend {
@@ -159,7 +157,7 @@ public struct PreparedAppend: Sendable {
     }
 }
 
-/// Which of the items that wait on a device are meant.
+/// A selection of the items that wait on a device.
 package enum PendingSelection: Hashable, Sendable {
     case all
     case storage(DeviceStorage)
@@ -174,10 +172,9 @@ public struct AppendReceipt: Hashable, Sendable {
     public var places: [Place]
     /// Whether the append was stored before, under the same idempotency key.
     public var isRepetition: Bool
-    /// What the first answer added, as given to the append; empty if that was erased.
+    /// The note of the append, as stored; empty if that was erased.
     package var note: [UInt8]
-    /// Whether the append was stored before and its first event was erased since: nothing is left of what it remembered
-    /// of its request.
+    /// Whether the append was stored before and its first event, with key and note, was erased since.
     package var isErased = false
 
     /// A user and one of their versions.
@@ -188,14 +185,12 @@ public struct AppendReceipt: Hashable, Sendable {
         package var version: Version
     }
 
-    init(first: Position, places: [Place], isRepetition: Bool, note: [UInt8]) {
-        self.first = first
-        self.places = places
-        self.isRepetition = isRepetition
-        self.note = note
-    }
+    /// The last event's position; before `first` if there are no events.
+    package var last: Position { Position(rawValue: first.rawValue + UInt64(places.count) - 1) }
+}
 
-    /// The answer to the append at `positions` with `field`, when it is sent again.
+extension AppendReceipt {
+    /// The receipt of the append at `positions` with `field`, for a retry.
     init(
         repeating field: AppendField, at positions: Range<UInt64>, _ header: (UInt64) throws -> RecordHeader
     ) throws {
@@ -203,10 +198,8 @@ public struct AppendReceipt: Hashable, Sendable {
             let header = try header(position)
             return Place(user: UserNumber(rawValue: header.user), version: Version(rawValue: header.version))
         }
-        self.init(first: Position(rawValue: positions.lowerBound), places: places, isRepetition: true, note: field.note)
-        isErased = field.isErased
+        self.init(
+            first: Position(rawValue: positions.lowerBound), places: places, isRepetition: true, note: field.note,
+            isErased: field.isErased)
     }
-
-    /// The last event's position; before `first` if there are no events.
-    package var last: Position { Position(rawValue: first.rawValue + UInt64(places.count) - 1) }
 }

@@ -1,13 +1,12 @@
 extension Projection {
-    /// Refuses one whose states cannot be kept under its name, or that is not folded by `scope`, by which it was asked
-    /// for.
+    /// Refuses a projection whose name cannot be stored, or that is not folded by `scope`.
     package static func check(scope: ProjectionScope) throws(AppendError) {
         try checkName()
         if scope == self.scope { return }
         throw .invalid(place: "The projection \(name)", reason: "is folded \(self.scope.words), and not \(scope.words)")
     }
 
-    /// Refuses a name that does not fit into a key, or under which the caches keep something of their own.
+    /// Refuses a name that does not fit into a key, or that the caches use themselves.
     static func checkName() throws(AppendError) {
         let name = self.name
         let bytes = name.utf8
@@ -23,15 +22,14 @@ extension Projection {
     }
 }
 
-/// The projections that the library brings along.
+/// The projections of the library.
 private let builtIn: [any Projection.Type] = [
     ProfileProjection.self, UsageProjection.self, CatalogueProjection.self, PendingProjection.self,
     SourceProjection.self,
 ]
 
 extension [any Projection.Type] {
-    /// Refuses a name that no projection may have, and two with one name, which would take each other's states for
-    /// their own.
+    /// Refuses invalid names, and two projections with one name, which would use each other's states.
     func checkNames() throws(AppendError) {
         var names: Set<Name> = []
         for projection in self {

@@ -2,9 +2,8 @@ internal import Synchronization
 
 /// The states of projections: what is stored of them, and folds of what follows.
 ///
-/// The state of one user is kept as snapshots, every so many events. A state over the whole store is kept in table
-/// `checkpoints` with the position that it reaches; it follows the caches, some events after each commit, without the
-/// write lock.
+/// The state of one user is stored as a snapshot every so many events. A state over the whole store is stored in table
+/// `checkpoints` with its position. It follows the caches, some events after each commit, without the write lock.
 package struct StateStore: Sendable {
     let store: OpenStore
 
@@ -15,8 +14,7 @@ package struct StateStore: Sendable {
 
     /// Writes a snapshot of each projection for `users`, at the view's end.
     ///
-    /// Who has a damaged record gets none: that is for those to meet who read them, and no reason to keep the caches of
-    /// all others back.
+    /// A user with a damaged record gets none: readers of the user meet the damage, and the caches of all others go on.
     func writeSnapshots(of users: [UInt64], _ view: LogView, _ transaction: borrowing WriteTransaction) throws {
         // The streams are written, up to the view's end.
         let written = LogView(
@@ -47,7 +45,7 @@ package struct StateStore: Sendable {
         try transaction.put(
             view.tables.snapshots, KeyCoding.snapshot(P.name, user: user, version: version),
             SnapshotRow.bytes(revision: P.revision, state: P.encode(state)))
-        // What lies between the two was passed over: it is of another revision, or damaged.
+        // Snapshots between the two are of another revision, or damaged.
         for key in try snapshotKeys(P.name, user, from: from, below: version, view) {
             try transaction.delete(view.tables.snapshots, key)
         }
@@ -93,8 +91,8 @@ package struct StateStore: Sendable {
 
     /// Folds the events at `positions` into `state`, at each merge after those of the user who was merged.
     ///
-    /// A chain of merges may be as long as there are users, so the folds that wait for another user's are not on the
-    /// thread's stack. It takes memory for the positions of all of these users, and a state for each link of the chain.
+    /// A chain of merges may be as long as the number of users, so waiting folds are in an array and not on the stack.
+    /// Takes memory for the positions of all of these users, and a state for each link.
     @_specialize(where P == ProfileProjection)
     package func fold<P: Projection>(
         _: P.Type, _ positions: [UInt64], into state: inout P.State, _ view: LogView
@@ -102,7 +100,7 @@ package struct StateStore: Sendable {
         var waiting: [(positions: [UInt64], next: Int, state: P.State)] = []
         var positions = positions
         var next = 0
-        // Whether the user that the event at `next` names was merged into `state`.
+        // Whether the merge at `next` is already folded in.
         var isMerged = false
         while true {
             guard next < positions.count else {
@@ -142,7 +140,7 @@ package struct StateStore: Sendable {
     private func mergedPositions(_ header: RecordHeader, _ position: UInt64, _ view: LogView) throws -> [UInt64]? {
         guard let body = RecordBody(header.body), !body.erased, let source = body.otherUser else { return nil }
         let positions = try view.positions(of: source, from: 1, to: body.otherVersion)
-        // Everything that is merged came before; so merges of merges end.
+        // Merged events come before the merge, so merges of merges end.
         guard positions.last ?? 0 < position else {
             throw StorageError.damaged(place: "the merge at position \(position) names events that came later")
         }
@@ -155,7 +153,7 @@ package struct StateStore: Sendable {
         try foldedState(P.self, user, version: version, view).state
     }
 
-    /// As `state`, with how much there was to fold.
+    /// As `state`, with the number of folded events.
     func foldedState<P: Projection>(_: P.Type, _ user: UInt64, version: UInt64, _ view: LogView) throws -> UserFold<P> {
         let earlier = try snapshot(P.self, user, upTo: version, view)
         var state = earlier?.state ?? P.initial
@@ -182,8 +180,8 @@ package struct StateStore: Sendable {
         return fold.state
     }
 
-    /// Stores a state that was folded from what a view saw that ended at `seen`; not if a user was erased since, for it
-    /// may hold what the log does not say any more.
+    /// Stores a state folded from a view that ended at `seen`. Not if a user was erased since: the state may hold
+    /// erased values.
     func keep<P: Projection>(_: P.Type, _ fold: UserFold<P>, of user: UserNumber, seen: UInt64) throws {
         try store.writing.withLock { _ in
             try store.environment.withWriteTransaction { transaction in
@@ -209,8 +207,8 @@ package struct StateStore: Sendable {
     /// How many events are folded into a stored state at once.
     var mostFoldedAtOnce: UInt64 { 2 * UInt64(store.options.indexLag) }
 
-    /// How many are folded after one commit, so that the next one hardly waits. Commits that bring more for long are
-    /// caught up with after smaller ones, or when the log is closed.
+    /// How many are folded after one commit, so that the next one hardly waits. A longer backlog is folded after
+    /// smaller commits, or when the log is closed.
     var mostFoldedAfterCommit: UInt64 { max(1, UInt64(store.options.indexLag) / 4) }
 
     /// Brings the stored state of a projection up to the log's end.
@@ -226,8 +224,8 @@ package struct StateStore: Sendable {
         return try keep(P.self, fold.state, at: fold.position, seen: fold.seen) && fold.position < fold.seen
     }
 
-    /// Stores `state`, which has reached `position` and was folded from what a view saw that ended at `seen`, and
-    /// answers whether it did: not if a user was erased since, for it holds what the log does not say any more.
+    /// Stores `state`, which has reached `position` and was folded from a view that ended at `seen`. Returns whether it
+    /// did: not if a user was erased since, as it may hold erased values.
     func keep<P: Projection>(_: P.Type, _ state: P.State, at position: UInt64, seen: UInt64) throws -> Bool {
         let key = Array(P.name.utf8)
         let row = StoreStateRow.bytes(revision: P.revision, position: position, state: P.encode(state))
@@ -246,7 +244,7 @@ package struct StateStore: Sendable {
         }
     }
 
-    /// Whether no user was erased after position `seen`. False as well if more follows there than is worth a look.
+    /// Whether no user was erased after position `seen`. False also if too many events follow to look at.
     func isNobodyErased(since seen: UInt64, _ transaction: borrowing WriteTransaction) throws -> Bool {
         let last = try OpenStore.last(transaction, store.environment.tables)
         guard last >= seen, last - seen <= mostFoldedAtOnce else { return false }
@@ -258,7 +256,7 @@ package struct StateStore: Sendable {
         return isNobody
     }
 
-    /// The stored state with the position that it has reached; nil if there is none that the view can use.
+    /// The stored state and its position; nil if the view can use none.
     private func storedState<P: Projection>(_: P.Type, _ view: LogView) throws -> (position: UInt64, state: P.State)? {
         guard let row = try view.get(view.tables.checkpoints, Array(P.name.utf8)),
             let stored = StoreStateRow.read(row, revision: P.revision), stored.position <= view.last,
@@ -267,7 +265,7 @@ package struct StateStore: Sendable {
         return (stored.position, state)
     }
 
-    /// The stored state and what follows it in the view, of which at most `limit` events are folded.
+    /// The stored state with at most `limit` of the following events folded in.
     private func storeState<P: Projection>(_: P.Type, _ view: LogView, limit: UInt64 = .max) throws -> StoreFold<P> {
         let stored = try storedState(P.self, view)
         let reached = stored?.position ?? 0
@@ -287,8 +285,7 @@ package struct StateStore: Sendable {
 struct UserFold<P: Projection> {
     let state: P.State
     let version: UInt64
-    /// How many events were folded after the nearest snapshot that the index holds: of the others its next flush makes
-    /// one.
+    /// How many folded events the caches have: the next flush makes a snapshot of the others.
     let indexed: Int
 }
 
@@ -299,8 +296,7 @@ enum SnapshotRow {
         bytes.reserveCapacity(state.count + 8)
         bytes.appendBigEndian(revision)
         bytes += state
-        let checksum = bytes.withUnsafeBytes { crc32c($0) }
-        withUnsafeBytes(of: checksum.littleEndian) { bytes.append(contentsOf: $0) }
+        bytes.appendChecksum()
         return bytes
     }
 
@@ -329,8 +325,7 @@ enum StoreStateRow {
         bytes.appendBigEndian(revision)
         bytes.appendBigEndian(position)
         bytes += state
-        let checksum = bytes.withUnsafeBytes { crc32c($0) }
-        withUnsafeBytes(of: checksum.littleEndian) { bytes.append(contentsOf: $0) }
+        bytes.appendChecksum()
         return bytes
     }
 
@@ -345,7 +340,7 @@ enum StoreStateRow {
 
 /// A key of table `snapshots`, taken apart.
 struct SnapshotKey {
-    /// The projection's name with its length in front: so begin the keys of all its snapshots, and no others.
+    /// The projection's name with its length before it: the prefix of all its snapshots, and of no others.
     let prefix: [UInt8]
     let user: UInt64
     let version: UInt64

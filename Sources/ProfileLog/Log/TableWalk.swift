@@ -1,4 +1,4 @@
-/// A walk through every row of a store's tables, which meets every broken page.
+/// Reads every row of a store's tables, and so finds every broken page.
 enum TableWalk {
     /// As `EventLog.readThrough(path:telling:)`.
     static func readThrough(path: String, telling progress: (LogProgress) -> Void) throws {
@@ -7,12 +7,12 @@ enum TableWalk {
             for name in Table.Name.allCases {
                 try readThrough(environment.tables[name], name.rawValue, transaction, progress) { $0.order(to: $1) < 0 }
             }
-            // Each commit takes from it.
+            // Each commit uses it.
             try readThrough(.freePages, "free pages", transaction, progress) { $0.native64 < $1.native64 }
         }
     }
 
-    /// A broken page seldom ends a walk: LMDB takes whatever its bytes say for rows, and goes on after it.
+    /// A broken page seldom ends the reading: LMDB takes its bytes for rows and goes on.
     private static func readThrough(
         _ table: Table, _ stage: String, _ transaction: borrowing ReadTransaction, _ progress: (LogProgress) -> Void,
         isAscending: (UnsafeRawBufferPointer, UnsafeRawBufferPointer) -> Bool
@@ -21,7 +21,7 @@ enum TableWalk {
         var rows: UInt64 = 0
         var isInOrder = true
         var previous: UnsafeRawBufferPointer?
-        /// In table `log`, the position after which another one follows than the next.
+        /// In table `log`, the position before the first gap.
         var gap: UInt64?
         tell(0)
         try transaction.withCursor(table) { cursor in

@@ -1,8 +1,7 @@
-/// What the caches on disk have not reached: the index of the log's last events, in memory, built from the records
-/// alone.
+/// The in-memory index of the log's last events, which the caches on disk lack. Built from the records alone.
 ///
-/// Every entry keeps the position that made it, so that a reader whose transaction is older ignores what came later. It
-/// cannot be copied: readers borrow it, and no look-up pays for the retain of a dozen tables.
+/// Every entry has its position, so that an older view ignores later entries. It cannot be copied: readers borrow it,
+/// and no look-up retains a dozen tables.
 struct Tail: ~Copyable {
     /// The tail holds the positions after this one, without a gap.
     let base: UInt64
@@ -11,15 +10,15 @@ struct Tail: ~Copyable {
     let usersAtBase: UInt64
     private var creations: [(user: UInt64, position: UInt64)] = []
     private(set) var lastRecordedAt: Int64
-    /// While a commit is on its way to the disk: the first position that may yet be taken back.
+    /// During a commit: its first position, which may still be taken back.
     var uncommitted: UInt64?
 
     private(set) var entries: [Entry] = []
     private var heads = NumberTable()
     private(set) var identifiers = ByteStringTable()
-    /// Who got an identifier first in the tail, by its number in `identifiers`; 0 for no user.
+    /// The first user of an identifier in the tail, by its number in `identifiers`; 0 for no user.
     private var firstOwners: [(user: UInt64, position: UInt64)] = []
-    /// Who got it after that.
+    /// Its later users.
     private var laterOwners: [Int: [(user: UInt64, position: UInt64)]] = [:]
     private(set) var keys = KeyTable()
     private(set) var devices: [Name: [(change: DeviceChange, position: UInt64)]] = [:]
@@ -27,26 +26,25 @@ struct Tail: ~Copyable {
     private(set) var deviceNames: [Name] = []
     private(set) var contacts = ContactTable()
     private(set) var identities: [UInt64: [IdentityNews]] = [:]
-    /// Users who went into others.
+    /// Users who were merged into others.
     private(set) var merges: [UInt64: (target: UInt64, position: UInt64)] = [:]
     /// The users of `identities` and `merges`, in the order of their arrival.
     private(set) var changedUsers: [UInt64] = []
 
-    /// The records that fail their checksum. What they said is in none of the above.
+    /// The records that fail their checksum. The tables above have nothing of them.
     private(set) var damage: [Damage] = []
 
-    /// How many items a device holds, for devices of which the writer wanted to know it.
+    /// How many items a device holds, if the writer has asked for it.
     var loads: [Name: DeviceLoad] = [:]
 
-    /// One event: whose, which version, and where in the tail the same user's event before it is (index + 1; 0 for
-    /// none).
+    /// One event: its user and version, and the same user's event before it in the tail (index + 1; 0 for none).
     struct Entry {
         let user: UInt64
         let version: UInt64
         let previous: UInt32
     }
 
-    /// Where a user was erased: from there on, what the tail holds from before is not what the log says.
+    /// The position of an erasure. The tail's earlier entries may then differ from the log.
     private(set) var erasure: UInt64?
 
     /// What an event says about the IDs of a user.
@@ -58,15 +56,15 @@ struct Tail: ~Copyable {
             case created
             case given(UserID)
             case released(UserID)
-            /// That user went into this one.
+            /// That user was merged into this one.
             case tookIn(UInt64)
             case erased
         }
 
-        /// The ID that the user has from now on.
+        /// The ID that the user gets.
         var given: UserID? { if case .given(let id) = change { id } else { nil } }
 
-        /// Who went into the user.
+        /// The user who was merged into this one.
         var tookIn: UInt64? { if case .tookIn(let source) = change { source } else { nil } }
     }
 
@@ -102,8 +100,8 @@ struct Tail: ~Copyable {
         entries.append(Entry(user: record.user, version: record.version, previous: previous))
     }
 
-    /// Adds a place for the record at `last + 1`, which fails its checksum: in the stream of its user if `header` is
-    /// known to fit there, so that who reads that stream meets it.
+    /// Adds an entry for the record at `last + 1`, which fails its checksum. If `header` fits, the entry is in the
+    /// stream of its user, so that readers of that stream meet it.
     mutating func addDamaged(_ header: RecordHeader?) {
         let position = last + 1
         damage.append(Damage(position: position, user: header?.user))
@@ -186,7 +184,7 @@ struct Tail: ~Copyable {
         if devices[device]?.count == 1 { deviceNames.append(device) }
     }
 
-    /// The tail was built from a log in which what was erased is gone.
+    /// Call it if the tail was built after the erasures: it has no erased content.
     mutating func acceptErasures() { erasure = nil }
 
     private mutating func setOwner(of identity: UserID, _ user: UInt64, _ position: UInt64) {
@@ -244,12 +242,12 @@ struct Tail: ~Copyable {
         }
     }
 
-    /// The user that the identifier with this key leads to by the tail: 0 for none, nil if the tail does not say.
+    /// The user that the identifier with this key resolves to by the tail: 0 for none, nil if the tail does not say.
     func owner(_ key: UnsafeRawBufferPointer, visibleTo last: UInt64) -> UInt64? {
         identifiers.find(key).flatMap { owner(ofIdentifier: $0, visibleTo: last)?.user }
     }
 
-    /// The user that identifier number `index` leads to, and since when; 0 for none. Nil if the tail has nothing
+    /// The user that identifier number `index` resolves to, and since when; 0 for none. Nil if the tail has nothing
     /// visible about it.
     func owner(ofIdentifier index: Int, visibleTo last: UInt64) -> (user: UInt64, position: UInt64)? {
         if let later = laterOwners[index]?.last(where: { $0.position <= last }) { return later }
@@ -262,13 +260,13 @@ struct Tail: ~Copyable {
     }
 }
 
-/// What a tail has for the stages of a flush. A row has a number: the user's own, or that of the identifier, contact,
+/// The rows of a tail for the stages of a flush. A row is a number: the user's own, or that of the identifier, contact,
 /// key or device in the tail.
 extension Tail {
-    /// The first `limit` rows of the stage of `progress` after the one that was written last, in the order of their
-    /// keys. Who gets a snapshot is told by `snapshotInterval` (`Options`).
+    /// The first `limit` rows of the stage of `progress` after the last written one, in the order of their keys.
+    /// `snapshotInterval` (`Options`) decides about snapshots.
     ///
-    /// One look at all that the tail has, and memory for twice the limit.
+    /// Scans the whole tail, and takes memory for twice the limit.
     func rows(of progress: FlushProgress, snapshotInterval: Int, limit: Int) -> [Int] {
         let stage = progress.stage
         switch stage {
@@ -306,7 +304,7 @@ extension Tail {
         return Array(rows.prefix(limit))
     }
 
-    /// Among how many the rows of a stage are to be looked for.
+    /// How many candidates a search for rows of a stage has.
     func candidates(for stage: FlushProgress.Stage) -> Int {
         switch stage {
         case .streams, .snapshots: entries.count
@@ -318,7 +316,7 @@ extension Tail {
         }
     }
 
-    /// The number of the row of candidate `index`; nil if it is none that this flush writes.
+    /// The number of the row of candidate `index`; nil if this flush writes no such row.
     @inline(__always)
     private func row(at index: Int, of progress: FlushProgress) -> Int? {
         func isNew(_ position: UInt64) -> Bool { position > progress.checkpoint && position <= progress.target }
@@ -341,7 +339,7 @@ extension Tail {
         }
     }
 
-    /// As `row(at:of:)`, for those alone whose number of events crosses a multiple of `interval` here.
+    /// As `row(at:of:)`, for users whose number of events crosses a multiple of `interval` here.
     @inline(__always)
     private func snapshotRow(at index: Int, of progress: FlushProgress, _ interval: UInt64) -> Int? {
         guard let user = row(at: index, of: progress), user > 0,

@@ -7,13 +7,7 @@ public struct EventView: ~Copyable {
     /// In a fold by device: the device whose state it is applied to, one of `devices`.
     public let device: Name?
 
-    /// Looks at `record`, which must outlive the view, as must `names`. Nil if it is no record.
-    @inline(__always)
-    init?(_ record: UnsafeRawBufferPointer, position: Position, names: NameTable) {
-        guard let header = RecordHeader(record) else { return nil }
-        self.init(header: header, position: position, names: names)
-    }
-
+    /// A view of the record of `header`, which must outlive it, as must `names`.
     @inlinable
     @inline(__always)
     package init(header: RecordHeader, position: Position, names: NameTable, device: Name? = nil) {
@@ -79,6 +73,4 @@ public struct EventView: ~Copyable {
 
     /// The whole event, copied out; nil if the record is damaged after its header.
     public func recorded() -> RecordedEvent? { RecordedEvent(header, position: position, names: names.current) }
-
-    var nameTable: NameTable { names }
 }

@@ -14,8 +14,6 @@ package struct RecordHeader {
 
     /// The only format so far.
     @inlinable package static var format: UInt8 { 1 }
-    /// Bytes of a record outside of its message: format and checksum.
-    static let overheadBytes = 5
 
     @inlinable package var kind: EventKind? { EventKind(rawValue: kindNumber) }
 

@@ -22,7 +22,6 @@ package struct WireReader {
     }
 
     @inlinable @inline(__always) package var isAtEnd: Bool { next >= end }
-    @inline(__always) var place: UnsafeRawPointer { next }
 
     /// The bytes that were not read yet.
     @inlinable @inline(__always) package var rest: UnsafeRawBufferPointer {

@@ -3,11 +3,11 @@ internal import Foundation
 extension EventLog {
     /// Replays the log into fresh profiles.
     ///
-    /// With `verify`, proves that what is live is what the log says: each user's profile as it is read (snapshot and
-    /// tail) must have the same bytes as the fresh fold, now and after each of their launches, and their history as
-    /// many events; what waits on each device must be what the fresh profiles hold as pending. The latter is known for
-    /// the log's end alone: it is skipped if `until` is before that. `progress` may stop the work by answering false;
-    /// the report then covers what was done.
+    /// With `verify`, proves that live states equal the log: each user's profile as it is read (snapshot and tail) must
+    /// have the same bytes as the fresh fold, now and after each of their launches, and their history as many events.
+    /// The pending items of each device must be those in the fresh profiles; that is known only for the log's end, and
+    /// skipped if `until` is before it. `progress` may stop the work by returning false; the report then covers what
+    /// was done.
     package func replay(
         threads: Int = 1, until: Position? = nil, verify: Bool = false,
         progress: (LogProgress) -> Bool = { _ in true }
@@ -24,8 +24,8 @@ extension EventLog {
         for _ in 0..<Self.mostReplays {
             let beginning = try lastPosition()
             var report = try replayOnce(P.self, threads: threads, until: until, verify: verify, progress: progress)
-            // A user who was erased at the same time was folded by some slices and read by others as they were before:
-            // a state that never was.
+            // With an erasure meanwhile, some slices have folded the user's events and others have read tombstones:
+            // such a state never existed.
             if try !hasErasure(after: beginning) { return report }
             if !report.isComplete {
                 report.differences = []
@@ -37,7 +37,7 @@ extension EventLog {
             reason: "lost somebody's events in each of \(Self.mostReplays) replays; try again when they are erased")
     }
 
-    /// How often a replay is begun before it gives up on a log from which people are erased all the time.
+    /// How often a replay is tried on a log with continual erasures.
     private static let mostReplays = 5
 
     private func replayOnce<P: Projection>(
@@ -58,11 +58,10 @@ extension EventLog {
         return report
     }
 
-    /// Replays the log into the store in the folder `path`, which becomes identical: same records, positions, times and
-    /// names.
+    /// Replays the log into the store in the folder `path`: same records, positions, times and names.
     ///
-    /// The folder is made if it does not exist. A copy that was stopped goes on where it stopped; a store that holds
-    /// anything else is refused. Each step is durable before the next. `progress` may stop the work by answering false.
+    /// Creates the folder if needed. A copy that was stopped goes on where it stopped; a store with other content is
+    /// refused. Each step is durable before the next. `progress` may stop the work by returning false.
     ///
     /// With `latest`, an event with a later time gets that time in the copy: the clock was ahead when it was recorded
     /// (docs/decisions/0007). Such a copy goes on only in one run.
@@ -73,12 +72,12 @@ extension EventLog {
         try LogCopier(source: self).copy(into: path, until: until, latest: latest, progress: progress)
     }
 
-    /// Rewrites the file of the store in the folder `path`, so that nothing is in it but what the tables hold: free
-    /// pages, where erased values may still be, are gone, and their bytes go back to the disk.
+    /// Rewrites the file of the store in the folder `path` without free pages. These may still have erased values;
+    /// their bytes go back to the disk.
     ///
-    /// Needs the store alone (`StorageError.inUse` otherwise), and room for a second file. The new file takes the old
-    /// one's place when it is complete and on the disk; until then a crash leaves the store as it was. Disks may keep
-    /// what was in the old file, and so do backups.
+    /// Needs the store alone (`StorageError.inUse` otherwise), and room for a second file. The new file replaces the
+    /// old one when it is complete and on the disk; until then a crash leaves the store as it was. Disks and backups
+    /// may keep the old content.
     package static func compact(
         path: String, options: LogOptions = LogOptions(),
         projections: [any Projection.Type] = [ProfileProjection.self], progress: (LogProgress) -> Bool = { _ in true }
@@ -113,10 +112,10 @@ public struct ReplayReport: Hashable, Sendable {
     package var digest: String
     /// Whether the replay came to its end.
     package var isComplete: Bool
-    /// Comparisons of a profile that is read live with a fresh fold: one for each user, and one for each of their
-    /// launches and flushes.
+    /// Comparisons of a live profile with a fresh fold: one for each user, and one for each of their launches and
+    /// flushes.
     package var compared = 0
-    /// Devices of which that was compared what waits on them; nil if it was not.
+    /// Devices whose pending items were compared; nil if none were.
     package var devices: Int?
     /// Where live and replayed state differ, one line each, the first hundred.
     public var differences: [String] = []
@@ -125,7 +124,7 @@ public struct ReplayReport: Hashable, Sendable {
     public var isEqual: Bool { differences.isEmpty }
 }
 
-/// Compares what is read live with a fresh fold.
+/// Compares live states with a fresh fold.
 private struct LiveProof<P: Projection> {
     let log: EventLog
     let replayer: Replayer<P>
@@ -142,11 +141,11 @@ private struct LiveProof<P: Projection> {
             if P.encode(live) != P.encode(state) {
                 report.note("user \(user.rawValue) at version \(version.rawValue)")
             }
-            // A snapshot spares the profile of now the history before it, and no profile of another time.
+            // The present profile comes from a snapshot, so read the history too.
             if try log.version(of: user, at: replayer.position) != version {
                 report.note("the history of user \(user.rawValue)")
             }
-            // A profile tells that there was none; of other states, the history must.
+            // A profile tells whether there was a launch; other states do not.
             let profile = state as? ProfileState
             if profile.map({ $0.launches.count > 0 || $0.flushes.count > 0 }) ?? true {
                 try compareLaunches(of: user, to: version, &report)
@@ -161,9 +160,9 @@ private struct LiveProof<P: Projection> {
         try compareDevices(&report)
     }
 
-    /// What tables `devices` and `pending` and the tail say of each device must be what its events say.
+    /// Compares what tables `devices` and `pending` and the tail say of each device with its events.
     private func compareDevices(_ report: inout ReplayReport) throws {
-        // One view of all devices: others may write at the same time.
+        // One view of all devices, as others may write meanwhile.
         let (live, end) = try log.withView { view in
             var states: [Name: [UInt8]] = [:]
             for device in try view.devices() {
@@ -183,8 +182,8 @@ private struct LiveProof<P: Projection> {
         report.devices = known.count
     }
 
-    /// Folds the user's events one by one, and after each launch and each flush compares with the state as it is read
-    /// for that version.
+    /// Folds the user's events one by one. After each launch and flush, compares with the state as it is read for that
+    /// version.
     private func compareLaunches(of user: UserNumber, to last: Version, _ report: inout ReplayReport) throws {
         var fresh = P.initial
         var version: UInt64 = 0

@@ -1,24 +1,23 @@
 internal import Synchronization
 
-/// The state of a projection over the whole store, kept in memory: each catching up folds in only what is new since the
-/// last one.
+/// The state of a projection over the whole store, kept in memory: `catchUp` folds in only the new events.
 ///
-/// Any thread may look; one at a time catches up. The first look reads the stored state and folds what follows it, and
-/// so does the first one after an erasure: a caller who must not wait for that asks ``catchUpIfNear()``.
+/// Any thread may read it; one at a time catches up. The first read, and the first after an erasure, reads the stored
+/// state and folds what follows. A caller who must not wait for that uses ``catchUpIfNear()``.
 package final class LiveState<P: Projection>: Sendable {
     private let log: EventLog
     private let reached = Guarded<(state: P.State, position: Position)?>(nil)
-    /// Held while a caller folds from the beginning, so that it is done once; others can look at the same time.
+    /// Held during a fold from the beginning, so that it is done once. Others can read meanwhile.
     private let beginning = Mutex<Void>(())
 
-    /// Events that are folded in while no one can look.
+    /// Events that are folded in at once; readers wait meanwhile.
     private static var eventsAtOnce: UInt64 { 10_000 }
 
     /// A live state of `log`; nothing is read yet.
     package init(_ log: EventLog) { self.log = log }
 
-    /// Folds in what was acknowledged before the call, and tells how far the state reaches now. However many users are
-    /// erased in the meantime, it folds from the beginning once.
+    /// Folds in everything acknowledged before the call, and returns the position of the state. Folds from the
+    /// beginning once at most, even with many erasures meanwhile.
     @discardableResult
     package func catchUp() throws -> Position {
         let last = try log.lastPosition()
@@ -37,7 +36,7 @@ package final class LiveState<P: Projection>: Sendable {
         }
     }
 
-    /// Catches up if it takes no longer than some milliseconds, and tells whether it did.
+    /// Catches up if that takes only milliseconds, and returns whether it did.
     package func catchUpIfNear() throws -> Bool {
         let last = try log.lastPosition()
         guard let position = reached.withReading({ $0?.position }) else { return false }
@@ -45,11 +44,10 @@ package final class LiveState<P: Projection>: Sendable {
         return try last.rawValue - position.rawValue <= Self.eventsAtOnce && advance() != nil
     }
 
-    /// Folds in some of what is new. Nil if the fold must start again: there is no state, or a user that it knows was
-    /// erased.
+    /// Folds in some new events. Nil if the fold must start again: there is no state, or one of its users was erased.
     private func advance() throws -> Position? {
         try reached.withWriting { reached throws(any Error) in
-            // Taken out, so that it is changed in place; if that fails, the next one begins with the stored state.
+            // Taken out, to be changed in place. If that fails, the next call begins with the stored state.
             guard var now = reached.take(),
                 let position = try log.advance(P.self, &now.state, from: now.position, atMost: Self.eventsAtOnce)
             else { return nil }
@@ -59,9 +57,9 @@ package final class LiveState<P: Projection>: Sendable {
         }
     }
 
-    /// Lends the state as the last catching up left it. No one catches up at the same time, so `body` should be short.
+    /// Lends the state as of the last `catchUp`. Others wait to catch up, so `body` should be short.
     ///
-    /// If there is none, or an erasure has taken it away, it catches up first: a caller who must not wait for that asks
+    /// If there is none, or an erasure has removed it, it catches up first. A caller who must not wait for that uses
     /// ``withStateIfThere(_:)``.
     package func withState<Result>(_ body: (P.State) throws -> Result) throws -> Result {
         if let result = try withStateIfThere(body) { return result }
@@ -78,8 +76,8 @@ package final class LiveState<P: Projection>: Sendable {
 }
 
 extension EventLog {
-    /// Folds what follows `position` into `state`, which has reached it, and tells how far it reaches now. Nil if a
-    /// user was erased after it: the state holds what the log does not say any more.
+    /// Folds what follows `position` into `state`, which has reached it, and returns its new position. Nil if a user
+    /// was erased after it: the state may hold erased values.
     func advance<P: Projection>(
         _: P.Type, _ state: inout P.State, from position: Position, atMost events: UInt64
     ) throws -> Position? {

@@ -14,7 +14,7 @@ struct LogCopier {
         guard target.environment !== source.environment else {
             throw AppendError.invalid(place: "The target", reason: "is the store itself; name another folder")
         }
-        // What is erased from here on is found after the copy, whatever of it the target has already.
+        // Erasures from here on are found after the copy, whatever the target has by then.
         let beginning = try source.lastPosition()
         try refuseForeign(target, upTo: end)
         let isComplete = try Self.copying(into: path) { try copy(to: end, into: target, latest: latest, progress) }
@@ -37,8 +37,7 @@ struct LogCopier {
     private static let outdatedCopy = AppendError.invalid(
         place: "The copy", reason: "holds what was erased meanwhile; remove its folder and begin anew")
 
-    /// Runs `body`, which writes a copy into `folder`: no caller waits for the answer to an append, so its failures are
-    /// those of the copy.
+    /// Runs `body`, which writes a copy into `folder`. Its errors are those of a copy, not of an append.
     static func copying<Result>(into folder: String, _ body: () throws -> Result) throws -> Result {
         do {
             return try body()
@@ -69,7 +68,7 @@ struct LogCopier {
         return position >= end
     }
 
-    /// The target must hold a beginning of this very log.
+    /// Refuses a target that does not hold a beginning of this log.
     private func refuseForeign(_ target: EventLog, upTo end: UInt64) throws {
         let last = try target.lastPosition().rawValue
         guard target.storeID == source.storeID, last <= end else {
@@ -91,8 +90,8 @@ struct LogCopier {
         }
     }
 
-    /// Whether the records of `target`, of which the last is at `last`, and its names are what they are here by now: an
-    /// erasure that came before the copy began left nothing to be taken out of it.
+    /// Whether the records of `target` up to `last` and its names equal those here: an erasure before the copy began
+    /// leaves them equal.
     private func isBeginning(_ target: EventLog, to last: UInt64) throws -> Bool {
         let count = target.names.count
         guard count <= source.names.count,
@@ -116,8 +115,7 @@ struct LogCopier {
         }
     }
 
-    /// Copies the records from `from` to `to`, or as many of them as one commit holds. Answers the last position that
-    /// it copied.
+    /// Copies the records from `from` to `to`, or as many as fit into one commit. Returns the last copied position.
     private func copyBatch(from: UInt64, to: UInt64, into target: EventLog, _ latest: Timestamp?) throws -> UInt64 {
         let batch = try source.withView { view -> CommitBatch in
             let known = target.names.count
@@ -145,9 +143,8 @@ struct LogCopier {
                     row = try cursor.next()
                 }
             }
-            // Names have their numbers in the order of their first use. Those of greater numbers are used after the
-            // copy alone, maybe by a user who is not in it; those of smaller ones may be, if who used them first was
-            // erased.
+            // Names are numbered in the order of their first use. Greater numbers are first used after the copied
+            // records, maybe by a user who is not in the copy. Smaller ones may be too, if their first user was erased.
             if from + UInt64(batch.count) > view.last {
                 most = max(most, UInt32(try view.count(view.tables.names)))
             }
@@ -161,8 +158,8 @@ struct LogCopier {
 
     // MARK: - Compacting
 
-    /// Writes the whole store into a new one in `folder`, which is closed on return. Its used bytes; nil if `progress`
-    /// stopped the work.
+    /// Writes the whole store into a new one in `folder`, which is closed on return. Returns its used bytes; nil if
+    /// `progress` stopped the work.
     func rewritten(in folder: String, _ progress: (LogProgress) -> Bool) throws -> UInt64? {
         var target: EventLog? = try emptyCopy(in: folder)
         guard let log = target, try copyAll(into: log, progress) else { return nil }

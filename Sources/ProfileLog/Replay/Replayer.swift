@@ -1,7 +1,7 @@
 internal import Crypto
 
-/// Folds the whole log again into the states of all users (or devices, or of the whole store: `Projection.scope`),
-/// apart from everything that is cached.
+/// Folds the whole log into the states of all users (or devices, or of the whole store: `Projection.scope`), without
+/// using any cache.
 ///
 /// Users are folded in parallel, each on one thread; memory grows with users and not with events. A replayer can be
 /// stopped after any slice and goes on where it stopped; it is not shared between threads.
@@ -27,9 +27,9 @@ public final class Replayer<P: Projection> {
         lanes = (0..<max(1, threads)).map { _ in Guarded(Lane()) }
     }
 
-    /// How many records one read transaction sees at most: long ones would keep pages from being used again, and Ctrl-C
-    /// is asked for after each. Some tenths of a second's work: at the end of each slice the threads wait for the
-    /// slowest of them.
+    /// How many records one read transaction sees at most: long ones keep LMDB from reusing pages, and Ctrl-C is
+    /// noticed after each. Some tenths of a second's work, as all threads wait for the slowest at the end of each
+    /// slice.
     static var sliceLength: UInt64 { 1 << 18 }
 
     /// Folds up to `target` (or the end of the log). `progress` is asked after each slice, and stops the replay with
@@ -38,7 +38,7 @@ public final class Replayer<P: Projection> {
     /// Returns whether `target` was reached.
     @discardableResult
     public func run(to target: Position? = nil, progress: (LogProgress) -> Bool = { _ in true }) throws -> Bool {
-        // A view, and not the last position alone: it brings the names up to date.
+        // A view also brings the names up to date.
         let last = try log.withView { $0.last }
         let end = min(last, target?.rawValue ?? .max)
         while position.rawValue < end {
@@ -108,8 +108,8 @@ public final class Replayer<P: Projection> {
         _ names: NameTable
     ) throws {
         let header = try RecordHeader(record, at: position)
-        // Each user's first event took a position of its own: a greater number is damage, and would take memory for all
-        // users below it.
+        // Each user's first event has its own position. A greater number is damage, and would take memory for all users
+        // below it.
         guard header.user <= position else {
             throw StorageError.damaged(place: "the record at position \(position) is of a user who cannot be there yet")
         }

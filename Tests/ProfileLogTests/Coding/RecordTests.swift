@@ -151,7 +151,8 @@ struct RecordTests {
             }
             var state = ProfileProjection.initial
             bytes.withUnsafeBytes { bytes in
-                guard let view = EventView(bytes, position: Position(rawValue: 1), names: names) else { return }
+                guard let header = RecordHeader(bytes) else { return }
+                let view = EventView(header: header, position: Position(rawValue: 1), names: names)
                 _ = view.recorded()
                 ProfileProjection.apply(view, to: &state)
             }

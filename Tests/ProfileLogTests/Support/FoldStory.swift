@@ -93,10 +93,10 @@ struct FoldStory<P: Projection> {
             for index in range {
                 let record = bytes.slice((index == 0 ? 0 : batch.ends[index - 1])..<batch.ends[index])
                 let position = Position(rawValue: UInt64(index + 1))
-                guard let event = EventView(record, position: position, names: names) else {
+                guard let header = RecordHeader(record) else {
                     preconditionFailure("A story wrote a record that is none.")
                 }
-                P.apply(event, to: &state)
+                P.apply(EventView(header: header, position: position, names: names), to: &state)
             }
         }
         return state
