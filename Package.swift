@@ -39,6 +39,9 @@ let package = Package(
         .target(
             name: "ProfileLogFolds", dependencies: ["ProfileLogRecords"], path: "Sources/ProfileLog/Folds",
             swiftSettings: settings),
+        .target(
+            name: "ProfileLogMessages", dependencies: ["ProfileLogFolds"], path: "Sources/ProfileLog/Messages",
+            swiftSettings: settings),
         .systemLibrary(name: "CStatx", path: "Sources/ProfileLog/Store/CStatx"),
         .target(
             name: "ProfileLogStore", dependencies: ["CLMDB", "CStatx", "ProfileLogFacts"],
@@ -107,7 +110,8 @@ let package = Package(
         .testTarget(
             name: "EmbeddingTests", dependencies: ["ProfileLog"], packageAccess: false, swiftSettings: settings),
         .testTarget(
-            name: "ProfileLogTests", dependencies: ["ProfileLog", "ProfileLogSending", "TestSupport"],
+            name: "ProfileLogTests",
+            dependencies: ["ProfileLog", "ProfileLogMessages", "ProfileLogSending", "TestSupport"],
             swiftSettings: settings),
     ],
     swiftLanguageModes: [.v6]

@@ -1,0 +1,83 @@
+/// The in-app messages of a simulated device: turns an input into the steps of messages that the log appends.
+///
+/// Pure, as `Device` is: state, definitions, time and input decide alone. The state changes when the steps are folded
+/// (`InAppState.apply`).
+///
+/// | rule | source |
+/// |---|---|
+/// | Of the messages that an event triggers, the one with the highest priority goes on; the others are ignored. | spec/device 5 |
+/// | Within the minimum interval after a trigger, triggers are ignored and not queued. A message that is discarded or waits counts as triggered. | spec/device 5; the second sentence is decided here |
+/// | Time window and re-eligibility are checked when it is triggered; a message that does not pass gives way to the next. | spec/device 5; decided here |
+/// | A message that waits or is on the screen is not triggered a second time. | decided here |
+/// | The timeout runs from the end of the delay. A templated message is requested after the delay. | spec/device 5; decided here |
+/// | Timers run in the foreground only: what became ready in the background is ready when the app returns. | decided here |
+/// | Back on the stack: the app is in the background, another message is visible, the delegate says so. | spec/device 5 |
+/// | The top of the stack is shown at a session start and when a push is opened, unless that triggers a message, and when the app asks. | spec/device 7, occasions to show |
+/// | A cold start empties the stack, a return does not. | spec/device 5, stack |
+/// | The order of the checks before a display: user, timeout, assets, request, control variant, background, visible message, automatic display, delegate, orientation. | decided here |
+package struct InAppMachine {
+    private let state: InAppState
+    private let table: TriggerTable
+    private let device: Situation
+    private let now: Int64
+
+    /// The device, its app and its SDK: after an input that changes them.
+    package struct Situation: Hashable, Sendable {
+        /// The user on it; 0 for an anonymous one that has no number yet.
+        package var user: UInt64
+        package var isForeground: Bool
+        package var isOnline: Bool
+        package var settings: InAppSettings
+
+        package init(
+            user: UInt64, isForeground: Bool = true, isOnline: Bool = true, settings: InAppSettings = InAppSettings()
+        ) {
+            (self.user, self.isForeground, self.isOnline, self.settings) = (user, isForeground, isOnline, settings)
+        }
+    }
+
+    package enum Input: Hashable, Sendable {
+        /// The app started, or came back.
+        case launch(LaunchKind)
+        /// A session starts. These messages are eligible from now on, defined as in `catalogue`; those that the table
+        /// does not have are dropped.
+        case sessionStart(eligible: [Name], catalogue: UInt64)
+        /// The SDK logged an event, or a push was opened.
+        case event(TriggerEvent)
+        /// Nothing but time: also before the app leaves the foreground, and at `InAppState.nextDue`.
+        case timePassed
+        /// The app asks for the top of the stack.
+        case presentNext
+        /// The app asks for this message: from the stack, or by its definition.
+        case present(Name)
+        /// The user clicks the message on the screen: a button, or the message itself.
+        case click(button: Name?)
+        case close
+        /// The app logs an impression or a click of the custom view on the screen.
+        case logImpression
+        case logClick(button: Name?)
+    }
+
+    /// What follows from an input.
+    package struct Reaction: Hashable, Sendable {
+        /// Steps of messages, all of the user on the device.
+        package var steps: [MessageStep] = []
+        /// Whether an event came that triggers no eligible message (`noMatchingTriggerForEvent`).
+        package var isMiss = false
+        /// Why the input is impossible; then there are no steps of it.
+        package var refusal: String?
+    }
+
+    /// `table` has the messages that are eligible or wait on the device. `now` is the time by the caller's clock, in
+    /// microseconds since 1970.
+    package init(state: InAppState, table: TriggerTable, device: Situation, now: Int64) {
+        (self.state, self.table, self.device, self.now) = (state, table, device, now)
+    }
+
+    /// The device's reaction to `input`. `cause` is the event that led to it.
+    package func handle(_ input: Input, cause: Position? = nil) -> Reaction {
+        var turn = InAppTurn(state, table, device, now, cause)
+        turn.run(input)
+        return turn.reaction
+    }
+}

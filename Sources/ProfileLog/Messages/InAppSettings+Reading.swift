@@ -1,0 +1,72 @@
+extension InAppSettings {
+    private static let keys = [
+        "minimum_interval", "automatic_display", "prevent_display_for_different_user", "orientation", "theme",
+        "request_time", "display_choice", "display_choices", "failing_assets",
+    ]
+
+    /// These settings with those that `members` names changed. `place` is the path to them.
+    ///
+    /// ```json
+    /// {"minimum_interval": 5, "automatic_display": false, "display_choices": {"welcome": "reenqueue"}}
+    /// ```
+    package func changed(
+        by members: [AttributeValue.Member], at place: String = ""
+    ) throws(InAppMessageError) -> InAppSettings {
+        let fields = try MessageFields(members, at: place, Self.keys)
+        var settings = self
+        settings.minimumInterval = try fields.seconds("minimum_interval") ?? minimumInterval
+        settings.isDisplayAutomatic = try fields.flag("automatic_display") ?? isDisplayAutomatic
+        settings.guardsUser = try fields.flag("prevent_display_for_different_user") ?? guardsUser
+        settings.orientation = try fields.word("orientation", Orientation.self) ?? orientation
+        settings.theme = try fields.word("theme", Theme.self) ?? theme
+        settings.requestTime = try fields.seconds("request_time") ?? requestTime
+        settings.decision = try fields.word("display_choice", Choice.self)?.decision ?? decision
+        if fields.value("display_choices") != nil {
+            let given = try fields.object("display_choices")
+            let choices = try MessageFields(given, at: fields.path("display_choices"), given.map(\.key.text))
+            try fields.check(given.count, of: "display_choices")
+            settings.decisions = [:]
+            for member in given {
+                settings.decisions[member.key] = try choices.word(member.key, Choice.self)?.decision
+            }
+        }
+        if fields.value("failing_assets") != nil {
+            let given = try fields.list("failing_assets")
+            try fields.check(given.count, of: "failing_assets")
+            settings.failingAssets = []
+            for (place, value) in given {
+                guard case .string(let id) = value else {
+                    throw InAppMessageError(place: place, reason: "must be text", remedy: "Give the message's ID.")
+                }
+                settings.failingAssets.insert(Name(id))
+            }
+        }
+        return settings
+    }
+
+    private enum Choice: String, CaseIterable {
+        case show, reenqueue, discard
+
+        var decision: Decision {
+            switch self {
+            case .show: .show
+            case .reenqueue: .reenqueue
+            case .discard: .discard
+            }
+        }
+    }
+}
+
+extension MessageFields {
+    /// A number of seconds; a negative one is refused.
+    fileprivate func seconds(_ key: Name) throws(InAppMessageError) -> UInt32? {
+        guard let seconds = try integer(key) else { return nil }
+        return try InAppMessage.seconds(seconds, at: path(key.text))
+    }
+
+    fileprivate func check(_ count: Int, of key: String) throws(InAppMessageError) {
+        guard count > InAppMessage.maxMessages else { return }
+        throw InAppMessageError(
+            place: path(key), reason: "has more than \(InAppMessage.maxMessages) messages", remedy: "Name fewer.")
+    }
+}

@@ -1,0 +1,247 @@
+/// What a device knows of its in-app messages: those of its session, those that wait, and the one on the screen.
+///
+/// Changed by folding the steps of messages alone (`apply`), so the events of a log rebuild it. It holds IDs; the
+/// definitions are in the `TriggerTable`.
+package struct InAppState: Hashable, Sendable {
+    /// Which definitions the session uses: the caller's number, for example the position that declared them.
+    package fileprivate(set) var catalogue: UInt64 = 0
+    /// The messages that may be triggered, fixed when the session started; in ascending order, at most 200.
+    package fileprivate(set) var eligible: [Name] = []
+    /// When a message was last triggered and not ignored; survives launches (the project decides).
+    package fileprivate(set) var lastTrigger: Int64?
+    /// Displays of the messages, by user and message; at most 200.
+    package fileprivate(set) var displays: [Display] = []
+    /// Triggered, and not ready: their delay or their request is not over. In the order of the triggers.
+    package fileprivate(set) var delayed: [Triggered] = []
+    /// Triggered and ready. The last is shown first.
+    package fileprivate(set) var stack: [Triggered] = []
+    /// On the screen; nil for none.
+    package fileprivate(set) var screen: Triggered?
+
+    /// A message that was triggered.
+    package struct Triggered: Hashable, Sendable {
+        package var message: Name
+        /// The user who was on the device.
+        package var user: UInt64
+        /// When it is ready, in microseconds since 1970.
+        package var readyAt: Int64
+        /// The last time at which it may become ready; nil for any.
+        package var deadline: Int64?
+        /// The position of its last step; 0 if it is not known.
+        package var step: UInt64 = 0
+    }
+
+    /// How often a user saw a message on this device. A control variant counts when its impression is logged.
+    package struct Display: Hashable, Sendable {
+        package var user: UInt64
+        package var message: Name
+        package var lastAt: Int64
+        package var count: UInt64
+    }
+
+    package init() {}
+
+    /// When the next delayed message is ready. A caller that moves the clock calls `timePassed` then.
+    package var nextDue: Int64? { delayed.map(\.readyAt).min() }
+
+    package func isEligible(_ message: Name) -> Bool {
+        let place = eligible.countBefore { $0 < message }
+        return place < eligible.count && eligible[place] == message
+    }
+
+    /// How often `user` saw `message`; nil for never.
+    package func display(of message: Name, to user: UInt64) -> Display? {
+        let place = place(of: message, to: user)
+        guard place < displays.count, displays[place].user == user, displays[place].message == message else {
+            return nil
+        }
+        return displays[place]
+    }
+
+    private func place(of message: Name, to user: UInt64) -> Int {
+        displays.countBefore { ($0.user, $0.message) < (user, message) }
+    }
+
+    /// Whether it waits: for its time, or on the stack.
+    func isWaiting(_ message: Name) -> Bool {
+        delayed.contains { $0.message == message } || stack.contains { $0.message == message }
+    }
+}
+
+// MARK: - The fold
+
+extension InAppState {
+    /// Folds one step: an event of `user` at `position`, at the device's time `at`.
+    package mutating func apply(_ step: MessageStep, user: UInt64, position: UInt64, at: Int64) {
+        guard step.channel == .inAppMessage else { return }
+        let content = InAppContent(step.content)
+        if content.isTriggered, step.stage != .ignored { lastTrigger = at }
+        switch step.stage {
+        case .sent:
+            guard let messages = content.messages else { return }
+            eligible = messages
+            catalogue = content.catalogue
+        case .waiting:
+            var item = take(step.message) ?? Triggered(message: step.message, user: user, readyAt: at)
+            item.step = position
+            item.deadline = content.deadline
+            if let readyAt = content.readyAt {
+                item.readyAt = readyAt
+                delayed.append(item)
+            } else {
+                stack.append(item)
+            }
+        case .shown:
+            if content.isImpressionByHand { return }
+            var item = take(step.message) ?? Triggered(message: step.message, user: user, readyAt: at)
+            item.step = position
+            item.deadline = nil
+            recordDisplay(of: step.message, to: user, at: at)
+            if !content.isControl { screen = item }
+        case .discarded: _ = take(step.message)
+        case .closed: if screen?.message == step.message { screen = nil }
+        case .ignored, .clicked, .notSent, .received, .notReceived, .captured, .expanded, .opened, .actionChosen,
+            .dismissed, .processed:
+            break
+        }
+    }
+
+    /// An anonymous user became `target`: what it triggered and saw is theirs.
+    package mutating func merge(_ source: UInt64, into target: UInt64) {
+        for index in delayed.indices where delayed[index].user == source { delayed[index].user = target }
+        for index in stack.indices where stack[index].user == source { stack[index].user = target }
+        if screen?.user == source { screen?.user = target }
+        let moved = displays.filter { $0.user == source }
+        displays.removeAll { $0.user == source }
+        for display in moved {
+            recordDisplay(of: display.message, to: target, at: display.lastAt, times: display.count)
+        }
+    }
+
+    private mutating func take(_ message: Name) -> Triggered? {
+        if let index = stack.firstIndex(where: { $0.message == message }) { return stack.remove(at: index) }
+        if let index = delayed.firstIndex(where: { $0.message == message }) { return delayed.remove(at: index) }
+        return nil
+    }
+
+    private mutating func recordDisplay(of message: Name, to user: UInt64, at: Int64, times: UInt64 = 1) {
+        let place = place(of: message, to: user)
+        if display(of: message, to: user) != nil {
+            displays[place].lastAt = max(displays[place].lastAt, at)
+            displays[place].count &+= times
+        } else {
+            displays.insert(Display(user: user, message: message, lastAt: at, count: times), at: place)
+        }
+        guard displays.count > InAppMessage.maxMessages else { return }
+        // The oldest goes: first of those that this session cannot show.
+        let oldest = displays.indices.min {
+            let (left, right) = (displays[$0], displays[$1])
+            return (isEligible(left.message) ? 1 : 0, left.lastAt, $0)
+                < (isEligible(right.message) ? 1 : 0, right.lastAt, $1)
+        }
+        if let oldest { displays.remove(at: oldest) }
+    }
+}
+
+extension Array {
+    /// How many elements are before a place; `isBefore` is true for the first ones and false for the others.
+    fileprivate func countBefore(_ isBefore: (Element) -> Bool) -> Int {
+        var (low, high) = (0, count)
+        while low < high {
+            let middle = (low + high) / 2
+            if isBefore(self[middle]) { low = middle + 1 } else { high = middle }
+        }
+        return low
+    }
+}
+
+// MARK: - Bytes
+
+extension InAppState {
+    /// As a message: equal states, equal bytes; none for a device without in-app messages.
+    package func write(to writer: inout WireWriter) {
+        if catalogue > 0 { writer.field(1, varint: catalogue) }
+        for message in eligible { writer.field(2, text: message.text) }
+        if let lastTrigger { writer.field(3, signed: lastTrigger) }
+        for display in displays {
+            let begin = writer.beginMessage(4)
+            writer.field(1, text: display.message.text)
+            writer.field(2, varint: display.user)
+            writer.field(3, signed: display.lastAt)
+            writer.field(4, varint: display.count)
+            writer.endMessage(begin)
+        }
+        for item in delayed { item.write(5, to: &writer) }
+        for item in stack { item.write(6, to: &writer) }
+        screen?.write(7, to: &writer)
+    }
+
+    /// Nil if the bytes are not such a message.
+    package init?(_ bytes: UnsafeRawBufferPointer) {
+        var reader = WireReader(bytes)
+        while let field = reader.field() {
+            switch (field.number, field.type) {
+            case (1, .varint): catalogue = reader.varint()
+            case (2, .bytes): eligible.append(Name(reader.text()))
+            case (3, .varint): lastTrigger = reader.signed()
+            case (4, .bytes):
+                guard let display = Display(reader.bytes()) else { return nil }
+                displays.append(display)
+            case (5, .bytes), (6, .bytes), (7, .bytes):
+                guard let item = Triggered(reader.bytes()) else { return nil }
+                switch field.number {
+                case 5: delayed.append(item)
+                case 6: stack.append(item)
+                default: screen = item
+                }
+            default: return nil
+            }
+        }
+        if reader.isBad { return nil }
+    }
+}
+
+extension InAppState.Triggered {
+    fileprivate func write(_ field: UInt32, to writer: inout WireWriter) {
+        let begin = writer.beginMessage(field)
+        writer.field(1, text: message.text)
+        writer.field(2, varint: user)
+        writer.field(3, signed: readyAt)
+        if let deadline { writer.field(4, signed: deadline) }
+        if step > 0 { writer.field(5, varint: step) }
+        writer.endMessage(begin)
+    }
+
+    fileprivate init?(_ bytes: UnsafeRawBufferPointer) {
+        self.init(message: "", user: 0, readyAt: 0)
+        var reader = WireReader(bytes)
+        while let field = reader.field() {
+            switch (field.number, field.type) {
+            case (1, .bytes): message = Name(reader.text())
+            case (2, .varint): user = reader.varint()
+            case (3, .varint): readyAt = reader.signed()
+            case (4, .varint): deadline = reader.signed()
+            case (5, .varint): step = reader.varint()
+            default: return nil
+            }
+        }
+        if reader.isBad { return nil }
+    }
+}
+
+extension InAppState.Display {
+    fileprivate init?(_ bytes: UnsafeRawBufferPointer) {
+        self.init(user: 0, message: "", lastAt: 0, count: 0)
+        var reader = WireReader(bytes)
+        while let field = reader.field() {
+            switch (field.number, field.type) {
+            case (1, .bytes): message = Name(reader.text())
+            case (2, .varint): user = reader.varint()
+            case (3, .varint): lastAt = reader.signed()
+            case (4, .varint): count = reader.varint()
+            default: return nil
+            }
+        }
+        if reader.isBad { return nil }
+    }
+}

@@ -1,0 +1,258 @@
+/// One input of an `InAppMachine`: collects the steps, and folds each so that the next sees it.
+struct InAppTurn {
+    private var state: InAppState
+    private let table: TriggerTable
+    private let device: InAppMachine.Situation
+    private let now: Int64
+    private let cause: Position?
+    private(set) var reaction = InAppMachine.Reaction()
+
+    init(
+        _ state: InAppState, _ table: TriggerTable, _ device: InAppMachine.Situation, _ now: Int64, _ cause: Position?
+    ) {
+        (self.state, self.table, self.device, self.now, self.cause) = (state, table, device, now, cause)
+    }
+
+    private var settings: InAppSettings { device.settings }
+
+    mutating func run(_ input: InAppMachine.Input) {
+        switch input {
+        case .launch(.cold): empty()
+        case .launch(.return): settle(isReturn: true)
+        default: settle(isReturn: false)
+        }
+        switch input {
+        case .launch, .timePassed: break
+        case .sessionStart(let eligible, let catalogue):
+            fix(eligible, catalogue)
+            if !trigger(.sessionStart) { showTop() }
+        case .event(let event):
+            let isTriggered = trigger(event)
+            if !isTriggered, case .pushOpened = event { showTop() }
+        case .presentNext:
+            guard let top = state.stack.last else { return refuse("the stack is empty") }
+            display(top, at: now, isAsked: true)
+        case .present(let message): present(message)
+        case .click(let button): click(button)
+        case .close:
+            guard let item = state.screen else { return refuse(Self.nothingShown) }
+            emit(.closed, item)
+        case .logImpression:
+            guard let item = customView() else { return }
+            emit(.shown, item, InAppReason.impression, [.init("impression", .bool(true))])
+        case .logClick(let button):
+            guard let item = customView(), hasButton(button, item) else { return }
+            emit(.clicked, item, InAppReason.click, action: button)
+        }
+    }
+
+    // MARK: - Sessions and time
+
+    /// A cold start: what the old process had in memory is gone.
+    private mutating func empty() {
+        for item in state.stack + state.delayed { emit(.discarded, item, InAppReason.started) }
+        if let item = state.screen { emit(.closed, item, InAppReason.started) }
+    }
+
+    private mutating func fix(_ eligible: [Name], _ catalogue: UInt64) {
+        let known = Set(eligible).filter { table[$0] != nil }.sorted()
+        if known == state.eligible, catalogue == state.catalogue { return }
+        let content = InAppContent.session(known, catalogue: catalogue)
+        append(MessageStep(.sent, of: "", by: .inAppMessage, cause: cause, content: content))
+    }
+
+    /// Shows what became ready. In the foreground the timers were on time; on a return they are late.
+    private mutating func settle(isReturn: Bool) {
+        guard device.isForeground else { return }
+        let due = state.delayed.enumerated().filter { $0.element.readyAt <= now }
+            .sorted { ($0.element.readyAt, $0.offset) < ($1.element.readyAt, $1.offset) }
+        for (_, item) in due { display(item, at: isReturn ? now : item.readyAt, isAsked: false) }
+    }
+
+    // MARK: - Triggers
+
+    /// Whether a message was triggered and not ignored.
+    private mutating func trigger(_ event: TriggerEvent) -> Bool {
+        var matches: [Int] = []
+        table.forEachMatch(event) { if state.isEligible(table.messages[$0].id) { matches.append($0) } }
+        reaction.isMiss = matches.isEmpty
+        if matches.isEmpty { return false }
+
+        var chosen: Int?
+        var ignored: [(index: Int, reason: String)] = []
+        for index in matches {
+            if let reason = refusal(of: table.messages[index]) {
+                ignored.append((index, reason))
+            } else if chosen == nil {
+                chosen = index
+            } else {
+                ignored.append((index, InAppReason.lowerPriority))
+            }
+        }
+        if let index = chosen, isWithinInterval {
+            ignored.insert((index, InAppReason.interval), at: 0)
+            chosen = nil
+        }
+        let mark = AttributeValue.Member("trigger", .string(event.word))
+        if let chosen { start(table.messages[chosen], mark) }
+        for (index, reason) in ignored {
+            append(
+                MessageStep(
+                    .ignored, of: table.messages[index].id, by: .inAppMessage, cause: cause, reason: reason,
+                    content: [mark]))
+        }
+        return chosen != nil
+    }
+
+    /// Why a message whose trigger matches is not triggered.
+    private func refusal(of message: InAppMessage) -> String? {
+        if !message.isOpen(at: now) {
+            return message.startTime.map { $0.rawValue >= now } ?? false
+                ? InAppReason.beforeStart : InAppReason.afterEnd
+        }
+        if state.screen?.message == message.id { return InAppReason.onScreen }
+        if state.isWaiting(message.id) { return InAppReason.waitsAlready }
+        guard let display = state.display(of: message.id, to: device.user) else { return nil }
+        switch message.reEligibility {
+        case .never: return InAppReason.shownBefore
+        case .always: return nil
+        case .after(let seconds): return isLess(seconds, since: display.lastAt) ? InAppReason.shownLately : nil
+        }
+    }
+
+    private var isWithinInterval: Bool {
+        state.lastTrigger.map { isLess(settings.minimumInterval, since: $0) } ?? false
+    }
+
+    /// Whether fewer than `seconds` have passed since `time`. A clock that was set back does not count.
+    private func isLess(_ seconds: UInt32, since time: Int64) -> Bool {
+        (0..<Int64(seconds) * 1_000_000).contains(now - time)
+    }
+
+    private mutating func start(_ message: InAppMessage, _ mark: AttributeValue.Member) {
+        let delayEnd = now + Int64(message.delay) * 1_000_000
+        let request = message.kind == .templated && device.isOnline ? Int64(settings.requestTime) * 1_000_000 : 0
+        let item = InAppState.Triggered(
+            message: message.id, user: device.user, readyAt: delayEnd + request,
+            deadline: message.timeout.map { delayEnd + Int64($0) * 1_000_000 })
+        guard item.readyAt > now else { return display(item, at: now, isAsked: false, mark) }
+        let content = InAppContent.waiting(until: item.readyAt, deadline: item.deadline) + [mark]
+        emit(.waiting, item, message.delay > 0 ? InAppReason.delay : InAppReason.request, content)
+    }
+
+    // MARK: - Display
+
+    /// The top of the stack, at an occasion (spec/device 7). Nothing is said of a message that goes on waiting.
+    private mutating func showTop() {
+        guard device.isForeground, state.screen == nil, settings.isDisplayAutomatic, let top = state.stack.last else {
+            return
+        }
+        display(top, at: now, isAsked: false)
+    }
+
+    private mutating func present(_ message: Name) {
+        guard table[message] != nil else { return refuse("there is no such message") }
+        if state.screen?.message == message { return refuse(InAppReason.onScreen) }
+        let waiting = (state.stack + state.delayed).first { $0.message == message }
+        display(
+            waiting ?? .init(message: message, user: device.user, readyAt: now), at: now, isAsked: true)
+    }
+
+    /// Shows a message that is ready at `time`, or says why not. `isAsked`: by the app, so automatic display does not
+    /// matter. `mark` is there if it was triggered just now.
+    private mutating func display(
+        _ item: InAppState.Triggered, at time: Int64, isAsked: Bool, _ mark: AttributeValue.Member? = nil
+    ) {
+        let marks = mark.map { [$0] } ?? []
+        guard let message = table[item.message] else { return emit(.discarded, item, InAppReason.undefined, marks) }
+        let decision = settings.decision(about: message.id)
+        let isOnStack = state.stack.contains { $0.message == item.message }
+        if settings.guardsUser, item.user != device.user {
+            emit(.discarded, item, InAppReason.otherUser, marks)
+        } else if let deadline = item.deadline, time > deadline {
+            emit(.discarded, item, InAppReason.late, marks)
+        } else if !message.assets.isEmpty, settings.failingAssets.contains(message.id) {
+            emit(.discarded, item, InAppReason.asset, marks)
+        } else if message.kind == .templated, !isOnStack, !device.isOnline {
+            // On the stack it has its content already.
+            emit(.discarded, item, InAppReason.offline, marks)
+        } else if message.isControl {
+            emit(.shown, item, InAppReason.control, [.init("control", .bool(true))] + marks)
+        } else if !device.isForeground {
+            emit(.waiting, item, InAppReason.background, marks)
+        } else if state.screen != nil {
+            emit(.waiting, item, InAppReason.anotherVisible, marks)
+        } else if !settings.isDisplayAutomatic, !isAsked {
+            emit(.waiting, item, InAppReason.automaticOff, marks)
+        } else if decision == .reenqueue {
+            emit(.waiting, item, InAppReason.reenqueued, marks)
+        } else if decision == .discard {
+            emit(.discarded, item, InAppReason.delegate, marks)
+        } else if message.orientation != .any, message.orientation.rawValue != settings.orientation.rawValue {
+            emit(.discarded, item, InAppReason.orientation, marks)
+        } else {
+            let content = (message.shownContent(on: settings.theme) + marks).sorted { $0.key < $1.key }
+            emit(.shown, item, message.form == .custom ? InAppReason.customView : nil, content)
+        }
+    }
+
+    // MARK: - The message on the screen
+
+    private static let nothingShown = "no message is on the screen"
+
+    private mutating func click(_ button: Name?) {
+        guard let item = state.screen else { return refuse(Self.nothingShown) }
+        guard table[item.message]?.form != .custom else { return refuse(InAppReason.customView) }
+        guard hasButton(button, item) else { return }
+        emit(.clicked, item, action: button)
+        emit(.closed, item, InAppReason.clicked)
+    }
+
+    private mutating func hasButton(_ button: Name?, _ item: InAppState.Triggered) -> Bool {
+        guard let button, let message = table[item.message], !message.buttons.contains(button) else { return true }
+        refuse("the message has no such button")
+        return false
+    }
+
+    private mutating func customView() -> InAppState.Triggered? {
+        guard let item = state.screen else {
+            refuse(Self.nothingShown)
+            return nil
+        }
+        guard table[item.message]?.form == .custom else {
+            refuse("the SDK logs the impressions and clicks of this message itself")
+            return nil
+        }
+        return item
+    }
+
+    // MARK: - Steps
+
+    private mutating func refuse(_ reason: String) { reaction.refusal = reason }
+
+    /// `content` is in ascending order of keys. A step of a message that waited or is shown is caused by its last one.
+    private mutating func emit(
+        _ stage: MessageStep.Stage, _ item: InAppState.Triggered, _ reason: String? = nil,
+        _ content: [AttributeValue.Member] = [], action: Name? = nil
+    ) {
+        if stage == .waiting, !state.isWaiting(item.message) { makeRoom() }
+        append(
+            MessageStep(
+                stage, of: item.message, by: .inAppMessage,
+                cause: item.step > 0 ? Position(rawValue: item.step) : cause, reason: reason, action: action?.text,
+                content: content))
+    }
+
+    /// At most 200 messages wait: the oldest goes.
+    private mutating func makeRoom() {
+        guard state.stack.count + state.delayed.count >= InAppMessage.maxMessages,
+            let oldest = state.stack.first ?? state.delayed.first
+        else { return }
+        emit(.discarded, oldest, InAppReason.stackFull)
+    }
+
+    private mutating func append(_ step: MessageStep) {
+        state.apply(step, user: device.user, position: 0, at: now)
+        reaction.steps.append(step)
+    }
+}

@@ -1,0 +1,126 @@
+/// The members of an object whose keys are known. A wrong key, type or value is an error with the path to it.
+struct MessageFields {
+    private let place: String
+    private let members: [AttributeValue.Member]
+
+    init(
+        _ members: [AttributeValue.Member], at place: String, _ known: [String]
+    ) throws(InAppMessageError) {
+        self.place = place
+        self.members = members
+        for (index, member) in members.enumerated() {
+            guard known.contains(member.key.text) else {
+                let near = NearestNames(to: member.key.text, among: known).close.first
+                throw InAppMessageError(
+                    place: path(member.key.text), reason: "is not known",
+                    remedy: near.map { "Did you mean `\($0)`?" }
+                        ?? "The keys here are \(known.joined(separator: ", ")).")
+            }
+            if members[..<index].contains(where: { $0.key == member.key }) {
+                throw InAppMessageError(
+                    place: path(member.key.text), reason: "stands twice", remedy: "Keep one of the two.")
+            }
+        }
+    }
+
+    init(_ value: AttributeValue, at place: String, _ known: [String]) throws(InAppMessageError) {
+        guard case .object(let members) = value else {
+            throw InAppMessageError(place: place, reason: "must be an object", remedy: "Give keys and values.")
+        }
+        try self.init(members, at: place, known)
+    }
+
+    func path(_ key: String) -> String { place.isEmpty ? key : "\(place).\(key)" }
+
+    /// Nil for a missing member and for null.
+    func value(_ key: Name) -> AttributeValue? {
+        guard let value = members.first(where: { $0.key == key })?.value, value != .null else { return nil }
+        return value
+    }
+
+    private func refusal(_ key: Name, _ reason: String) -> InAppMessageError {
+        InAppMessageError(place: path(key.text), reason: reason, remedy: "Correct the value.")
+    }
+
+    func required(_ key: Name) throws(InAppMessageError) -> AttributeValue {
+        guard let value = value(key) else {
+            throw InAppMessageError(place: path(key.text), reason: "is missing", remedy: "Add it.")
+        }
+        return value
+    }
+
+    func text(_ key: Name) throws(InAppMessageError) -> String? {
+        guard let value = value(key) else { return nil }
+        guard case .string(let text) = value else { throw refusal(key, "must be text") }
+        return text
+    }
+
+    func name(_ key: Name) throws(InAppMessageError) -> Name {
+        guard case .string(let text) = try required(key) else { throw refusal(key, "must be text") }
+        return Name(text)
+    }
+
+    func flag(_ key: Name) throws(InAppMessageError) -> Bool? {
+        guard let value = value(key) else { return nil }
+        guard case .bool(let flag) = value else { throw refusal(key, "must be true or false") }
+        return flag
+    }
+
+    func integer(_ key: Name) throws(InAppMessageError) -> Int? {
+        guard let value = value(key) else { return nil }
+        guard case .int(let number) = value, let number = Int(exactly: number) else {
+            throw refusal(key, "must be a whole number")
+        }
+        return number
+    }
+
+    func number(_ key: Name) throws(InAppMessageError) -> Double? {
+        switch value(key) {
+        case nil: return nil
+        case .int(let number)?: return Double(number)
+        case .double(let number)?: return number
+        default: throw refusal(key, "must be a number")
+        }
+    }
+
+    /// Text in ISO 8601, a date, or seconds since 1970.
+    func time(_ key: Name) throws(InAppMessageError) -> Timestamp? {
+        switch value(key) {
+        case nil: return nil
+        case .date(let date)?: return date.timestamp
+        case .string(let text)?: if let date = OccurredAt(iso8601: text) { return date.timestamp }
+        case .int(let seconds)?: if let date = OccurredAt(seconds: seconds) { return date.timestamp }
+        default: break
+        }
+        throw refusal(key, "must be a time in ISO 8601 or in seconds since 1970")
+    }
+
+    func word<Word: RawRepresentable & CaseIterable>(
+        _ key: Name, _ type: Word.Type
+    ) throws(InAppMessageError) -> Word? where Word.RawValue == String {
+        guard let text = try text(key) else { return nil }
+        if let word = Word(rawValue: text) { return word }
+        let known = Word.allCases.map(\.rawValue)
+        let near = NearestNames(to: text, among: known).close.first
+        throw InAppMessageError(
+            place: path(key.text), reason: "is not a known word",
+            remedy: near.map { "Did you mean `\($0)`?" } ?? "The words are \(known.joined(separator: ", ")).")
+    }
+
+    func object(_ key: Name) throws(InAppMessageError) -> [AttributeValue.Member] {
+        switch value(key) {
+        case nil: return []
+        case .object(let members)?: return members
+        default: throw refusal(key, "must be an object")
+        }
+    }
+
+    /// The elements with their paths.
+    func list(_ key: Name) throws(InAppMessageError) -> [(place: String, value: AttributeValue)] {
+        switch value(key) {
+        case nil: return []
+        case .array(let values)?: return values.enumerated().map { ("\(path(key.text))[\($0)]", $1) }
+        default: throw refusal(key, "must be a list")
+        }
+    }
+}

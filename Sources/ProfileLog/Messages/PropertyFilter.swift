@@ -1,0 +1,166 @@
+internal import _StringProcessing
+
+/// What one property of an event must be (spec/device 5.1).
+///
+/// In-app messages know no nested filters: `key` is always a key of the event's own properties.
+package struct PropertyFilter: Hashable, Sendable {
+    package let key: Name
+    package let type: PropertyType
+    package let comparator: Comparator
+    /// What the property is compared with; nil for `exists` and `doesNotExist`.
+    package let value: AttributeValue?
+
+    /// The type that the property must have.
+    package enum PropertyType: String, Sendable, CaseIterable {
+        case boolean, number, string
+        /// Known to the mobile SDKs only.
+        case date
+    }
+
+    /// How the property is compared. The numbers are those of the trigger's JSON.
+    package enum Comparator: Int, Sendable, CaseIterable {
+        case equals = 1
+        case notEqual = 2
+        case greater = 3
+        case greaterOrEqual = 4
+        case less = 5
+        case lessOrEqual = 6
+        /// A case-insensitive search.
+        case matchesRegex = 10
+        case exists = 11
+        case doesNotExist = 12
+        case doesNotMatchRegex = 17
+
+        /// The types that it compares (spec/device 5.1; for dates the project decides: as numbers).
+        var types: [PropertyType] {
+            switch self {
+            case .equals, .exists, .doesNotExist: PropertyType.allCases
+            case .notEqual: [.number, .string, .date]
+            case .greater, .greaterOrEqual, .less, .lessOrEqual: [.number, .date]
+            case .matchesRegex, .doesNotMatchRegex: [.string]
+            }
+        }
+
+        var hasValue: Bool { self != .exists && self != .doesNotExist }
+    }
+
+    /// Comparators that the format lists and no in-app message uses (spec/device 5.1).
+    private static let unused = [
+        7: "in", 8: "not in", 9: "all", 13: "within a circle", 14: "not within a circle", 15: "date within less than",
+        16: "date within more than", 18: "within a polygon", 19: "not within a polygon",
+    ]
+
+    /// Makes the filter with the comparator of this number. A date may be given as text in ISO 8601 or in seconds since
+    /// 1970. Errors name the field.
+    package init(
+        _ key: Name, _ type: PropertyType, comparator code: Int, _ value: AttributeValue? = nil
+    ) throws(InAppMessageError) {
+        guard let comparator = Comparator(rawValue: code) else {
+            let name = Self.unused[code].map { " (\($0)) is not used by in-app messages" } ?? " is not known"
+            let known = Comparator.allCases.map { "\($0.rawValue)" }.joined(separator: ", ")
+            throw InAppMessageError(
+                place: "comparator", reason: "\(code)\(name)", remedy: "The comparators are \(known).")
+        }
+        guard comparator.types.contains(type) else {
+            let types = comparator.types.map(\.rawValue).joined(separator: ", ")
+            throw InAppMessageError(
+                place: "comparator", reason: "\(code) does not compare a \(type.rawValue)",
+                remedy: "It compares \(types).")
+        }
+        try InAppMessage.check(key, at: "property_key")
+        self.key = key
+        self.type = type
+        self.comparator = comparator
+        self.value = comparator.hasValue ? try Self.value(value, type, comparator) : nil
+    }
+
+    private static func value(
+        _ value: AttributeValue?, _ type: PropertyType, _ comparator: Comparator
+    ) throws(InAppMessageError) -> AttributeValue {
+        switch (type, value) {
+        case (.boolean, .bool(let flag)): return .bool(flag)
+        case (.number, .int(let number)): return .int(number)
+        case (.number, .double(let number)): return .double(number)
+        case (.date, .date(let date)): return .date(date)
+        case (.date, .string(let text)): if let date = OccurredAt(iso8601: text) { return .date(date) }
+        case (.date, .int(let seconds)): if let date = OccurredAt(seconds: seconds) { return .date(date) }
+        case (.string, .string(let text)):
+            if comparator != .equals, comparator != .notEqual { _ = try TextPattern(text) }
+            return .string(text)
+        default: break
+        }
+        throw InAppMessageError(
+            place: "property_value", reason: "is no \(type.rawValue)",
+            remedy: "Give a value of the `property_type`, or change the type.")
+    }
+}
+
+extension OccurredAt {
+    /// The moment this many seconds after 1970; nil if no such time can be stored.
+    init?(seconds: Int64) {
+        let (microseconds, isTooLarge) = seconds.multipliedReportingOverflow(by: 1_000_000)
+        self.init(Timestamp(rawValue: microseconds))
+        if isTooLarge || !isExpressible { return nil }
+    }
+}
+
+/// A regular expression of a filter: a case-insensitive search, by Unicode scalars.
+struct TextPattern: Sendable {
+    /// Never changed, and it calls no code of ours. Its program is compiled under an atomic once.
+    nonisolated(unsafe) private let regex: Regex<AnyRegexOutput>
+
+    static let maxCharacters = 1_024
+
+    init(_ pattern: String) throws(InAppMessageError) {
+        guard !pattern.isEmpty, !pattern.isLonger(than: Self.maxCharacters) else {
+            throw Self.refusal("has no characters, or more than 1,024", remedy: "Give a shorter pattern.")
+        }
+        guard !Self.nestsRepetitions(pattern) else {
+            throw Self.refusal(
+                "repeats a group that repeats or has alternatives, which can take endless time",
+                remedy: "Repeat one of them only.")
+        }
+        do {
+            regex = try Regex(pattern).ignoresCase().matchingSemantics(.unicodeScalar)
+        } catch {
+            throw Self.refusal("is no regular expression", remedy: "Correct the pattern.")
+        }
+    }
+
+    private static func refusal(_ reason: String, remedy: String) -> InAppMessageError {
+        InAppMessageError(place: "property_value", reason: reason, remedy: remedy)
+    }
+
+    func isFound(in text: String) -> Bool { (try? regex.firstMatch(in: text)) ?? nil != nil }
+
+    /// Whether a group with a repetition or with alternatives in it is itself repeated without a bound.
+    private static func nestsRepetitions(_ pattern: String) -> Bool {
+        var open: [Bool] = []
+        var closed = false
+        var (isEscaped, isInClass) = (false, false)
+        for scalar in pattern.unicodeScalars {
+            let wasClosed = closed
+            closed = false
+            if isEscaped {
+                isEscaped = false
+                continue
+            }
+            switch scalar {
+            case "\\": isEscaped = true
+            case "[": isInClass = true
+            case "]": isInClass = false
+            case _ where isInClass: break
+            case "(": open.append(false)
+            case ")":
+                closed = open.popLast() ?? false
+                if closed, let last = open.indices.last { open[last] = true }
+            case "*", "+", "{":
+                if wasClosed { return true }
+                if let last = open.indices.last { open[last] = true }
+            case "|": if let last = open.indices.last { open[last] = true }
+            default: break
+            }
+        }
+        return false
+    }
+}
