@@ -102,7 +102,7 @@ struct CursorPage {
                 throw APIProblem.invalid(
                     "cursor", "is none", remedy: "Take it from the header Link of an answer, or leave it out.")
             }
-            begin = names.partitioningIndex { $0 > name }
+            begin = names.firstIndex { $0 > name } ?? names.count
         }
         let end = min(begin + Self.elements, names.count)
         range = begin..<end
@@ -124,18 +124,5 @@ struct CursorPage {
 
     private static func name(_ cursor: String) -> Name? {
         Hexadecimal.bytes(cursor).flatMap { String(validating: $0, as: UTF8.self) }.map { Name($0) }
-    }
-}
-
-extension [Name] {
-    /// The first index whose name meets `isBehind`, which is false up to it and true from it on.
-    fileprivate func partitioningIndex(_ isBehind: (Name) -> Bool) -> Int {
-        var low = 0
-        var high = count
-        while low < high {
-            let middle = (low + high) / 2
-            if isBehind(self[middle]) { high = middle } else { low = middle + 1 }
-        }
-        return low
     }
 }

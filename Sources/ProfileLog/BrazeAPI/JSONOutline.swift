@@ -1,93 +1,27 @@
 internal import ProfileLogRequests
 
-/// Where the parts of JSON arrays and objects begin and end, by brackets, commas and strings alone.
-///
-/// What is in the parts is not looked at: it may be anything between brackets that match. Any bytes are taken, in time
-/// and memory proportional to their number.
+/// Where the parts of JSON arrays and objects are, in bytes that are JSON (``JSONSyntax``). The values in them are not
+/// parsed.
 struct JSONOutline {
     private let bytes: [UInt8]
 
     init(_ bytes: [UInt8]) { self.bytes = bytes }
 
-    /// The members of the object that is all of `range`, in their order; nil if it is no object.
+    /// The members of the object at `range`, in their order; nil if it is no object, or a key cannot be read.
     func members(of range: Range<Int>) -> [(key: Name, value: Range<Int>)]? {
-        guard let parts = parts(of: range, brackets: ("{", "}")) else { return nil }
-        var members: [(key: Name, value: Range<Int>)] = []
-        for part in parts {
-            guard let (key, value) = keyAndValue(of: part), case .string(let name)? = try? JSON.parse(Array(bytes[key]))
-            else { return nil }
-            members.append((Name(name), value))
+        var syntax = JSONSyntax(bytes, from: range.lowerBound)
+        return try? syntax.readParts("{", "}") { syntax throws(JSONError) in
+            let key = try syntax.readKey()
+            guard case .string(let name) = try JSON.parse(Array(bytes[key])) else { return nil }
+            return (Name(name), try syntax.readValue())
         }
-        return members
     }
 
-    /// The elements of the array that is all of `range`; nil if it is none.
-    func elements(of range: Range<Int>) -> [Range<Int>]? { parts(of: range, brackets: ("[", "]")) }
-
-    /// What the commas part inside the `brackets` that are all of `range`; nil if they are not, or do not match.
-    private func parts(of range: Range<Int>, brackets: (open: Unicode.Scalar, close: Unicode.Scalar)) -> [Range<Int>]? {
-        let range = trimmed(range)
-        guard range.count >= 2, bytes[range.lowerBound] == UInt8(ascii: brackets.open),
-            bytes[range.upperBound - 1] == UInt8(ascii: brackets.close)
-        else { return nil }
-        let inside = range.lowerBound + 1..<range.upperBound - 1
-        if trimmed(inside).isEmpty { return [] }
-        var parts: [Range<Int>] = []
-        var open: [UInt8] = []
-        var begin = inside.lowerBound
-        var next = begin
-        while next < inside.upperBound {
-            let byte = bytes[next]
-            switch byte {
-            case UInt8(ascii: "\""):
-                guard let end = endOfString(at: next, in: inside) else { return nil }
-                next = end
-                continue
-            case UInt8(ascii: "{"), UInt8(ascii: "["): open.append(byte)
-            // In ASCII a closing bracket is two after the opening one.
-            case UInt8(ascii: "}"), UInt8(ascii: "]"): if open.popLast() != byte - 2 { return nil }
-            case UInt8(ascii: ",") where open.isEmpty:
-                parts.append(trimmed(begin..<next))
-                begin = next + 1
-            default: break
-            }
-            next += 1
-        }
-        parts.append(trimmed(begin..<inside.upperBound))
-        return open.isEmpty ? parts : nil
+    /// The elements of the array at `range`; nil if it is no array.
+    func elements(of range: Range<Int>) -> [Range<Int>]? {
+        var syntax = JSONSyntax(bytes, from: range.lowerBound)
+        return try? syntax.readParts("[", "]") { syntax throws(JSONError) in try syntax.readValue() }
     }
-
-    /// The key with its quotation marks, and the value, of a part of an object; nil if it is none.
-    private func keyAndValue(of member: Range<Int>) -> (key: Range<Int>, value: Range<Int>)? {
-        guard let first = member.first, bytes[first] == UInt8(ascii: "\""),
-            let end = endOfString(at: first, in: member), let colon = trimmed(end..<member.upperBound).first,
-            bytes[colon] == UInt8(ascii: ":")
-        else { return nil }
-        return (first..<end, trimmed(colon + 1..<member.upperBound))
-    }
-
-    /// After the string that begins at `start`; nil if it does not end.
-    private func endOfString(at start: Int, in range: Range<Int>) -> Int? {
-        var next = start + 1
-        while next < range.upperBound {
-            switch bytes[next] {
-            case UInt8(ascii: "\""): return next + 1
-            case UInt8(ascii: "\\"): next += 2
-            default: next += 1
-            }
-        }
-        return nil
-    }
-
-    /// Without white space at both ends.
-    private func trimmed(_ range: Range<Int>) -> Range<Int> {
-        var range = range
-        while let first = range.first, Self.isBlank(bytes[first]) { range.removeFirst() }
-        while let last = range.last, Self.isBlank(bytes[last]) { range.removeLast() }
-        return range
-    }
-
-    private static func isBlank(_ byte: UInt8) -> Bool { [0x20, 0x09, 0x0A, 0x0D].contains(byte) }
 }
 
 /// The objects of a track request, each parsed alone: for a body in which one of them has a value that cannot be read.

@@ -10,21 +10,48 @@ struct JSONSyntax {
     /// The closing brackets that are still to come.
     private var brackets: [UInt8] = []
 
-    private init(_ bytes: [UInt8]) { self.bytes = bytes }
+    init(_ bytes: [UInt8], from start: Int = 0) { (self.bytes, next) = (bytes, start) }
 
     /// Throws the first fault of the one value that `bytes` must be.
     static func check(_ bytes: [UInt8]) throws(JSONError) {
         var syntax = JSONSyntax(bytes)
-        repeat {
-            try syntax.readValue()
-            try syntax.readBehindValue()
-        } while !syntax.brackets.isEmpty
+        _ = try syntax.readValue()
         syntax.skipBlanks()
         if syntax.next < bytes.count { throw syntax.fault(.trailingContent) }
     }
 
+    /// Reads one value and returns where it is.
+    mutating func readValue() throws(JSONError) -> Range<Int> {
+        skipBlanks()
+        let start = next
+        repeat {
+            try readInnermost()
+            try readAfterValue()
+        } while !brackets.isEmpty
+        return start..<next
+    }
+
+    /// Reads the parts of the array or object that comes next, each by `read`; nil if another value comes.
+    mutating func readParts<Part>(
+        _ open: Unicode.Scalar, _ close: Unicode.Scalar,
+        _ read: (inout JSONSyntax) throws(JSONError) -> Part?
+    ) throws(JSONError) -> [Part]? {
+        skipBlanks()
+        guard try peek() == UInt8(ascii: open) else { return nil }
+        var parts: [Part] = []
+        repeat {
+            next += 1
+            skipBlanks()
+            if parts.isEmpty, try peek() == UInt8(ascii: close) { return [] }
+            guard let part = try read(&self) else { return nil }
+            parts.append(part)
+            skipBlanks()
+        } while try peek() == UInt8(ascii: ",")
+        return try peek() == UInt8(ascii: close) ? parts : nil
+    }
+
     /// Reads the next value that has no other in it, and what opens the arrays and objects around it.
-    private mutating func readValue() throws(JSONError) {
+    private mutating func readInnermost() throws(JSONError) {
         while true {
             skipBlanks()
             switch try peek() {
@@ -36,7 +63,7 @@ struct JSONSyntax {
             case UInt8(ascii: "["): if try opens(until: UInt8(ascii: "]")) { return }
             case UInt8(ascii: "{"):
                 if try opens(until: UInt8(ascii: "}")) { return }
-                try readKey()
+                _ = try readKey()
             default: throw fault(.unexpectedByte)
             }
         }
@@ -55,7 +82,7 @@ struct JSONSyntax {
     }
 
     /// Reads the brackets that close after a value, and if another value follows, what is before that.
-    private mutating func readBehindValue() throws(JSONError) {
+    private mutating func readAfterValue() throws(JSONError) {
         while let bracket = brackets.last {
             skipBlanks()
             let byte = try peek()
@@ -68,17 +95,21 @@ struct JSONSyntax {
             let comma = next - 1
             skipBlanks()
             if try peek() == bracket { throw fault(.trailingComma, at: comma) }
-            if bracket == UInt8(ascii: "}") { try readKey() }
+            if bracket == UInt8(ascii: "}") { _ = try readKey() }
             return
         }
     }
 
-    private mutating func readKey() throws(JSONError) {
+    /// Reads a key and its colon; returns where the key is, with its quotation marks.
+    mutating func readKey() throws(JSONError) -> Range<Int> {
         guard try peek() == UInt8(ascii: "\"") else { throw fault(.unexpectedByte) }
+        let start = next
         try readString()
+        let key = start..<next
         skipBlanks()
         guard try peek() == UInt8(ascii: ":") else { throw fault(.unexpectedByte) }
         next += 1
+        return key
     }
 
     private mutating func readString() throws(JSONError) {
