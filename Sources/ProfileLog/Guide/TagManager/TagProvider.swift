@@ -1,0 +1,159 @@
+/// What the SDK is called with.
+package enum TagCall: Hashable, Sendable {
+    case logEvent(CustomEvent)
+    case setCustomAttribute(Name, AttributeValue)
+    case changeUser(String)
+}
+
+/// Why a tag called nothing.
+package enum TagFault: Hashable, Sendable {
+    case otherClass
+    case noAction
+    case unknownAction(String)
+    case noEventName
+    case noAttributeKey
+    case noAttributeValue
+    case noSetter
+    case noUser
+    /// The call was made without a name, and the SDK refused it.
+    case refusedWithoutName
+
+    /// A clause after the tag's name. Shows no value of the event.
+    package var reason: String {
+        switch self {
+        case .otherClass: "calls another class than the provider"
+        case .noAction: "has no `actionType`, or one that is no text"
+        case .unknownAction: "has an unknown `actionType`"
+        case .noEventName: "has no `eventName`, or one that is no text"
+        case .noAttributeKey: "has no `customAttributeKey`, or one that is no text"
+        case .noAttributeValue: "has no `customAttributeValue`"
+        case .noSetter: "has a `customAttributeValue` for which there is no setter"
+        case .noUser: "has no `externalUserId`, or one that is no text"
+        case .refusedWithoutName: "calls the SDK without the event's name, and the SDK refuses it"
+        }
+    }
+
+    /// The next step.
+    package var remedy: String {
+        switch self {
+        case .otherClass: "Correct `class` or `provider` in the container, if the tag is meant for the SDK."
+        case .noAction: "Add `actionType` to the tag's parameters: the calls in the app do not carry it."
+        case .unknownAction: "The actions are \(TagAction.allCases.map(\.rawValue).joined(separator: ", "))."
+        case .noEventName, .refusedWithoutName: "Give the tag an `eventName`, or check the event's parameter."
+        case .noAttributeKey: "Give the tag a `customAttributeKey`, or check the event's parameter."
+        case .noAttributeValue: "Give the tag a `customAttributeValue`, or check the event's parameter."
+        case .noSetter: "Send text, a date, a boolean, a signed number or an array of texts."
+        case .noUser: "Give the tag an `externalUserId`, or check the event's parameter."
+        }
+    }
+}
+
+/// The provider's actions, by the value of `actionType`.
+package enum TagAction: String, Sendable, CaseIterable {
+    case logEvent, customAttribute, changeUser
+}
+
+/// The class that the tags call (spec/device 4.1): from a tag's parameters to a call of the SDK, or to none.
+///
+/// Without quirks it does what the guide says.
+package struct TagProvider: Hashable, Sendable {
+    package var quirks: Set<TagQuirk>
+
+    package init(_ quirks: Set<TagQuirk> = []) { self.quirks = quirks }
+
+    private static let action: Name = "actionType"
+    private static let eventName: Name = "eventName"
+
+    /// What `parameters` make of it. The quirks are those that changed the outcome.
+    package func execute(_ parameters: TagParameters) -> TagOutcome {
+        guard let word = parameters.text(Self.action) else { return TagOutcome(.nothing(.noAction)) }
+        switch TagAction(rawValue: word) {
+        case nil: return outcome(.nothing(.unknownAction(word)), .unknownActionSilent)
+        case .logEvent: return logEvent(parameters)
+        case .customAttribute: return setCustomAttribute(parameters)
+        case .changeUser:
+            guard let user = parameters.text("externalUserId") else { return TagOutcome(.nothing(.noUser)) }
+            return TagOutcome(.call(.changeUser(user)))
+        }
+    }
+
+    /// `result`, changed by `quirk` if that is switched on.
+    private func outcome(_ result: TagOutcome.Result, _ quirk: TagQuirk) -> TagOutcome {
+        TagOutcome(result, quirks.contains(quirk) ? [quirk] : [])
+    }
+
+    private func logEvent(_ parameters: TagParameters) -> TagOutcome {
+        guard let name = parameters.text(Self.eventName) else {
+            return quirks.contains(.eventNameUnchecked)
+                ? TagOutcome(.nothing(.refusedWithoutName), [.eventNameUnchecked]) : TagOutcome(.nothing(.noEventName))
+        }
+        var properties = parameters.values
+        if quirks.contains(.settingsRemoved) { for key in [Self.action, Self.eventName] { properties[key] = nil } }
+        let members = properties.sorted { $0.key < $1.key }.map { AttributeValue.Member($0.key, $0.value) }
+        return outcome(.call(.logEvent(CustomEvent(name: Name(name), properties: members))), .settingsRemoved)
+    }
+
+    private func setCustomAttribute(_ parameters: TagParameters) -> TagOutcome {
+        let source: Name = "customAttributeValue"
+        guard let key = parameters.text("customAttributeKey").map({ Name($0) }) else {
+            return TagOutcome(.nothing(.noAttributeKey))
+        }
+        guard let value = parameters[source], value != .null else { return TagOutcome(.nothing(.noAttributeValue)) }
+        if case .string = value, quirks.contains(.textLoggedAsEvent) {
+            return TagOutcome(.call(.logEvent(CustomEvent(name: key))), [.textLoggedAsEvent])
+        }
+        if let quirk = missingSetter(of: value) { return TagOutcome(.nothing(.noSetter), [quirk]) }
+        if quirks.contains(.numberEncodings), let encoding = parameters.encodings[source] {
+            guard let set = Self.value(value, encodedAs: encoding) else {
+                return TagOutcome(.nothing(.noSetter), [.numberEncodings])
+            }
+            return TagOutcome(.call(.setCustomAttribute(key, set)), set == value ? [] : [.numberEncodings])
+        }
+        if quirks.contains(.boxedNumbers), let double = Self.boxed(value) {
+            return TagOutcome(.call(.setCustomAttribute(key, .double(double))), [.boxedNumbers])
+        }
+        return TagOutcome(.call(.setCustomAttribute(key, value)))
+    }
+
+    /// The quirk for which `value` has no setter; nil if it has one.
+    private func missingSetter(of value: AttributeValue) -> TagQuirk? {
+        switch value {
+        case .object: quirks.contains(.objectsDropped) ? .objectsDropped : nil
+        case .array(let elements):
+            quirks.contains(.mixedArraysDropped) && !elements.allSatisfy(\.isText) ? .mixedArraysDropped : nil
+        case .null, .bool, .int, .double, .string, .date: nil
+        }
+    }
+
+    /// What a number object casts to first, for a value that is no double.
+    private static func boxed(_ value: AttributeValue) -> Double? {
+        switch value {
+        case .bool(let flag): flag ? 1 : 0
+        case .int(let number): Double(number)
+        case .null, .double, .string, .date, .array, .object: nil
+        }
+    }
+
+    /// What the Objective-C setters make of a number of this C type; nil if there is none. What is no number stays.
+    private static func value(_ value: AttributeValue, encodedAs encoding: NumberEncoding) -> AttributeValue? {
+        let number: Double
+        switch value {
+        case .bool(let flag): number = flag ? 1 : 0
+        case .int(let integer): number = Double(integer)
+        case .double(let double): number = double
+        case .null, .string, .date, .array, .object: return value
+        }
+        switch encoding {
+        case .bool, .char: return .bool(number != 0)
+        case .short, .int, .long:
+            if case .int = value { return value }
+            return Int64(exactly: number.rounded(.towardZero)).map { .int($0) }
+        case .float, .double: return .double(number)
+        case .unsignedChar, .unsignedShort, .unsignedInt, .unsignedLong: return nil
+        }
+    }
+}
+
+extension AttributeValue {
+    fileprivate var isText: Bool { if case .string = self { true } else { false } }
+}

@@ -1,0 +1,201 @@
+import ProfileLog
+import Testing
+
+/// spec/device 4.1, row by row.
+@Suite("Tag manager")
+struct TagManagerTests {
+    private static let logTag: [(key: Name, source: TagValueSource)] = [
+        ("actionType", .fixed("logEvent")), ("eventName", .eventName),
+        ("genre", .eventParameter("genre", otherwise: nil)),
+    ]
+
+    /// Given a container with one tag of these parameters, and the quirks of a language.
+    private struct Given {
+        var manager: TagManager
+
+        init(_ parameters: [(key: Name, source: TagValueSource)], _ quirks: Set<TagQuirk> = []) {
+            let tag = TagContainer.Tag(
+                name: "the tag", classPath: "Provider", events: ["played song"], parameters: parameters)
+            manager = TagManager(TagContainer(tags: [tag]), TagProvider(quirks))
+        }
+
+        /// An attribute with this value.
+        init(attribute value: AttributeValue?, key: AttributeValue? = "level", _ quirks: Set<TagQuirk> = []) {
+            let fixed: [(key: Name, value: AttributeValue?)] = [
+                ("actionType", "customAttribute"), ("customAttributeKey", key), ("customAttributeValue", value),
+            ]
+            self.init(fixed.compactMap { key, value in value.map { (key, .fixed($0)) } }, quirks)
+        }
+
+        /// What the tag does when the app logs `played song`.
+        func when(
+            _ parameters: [Name: AttributeValue] = [:], encodings: [Name: NumberEncoding] = [:]
+        ) throws -> TagOutcome {
+            let fired = manager.handle(AppEvent("played song", parameters, encodings: encodings))
+            #expect(fired.count == 1)
+            return try #require(fired.first).outcome
+        }
+    }
+
+    private static func logged(_ name: Name, _ properties: [(Name, AttributeValue)]) -> TagOutcome.Result {
+        .call(.logEvent(CustomEvent(name: name, properties: properties.map { .init($0.0, $0.1) })))
+    }
+
+    private static func set(_ value: AttributeValue) -> TagOutcome.Result { .call(.setCustomAttribute("level", value)) }
+
+    @Test("Tags fire by the event's name, in the container's order")
+    func triggers() {
+        func tag(_ name: Name, _ events: Set<Name>) -> TagContainer.Tag {
+            .init(name: name, classPath: "Provider", events: events, parameters: [])
+        }
+        let container = TagContainer(tags: [
+            tag("second", ["played song"]), tag("other", ["paused song"]), tag("first", ["played song", "x"]),
+        ])
+        #expect(TagManager(container).handle(AppEvent("played song")).map(\.tag) == ["second", "first"])
+        #expect(TagManager(container).handle(AppEvent("Played song")).isEmpty)
+        #expect(container.events == ["played song", "paused song", "x"])
+    }
+
+    @Test("A tag of another class than the provider calls nothing")
+    func otherClass() throws {
+        var given = Given(Self.logTag)
+        given.manager.container.provider = "Provider"
+        #expect(try given.when().quirks.isEmpty)
+        given.manager.container.provider = "Another"
+        #expect(try given.when().result == .nothing(.otherClass))
+    }
+
+    @Test("actionType is the key: missing, no text, unknown")
+    func action() throws {
+        for quirks in [[], TagQuirk.of(.swift), TagQuirk.of(.objectiveC)] {
+            #expect(try Given([("eventName", .fixed("a"))], quirks).when().result == .nothing(.noAction))
+            #expect(try Given([("actionType", .fixed(7))], quirks).when().result == .nothing(.noAction))
+            let unknown = try Given([("actionType", .fixed("logevent"))], quirks).when()
+            #expect(unknown.result == .nothing(.unknownAction("logevent")))
+            let isSilent = quirks.contains(.unknownActionSilent)
+            #expect(unknown.quirks == (isSilent ? [.unknownActionSilent] : []))
+        }
+        #expect(TagQuirk.of(.swift).contains(.unknownActionSilent))
+        #expect(!TagQuirk.of(.objectiveC).contains(.unknownActionSilent))
+    }
+
+    @Test("logEvent: every parameter is a property; both versions remove eventName and actionType")
+    func logEvent() throws {
+        let event: [Name: AttributeValue] = ["genre": "pop", "number of times listened": 42]
+        let all = Self.logged(
+            "played song", [("actionType", "logEvent"), ("eventName", "played song"), ("genre", "pop")])
+        #expect(try Given(Self.logTag).when(event) == TagOutcome(all))
+        for language in SnippetLanguage.allCases {
+            let outcome = try Given(Self.logTag, TagQuirk.of(language)).when(event)
+            #expect(outcome == TagOutcome(Self.logged("played song", [("genre", "pop")]), [.settingsRemoved]))
+        }
+    }
+
+    @Test("A variable without a value leaves its parameter out, or has a default")
+    func variables() throws {
+        let lacking = try Given(Self.logTag, [.settingsRemoved]).when()
+        #expect(lacking.result == Self.logged("played song", []))
+        var tag = Self.logTag
+        tag[2].source = .eventParameter("genre", otherwise: "unknown")
+        #expect(try Given(tag, [.settingsRemoved]).when().result == Self.logged("played song", [("genre", "unknown")]))
+        let given = try Given(tag, [.settingsRemoved]).when(["genre": "pop"])
+        #expect(given.result == Self.logged("played song", [("genre", "pop")]))
+    }
+
+    @Test("logEvent without a name: told, or in Objective-C the SDK's to refuse", arguments: [nil, 7] as [Int64?])
+    func eventName(name: Int64?) throws {
+        var tag: [(key: Name, source: TagValueSource)] = [("actionType", .fixed("logEvent"))]
+        if let name { tag.append(("eventName", .fixed(.int(name)))) }
+        #expect(try Given(tag).when() == TagOutcome(.nothing(.noEventName)))
+        #expect(try Given(tag, TagQuirk.of(.swift)).when() == TagOutcome(.nothing(.noEventName)))
+        let unchecked = try Given(tag, TagQuirk.of(.objectiveC)).when()
+        #expect(unchecked == TagOutcome(.nothing(.refusedWithoutName), [.eventNameUnchecked]))
+    }
+
+    @Test("customAttribute: a key that is no text, or no value, sets nothing")
+    func attributeKey() throws {
+        for quirks in [[], TagQuirk.of(.swift), TagQuirk.of(.objectiveC)] {
+            #expect(try Given(attribute: 1, key: 7, quirks).when().result == .nothing(.noAttributeKey))
+            #expect(try Given(attribute: 1, key: nil, quirks).when().result == .nothing(.noAttributeKey))
+            #expect(try Given(attribute: nil, quirks).when().result == .nothing(.noAttributeValue))
+            #expect(try Given(attribute: .null, quirks).when().result == .nothing(.noAttributeValue))
+        }
+    }
+
+    private static let date = AttributeValue.date(OccurredAt(Timestamp(rawValue: 0)))
+
+    @Test("The correct provider sets a value of every type as it is")
+    func correctValues() throws {
+        let values: [AttributeValue] = [
+            "Private Eyes", true, 42, 42.5, Self.date, ["a", "b"], ["a", 1], [], ["genre": "pop"],
+        ]
+        for value in values { #expect(try Given(attribute: value).when() == TagOutcome(Self.set(value))) }
+    }
+
+    /// Values, what Swift sets (nil: nothing), and by which quirk it differs.
+    static let swiftValues: [(AttributeValue, AttributeValue?, TagQuirk?)] = [
+        ("Private Eyes", "Private Eyes", nil), (date, date, nil), (42.5, 42.5, nil), (true, 1.0, .boxedNumbers),
+        (false, 0.0, .boxedNumbers), (42, 42.0, .boxedNumbers), (["a", "b"], ["a", "b"], nil), ([], [], nil),
+        (["a", 1], nil, .mixedArraysDropped), ([1, 2], nil, .mixedArraysDropped),
+        (["genre": "pop"], nil, .objectsDropped),
+    ]
+
+    @Test("Swift: text, date, then any number as a double, then arrays of texts", arguments: swiftValues)
+    func swift(value: AttributeValue, sets: AttributeValue?, quirk: TagQuirk?) throws {
+        let outcome = try Given(attribute: value, TagQuirk.of(.swift)).when()
+        #expect(outcome == TagOutcome(sets.map(Self.set) ?? .nothing(.noSetter), quirk.map { [$0] } ?? []))
+    }
+
+    @Test("Objective-C: text becomes an event, objects vanish, the rest has its setter")
+    func objectiveC() throws {
+        let quirks = TagQuirk.of(.objectiveC)
+        let text = try Given(attribute: "Private Eyes", quirks).when()
+        #expect(text == TagOutcome(.call(.logEvent(CustomEvent(name: "level"))), [.textLoggedAsEvent]))
+        let object = try Given(attribute: ["genre": "pop"], quirks).when()
+        #expect(object == TagOutcome(.nothing(.noSetter), [.objectsDropped]))
+        for value in [true, 42, 42.5, Self.date, ["a", 1]] as [AttributeValue] {
+            #expect(try Given(attribute: value, quirks).when() == TagOutcome(Self.set(value)))
+        }
+    }
+
+    /// Numbers by their C type, and what Objective-C sets (nil: nothing).
+    static let encodings: [(NumberEncoding, AttributeValue, AttributeValue?)] = [
+        (.bool, true, true), (.bool, 1, true), (.char, 0, false), (.short, 42, 42), (.int, 42, 42),
+        (.long, .int(.max), .int(.max)), (.int, 42.9, 42), (.float, 42, 42.0), (.double, 42.5, 42.5),
+        (.unsignedChar, 42, nil), (.unsignedShort, 42, nil), (.unsignedInt, 42, nil), (.unsignedLong, 42, nil),
+        (.unsignedInt, ["a"], ["a"]),
+    ]
+
+    @Test("Objective-C: a number's C type chooses the setter", arguments: encodings)
+    func encoding(_ encoding: NumberEncoding, value: AttributeValue, sets: AttributeValue?) throws {
+        let tag: [(key: Name, source: TagValueSource)] = [
+            ("actionType", .fixed("customAttribute")), ("customAttributeKey", .fixed("level")),
+            ("customAttributeValue", .eventParameter("count", otherwise: nil)),
+        ]
+        let outcome = try Given(tag, TagQuirk.of(.objectiveC)).when(["count": value], encodings: ["count": encoding])
+        let result = sets.map(Self.set) ?? .nothing(.noSetter)
+        #expect(outcome == TagOutcome(result, sets == value ? [] : [.numberEncodings]))
+        #expect(try Given(tag).when(["count": value], encodings: ["count": encoding]) == TagOutcome(Self.set(value)))
+    }
+
+    @Test("changeUser: a text, or nothing")
+    func changeUser() throws {
+        for quirks in [[], TagQuirk.of(.swift), TagQuirk.of(.objectiveC)] {
+            func outcome(_ user: AttributeValue?) throws -> TagOutcome {
+                var tag: [(key: Name, source: TagValueSource)] = [("actionType", .fixed("changeUser"))]
+                if let user { tag.append(("externalUserId", .fixed(user))) }
+                return try Given(tag, quirks).when()
+            }
+            #expect(try outcome("jane") == TagOutcome(.call(.changeUser("jane"))))
+            #expect(try outcome(7) == TagOutcome(.nothing(.noUser)))
+            #expect(try outcome(nil) == TagOutcome(.nothing(.noUser)))
+        }
+    }
+
+    @Test("Every quirk belongs to a language and has a verdict of its own")
+    func verdicts() {
+        let known = SnippetLanguage.allCases.reduce(into: Set<TagQuirk>()) { $0.formUnion(TagQuirk.of($1)) }
+        #expect(known == Set(TagQuirk.allCases))
+        #expect(Set(TagQuirk.allCases.map(\.verdict)).count == TagQuirk.allCases.count)
+    }
+}
