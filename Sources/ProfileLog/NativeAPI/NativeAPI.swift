@@ -42,6 +42,9 @@ package struct NativeAPI: Dialect {
         .init(
             .post, "/v1/change-user", "put another user on a device", [.required("user"), time, .init("device")]
         ) { try await $0.devices.changeUser($1) },
+        .init(
+            .post, "/v1/tags", "an event of the app goes through a container of the tag manager", TagEndpoint.inputs
+        ) { try await TagEndpoint(writes: $0.writes).tag($1) },
         read("/v1/devices", "all devices, with who is on them and how they are set up", [.init("after"), limit]) {
             try $0.devices.devices($1)
         },

@@ -225,7 +225,7 @@ struct WriteEndpoints {
     }
 
     /// When it happened: what no device's clock may say is refused here too, from whatever source.
-    private func time(_ fields: Fields) throws -> OccurredAt? {
+    func time(_ fields: Fields) throws -> OccurredAt? {
         guard let time = try fields.time("time") else { return nil }
         let last = try log.event(at: log.lastPosition())?.recordedAt.rawValue ?? 0
         let now = max(log.options.now().rawValue, last)

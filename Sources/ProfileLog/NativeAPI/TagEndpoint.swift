@@ -1,0 +1,245 @@
+internal import ProfileLogRequests
+
+/// `POST /v1/tags`: an event of the app goes through a container of the tag manager, and the device's SDK is called.
+struct TagEndpoint {
+    let writes: WriteEndpoints
+
+    private var store: RequestStore { writes.store }
+    private var log: EventLog { store.log }
+
+    static let inputs: [EndpointInput] = [
+        .required("container"), .required("event"), .init("properties", .object), .init("encodings", .object),
+        .init("language"), .init("quirks", .array), .init("device"), .init("time"), .init("dry_run", .boolean),
+    ]
+
+    func tag(_ request: APIRequest) async throws -> APIAnswer {
+        try request.refuseConditions()
+        let fields = try Fields(request)
+        let container = try Self.container(fields.requiredText("container"))
+        let event = try Self.event(fields)
+        let quirks = try Self.quirks(fields)
+        let device = try fields.device() ?? DeviceStorage.defaultDevice
+        let context = EventContext(
+            source: .app, occurredAt: try writes.time(fields), process: DeviceStorage.app, device: device)
+        let isDry = try fields.flag("dry_run")
+        var firings = TagManager(container, TagProvider(quirks)).handle(event).map { TagFiring(tag: $0, outcome: $1) }
+        let steps = try prepare(&firings, context)
+        var receipts: [AppendReceipt] = []
+        for step in isDry ? [] : steps { receipts.append(try await commit(step, context)) }
+        return try answer(firings, receipts, container, event, device, isDry: isDry)
+    }
+
+    // MARK: - Reading
+
+    private static func container(_ text: String) throws(APIProblem) -> TagContainer {
+        do throws(YAMLFileError) {
+            return try TagContainer(yaml: text)
+        } catch {
+            var problem = APIProblem.invalid(
+                "container", "is wrong at line \(error.line), column \(error.column): \(error.fault)",
+                remedy: error.remedy)
+            problem.facts = [("line", UInt64(error.line)), ("column", UInt64(error.column))]
+            throw problem
+        }
+    }
+
+    private static func event(_ fields: Fields) throws -> AppEvent {
+        var event = AppEvent(Name(try fields.requiredText("event")))
+        for property in try fields.properties() ?? [] { event.parameters[property.key] = property.value }
+        for member in try fields.object("encodings") ?? [] {
+            let place = "encodings.\(member.key.text)"
+            guard let encoding = member.value.asText.flatMap(NumberEncoding.init) else {
+                let types = NumberEncoding.allCases.map(\.rawValue).joined(separator: ", ")
+                throw APIProblem.invalid(place, "must be the C type of a number", remedy: "The types are \(types).")
+            }
+            guard event.parameters[member.key] != nil else {
+                throw APIProblem.invalid(
+                    place, "is about a property that is not there", remedy: "Send the property too.")
+            }
+            event.encodings[member.key] = encoding
+        }
+        return event
+    }
+
+    /// Those of `language`, or `quirks` one by one.
+    private static func quirks(_ fields: Fields) throws -> Set<TagQuirk> {
+        let language = try fields.choice("language", "must be correct, swift or objective-c") {
+            word -> Set<TagQuirk>? in
+            word == "correct" ? [] : SnippetLanguage(tagWord: word).map { TagQuirk.of($0) }
+        }
+        guard let names = try fields.array("quirks") else { return language ?? [] }
+        if language != nil { throw APIProblem.invalid("quirks", "and `language` exclude each other") }
+        return Set(
+            try names.map { name in
+                if let quirk = name.asText.flatMap(TagQuirk.init) { return quirk }
+                let nearest = NearestNames(to: name.asText ?? "", among: TagQuirk.allCases.map(\.rawValue))
+                let guess = nearest.close.first.map { "Did you mean `\($0)`? " } ?? ""
+                throw APIProblem.invalid(
+                    "quirks", "has an unknown one",
+                    remedy: "\(guess)The quirks are \(nearest.all.joined(separator: ", ")).")
+            })
+    }
+
+    // MARK: - Storing
+
+    /// A commit: events, or another user.
+    private enum Step {
+        case events(PreparedAppend)
+        case user(UserID)
+    }
+
+    /// What `firings` store, in order. Calls that cannot be stored are marked, and the others are.
+    private func prepare(_ firings: inout [TagFiring], _ context: EventContext) throws -> [Step] {
+        let device = context.device ?? DeviceStorage.defaultDevice
+        let isEnabled = try log.deviceState(device).settings.isSDKEnabled
+        var steps: [Step] = []
+        var builder = log.prepare()
+        for index in firings.indices {
+            guard case .call(let call) = firings[index].outcome.result else { continue }
+            do {
+                guard isEnabled else { throw APIProblem.invalid("tag", QueueReason.disabled.words) }
+                switch call {
+                case .logEvent(let event): try builder.add(.customEventLogged(event), context, to: .device(device))
+                case .setCustomAttribute(let key, let value):
+                    let change = ProfileEvent.customAttributesChanged([AttributeChange(key, .set(value))])
+                    try builder.add(change, context, to: .device(device))
+                case .changeUser(let id):
+                    guard Identifiers.fits(id) else {
+                        throw APIProblem.invalid(
+                            "externalUserId", "must have 1 to \(Limits.bytesPerIdentifier) bytes")
+                    }
+                    if !builder.isEmpty {
+                        var full = log.prepare()
+                        swap(&full, &builder)
+                        steps.append(.events(try full.finish()))
+                    }
+                    steps.append(.user(.externalID(id)))
+                }
+            } catch let problem as APIProblem {
+                firings[index].problem = problem
+            } catch let error as AppendError {
+                guard case .invalid = error else { throw error }
+                firings[index].problem = APIProblem(error)
+            }
+        }
+        if !builder.isEmpty { steps.append(.events(try builder.finish())) }
+        return steps
+    }
+
+    private func commit(_ step: Step, _ context: EventContext) async throws -> AppendReceipt {
+        switch step {
+        case .events(let append): return try await store.commit(append)
+        case .user(let id):
+            return try await store.perform { log in
+                try log.changeUser(
+                    device: context.device ?? DeviceStorage.defaultDevice, to: id, context: context)
+            }
+        }
+    }
+
+    // MARK: - Answering
+
+    private func answer(
+        _ firings: [TagFiring], _ receipts: [AppendReceipt], _ container: TagContainer, _ event: AppEvent,
+        _ device: String, isDry: Bool
+    ) throws -> APIAnswer {
+        let versions = SnippetLanguage.allCases.map { language in
+            (language, TagManager(container, TagProvider(TagQuirk.of(language))).handle(event).map(\.outcome))
+        }
+        let state = try log.deviceState(device)
+        let user = try log.device(device)?.user.flatMap { try log.find($0) }
+        return APIAnswer.ok { json in
+            json.member("position", receipts.last { !$0.places.isEmpty }?.last ?? .start)
+            json.member("device", device)
+            json.member("user", user)
+            json.member("events", receipts.reduce(0) { $0 + $1.places.count })
+            json.member("dry_run", isDry)
+            json.objects("tags", firings.enumerated()) { json, element in
+                element.element.write(to: &json)
+                json.objects("published", versions) { json, version in
+                    let outcome = version.1[element.offset]
+                    json.member("language", version.0.tagWord)
+                    outcome.write(to: &json)
+                }
+            }
+            json.member("note", firings.isEmpty ? Self.noteAboutNothing(container, event) : nil)
+            json.member("queued", state.queued.count)
+            json.member("why", state.queued.isEmpty ? nil : state.settings.reasonQueued().rawValue)
+        }
+    }
+
+    private static func noteAboutNothing(_ container: TagContainer, _ event: AppEvent) -> String {
+        let names = NearestNames(to: event.name.text, among: container.events.sorted().map(\.text))
+        let next =
+            names.close.first.map { "Did you mean `\(APIProblem.shown($0))`?" }
+            ?? "The triggers are on \(names.all.prefix(20).map(APIProblem.shown).joined(separator: ", "))."
+        return "No tag has a trigger on this event. \(next)"
+    }
+}
+
+/// A tag that fired, and what came of it.
+private struct TagFiring {
+    let tag: Name
+    let outcome: TagOutcome
+    /// Why its call was refused.
+    var problem: APIProblem?
+
+    func write(to json: inout JSONWriter) {
+        json.member("tag", tag.text)
+        outcome.write(to: &json, problem)
+    }
+}
+
+extension TagOutcome {
+    /// Writes `outcome`, the call or the reason, and the quirks that showed.
+    fileprivate func write(to json: inout JSONWriter, _ problem: APIProblem? = nil) {
+        switch result {
+        case .call(let call):
+            json.member("outcome", problem == nil ? "called" : "refused")
+            json.object("call") { call.write(to: &$0) }
+            if let problem {
+                json.member("reason", problem.error)
+                json.member("remedy", problem.remedy)
+            }
+        case .nothing(let fault):
+            json.member("outcome", "nothing")
+            json.member("reason", "The tag \(fault.reason).")
+            json.member("remedy", fault.remedy)
+        }
+        json.objects("quirks", quirks) { json, quirk in
+            json.member("quirk", quirk.rawValue)
+            json.member("verdict", quirk.verdict)
+        }
+    }
+}
+
+extension TagCall {
+    fileprivate func write(to json: inout JSONWriter) {
+        switch self {
+        case .logEvent(let event):
+            json.member("action", TagAction.logEvent.rawValue)
+            json.member("name", event.name.text)
+            json.member("properties", .object(JSONValues.json(event.properties ?? [])))
+        case .setCustomAttribute(let key, let value):
+            json.member("action", TagAction.customAttribute.rawValue)
+            json.member("name", key.text)
+            json.member("value", JSONValues.json(value))
+        case .changeUser(let user):
+            json.member("action", TagAction.changeUser.rawValue)
+            json.member("user", user)
+        }
+    }
+}
+
+extension SnippetLanguage {
+    /// As in `language`: `swift` or `objective-c`.
+    package var tagWord: String { self == .swift ? rawValue : "objective-c" }
+
+    /// The language of this word; `objc`, as in `whatif`, is the same.
+    init?(tagWord word: String) {
+        guard let language = Self.allCases.first(where: { [$0.tagWord, $0.rawValue].contains(word) }) else {
+            return nil
+        }
+        self = language
+    }
+}
