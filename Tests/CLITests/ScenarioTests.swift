@@ -76,7 +76,8 @@ struct ScenarioTests {
     func examples() throws {
         let blocks = try Self.text("scenarios.md").components(separatedBy: "```yaml\n").dropFirst()
             .map { $0.components(separatedBy: "\n```")[0] }.filter { $0.hasPrefix("name: ") }
-        #expect(blocks.count >= 6)
+        #expect(blocks.count >= 8)
+        _ = try cli.write(try Self.text("scenarios/containers/songs.yaml"), as: "songs.yaml")
         let files = try blocks.enumerated().map { try cli.write($1, as: "example-\($0).yaml") }
         let outcome = try cli.run(["scenario", "run"] + files)
         #expect(outcome.status == 0, "\(outcome.output) \(outcome.errors)")
@@ -181,6 +182,10 @@ struct ScenarioTests {
         ("steps:\n  - settings: {online: maybe}", "2:24", "must be true or false"),
         ("steps:\n  - settings: phone", "2:15", "must be a mapping"),
         ("steps:\n  - log-purchase: {product: a, currency: EUR, price: x}", "2:54", "must be a number"),
+        ("steps:\n  - tag: {event: a, container: none.yaml}", "2:32", "names a wrong file: The file "),
+        ("steps:\n  - tag: {event: a, container: 7.5}", "2:32", "names a wrong file: "),
+        ("steps:\n  - tag: {event: a}", "2:10", "has no `container`"),
+        ("steps:\n  - tag:\n      event: a\n      container: {tgas: []}", "4:19", "Did you mean `tags`?"),
         ("start: soon\nsteps: [launch]", "1:8", "must be a time"),
         ("steps: [launch, launch", "2:1", "is no YAML"), ("steps: [launch]\nsteps: []", "1:1", "stands twice"),
         ("steps: !include a.yaml", "1:8", "has a tag"),

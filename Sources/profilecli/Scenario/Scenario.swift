@@ -53,7 +53,10 @@ extension Scenario {
         }
     }
 
-    private static func text(_ path: String) throws(Failure) -> String {
+    /// The text of the file at `path`; `remedy` if it cannot be read.
+    static func text(
+        _ path: String, ifMissing remedy: String = "Check the path; `profilecli scenario new FILE` writes an example."
+    ) throws(Failure) -> String {
         let shown = path.oneLine
         var isFolder: ObjCBool = false
         if FileManager.default.fileExists(atPath: path, isDirectory: &isFolder), isFolder.boolValue {
@@ -63,14 +66,12 @@ extension Scenario {
         guard let file = FileHandle(forReadingAtPath: path),
             let data = try? file.read(upToCount: mostBytes + 1) ?? Data()
         else {
-            throw Failure(
-                "The file \(shown) cannot be read.",
-                remedy: "Check the path; `profilecli scenario new FILE` writes an example.", status: .usage)
+            throw Failure("The file \(shown) cannot be read.", remedy: remedy, status: .usage)
         }
         guard data.count <= mostBytes else {
             throw Failure(
                 "The file \(shown) is larger than \(Number.grouped(mostBytes)) bytes.",
-                remedy: "Split it into several scenarios.", status: .usage)
+                remedy: "Split it into several files.", status: .usage)
         }
         guard let text = String(data: data, encoding: .utf8) else {
             throw Failure("The file \(shown) is not UTF-8.", remedy: "Save it as UTF-8.", status: .usage)
@@ -94,7 +95,8 @@ extension Scenario {
                 remedy: "Split it into several scenarios.")
         }
         self.file = file
-        name = try fields["name"]?.text() ?? URL(filePath: file).deletingPathExtension().lastPathComponent
+        let url = URL(filePath: file)
+        name = try fields["name"]?.text() ?? url.deletingPathExtension().lastPathComponent
         start = try fields["start"].map { node throws(YAMLFileError) in
             let text = try StepField.Kind.time.read(node).text
             guard let start = text.flatMap(OccurredAt.init(iso8601:))?.timestamp, StoreClock.range.contains(start)
@@ -104,17 +106,18 @@ extension Scenario {
             return start
         }
         var steps: [ScenarioStep] = []
-        for node in nodes { steps.append(try ScenarioStep(node)) }
+        for node in nodes { steps.append(try ScenarioStep(node, in: url.deletingLastPathComponent())) }
         self.steps = steps
     }
 }
 
 extension ScenarioStep {
-    init(_ node: YAMLNode) throws(YAMLFileError) {
+    /// Reads a step of a file in `folder`.
+    init(_ node: YAMLNode, in folder: URL) throws(YAMLFileError) {
         guard node.isMapping else {
             kind = try Self.kind(node.text(), node)
             line = node.spot.line
-            try read([:], node)
+            try read([:], node, folder)
             return
         }
         let members = try node.members()
@@ -135,11 +138,11 @@ extension ScenarioStep {
                 }
                 fields[key.text] = field
             }
-            try read(fields, value)
+            try read(fields, value, folder)
         } else if value.isNull {
-            try read([:], value)
+            try read([:], value, folder)
         } else if let short = kind.short {
-            try read([short: value], value)
+            try read([short: value], value, folder)
         } else {
             throw value.refusal("must be a mapping", remedy: "Write it as in `- \(kind.example)`.")
         }
@@ -150,7 +153,9 @@ extension ScenarioStep {
         throw node.unknown("is no step", key: name, among: StepKind.all.map(\.name))
     }
 
-    private mutating func read(_ given: [String: YAMLNode], _ step: YAMLNode) throws(YAMLFileError) {
+    private mutating func read(
+        _ given: [String: YAMLNode], _ step: YAMLNode, _ folder: URL
+    ) throws(YAMLFileError) {
         var parts: [(key: Name, value: Expected)] = []
         for field in kind.allFields {
             guard let node = given[field.name] else {
@@ -161,7 +166,12 @@ extension ScenarioStep {
             case .expected(let member):
                 if case .object = field.kind { _ = try node.members() }
                 parts.append((Name(member), try Expected(node)))
-            case .sent(let member): sent.append((member, try field.kind.read(node)))
+            case .sent(let member):
+                if case .container = field.kind {
+                    sent.append((member, .string(try ContainerFile.text(node, in: folder))))
+                } else {
+                    sent.append((member, try field.kind.read(node)))
+                }
             case .own where field.name == StepKind.answer.name: expected = try Expected(node)
             case .own: own[field.name] = try field.kind.read(node)
             }

@@ -25,6 +25,8 @@ struct StepField: Sendable {
         case object
         case list
         case any
+        /// A container of the tag manager: a mapping, or the name of a file.
+        case container
     }
 
     /// Where the value goes.
@@ -102,7 +104,7 @@ extension StepField.Kind {
         case .list:
             _ = try node.elements()
             return try node.json()
-        case .any: return try node.json()
+        case .any, .container: return try node.json()
         }
     }
 

@@ -47,7 +47,7 @@ extension StepKind {
     ].map { StepField.sent($0, .texts, "As in docs/device-simulation.md.") }
 
     /// All kinds, in the order of the docs.
-    static let all = saves + logs + app + users + expectations
+    static let all = saves + logs + tags + app + users + expectations
 
     private static let saves: [StepKind] = [
         StepKind(
@@ -129,6 +129,25 @@ extension StepKind {
                 device, .sent("requested", .flag, "If false, the SDK's own timer asks: policy and interval decide."),
                 time,
             ], short: "device", example: "send: phone"),
+    ]
+
+    private static let tags: [StepKind] = [
+        StepKind(
+            name: "tag", meaning: "An event of the app goes through a container of the tag manager.",
+            action: .post("/v1/tags"),
+            fields: [
+                .sent("event", .text, "The event's name.", isRequired: true),
+                .sent(
+                    "container", .container,
+                    "The container, or its file as seen from the scenario's (docs/tag-manager.md).",
+                    isRequired: true),
+                .sent("properties", .object, "The event's parameters."),
+                .sent("encodings", .object, "C types of number objects, by property."),
+                .sent(
+                    "language", .choice(["correct", "swift", "objective-c"]), "Whose provider; `correct` by default."),
+                .sent("quirks", .choices(TagQuirk.allCases.map(\.rawValue)), "Only these quirks."),
+                .sent("dry_run", .flag, "Stores nothing."), device, time,
+            ], example: "tag: {event: played song, properties: {genre: pop}, container: songs.yaml}")
     ]
 
     private static let users: [StepKind] = [

@@ -1,0 +1,145 @@
+internal import ArgumentParser
+internal import ProfileLog
+internal import ProfileLogNativeAPI
+
+struct TagCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        "tag", "Send an event of the app through a container of the tag manager.",
+        """
+        FILE is a container: which events fire which tags, and what the tags hand to the provider \
+        (docs/tag-manager.md). What the provider calls is stored on the device: an event, an attribute, another user. \
+        The table shows beside it what both published versions of the provider would have called, and below it why they \
+        differ.
+        """,
+        examples: """
+            profilecli tag container.yaml "played song" -p genre=pop
+            profilecli tag container.yaml "played song" --language objective-c
+            profilecli tag container.yaml "played song" --quirk boxed-numbers
+            profilecli tag container.yaml opened -p n=3 --encoding n="unsigned int"
+            profilecli tag container.yaml "played song" --dry-run --format json
+            """)
+
+    @Argument(help: "The container, in YAML.", completion: .file(extensions: ["yaml", "yml"])) var file: String
+    @Argument(help: "The name of the app's event.") var event: String
+    @OptionGroup var properties: PropertyOptions
+
+    @Option(
+        parsing: .unconditionalSingleValue,
+        help: .init("The C type of the property's number object, as in n=char. Repeatable.", valueName: "key=type"))
+    var encoding: [String] = []
+
+    @Option(
+        help: "Whose provider it is: correct, swift or objective-c (default: correct).",
+        completion: .list(["correct", "swift", "objective-c"]))
+    var language: String?
+
+    @Option(
+        help: .init("Only this quirk of the published versions. Repeatable.", valueName: "quirk"),
+        completion: .list(TagQuirk.allCases.map(\.rawValue)))
+    var quirk: [String] = []
+
+    @Flag(help: "Store nothing.") var dryRun = false
+    @Option(help: .init("The device (default: phone).", valueName: "id")) var device: String?
+    @OptionGroup var clock: ClockOption
+    @OptionGroup var place: PlaceOptions
+
+    mutating func validate() throws {
+        try Blank.refuse(event, "EVENT")
+        try Blank.refuse(device, "--device")
+        if language != nil, !quirk.isEmpty {
+            throw ValidationError("--language and --quirk exclude each other. Omit one of them.")
+        }
+    }
+
+    func run() async throws {
+        let container = try ContainerFile.text(file)
+        let encodings = try TypedPairs(.property, [], texts: encoding).members()
+        let scratch = dryRun ? try ScratchFolder(prefix: "profilecli-") : nil
+        defer { scratch?.remove() }
+        let answer = try await connect(scratch).post("/v1/tags") { json in
+            json.member("container", container)
+            json.member("event", event)
+            try properties.write(to: &json)
+            if !encodings.isEmpty { json.member("encodings", .object(encodings)) }
+            json.member("language", language)
+            if !quirk.isEmpty { json.member("quirks", quirk) }
+            json.member("device", device)
+            json.member("time", clock.at)
+            if dryRun { json.member("dry_run", true) }
+        }
+        for remark in properties.remarks { Output.message(remark.oneLine) }
+        try Output.answer(
+            place.isJSON ? answer.line : TagTable(answer: answer).lines.joined(separator: "\n"), to: answer)
+    }
+
+    /// The place; for a dry run where there is no store, an empty one in `scratch`.
+    private func connect(_ scratch: ScratchFolder?) throws -> any Connection {
+        guard let scratch else { return try place.connect(create: true) }
+        do {
+            return try place.connect()
+        } catch StorageError.noStore {
+            return LocalAPI(try EventLog(path: "\(scratch.path)/store", create: true))
+        }
+    }
+}
+
+/// The answer of `/v1/tags`, for people.
+struct TagTable {
+    let answer: JSONObject
+
+    var lines: [String] {
+        let tags = answer.objects("tags")
+        guard !tags.isEmpty else { return [answer["note"].cell.oneLine] }
+        var table = Table("TAG", "DOES", "SWIFT DOES", "OBJECTIVE-C DOES")
+        for tag in tags {
+            let does = Self.does(tag)
+            let published = tag.objects("published").map(Self.does).map { $0 == does ? "the same" : $0 }
+            table.add(tag["tag"].cell, does, published.first ?? "", published.last ?? "")
+        }
+        return table.lines() + Self.verdicts(tags) + Self.remedies(tags) + [summary]
+    }
+
+    /// What a tag did, or why it did nothing.
+    private static func does(_ outcome: JSONObject) -> String {
+        let call = outcome.object("call")
+        guard outcome["outcome"].text == "called" else { return "nothing: \(outcome["reason"].cell)" }
+        let name = call["name"].cell
+        switch call["action"].text {
+        case "logEvent":
+            let properties = call["properties"]
+            return properties.members.isEmpty ? "logs \(name)" : "logs \(name) \(properties.json)"
+        case "customAttribute": return "sets \(name) = \(call["value"].json)"
+        default: return "changes the user to \(call["user"].cell)"
+        }
+    }
+
+    /// A line for each quirk that showed, with the languages that have it.
+    private static func verdicts(_ tags: [JSONObject]) -> [String] {
+        var languages: [String: [String]] = [:]
+        var lines: [(quirk: String, verdict: String)] = []
+        for version in tags.flatMap({ $0.objects("published") }) {
+            for quirk in version.objects("quirks") {
+                let (name, language) = (quirk["quirk"].cell, version["language"].cell)
+                if languages[name] == nil { lines.append((name, quirk["verdict"].cell)) }
+                if !languages[name, default: []].contains(language) { languages[name, default: []].append(language) }
+            }
+        }
+        return lines.map { "\($0.quirk) (\(languages[$0.quirk, default: []].joined(separator: ", "))): \($0.verdict)" }
+    }
+
+    /// The next step for each tag that did nothing.
+    private static func remedies(_ tags: [JSONObject]) -> [String] {
+        tags.compactMap { tag in tag["remedy"].text.map { "\(tag["tag"].cell): \($0)".oneLine } }
+    }
+
+    private var summary: String {
+        if answer.flag("dry_run") { return "A dry run: nothing was stored." }
+        let count = answer.count("events")
+        if count == 0 { return "Nothing was stored." }
+        let queued = answer.count("queued")
+        let waiting = queued > 0 ? "; \(queued) queued (\(answer["why"].cell))" : ""
+        let user = answer.id("user").map { Suggestion.next("profile \(Shell.user($0))") } ?? ""
+        let stored = "Stored \(Number.counted(count, "event")) on \(answer["device"].cell.oneLine)"
+        return "\(stored), the last at position \(answer["position"].cell)\(waiting). \(user)"
+    }
+}
