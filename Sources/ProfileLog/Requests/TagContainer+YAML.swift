@@ -52,6 +52,7 @@ extension TagContainer {
 private struct TagElements<Element> {
     /// In the order of the file.
     private(set) var all: [(name: Name, element: Element)] = []
+    private var numbers: [Name: Int] = [:]
     private let word: String
 
     /// Reads the list `key`, whose elements have a `name` and the keys `known`.
@@ -64,7 +65,7 @@ private struct TagElements<Element> {
             let fields = try node.fields(["name"] + known)
             let nameNode = try fields.required("name")
             let name = try nameNode.name()
-            guard !all.contains(where: { $0.name == name }) else {
+            guard numbers.updateValue(all.count, forKey: name) == nil else {
                 throw nameNode.refusal("is the name of another \(word)", remedy: "Give each \(word) its own name.")
             }
             all.append((name, try read(fields)))
@@ -73,7 +74,7 @@ private struct TagElements<Element> {
 
     /// The element called `name`, which `node` refers to.
     func find(_ name: Name, _ node: YAMLNode) throws(YAMLFileError) -> Element {
-        if let found = all.first(where: { $0.name == name }) { return found.element }
+        if let number = numbers[name] { return all[number].element }
         let names = all.map(\.name.text)
         let remedy =
             NearestNames(to: name.text, among: names).close.first.map { "Did you mean `\($0)`?" }
