@@ -124,7 +124,7 @@ struct TagEndpointTests {
     static let wrong: [(yaml: String, spot: String, words: String)] = [
         ("", "line 1, column 1", "is empty"), ("tags: []", "line 1, column 7", "has no tag"),
         ("tgas: []", "line 1, column 1", "Did you mean `tags`?"),
-        ("triggers: []", "line 1, column 1", "has no `tags`"), ("tags: [a", "line 1", "is no YAML"),
+        ("triggers: []", "line 1, column 1", "has no `tags`"), ("tags: [a", "line 2", "is no YAML"),
         ("tags: [{name: a, class: P}]", "line 1, column 8", "has no `triggers`"),
         ("tags: [{name: a, class: P, triggers: []}]", "line 1, column 38", "names no trigger"),
         ("tags: [{name: a, class: P, triggers: song}]", "line 1, column 38", "The container has no trigger."),
@@ -146,7 +146,8 @@ struct TagEndpointTests {
         (parameter("\"{{gnere}}\""), "line 3, column 44", "Did you mean `genre`?"),
         (parameter("\"a {{genre}}\""), "line 3, column 44", "mixes text and a variable"),
         (parameter("\"{{genre}}{{genre}}\""), "line 3, column 44", "mixes text and a variable"),
-        (parameter("{{genre}}"), "line 3, column 44", "Put a variable in quotes"),
+        (parameter("{{genre}}"), "line 3, column 45", "put text that begins with { or [ in quotes"),
+        (parameter("{genre: 1}"), "line 3, column 44", "Put a variable in quotes"),
         (parameter("&a 7"), "line 3", "has an anchor"), (parameter("!ruby a"), "line 3", "has a tag"),
     ]
 

@@ -15,8 +15,8 @@ struct TagEndpoint {
     func tag(_ request: APIRequest) async throws -> APIAnswer {
         try request.refuseConditions()
         let fields = try Fields(request)
-        let container = try Self.container(fields.requiredText("container"))
         let event = try Self.event(fields)
+        let container = try Self.container(fields.requiredText("container"))
         let quirks = try Self.quirks(fields)
         let device = try fields.device() ?? DeviceStorage.defaultDevice
         let context = EventContext(

@@ -78,7 +78,8 @@ private struct TagElements<Element> {
         let names = all.map(\.name.text)
         let remedy =
             NearestNames(to: name.text, among: names).close.first.map { "Did you mean `\($0)`?" }
-            ?? (names.isEmpty ? "The container has no \(word)." : "There are: \(names.prefix(20).joined(separator: ", ")).")
+            ?? (names.isEmpty
+                ? "The container has no \(word)." : "There are: \(names.prefix(20).joined(separator: ", ")).")
         throw node.refusal("refers to no \(word) of the container", remedy: remedy)
     }
 }

@@ -117,7 +117,7 @@ package struct YAMLNode {
             guard let text = key.scalar?.string, !text.isEmpty else {
                 throw YAMLFileError(
                     line: spot.line, column: spot.column, place: place, reason: "has a key that is no text",
-                    remedy: "Give it a name.")
+                    remedy: "Give it a name; put text that begins with { or [ in quotes.")
             }
             let path = place.isEmpty ? text : "\(place).\(text)"
             // The parser takes `1` and `"1"` for two.
