@@ -20,14 +20,14 @@ extension InAppSettings {
         settings.orientation = try fields.word("orientation", Orientation.self) ?? orientation
         settings.theme = try fields.word("theme", Theme.self) ?? theme
         settings.requestTime = try fields.seconds("request_time") ?? requestTime
-        settings.decision = try fields.word("display_choice", Choice.self)?.decision ?? decision
+        settings.decision = try fields.decision("display_choice") ?? decision
         if fields.value("display_choices") != nil {
             let given = try fields.object("display_choices")
-            let choices = try MessageFields(given, at: fields.path("display_choices"), given.map(\.key.text))
             try fields.check(given.count, of: "display_choices")
+            let choices = try MessageFields(given, at: fields.path("display_choices"), given.map(\.key.text))
             settings.decisions = [:]
             for member in given {
-                settings.decisions[member.key] = try choices.word(member.key, Choice.self)?.decision
+                settings.decisions[member.key] = try choices.decision(member.key)
             }
         }
         if fields.value("failing_assets") != nil {
@@ -43,18 +43,6 @@ extension InAppSettings {
         }
         return settings
     }
-
-    private enum Choice: String, CaseIterable {
-        case show, reenqueue, discard
-
-        var decision: Decision {
-            switch self {
-            case .show: .show
-            case .reenqueue: .reenqueue
-            case .discard: .discard
-            }
-        }
-    }
 }
 
 extension MessageFields {
@@ -62,6 +50,13 @@ extension MessageFields {
     fileprivate func seconds(_ key: Name) throws(InAppMessageError) -> UInt32? {
         guard let seconds = try integer(key) else { return nil }
         return try InAppMessage.seconds(seconds, at: path(key.text))
+    }
+
+    fileprivate func decision(_ key: Name) throws(InAppMessageError) -> InAppSettings.Decision? {
+        guard let text = try text(key) else { return nil }
+        let known = InAppSettings.Decision.allCases
+        if let decision = known.first(where: { $0.word == text }) { return decision }
+        throw unknown(text, at: key, among: known.map(\.word))
     }
 
     fileprivate func check(_ count: Int, of key: String) throws(InAppMessageError) {

@@ -100,9 +100,13 @@ struct MessageFields {
     ) throws(InAppMessageError) -> Word? where Word.RawValue == String {
         guard let text = try text(key) else { return nil }
         if let word = Word(rawValue: text) { return word }
-        let known = Word.allCases.map(\.rawValue)
+        throw unknown(text, at: key, among: Word.allCases.map(\.rawValue))
+    }
+
+    /// The error for a word that is none of `known`, with the nearest of them.
+    func unknown(_ text: String, at key: Name, among known: [String]) -> InAppMessageError {
         let near = NearestNames(to: text, among: known).close.first
-        throw InAppMessageError(
+        return InAppMessageError(
             place: path(key.text), reason: "is not a known word",
             remedy: near.map { "Did you mean `\($0)`?" } ?? "The words are \(known.joined(separator: ", ")).")
     }
