@@ -43,7 +43,8 @@ struct ProfileCLI: AsyncParsableCommand {
         subcommands: [
             SaveCommand.self, LogCommand.self, TagCommand.self, LaunchCommand.self, DeviceCommand.self,
             PendingCommand.self,
-            RejectedCommand.self, ProfileCommand.self, HistoryCommand.self, TailCommand.self, UsersCommand.self,
+            RejectedCommand.self, ProfileCommand.self, HistoryCommand.self, SendsCommand.self, TailCommand.self,
+            UsersCommand.self,
             ChangeUserCommand.self, EraseCommand.self, CompactCommand.self, ReplayCommand.self,
             WhatIfCommand.self, ImportCommand.self, ExportCommand.self, CheckCommand.self, StatsCommand.self,
             GenerateCommand.self, SimulateCommand.self, ScenarioCommand.self,

@@ -31,6 +31,7 @@ package struct BrazeAPI: Dialect {
     private var identity: IdentityEndpoints { IdentityEndpoints(store: store, onErasure: removeOutdatedExports) }
     private var subscriptions: SubscriptionEndpoints { SubscriptionEndpoints(api: self) }
     private var export: ExportEndpoints { ExportEndpoints(api: self) }
+    private var sends: SendEndpoints { SendEndpoints(api: self) }
     private var names: CatalogueEndpoints {
         CatalogueEndpoints(log: log, workspace: workspace, catalogue: catalogue)
     }
@@ -107,7 +108,35 @@ package struct BrazeAPI: Dialect {
                 .init("custom_attributes_to_export", .array), .init("output_format"), .init("callback_endpoint"),
             ]
         ) { try await $0.export.exportSegment($1) },
+        .init(
+            .post, "/messages/send", "send messages to users, a segment or an audience",
+            lists("external_user_ids", "user_aliases") + [
+                .init("segment_id"), .init("audience", .object), .init("broadcast", .boolean), .init("campaign_id"),
+                .init("send_id"), .init("override_frequency_capping", .boolean), .init("recipient_subscription_state"),
+                .required("messages", .object),
+            ]
+        ) { try await $0.sends.sendMessages($1) },
+        .init(
+            .post, "/campaigns/trigger/send", "send a campaign of the workspace file",
+            [.required("campaign_id"), .init("trigger_properties", .object)] + sending
+        ) { try await $0.sends.triggerCampaign($1) },
+        .init(
+            .post, "/canvas/trigger/send", "send the first message step of a canvas of the workspace file",
+            [.required("canvas_id"), .init("canvas_entry_properties", .object), .init("context", .object)] + sending
+        ) { try await $0.sends.triggerCanvas($1) },
+        .init(
+            .post, "/transactional/v1/campaigns/{campaign_id}/send", "send a campaign to one user, once for each ID",
+            [.init("external_send_id"), .init("trigger_properties", .object), .required("recipient", .object)]
+        ) { try await $0.sends.sendTransactional($1) },
+        .init(
+            .post, "/sends/id/create", "an ID for the sends of a campaign",
+            [.required("campaign_id"), .init("send_id")]
+        ) { try $0.sends.createSendID($1) },
         .init(.get, "/exports/{file}", "the file of an export", []) { try $0.export.exportedFile($1) },
+    ]
+
+    private static let sending: [EndpointInput] = [
+        .init("send_id"), .init("broadcast", .boolean), .init("audience", .object), .init("recipients", .array),
     ]
 
     private static let track = lists("attributes", "events", "purchases")

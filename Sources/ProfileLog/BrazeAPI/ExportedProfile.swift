@@ -74,7 +74,7 @@ struct ExportedProfile {
             }
         case .brazeID: json.member(field.rawValue, user.brazeID)
         case .randomBucket:
-            json.member(field.rawValue, randomBucket)
+            json.member(field.rawValue, Self.randomBucket(user.brazeID))
         case .lastCoordinates: writeCoordinates(to: &json)
         case .customAttributes: write(view.customAttributes, to: &json)
         case .customEvents:
@@ -143,8 +143,8 @@ struct ExportedProfile {
     }
 
     /// 0 to 9999, the same for ever: drawn from the `braze_id` by FNV-1a.
-    private var randomBucket: Int {
-        let hash = user.brazeID.utf8.reduce(0xCBF2_9CE4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
+    static func randomBucket(_ brazeID: String) -> Int {
+        let hash = brazeID.utf8.reduce(0xCBF2_9CE4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
         return Int(hash % 10_000)
     }
 

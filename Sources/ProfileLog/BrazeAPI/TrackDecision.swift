@@ -7,6 +7,9 @@ struct TrackDecision {
     private(set) var dropped: [TrackDrop] = []
     /// The first object that was in order, of those that take effect; nil if none was.
     private(set) var first: TrackObject?
+    /// What is stored for each user, in order; empty unless ``keepsStored``.
+    private(set) var stored: [(user: UserID, events: [ProfileEvent])] = []
+    var keepsStored = false
     private var leftOut = LeftOutObjects()
     private let workspace: Workspace
     private let view: DecisionView
@@ -139,6 +142,7 @@ struct TrackDecision {
             events.append(address)
         }
         profiles.add(events, to: user)
+        if keepsStored { stored.append((user, events)) }
         if !events.isEmpty { addresses.add(events, of: user) }
         if let states, let reason = try share(states, by: user, &builder) {
             object.dropped.append((StandardAttribute.subscriptionGroups.name, reason))

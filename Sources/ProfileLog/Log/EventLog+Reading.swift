@@ -8,13 +8,15 @@ extension EventLog {
     /// that they make unreadable is skipped.
     ///
     /// - Parameters:
+    ///   - user: the number after which it begins.
     ///   - withUsage: whether `body` gets the state of ``UsageProjection`` too.
     ///   - body: gets the user, the time at which they were created, and the states.
     package func forEachProfile(
-        withUsage: Bool, _ body: (UserInfo, Timestamp, ProfileState, UsageState?) throws -> Void
+        after user: UserNumber = UserNumber(rawValue: 0), withUsage: Bool,
+        _ body: (UserInfo, Timestamp, ProfileState, UsageState?) throws -> Void
     ) throws -> Position {
         try withView { view in
-            var number: UInt64 = 0
+            var number = user.rawValue
             let count = try view.userCount()
             while number < count {
                 number += 1

@@ -31,6 +31,11 @@ extension EventLog {
             })
     }
 
+    /// The value of a custom attribute in `state`, which must be of this log. Reads nothing else of the profile.
+    package func customAttribute(_ name: Name, of state: ProfileState) -> AttributeValue? {
+        names.number(name).flatMap { state.customAttribute($0) }
+    }
+
     private func fieldName(_ key: FieldKey) -> Name? {
         key.isCustom ? names.name(key.customName) : key.standard.map { Name($0.name) }
     }

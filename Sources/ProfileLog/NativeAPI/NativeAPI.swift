@@ -21,6 +21,7 @@ package struct NativeAPI: Dialect {
     private var writes: WriteEndpoints { WriteEndpoints(store: store) }
     private var devices: DeviceEndpoints { DeviceEndpoints(store: store) }
     private var pending: PendingEndpoints { PendingEndpoints(store: store) }
+    private var sends: SendEndpoints { SendEndpoints(store: store) }
     private var whole: StoreEndpoints { StoreEndpoints(store: store, onErasure: onErasure) }
     private var testStore: TestStoreEndpoints { TestStoreEndpoints(store: store, ephemeral: ephemeral) }
 
@@ -107,6 +108,13 @@ package struct NativeAPI: Dialect {
         read("/v1/events", "the whole log, with a wait for news", filter + page + [.init("wait_s", .integer)]) {
             try await HistoryEndpoints(log: $0.log).events($1)
         },
+        read("/v1/sends", "messages that were sent, or not and why", page + [user, .init("message")]) {
+            try $0.sends.sends($1)
+        },
+        .init(
+            .post, "/v1/channels", "let a channel fail for a test, or work again",
+            [.required("channel"), .init("fails", .boolean)]
+        ) { try $0.sends.setChannel($1) },
         read("/v1/users", "all users", page) { try $0.whole.users($1) },
         .init(
             .post, "/v1/erase", "erase a person, with everything of theirs",

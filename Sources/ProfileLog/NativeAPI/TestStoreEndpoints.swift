@@ -13,6 +13,7 @@ struct TestStoreEndpoints {
         try request.refuseConditions()
         let fields = try Fields(request, mayBeEmpty: true)
         let (events, clock) = try await ephemeral.reset(withFixtures: fields.flag("fixtures"))
+        store.failingChannels.clear()
         return APIAnswer.ok { json in
             json.member("reset", true)
             json.member("last_position", events)

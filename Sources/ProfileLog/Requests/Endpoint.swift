@@ -40,13 +40,15 @@ package struct Endpoint: Sendable {
     private static let exceptions = [
         "/v2/subscription/status/set": "subscription.status.set",
         "/subscription/user/status": "subscription.groups.get",
+        "/transactional/v1/campaigns/{campaign_id}/send": "transactional.send",
         "/events": "events.get", "/custom_attributes": "custom_attributes.get",
     ]
 
     /// Whether a request may carry an `Idempotency-Key`.
     package var takesIdempotencyKey: Bool {
         guard method == .post else { return false }
-        return isNative ? inputs.contains { $0.name == "key" } : !path.hasPrefix("/users/export/")
+        if isNative { return inputs.contains { $0.name == "key" } }
+        return !path.hasPrefix("/users/export/") && path != "/sends/id/create"
     }
 
     /// What it answers with, as in `Content-Type`.

@@ -6,6 +6,8 @@ package final class RequestStore: Sendable {
     package let log: EventLog
     /// What has been asked of it and stored so far.
     package let activity: APIActivity
+    /// The channels that fail, as a test asked for.
+    package let failingChannels = FailingChannels()
     private let writer: LogWriter?
 
     /// The projections that a log for this API keeps states of. Without them all answers are the same, and the first

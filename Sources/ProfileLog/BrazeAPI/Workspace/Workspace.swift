@@ -10,6 +10,8 @@ package struct Workspace: Sendable {
     var apps: [App] = []
     var subscriptionGroups: [SubscriptionGroup] = []
     var segments: [Segment] = []
+    var campaigns: [Campaign] = []
+    var canvases: [Campaign] = []
     /// Custom attributes that are not processed.
     var blockedAttributes: Set<Name> = []
     /// Custom events that are not processed.
@@ -55,6 +57,10 @@ package struct Workspace: Sendable {
     }
 
     func segment(_ id: String) -> Segment? { segments.first { $0.id.utf8.elementsEqual(id.utf8) } }
+
+    func campaign(_ id: String) -> Campaign? { campaigns.first { $0.id.hasSameBytes(as: id) } }
+
+    func canvas(_ id: String) -> Campaign? { canvases.first { $0.id.hasSameBytes(as: id) } }
 }
 
 /// The workspace file; docs/workspace.md is its description.
@@ -71,11 +77,15 @@ extension Workspace {
         }
         guard let root = try YAMLNode(yaml: yaml) else { return }
         let fields = try root.fields([
-            "apps", "subscription_groups", "segments", "blocklist", "attribute_types", "limits", "export_window_days",
+            "apps", "subscription_groups", "segments", "campaigns", "canvases", "blocklist", "attribute_types",
+            "limits", "export_window_days",
         ])
         apps = try Self.list(fields, "apps", Self.app)
         subscriptionGroups = try Self.list(fields, "subscription_groups", Self.group)
         segments = try Self.list(fields, "segments", Self.segment)
+        campaigns = try Self.list(fields, "campaigns", Campaign.init(campaign:))
+        canvases = try Self.list(fields, "canvases", Campaign.init(canvas:))
+        try checkSegments(fields)
         if let blocklist = try fields["blocklist"]?.fields(["attributes", "events"]) {
             blockedAttributes = try Self.names(blocklist, "attributes")
             blockedEvents = try Self.names(blocklist, "events")
@@ -120,6 +130,23 @@ extension Workspace {
         return Segment(
             id: try fields.required("id").text(), name: try fields.required("name").text(),
             rule: try SegmentRule(segment: fields))
+    }
+
+    /// Throws if a campaign or a canvas names a segment that is not there.
+    private func checkSegments(_ fields: YAMLFields) throws(YAMLFileError) {
+        let known = segments.map(\.id)
+        for key in ["campaigns", "canvases"] {
+            for element in try fields.elements(key) {
+                for (name, value) in try element.members() where name == "segment" {
+                    let id = try value.text()
+                    guard segment(id) == nil else { continue }
+                    let nearest = NearestNames(to: id, among: known).close.first
+                    throw value.refusal(
+                        "is no segment of this file",
+                        remedy: nearest.map { "Did you mean `\($0)`?" } ?? "Declare it under `segments`.")
+                }
+            }
+        }
     }
 
     /// The elements of a list, each by `read`. An `id` that is in two of them is refused.

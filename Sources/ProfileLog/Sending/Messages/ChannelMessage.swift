@@ -8,6 +8,8 @@ package struct ChannelMessage: Hashable, Sendable {
     package let variation: String?
     /// Of a push: whether only the device with the latest session gets it.
     package let goesToLatestDevice: Bool
+    /// Of an SMS: the group in which its users are.
+    package let subscriptionGroup: String?
     private let fields: TemplatedValue
     /// What every user gets; nil if it depends on the user.
     private let constant: [AttributeValue.Member]?
@@ -28,6 +30,7 @@ package struct ChannelMessage: Hashable, Sendable {
         self.channel = channel
         variation = object["message_variation_id"]?.asText
         goesToLatestDevice = object["send_to_most_recent_device_only"] == .bool(true)
+        subscriptionGroup = object["subscription_group_id"]?.asText
         guard channel.isSimulated else {
             (fields, constant) = (.constant(.object([])), [])
             return

@@ -1,0 +1,89 @@
+internal import ProfileLogRequests
+internal import ProfileLogSending
+
+/// A send to all users who match: read and stored part by part, in the order of the users' creation.
+struct Broadcast: Sendable {
+    private let request: SendRequest
+    private let api: BrazeAPI
+
+    init(_ request: SendRequest, _ api: BrazeAPI) { (self.request, self.api) = (request, api) }
+
+    /// Events and bytes of a part, of which each is one append: few enough that other writers get their turn.
+    private static let eventsPerPart = 20_000
+    private static let bytesPerPart = Limits.bytesPerAppend / 4
+    /// How often a part is read when users in it are erased meanwhile.
+    private static let attempts = 5
+
+    /// Sends, and answers when all is durable.
+    ///
+    /// If the service dies in between, the first users have it and the others have not. So a broadcast under an
+    /// idempotency key must fit into one part.
+    func send(under key: RequestKey?) async throws -> APIAnswer {
+        let answer = request.answer(errors: request.errors)
+        var start: UserNumber? = UserNumber(rawValue: 0)
+        var attempt = 1
+        while let user = start {
+            let part = try await api.store.performSlowly { _ in try read(after: user, key, answer) }
+            if key != nil, part.next != nil {
+                throw APIProblem.invalid(
+                    "Idempotency-Key", "cannot go with a broadcast to so many users",
+                    remedy: "Send it without the key, or to fewer users.")
+            }
+            do {
+                if let append = part.append { try await api.store.commit(append).checkIsFirst() }
+                (start, attempt) = (part.next, 1)
+            } catch AppendError.unknownUser where attempt < Self.attempts {
+                attempt += 1
+            }
+        }
+        return answer
+    }
+
+    private struct Part: Sendable {
+        var append: PreparedAppend?
+        /// The last user in it; nil if it ends with the last user of all.
+        var next: UserNumber?
+    }
+
+    private struct IsFull: Error {}
+
+    private func read(after user: UserNumber, _ key: RequestKey?, _ answer: APIAnswer) throws -> Part {
+        let log = api.log
+        let audience = try audience()
+        let (now, failing) = (log.options.now(), api.store.failingChannels.all)
+        var builder = log.prepare(capacity: 1_024)
+        var last: UserNumber?
+        do {
+            _ = try log.forEachProfile(after: user, withUsage: request.plan.hasPush) { user, _, state, usage in
+                if let segment = request.segment {
+                    let profile = ExportedProfile(
+                        user, createdAt: nil, state, usage: { usage ?? UsageProjection.initial }, api)
+                    guard segment.rule.takes(profile) else { return }
+                }
+                let recipient = try api.recipient(
+                    user, named: user.id, state, usage: usage.map { usage in { usage } },
+                    device: { try log.device($0.text) })
+                guard audience?.takes(recipient, at: now) ?? true else { return }
+                if builder.count >= Self.eventsPerPart || builder.byteCount >= Self.bytesPerPart { throw IsFull() }
+                for (event, context) in request.plan.events(for: recipient, .null, now: now, failing: failing) {
+                    try builder.add(event, context, to: .brazeID(user.brazeID))
+                }
+                last = user.number
+            }
+            last = nil
+        } catch is IsFull {}
+        return Part(append: try builder.finish(under: key, remembering: answer.body), next: last)
+    }
+
+    private func audience() throws -> Audience? {
+        guard let audience = request.audience else { return nil }
+        do {
+            return try Audience(audience) { name in
+                try api.workspace.forcedTypes[name]
+                    ?? api.catalogue.withState { api.log.firstType(of: name, by: $0) }
+            }
+        } catch let fault as SendFault {
+            throw APIProblem(fault)
+        }
+    }
+}

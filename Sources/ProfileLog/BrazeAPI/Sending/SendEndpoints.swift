@@ -1,0 +1,134 @@
+internal import Foundation
+internal import ProfileLogRequests
+internal import ProfileLogSending
+
+/// The requests that send messages (spec/messaging-api 1). What is sent, and why something is not, is stored as steps
+/// of messages (`MessageStep`); nothing leaves the service.
+struct SendEndpoints {
+    let api: BrazeAPI
+
+    private var log: EventLog { api.log }
+    private var workspace: Workspace { api.workspace }
+
+    /// `POST /messages/send`
+    func sendMessages(_ request: APIRequest) async throws -> APIAnswer {
+        try await send(request) { try SendRequest(messages: request.body, workspace) }
+    }
+
+    /// `POST /campaigns/trigger/send`
+    func triggerCampaign(_ request: APIRequest) async throws -> APIAnswer {
+        try await send(request) { try SendRequest(campaign: request.body, workspace) }
+    }
+
+    /// `POST /canvas/trigger/send`
+    func triggerCanvas(_ request: APIRequest) async throws -> APIAnswer {
+        try await send(request) { try SendRequest(canvas: request.body, workspace) }
+    }
+
+    private func send(_ request: APIRequest, _ read: () throws -> SendRequest) async throws -> APIAnswer {
+        let key = try RequestKey(request)
+        return try await api.store.once(under: key) { _, note in
+            APIAnswer(status: 201, body: note.answer)
+        } first: {
+            let request = try read()
+            if request.recipients.isEmpty { return try await Broadcast(request, api).send(under: key) }
+            return try await decide(request, under: key) { $0.answer }
+        }
+    }
+
+    /// `POST /transactional/v1/campaigns/{campaign_id}/send`: a repetition under the same `external_send_id` sends
+    /// nothing.
+    func sendTransactional(_ request: APIRequest) async throws -> APIAnswer {
+        let body = try BodyObject.read(request.body)
+        let sendID = body.present("external_send_id")
+        guard sendID?.asText.map(SendRequest.isSendID) ?? (sendID == nil) else {
+            throw APIProblem.invalid("external_send_id", "must be 1 to 64 characters of base 64")
+        }
+        var request = request
+        if let text = sendID?.asText, request.idempotencyKey == nil { request.idempotencyKey = "transactional \(text)" }
+        let campaign = request.parameters["campaign_id"] ?? ""
+        let now = TrackTime.text(log.options.now())
+        let key = try RequestKey(request)
+        return try await api.store.once(under: key) { _, note in
+            APIAnswer(status: 201, body: note.answer)
+        } first: {
+            let asked = try SendRequest(transactional: request.body, campaign: campaign, workspace)
+            return try await decide(asked, under: key) { decision in
+                APIAnswer.ok(status: 201) { json in
+                    json.member("dispatch_id", decision.request.plan.dispatch)
+                    json.member("status", "sent")
+                    json.object("metadata") { json in
+                        for step in ["received_at", "enqueued_at", "executed_at", "sent_at"] { json.member(step, now) }
+                        json.member("campaign_api_id", campaign)
+                        json.member("external_send_id", sendID?.asText)
+                    }
+                    json.notDone(errors: decision.errors, dropped: decision.dropped, of: decision.request)
+                }
+            }
+        }
+    }
+
+    /// `POST /sends/id/create`: an ID for the sends of a campaign. Sends take any other ID as well.
+    func createSendID(_ request: APIRequest) throws -> APIAnswer {
+        try request.refuseIfMatch()
+        let body = try BodyObject.read(request.body)
+        guard body.present("campaign_id")?.asText.flatMap({ workspace.campaign($0) }) != nil else {
+            throw SendRequest.unknownCampaign
+        }
+        let sendID = try SendRequest.sendID(body) ?? UUID().uuidString.lowercased()
+        return APIAnswer.ok(status: 201) { json in
+            json.member("message", "success")
+            json.member("send_id", sendID)
+        }
+    }
+
+    /// Sends to named users: one append.
+    private func decide(
+        _ request: SendRequest, under key: RequestKey?, _ answer: @escaping @Sendable (SendDecision) -> APIAnswer
+    ) async throws -> APIAnswer {
+        try await api.store.decider.decide { [api] view in
+            var builder = view.log.prepare(capacity: request.recipients.count)
+            var decision = SendDecision(request, api, view)
+            do {
+                try decision.decide(&builder)
+            } catch let fault as SendFault {
+                throw APIProblem(fault)
+            }
+            let answer = answer(decision)
+            guard let append = try builder.finish(under: key, remembering: answer.body) else { return .answer(answer) }
+            return .store(append) { receipt in
+                try receipt.checkIsFirst()
+                return answer
+            }
+        }
+    }
+}
+
+extension SendRequest {
+    /// 201 with `dispatch_id`, then what was not done.
+    func answer(errors: [String] = [], dropped: [SendDecision.Drop] = []) -> APIAnswer {
+        APIAnswer.ok(status: 201) { json in
+            json.member("dispatch_id", plan.dispatch)
+            json.member("message", "success")
+            json.member("send_id", plan.sendID)
+            json.notDone(errors: errors, dropped: dropped, of: self)
+        }
+    }
+}
+
+extension JSONWriter {
+    /// `errors` and `dropped`, each only if there are some.
+    fileprivate mutating func notDone(errors: [String], dropped: [SendDecision.Drop], of request: SendRequest) {
+        if !errors.isEmpty { array("errors", errors) { $0.value($1) } }
+        if dropped.isEmpty { return }
+        objects("dropped", dropped) { json, drop in
+            json.member("reason", drop.reason)
+            json.member("input_array", request.list)
+            json.member("index", drop.index)
+        }
+    }
+}
+
+extension SendDecision {
+    var answer: APIAnswer { request.answer(errors: errors, dropped: dropped) }
+}

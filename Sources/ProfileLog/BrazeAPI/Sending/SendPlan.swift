@@ -1,0 +1,196 @@
+internal import Foundation
+internal import ProfileLogRequests
+internal import ProfileLogSending
+
+/// What a request sends, whoever gets it, and what becomes of it for one user.
+struct SendPlan: Sendable {
+    /// The ID of the campaign or canvas; empty without one.
+    let id: String
+    private let name: String
+    private let source: PropertySource
+    var messages: [ChannelMessage]
+    /// Steps of a canvas after the first, which are recorded as not simulated.
+    private let laterSteps: [Campaign.Step]
+    /// Properties for all users.
+    var properties: AttributeValue = .null
+    /// What state of subscription a user must have.
+    var state = State.subscribed
+    var sendID: String?
+    /// One for the whole request.
+    let dispatch = UUID().uuidString.lowercased().filter { $0 != "-" }
+
+    /// The least state of subscription.
+    enum State: String, Sendable {
+        case optedIn = "opted_in"
+        case subscribed
+        case all
+
+        func takes(_ state: String?) -> Bool {
+            switch self {
+            case .optedIn: state == "opted_in"
+            case .subscribed: state != "unsubscribed"
+            case .all: true
+            }
+        }
+    }
+
+    /// Sends `messages`, for `campaign` if there is one.
+    init(_ campaign: Campaign?, _ source: PropertySource, _ messages: [ChannelMessage]) {
+        id = campaign?.id ?? ""
+        name = campaign?.name ?? ""
+        self.source = source
+        self.messages = messages
+        laterSteps = Array(campaign?.steps.dropFirst() ?? [])
+    }
+
+    var hasPush: Bool { messages.contains { $0.channel.isPush } }
+}
+
+extension SendPlan {
+    /// What becomes of the send for one user: an event for each device or address, or why there is none.
+    ///
+    /// - Parameters:
+    ///   - own: properties of this user, which override the common ones key by key.
+    ///   - failing: channels that fail, as a test asked for.
+    func events(
+        for recipient: SendRecipient, _ own: AttributeValue, now: Timestamp, failing: Set<MessageStep.Channel>
+    ) -> [(event: ProfileEvent, context: EventContext)] {
+        let context = RenderContext(
+            recipient: recipient, properties: [source: properties.overridden(by: own)],
+            message: [.dispatchID: dispatch, .apiID: id, .name: name], now: now)
+        var events: [(ProfileEvent, EventContext)] = []
+        func add(_ step: MessageStep, on device: Name? = nil) {
+            var step = step
+            step.dispatch = dispatch
+            if let sendID { step.content = step.content.setting("send_id", .string(sendID)) }
+            events.append((.message(step), EventContext(source: .rest, device: device?.text)))
+        }
+        for message in messages(for: recipient) {
+            let (channel, id) = (message.channel, Name(id))
+            do throws(Obstacle) {
+                let targets = try targets(message, recipient)
+                let content = try content(message, context)
+                guard !failing.contains(channel) else {
+                    let step = MessageStep(
+                        .notSent, of: id, by: channel, reason: "the channel fails, as it was told to", content: content)
+                    add(step)
+                    continue
+                }
+                for target in targets {
+                    switch target {
+                    case .device(let device): add(MessageStep(.sent, of: id, by: channel, content: content), on: device)
+                    case .address(let address):
+                        let content = content.setting("to", .string(address))
+                        add(MessageStep(.sent, of: id, by: channel, content: content))
+                    case .none: add(MessageStep(.sent, of: id, by: channel, content: content))
+                    }
+                }
+            } catch {
+                add(MessageStep(.notSent, of: id, by: channel, reason: error.reason))
+            }
+        }
+        for step in laterSteps {
+            for message in step.messages {
+                let reason = "step '\(step.name)' of the canvas is not simulated"
+                add(MessageStep(.notSent, of: Name(id), by: message.channel, reason: reason))
+            }
+        }
+        return events
+    }
+
+    /// One message of each channel. Of several variations for a channel a user always gets the same.
+    private func messages(for recipient: SendRecipient) -> [ChannelMessage] {
+        guard messages.count > 1 else { return messages }
+        var chosen: [ChannelMessage] = []
+        for message in messages where !chosen.contains(where: { $0.channel == message.channel }) {
+            let variations = messages.filter { $0.channel == message.channel }
+            chosen.append(variations.count == 1 ? message : variations[recipient.bucket % variations.count])
+        }
+        return chosen
+    }
+
+    /// Why a message is not sent to a user.
+    private struct Obstacle: Error {
+        var reason: String
+    }
+
+    /// To where a message goes.
+    private enum Target {
+        case device(Name?)
+        case address(String)
+        case none
+    }
+
+    private func targets(_ message: ChannelMessage, _ recipient: SendRecipient) throws(Obstacle) -> [Target] {
+        switch message.channel {
+        case .applePush, .androidPush:
+            try require(recipient.value(.pushSubscribe))
+            let isApple = message.channel == .applePush
+            var devices = recipient.devices.filter { $0.isApple == nil || $0.isApple == isApple }
+            if message.goesToLatestDevice { devices = devices.last.map { [$0] } ?? [] }
+            guard !devices.isEmpty else { throw Obstacle(reason: "the user has no push token") }
+            return devices.map { .device($0.id) }
+        case .email:
+            guard let address = recipient.value(.email)?.asText else {
+                throw Obstacle(reason: "the user has no e-mail address")
+            }
+            try require(recipient.value(.emailSubscribe))
+            return [.address(address)]
+        case .sms:
+            guard let number = recipient.value(.phone)?.asText else {
+                throw Obstacle(reason: "the user has no phone number")
+            }
+            let states = SubscriptionStates(recipient.value(.subscriptionGroups))
+            guard state == .all || states[message.subscriptionGroup ?? ""] == true else {
+                throw Obstacle(reason: "unsubscribed: the user is not in the subscription group")
+            }
+            return [.address(number)]
+        case .webhook, .contentCard: return [.none]
+        case .inAppMessage, .kindlePush, .webPush, .whatsApp:
+            throw Obstacle(reason: "the channel is not simulated")
+        }
+    }
+
+    private func require(_ value: AttributeValue?) throws(Obstacle) {
+        let state = value?.asText ?? "subscribed"
+        guard self.state.takes(state) else {
+            throw Obstacle(reason: state == "unsubscribed" ? "unsubscribed" : "not opted in: the user is \(state)")
+        }
+    }
+
+    private func content(
+        _ message: ChannelMessage, _ context: RenderContext
+    ) throws(Obstacle) -> [AttributeValue.Member] {
+        do throws(RenderStop) {
+            return try message.content(for: context)
+        } catch {
+            throw Obstacle(reason: "\(message.channel.name): \(error.reason)")
+        }
+    }
+}
+
+extension AttributeValue {
+    /// The object with the members of `other`, which win.
+    fileprivate func overridden(by other: AttributeValue) -> AttributeValue {
+        guard case .object(let members) = self, case .object(let own) = other else {
+            return other == .null ? self : other
+        }
+        var joined = members
+        for member in own { joined = joined.setting(member.key, member.value) }
+        return .object(joined)
+    }
+}
+
+extension [AttributeValue.Member] {
+    /// The members with `key` in its place.
+    fileprivate func setting(_ key: Name, _ value: AttributeValue) -> Self {
+        var members = self
+        let place = members.firstIndex { $0.key >= key } ?? members.count
+        if place < members.count, members[place].key == key {
+            members[place].value = value
+        } else {
+            members.insert(.init(key, value), at: place)
+        }
+        return members
+    }
+}

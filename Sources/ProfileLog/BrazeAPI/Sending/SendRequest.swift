@@ -1,0 +1,287 @@
+internal import Foundation
+internal import ProfileLogRequests
+internal import ProfileLogSending
+
+/// The body of a request that sends (spec/messaging-api 1): what is sent, and to whom.
+struct SendRequest: Sendable {
+    var plan: SendPlan
+    /// The users that the request names; none for a broadcast.
+    var recipients: [Recipient] = []
+    /// What users must be; nil for those that are named.
+    var segment: Workspace.Segment?
+    var audience: AttributeValue?
+    /// Something minor that is wrong: the rest is sent.
+    var errors: [String] = []
+
+    /// A user that a request names.
+    struct Recipient: Sendable {
+        var id: UserID
+        /// Properties of their own, which override the common ones key by key.
+        var properties: AttributeValue = .null
+        /// Whether nothing is sent to an unknown user; else they are made first, with `attributes`.
+        var updatesOnly = true
+        var attributes: [AttributeValue.Member] = []
+    }
+
+    /// The array of the recipients, for places in answers.
+    private(set) var list = "recipients"
+
+    /// Recipients of one request.
+    static let mostRecipients = 50
+    /// Bytes of `canvas_entry_properties`.
+    private static let mostPropertyBytes = 50 << 10
+}
+
+// MARK: - `/messages/send`
+
+extension SendRequest {
+    init(messages bytes: [UInt8], _ workspace: Workspace) throws {
+        let body = try BodyObject.read(bytes)
+        var campaign: Campaign?
+        if let id = body.present("campaign_id") {
+            campaign = id.asText.flatMap { workspace.campaign($0) }
+            if campaign == nil { throw Self.unknownCampaign }
+        }
+        plan = SendPlan(campaign, .trigger, [])
+        plan.sendID = try Self.sendID(body)
+        plan.state = try Self.state(body)
+        try readMessages(body, campaign)
+        try readTarget(body, workspace)
+    }
+
+    private mutating func readMessages(_ body: AttributeValue, _ campaign: Campaign?) throws {
+        guard case .object(let members) = body.present("messages"), !members.isEmpty else { throw Self.noMessage }
+        let channels = MessageStep.Channel.sendable.map(\.name)
+        for member in members where member.value != .null {
+            let place = "messages.\(APIProblem.shown(member.key.text))"
+            guard let channel = MessageStep.Channel(name: member.key.text), channel != .inAppMessage else {
+                let fault = SendFault.unknown(member.key.text, at: place, among: channels)
+                errors.append("\(fault): \(fault.remedy)")
+                continue
+            }
+            do throws(SendFault) {
+                let message = try ChannelMessage(channel, member.value, at: place, from: .request)
+                if let campaign { try Self.check(message, of: campaign, at: place) }
+                plan.messages.append(message)
+            } catch {
+                throw APIProblem(error)
+            }
+        }
+        if plan.messages.isEmpty { throw Self.noMessage }
+    }
+
+    /// Each message must stand for one of the campaign.
+    private static func check(_ message: ChannelMessage, of campaign: Campaign, at place: String) throws(SendFault) {
+        let place = "\(place).message_variation_id"
+        guard let variation = message.variation else {
+            throw SendFault(
+                "Message Variant Unspecified", at: place, remedy: "Add the ID of a message of the campaign.")
+        }
+        guard let declared = campaign.message(variation: variation) else {
+            throw SendFault(
+                "Invalid Message Variant", at: place, remedy: "Send an ID that the campaign has in the workspace file.")
+        }
+        guard declared.channel == message.channel else {
+            throw SendFault(
+                "Mismatched Message Type", at: place,
+                remedy: "The campaign's message of this ID is for \(declared.channel.name).")
+        }
+    }
+
+    private mutating func readTarget(_ body: AttributeValue, _ workspace: Workspace) throws {
+        for (key, label) in [("external_user_ids", "external ID"), ("user_aliases", "alias")] as [(Name, String)] {
+            guard let value = body.present(key) else { continue }
+            guard let values = value.asArray else { throw APIProblem.invalid(key.text, "must be an array") }
+            for (index, value) in values.enumerated() {
+                let id =
+                    key == "user_aliases"
+                    ? TrackTarget.alias(value) : TrackTarget.externalID(value).map(UserID.externalID)
+                guard let id else { throw APIProblem.invalid("\(key)[\(index)]", "is no \(label)") }
+                recipients.append(Recipient(id: id))
+            }
+        }
+        list = "external_user_ids"
+        guard recipients.count <= Self.mostRecipients else {
+            throw Self.refusal(
+                "The max number of external_ids and aliases per request was exceeded", at: "external_user_ids",
+                "Send at most \(Self.mostRecipients) in a request.")
+        }
+        if let id = body.present("segment_id") {
+            segment = id.asText.flatMap { workspace.segment($0) }
+            if segment == nil {
+                throw Self.refusal(
+                    "Invalid segment ID", at: "segment_id", "Send the `id` of a segment in the workspace file.")
+            }
+        }
+        audience = body.present("audience")
+        if recipients.isEmpty, segment == nil, audience == nil { throw Self.noRecipients }
+        try checkBroadcast(body)
+    }
+
+    private static func state(_ body: AttributeValue) throws -> SendPlan.State {
+        guard let value = body.present("recipient_subscription_state") else { return .subscribed }
+        guard let state = value.asText.flatMap(SendPlan.State.init) else {
+            throw APIProblem.invalid("recipient_subscription_state", "must be opted_in, subscribed or all")
+        }
+        return state
+    }
+}
+
+// MARK: - Campaigns and canvases
+
+extension SendRequest {
+    /// The body of `/campaigns/trigger/send`.
+    init(campaign bytes: [UInt8], _ workspace: Workspace) throws {
+        let body = try BodyObject.read(bytes)
+        guard let campaign = body.present("campaign_id")?.asText.flatMap({ workspace.campaign($0) }) else {
+            throw Self.unknownCampaign
+        }
+        try self.init(body, campaign, .trigger, ["trigger_properties"], workspace)
+    }
+
+    /// The body of `/canvas/trigger/send`.
+    init(canvas bytes: [UInt8], _ workspace: Workspace) throws {
+        let body = try BodyObject.read(bytes)
+        guard let canvas = body.present("canvas_id")?.asText.flatMap({ workspace.canvas($0) }) else {
+            throw Self.refusal("Invalid Canvas ID", at: "canvas_id", "Declare the canvas in the workspace file.")
+        }
+        try self.init(body, canvas, .canvasEntry, ["canvas_entry_properties", "context"], workspace)
+    }
+
+    /// The body of a transactional request for `campaign`.
+    init(transactional bytes: [UInt8], campaign id: String, _ workspace: Workspace) throws {
+        let body = try BodyObject.read(bytes)
+        guard let campaign = workspace.campaign(id) else { throw Self.unknownCampaign }
+        plan = SendPlan(campaign, .trigger, campaign.steps[0].messages)
+        plan.properties = try Self.properties(body, ["trigger_properties"])
+        guard let recipient = body.present("recipient") else { throw Self.noRecipients }
+        recipients = [try Self.recipient(recipient, at: "recipient", ["trigger_properties"])]
+        list = "recipient"
+    }
+
+    private init(
+        _ body: AttributeValue, _ campaign: Campaign, _ source: PropertySource, _ keys: [String], _ workspace: Workspace
+    ) throws {
+        plan = SendPlan(campaign, source, campaign.steps[0].messages)
+        plan.sendID = try Self.sendID(body)
+        plan.properties = try Self.properties(body, keys)
+        if let value = body.present("recipients") {
+            guard let values = value.asArray else { throw APIProblem.invalid("recipients", "must be an array") }
+            guard values.count <= Self.mostRecipients else {
+                throw Self.refusal(
+                    "The max number of ids per request was exceeded", at: "recipients",
+                    "Send at most \(Self.mostRecipients) in a request.")
+            }
+            for (index, value) in values.enumerated() {
+                recipients.append(try Self.recipient(value, at: "recipients[\(index)]", keys))
+            }
+        }
+        audience = body.present("audience")
+        segment = recipients.isEmpty ? campaign.segment.flatMap { workspace.segment($0) } : nil
+        try checkBroadcast(body)
+    }
+
+    private static func recipient(_ value: AttributeValue, at place: String, _ keys: [String]) throws -> Recipient {
+        let identifiers: [(key: Name, id: Name)] = [
+            ("external_user_id", WireNames.externalID), ("user_alias", WireNames.userAlias), ("email", WireNames.email),
+        ]
+        let given = identifiers.compactMap { entry in value.present(entry.key).map { (entry, $0) } }
+        guard given.count == 1, let (entry, identifier) = given.first else {
+            throw APIProblem.invalid(place, "must have exactly one of external_user_id, user_alias, email")
+        }
+        guard let id = TrackTarget.id(entry.id, identifier) else {
+            throw APIProblem.invalid("\(place).\(entry.key)", "is no such identifier")
+        }
+        var recipient = Recipient(id: id)
+        recipient.properties = try properties(value, keys, at: "\(place).")
+        if let attributes = value.present("attributes") {
+            guard case .object(let members) = attributes else {
+                throw APIProblem.invalid("\(place).attributes", "must be an object")
+            }
+            recipient.attributes = members
+        }
+        if let flag = value.present("send_to_existing_only") {
+            guard let updatesOnly = flag.asFlag else {
+                throw APIProblem.invalid("\(place).send_to_existing_only", "must be true or false")
+            }
+            recipient.updatesOnly = updatesOnly
+        }
+        guard !recipient.updatesOnly else { return recipient }
+        if case .alias = id {
+            throw APIProblem.invalid("\(place).send_to_existing_only", "must not be false for an alias")
+        }
+        guard value.present("attributes") != nil else {
+            throw APIProblem.invalid("\(place).attributes", "is required, as 'send_to_existing_only' is false")
+        }
+        return recipient
+    }
+
+    /// The first of `keys` that is there, which must be an object.
+    private static func properties(
+        _ object: AttributeValue, _ keys: [String], at place: String = ""
+    ) throws -> AttributeValue {
+        for key in keys {
+            guard let value = object.present(Name(key)) else { continue }
+            guard case .object = value else { throw APIProblem.invalid(place + key, "must be an object") }
+            guard value.jsonByteCount <= mostPropertyBytes else {
+                throw APIProblem.invalid(place + key, "is larger than \(mostPropertyBytes) bytes")
+            }
+            return value
+        }
+        return .null
+    }
+}
+
+// MARK: - What all have in common
+
+extension SendRequest {
+    /// `broadcast` must be true where no users are named, and false where some are.
+    private func checkBroadcast(_ body: AttributeValue) throws {
+        let value = body.present("broadcast") ?? .bool(false)
+        guard let isBroadcast = value.asFlag else { throw APIProblem.invalid("broadcast", "must be true or false") }
+        if isBroadcast, !recipients.isEmpty {
+            throw APIProblem.invalid(
+                "broadcast", "must not be true with users", remedy: "Name the users, or send to all that match.")
+        }
+        guard isBroadcast || !recipients.isEmpty else { throw Self.noRecipients }
+    }
+
+    static func sendID(_ body: AttributeValue) throws -> String? {
+        guard let value = body.present("send_id") else { return nil }
+        guard let text = value.asText, isSendID(text) else {
+            throw APIProblem.invalid("send_id", "must be 1 to 64 characters of base 64")
+        }
+        return text
+    }
+
+    /// Whether `text` can be the ID of a send: 1 to 64 characters of base 64, also of its form for URLs.
+    static func isSendID(_ text: String) -> Bool {
+        (1...64).contains(text.utf8.count)
+            && text.utf8.allSatisfy { byte in
+                switch byte {
+                case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                    UInt8(ascii: "a")...UInt8(ascii: "z"):
+                    true
+                default: "+/=-_".utf8.contains(byte)
+                }
+            }
+    }
+
+    static let unknownCampaign = refusal(
+        "Invalid Campaign ID", at: "campaign_id", "Declare the campaign in the workspace file (docs/workspace.md).")
+    static let noRecipients = refusal(
+        "No Recipients", at: nil, "Name users, or send \"broadcast\": true with a segment or an audience.")
+    static let noMessage = refusal("No message to send", at: "messages", "Add a message for a channel.")
+
+    /// Status 400 with the platform's words.
+    static func refusal(_ message: String, at place: String?, _ remedy: String) -> APIProblem {
+        APIProblem(status: 400, code: "invalid", error: message, remedy: remedy, place: place)
+    }
+}
+
+extension APIProblem {
+    /// Status 400: nothing is sent.
+    init(_ fault: SendFault) {
+        self = SendRequest.refusal(fault.message, at: fault.place, fault.remedy)
+    }
+}

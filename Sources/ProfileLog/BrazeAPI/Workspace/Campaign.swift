@@ -1,0 +1,106 @@
+internal import ProfileLogRequests
+internal import ProfileLogSending
+
+/// A campaign or a canvas of the workspace file: messages that a request sends by its ID.
+struct Campaign: Hashable, Sendable {
+    var id: String
+    var name: String
+    var tags: [String]
+    /// Who gets a broadcast; nil for all users.
+    var segment: String?
+    /// What is sent. A campaign has one step; of a canvas only the first is sent.
+    var steps: [Step]
+
+    struct Step: Hashable, Sendable {
+        var name: String
+        var messages: [ChannelMessage]
+    }
+
+    /// The message of this variation.
+    func message(variation: String) -> ChannelMessage? {
+        steps.lazy.flatMap(\.messages).first { $0.variation.map { $0.hasSameBytes(as: variation) } ?? false }
+    }
+}
+
+/// Reads `campaigns` and `canvases` of the workspace file.
+extension Campaign {
+    /// Messages of a step, and steps of a canvas.
+    private static let most = 100
+
+    init(campaign node: YAMLNode) throws(YAMLFileError) {
+        let fields = try node.fields(["id", "name", "tags", "segment", "messages"])
+        let messages = try Self.messages(fields.required("messages"))
+        try self.init(fields, [Step(name: "", messages: messages)])
+    }
+
+    init(canvas node: YAMLNode) throws(YAMLFileError) {
+        let fields = try node.fields(["id", "name", "tags", "segment", "steps"])
+        let list = try fields.required("steps")
+        var steps: [Step] = []
+        for element in try list.elements() {
+            let fields = try element.fields(["name", "messages"])
+            let messages = try Self.messages(fields.required("messages"))
+            steps.append(Step(name: try fields.required("name").text(), messages: messages))
+        }
+        guard (1...Self.most).contains(steps.count) else {
+            throw list.refusal("must have 1 to \(Self.most) steps", remedy: "A step has a name and messages.")
+        }
+        try self.init(fields, steps)
+    }
+
+    private init(_ fields: YAMLFields, _ steps: [Step]) throws(YAMLFileError) {
+        id = try fields.required("id").name().text
+        name = try fields.required("name").text()
+        segment = try fields["segment"]?.text()
+        tags = []
+        for tag in try fields.elements("tags") { tags.append(try tag.text()) }
+        self.steps = steps
+    }
+
+    private static func messages(_ list: YAMLNode) throws(YAMLFileError) -> [ChannelMessage] {
+        var messages: [ChannelMessage] = []
+        let elements = try list.elements()
+        guard (1...most).contains(elements.count) else {
+            throw list.refusal(
+                "must have 1 to \(most) messages", remedy: "Each names its channel, as in `apple_push:`.")
+        }
+        let channels = MessageStep.Channel.sendable.map(\.name)
+        for element in elements {
+            let (name, node) = try element.fields(channels).one(of: channels)
+            guard let channel = MessageStep.Channel(name: name) else { continue }
+            let object = try node.json()
+            do throws(SendFault) {
+                let message = try ChannelMessage(channel, object, at: name, from: .workspace)
+                if let variation = message.variation, messages.contains(where: { $0.variation == variation }) {
+                    throw SendFault(
+                        "'\(variation)' is the variation of another message too", at: "\(name).message_variation_id",
+                        remedy: "Give each an ID of its own.")
+                }
+                messages.append(message)
+            } catch {
+                throw node.descendant(at: error.place).refusal("is refused: \(error.message)", remedy: error.remedy)
+            }
+        }
+        return messages
+    }
+}
+
+extension YAMLNode {
+    /// The value at `path` in it, as in `alert.body` or `buttons[0].uri` after the node's own name; as deep as there is
+    /// one.
+    fileprivate func descendant(at path: String) -> YAMLNode {
+        var node = self
+        for part in path.split(whereSeparator: { ".[".contains($0) }).dropFirst() {
+            let next: YAMLNode?
+            if let index = Int(part.dropLast()), part.hasSuffix("]") {
+                let elements = (try? node.elements()) ?? []
+                next = elements.indices.contains(index) ? elements[index] : nil
+            } else {
+                next = (try? node.members())?.first { $0.key.text == part }?.value
+            }
+            guard let next else { return node }
+            node = next
+        }
+        return node
+    }
+}

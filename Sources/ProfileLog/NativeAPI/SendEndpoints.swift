@@ -1,0 +1,63 @@
+internal import ProfileLogRequests
+
+/// What was sent: `GET /v1/sends`, and `POST /v1/channels`, by which a test lets a channel fail.
+struct SendEndpoints {
+    let store: RequestStore
+
+    private static let mostSends = 1_000
+
+    /// Messages that were sent, or not and why, of one user or of all, in the order of the log.
+    func sends(_ request: APIRequest) throws -> APIAnswer {
+        var query = Query(request)
+        let id = try query.user()
+        var filter = EventFilter()
+        filter.kinds = [.messageSent, .messageNotSent]
+        filter.name = try query.text("message").map { Name($0) }
+        let after = Position(rawValue: try query.number("after", 0 ... .max - 1, standard: 0))
+        let limit = try query.limit(standard: 100, most: Self.mostSends)
+        try query.end()
+        let found = try found(id, filter, after, limit + 1)
+        var events = EventJSON(log: store.log)
+        return try APIAnswer.ok { json in
+            try json.array("sends", found.prefix(limit)) { try events.write($1, to: &$0) }
+            json.member("more", found.count > limit)
+        }
+    }
+
+    private func found(
+        _ id: UserID?, _ filter: EventFilter, _ after: Position, _ limit: Int
+    ) throws -> [RecordedEvent] {
+        let log = store.log
+        if let id {
+            guard let user = try log.user(meantBy: id) else { throw APIProblem.unknownUser(id) }
+            let events = try log.history(of: user.number, where: filter)
+            return Array(events.lazy.filter { $0.position > after }.prefix(limit))
+        }
+        var found: [RecordedEvent] = []
+        var scanned = after
+        while found.count < limit {
+            let page = try log.events(from: scanned.next, limit: limit - found.count, where: filter)
+            found += page.events
+            scanned = max(scanned, page.scanned)
+            if scanned >= page.last { break }
+        }
+        return found
+    }
+
+    /// Lets a channel fail, or work again.
+    func setChannel(_ request: APIRequest) throws -> APIAnswer {
+        try request.refuseConditions()
+        let fields = try Fields(request)
+        let name = try fields.requiredText("channel")
+        guard let channel = MessageStep.Channel(name: name), channel != .inAppMessage else {
+            let channels = MessageStep.Channel.allCases.filter { $0 != .inAppMessage }.map(\.name)
+            throw APIProblem.invalid(
+                "channel", "is no channel",
+                remedy: "The channels are \(NearestNames(to: name, among: channels).all.joined(separator: ", ")).")
+        }
+        store.failingChannels.set(channel, fails: try fields.flag("fails"))
+        return APIAnswer.ok { json in
+            json.array("failing", store.failingChannels.all.map(\.name).sorted()) { $0.value($1) }
+        }
+    }
+}

@@ -1,0 +1,388 @@
+import ProfileLog
+import Testing
+
+@testable import ProfileLogBrazeAPI
+@testable import ProfileLogRequests
+
+/// Requests that send (spec/messaging-api 1): what is recorded for whom, and what is refused.
+@Suite("Sending")
+struct BrazeSendTests {
+    private static let yaml = """
+        apps:
+          - {id: ios, name: Shop, platform: ios}
+          - {id: droid, name: Shop, platform: android}
+        segments:
+          - {id: gold, name: Gold, all: [{custom_attribute: plan, equals: gold}]}
+        campaigns:
+          - id: spring
+            name: Spring
+            segment: gold
+            messages:
+              - apple_push: {alert: "Hi {{${first_name}}}, {{api_trigger_properties.${what}}}", message_variation_id: v1}
+              - email: {from: a@b.c, subject: "Hi {{${first_name}}}", body: B}
+          - id: plain
+            name: Plain
+            messages: [{webhook: {url: "https://x.test/{{campaign.${name}}}/{{api_trigger_properties.${what}}}"}}]
+          - id: attributes
+            name: Attributes
+            messages: [{webhook: {url: "{{custom_attribute.${plan}}}"}}]
+        canvases:
+          - id: welcome
+            name: Welcome
+            steps:
+              - {name: hello, messages: [{webhook: {url: "{{canvas_entry_properties.${step}}}"}}]}
+              - {name: later, messages: [{sms: {subscription_group_id: g, body: B}}]}
+        """
+
+    private func withSends(_ body: (API) async throws -> Void) async throws {
+        try await withAPI { plain in
+            let api = try plain.under(Self.yaml)
+            await api.track(
+                Self.user("ana", "ios", more: #""first_name":"Ana","email":"ana@b.c","plan":"gold""#),
+                #"{"external_id":"ben","first_name":"Ben","plan":"silver"}"#)
+            try await body(api)
+        }
+    }
+
+    private static func user(_ id: String, _ app: String, more: String) -> String {
+        #"{"external_id":"\#(id)","push_tokens":[{"app_id":"\#(app)","token":"t\#(id)","device_id":"d\#(id)"}],\#(more)}"#
+    }
+
+    /// The steps of messages in the user's history, and the devices on which they happened.
+    private func steps(_ api: API, _ user: String) throws -> [(step: MessageStep, device: String?)] {
+        guard let info = try api.log.find(.externalID(user)) else { return [] }
+        return try api.log.history(of: info.number).compactMap { recorded in
+            guard case .message(let step) = recorded.event else { return nil }
+            return (step, recorded.context.device)
+        }
+    }
+
+    /// `stage channel reason-or-target` of each step.
+    private func summary(_ api: API, _ user: String) throws -> [String] {
+        try steps(api, user).map { step, device in
+            let what = step.reason ?? device ?? AttributeValue.object(step.content)["to"]?.text
+            return "\(step.stage) \(step.channel.name) \(what ?? "")"
+        }
+    }
+
+    private func url(_ api: API, _ user: String) throws -> [String] {
+        try steps(api, user).map { AttributeValue.object($0.step.content)["url"]?.text ?? $0.step.reason ?? "" }
+    }
+
+    @Test("A campaign reaches the device and the address of a user, with what was rendered")
+    func campaign() async throws {
+        try await withSends { (api) async throws in
+            let (status, json) = await api.post(
+                "/campaigns/trigger/send",
+                #"{"campaign_id":"spring","send_id":"s1","trigger_properties":{"what":"sale"},"#
+                    + #""recipients":[{"external_user_id":"ana"}]}"#)
+            #expect(status == 201)
+            #expect(json.at("message") == "success")
+            #expect(json.at("send_id") == "s1")
+            #expect(json.at("dispatch_id").text.utf8.count == 32)
+            #expect(try summary(api, "ana") == ["sent apple_push dana", "sent email ana@b.c"])
+            let push = try #require(try steps(api, "ana").first?.step)
+            #expect(push.message == "spring")
+            #expect(push.dispatch == json.at("dispatch_id").text)
+            let content = AttributeValue.object(push.content)
+            #expect(content.at("payload.aps.alert") == "Hi Ana, sale")
+            #expect(content.at("send_id") == "s1")
+        }
+    }
+
+    @Test("What hinders a send is recorded with its reason")
+    func hindrances() async throws {
+        try await withSends { (api) async throws in
+            await api.track(
+                Self.user(
+                    "cat", "droid", more: #""first_name":"Cat","email":"c@b.c","email_subscribe":"unsubscribed""#),
+                Self.user("dan", "ios", more: #""push_subscribe":"unsubscribed","email":"d@b.c""#))
+            let users = ["ben", "cat", "dan"].map { #"{"external_user_id":"\#($0)"}"# }.joined(separator: ",")
+            _ = await api.post(
+                "/campaigns/trigger/send",
+                #"{"campaign_id":"spring","trigger_properties":{"what":"sale"},"recipients":[\#(users)]}"#)
+            let noToken = "notSent apple_push the user has no push token"
+            #expect(try summary(api, "ben") == [noToken, "notSent email the user has no e-mail address"])
+            #expect(try summary(api, "cat") == [noToken, "notSent email unsubscribed"])
+            let missing = "email: line 1, column 6: `${first_name}` has no value for this user"
+            #expect(try summary(api, "dan") == ["notSent apple_push unsubscribed", "notSent email \(missing)"])
+            api.store.failingChannels.set(.webhook, fails: true)
+            let body = #"{"campaign_id":"attributes","recipients":[{"external_user_id":"ben"}]}"#
+            _ = await api.post("/campaigns/trigger/send", body)
+            #expect(try summary(api, "ben").last == "notSent webhook the channel fails, as it was told to")
+            #expect(try url(api, "ben").last == "silver")
+            api.store.failingChannels.set(.webhook, fails: false)
+            _ = await api.post("/campaigns/trigger/send", body)
+            #expect(try summary(api, "ben").last == "sent webhook ")
+        }
+    }
+
+    @Test("Properties of a recipient override the common ones")
+    func properties() async throws {
+        try await withSends { (api) async throws in
+            _ = await api.post(
+                "/campaigns/trigger/send",
+                #"{"campaign_id":"plain","trigger_properties":{"what":"all","more":1},"recipients":["#
+                    + #"{"external_user_id":"ana"},{"external_user_id":"ben","trigger_properties":{"what":"own"}}]}"#)
+            #expect(try url(api, "ana") == ["https://x.test/Plain/all"])
+            #expect(try url(api, "ben") == ["https://x.test/Plain/own"])
+        }
+    }
+
+    @Test("An unknown user gets nothing, unless attributes make them; these are there before the text is rendered")
+    func attributes() async throws {
+        try await withSends { (api) async throws in
+            let (status, json) = await api.post(
+                "/campaigns/trigger/send",
+                """
+                {"campaign_id":"attributes","recipients":[
+                 {"external_user_id":"nobody"},
+                 {"external_user_id":"new","send_to_existing_only":false,"attributes":{"plan":"silver"}},
+                 {"external_user_id":"ana","attributes":{"plan":"bronze"}},
+                 {"user_alias":{"alias_label":"l","alias_name":"n"},"attributes":{"plan":"x"}},
+                 {"external_user_id":"odd","send_to_existing_only":false,"attributes":{"email":"no"}}]}
+                """)
+            #expect(status == 201)
+            #expect(try url(api, "new") == ["silver"])
+            #expect(try url(api, "ana") == ["bronze"])
+            for unknown in ["nobody", "odd"] {
+                let user = try api.log.find(.externalID(unknown))
+                #expect(user == nil)
+            }
+            #expect(json.at("dropped.0.reason") == "unknown user")
+            #expect(json.at("dropped.0.index") == 0)
+            #expect(json.at("dropped.1.index") == 3)
+            #expect(json.at("dropped.2.reason") == "unknown user, whose attributes were refused")
+            #expect(json.at("errors.0").text.hasPrefix("recipients[4].attributes: "))
+        }
+    }
+
+    @Test("A canvas sends its first step and records the later ones as not simulated")
+    func canvas() async throws {
+        try await withSends { (api) async throws in
+            for key in ["canvas_entry_properties", "context"] {
+                let (status, _) = await api.post(
+                    "/canvas/trigger/send",
+                    #"{"canvas_id":"welcome","\#(key)":{"step":"s"},"recipients":[{"external_user_id":"ana"}]}"#)
+                #expect(status == 201)
+            }
+            let step = ["sent webhook ", "notSent sms step 'later' of the canvas is not simulated"]
+            #expect(try summary(api, "ana") == step + step)
+        }
+    }
+
+    @Test("A broadcast goes to the campaign's segment or an audience, not to others")
+    func broadcast() async throws {
+        try await withSends { (api) async throws in
+            _ = await api.post(
+                "/campaigns/trigger/send",
+                #"{"campaign_id":"spring","broadcast":true,"trigger_properties":{"what":"sale"}}"#)
+            #expect(try summary(api, "ana") == ["sent apple_push dana", "sent email ana@b.c"])
+            #expect(try summary(api, "ben").isEmpty)
+            let audience =
+                #"{"custom_attribute":{"custom_attribute_name":"plan","comparison":"equals","value":"silver"}}"#
+            let (status, _) = await api.post(
+                "/messages/send",
+                #"{"broadcast":true,"audience":\#(audience),"messages":{"webhook":{"url":"u"}}}"#)
+            #expect(status == 201)
+            #expect(try summary(api, "ben") == ["sent webhook "])
+            #expect(try summary(api, "ana").count == 2)
+        }
+    }
+
+    @Test("Messages of a request go to its users, if they are in its segment")
+    func messages() async throws {
+        try await withSends { (api) async throws in
+            let (status, json) = await api.post(
+                "/messages/send",
+                #"{"external_user_ids":["ana","ben","nobody"],"segment_id":"gold","#
+                    + #""messages":{"apple_push":{"alert":"a"},"fax":{},"web_push":{}}}"#)
+            #expect(status == 201)
+            #expect(
+                try summary(api, "ana") == ["sent apple_push dana", "notSent web_push the channel is not simulated"])
+            #expect(try summary(api, "ben").isEmpty)
+            #expect(json.at("dropped.0.reason") == "is not in the segment")
+            #expect(json.at("dropped.1.reason") == "unknown user")
+            #expect(json.at("errors.0").text.hasPrefix("messages.fax: 'fax' is not known"))
+        }
+    }
+
+    @Test(
+        "The state of subscription that a request asks for counts",
+        arguments: [
+            ("opted_in", [1, 0, 0]), ("subscribed", [1, 1, 0]), ("all", [1, 1, 1]),
+        ])
+    func states(state: String, sent: [Int]) async throws {
+        try await withSends { (api) async throws in
+            for user in ["opted_in", "subscribed", "unsubscribed"] {
+                await api.track(#"{"external_id":"\#(user)","email":"\#(user)@b.c","email_subscribe":"\#(user)"}"#)
+            }
+            _ = await api.post(
+                "/messages/send",
+                #"{"external_user_ids":["opted_in","subscribed","unsubscribed"],"#
+                    + #""recipient_subscription_state":"\#(state)","#
+                    + #""messages":{"email":{"from":"a@b.c","subject":"s","body":"b"}}}"#)
+            let counts = try ["opted_in", "subscribed", "unsubscribed"].map { user in
+                try steps(api, user).count { $0.step.stage == .sent }
+            }
+            #expect(counts == sent)
+        }
+    }
+
+    @Test("A push reaches the launched device of a user, or only the latest of several")
+    func devices() async throws {
+        try await withSends { (api) async throws in
+            for device in ["one", "two", "one"] {
+                _ = await api.post("/v1/change-user", #"{"device":"\#(device)","user":"ben"}"#)
+                let (status, json) = await api.post("/v1/launch", #"{"device":"\#(device)"}"#)
+                #expect(status < 300, "\(json)")
+            }
+            func send(_ more: String) async {
+                _ = await api.post(
+                    "/messages/send",
+                    #"{"external_user_ids":["ben"],"messages":{"apple_push":{"alert":"a"\#(more)}}}"#)
+            }
+            await send("")
+            #expect(try summary(api, "ben") == ["sent apple_push two", "sent apple_push one"])
+            await send(#","send_to_most_recent_device_only":true"#)
+            #expect(try summary(api, "ben").last == "sent apple_push one")
+            #expect(try summary(api, "ben").count == 3)
+        }
+    }
+
+    @Test("A request under its key sends once and answers the same")
+    func keys() async throws {
+        try await withSends { (api) async throws in
+            for body in [
+                #"{"campaign_id":"plain","trigger_properties":{"what":"x"},"recipients":[{"external_user_id":"ana"}]}"#,
+                #"{"campaign_id":"plain","trigger_properties":{"what":"x"},"broadcast":true}"#,
+            ] {
+                let before = try summary(api, "ana").count
+                var request = APIRequest(.post, "/campaigns/trigger/send", body: Array(body.utf8))
+                request.idempotencyKey = "k\(before)"
+                let first = await api.answer(request)
+                let second = await api.answer(request)
+                #expect(first.status == 201)
+                #expect(first.body == second.body)
+                #expect(try summary(api, "ana").count == before + 1)
+            }
+        }
+    }
+
+    @Test(
+        "A request that cannot be sent is refused in the platform's words, and nothing is stored",
+        arguments: [
+            ("/campaigns/trigger/send", #"{"recipients":[]}"#, "Invalid Campaign ID"),
+            ("/campaigns/trigger/send", #"{"campaign_id":"x"}"#, "Invalid Campaign ID"),
+            ("/campaigns/trigger/send", #"{"campaign_id":"plain"}"#, "No Recipients"),
+            ("/campaigns/trigger/send", #"{"campaign_id":"plain","recipients":[]}"#, "No Recipients"),
+            (
+                "/campaigns/trigger/send",
+                #"{"campaign_id":"plain","broadcast":true,"recipients":[{"external_user_id":"ana"}]}"#,
+                "`broadcast` must not be true with users."
+            ),
+            (
+                "/campaigns/trigger/send", #"{"campaign_id":"plain","recipients":[{}]}"#,
+                "`recipients[0]` must have exactly one of external_user_id, user_alias, email."
+            ),
+            (
+                "/campaigns/trigger/send",
+                #"{"campaign_id":"plain","recipients":[{"external_user_id":"a","email":"a@b.c"}]}"#,
+                "`recipients[0]` must have exactly one of external_user_id, user_alias, email."
+            ),
+            (
+                "/campaigns/trigger/send",
+                #"{"campaign_id":"plain","recipients":[{"external_user_id":"a","send_to_existing_only":false}]}"#,
+                "`recipients[0].attributes` is required, as 'send_to_existing_only' is false."
+            ),
+            (
+                "/campaigns/trigger/send",
+                #"{"campaign_id":"plain","recipients":[{"user_alias":{"alias_name":"a","alias_label":"b"},"#
+                    + #""send_to_existing_only":false,"attributes":{}}]}"#,
+                "`recipients[0].send_to_existing_only` must not be false for an alias."
+            ),
+            (
+                "/campaigns/trigger/send", #"{"campaign_id":"plain","trigger_properties":[],"broadcast":true}"#,
+                "`trigger_properties` must be an object."
+            ),
+            (
+                "/campaigns/trigger/send", #"{"campaign_id":"plain","send_id":"a b","broadcast":true}"#,
+                "`send_id` must be 1 to"
+            ),
+            ("/canvas/trigger/send", #"{"canvas_id":"spring","broadcast":true}"#, "Invalid Canvas ID"),
+            ("/messages/send", #"{"external_user_ids":["ana"]}"#, "No message to send"),
+            ("/messages/send", #"{"external_user_ids":["ana"],"messages":{}}"#, "No message to send"),
+            ("/messages/send", #"{"external_user_ids":["ana"],"messages":{"fax":{}}}"#, "No message to send"),
+            ("/messages/send", #"{"messages":{"webhook":{"url":"u"}}}"#, "No Recipients"),
+            ("/messages/send", #"{"segment_id":"gold","messages":{"webhook":{"url":"u"}}}"#, "No Recipients"),
+            (
+                "/messages/send", #"{"segment_id":"x","broadcast":true,"messages":{"webhook":{"url":"u"}}}"#,
+                "Invalid segment ID"
+            ),
+            (
+                "/messages/send",
+                #"{"campaign_id":"x","external_user_ids":["ana"],"messages":{"webhook":{"url":"u"}}}"#,
+                "Invalid Campaign ID"
+            ),
+            (
+                "/messages/send",
+                #"{"campaign_id":"spring","external_user_ids":["ana"],"messages":{"webhook":{"url":"u"}}}"#,
+                "Message Variant Unspecified"
+            ),
+            (
+                "/messages/send",
+                #"{"campaign_id":"spring","external_user_ids":["ana"],"messages":{"apple_push":"#
+                    + #"{"alert":"a","message_variation_id":"v2"}}}"#, "Invalid Message Variant"
+            ),
+            (
+                "/messages/send",
+                #"{"campaign_id":"spring","external_user_ids":["ana"],"messages":{"webhook":"#
+                    + #"{"url":"u","message_variation_id":"v1"}}}"#, "Mismatched Message Type"
+            ),
+            (
+                "/messages/send", #"{"external_user_ids":["ana"],"messages":{"apple_push":{"alert":"a","extra":1}}}"#,
+                "Invalid Extra Push Payload"
+            ),
+            (
+                "/messages/send",
+                #"{"external_user_ids":["ana"],"audience":{"AND":[]},"messages":{"webhook":{"url":"u"}}}"#,
+                "'AND' is not valid"
+            ),
+            (
+                "/messages/send", #"{"broadcast":true,"audience":{"AND":[]},"messages":{"webhook":{"url":"u"}}}"#,
+                "'AND' is not valid"
+            ),
+        ])
+    func refused(path: String, body: String, message: String) async throws {
+        try await withSends { (api) async throws in
+            let last = try api.log.lastPosition()
+            let (status, json) = await api.post(path, body)
+            #expect(status == 400)
+            #expect(json.at("message").text.hasPrefix(message), "\(json)")
+            #expect(!json.at("remedy").text.isEmpty)
+            #expect(try api.log.lastPosition() == last)
+        }
+    }
+
+    @Test("A request has at most 50 users and 50 KB of properties")
+    func limits() async throws {
+        try await withSends { (api) async throws in
+            let user = #"{"external_user_id":"ana"}"#
+            func trigger(_ count: Int, _ more: String = "") async -> (status: Int, json: AttributeValue) {
+                let users = Array(repeating: user, count: count).joined(separator: ",")
+                return await api.post(
+                    "/campaigns/trigger/send", #"{"campaign_id":"attributes","recipients":[\#(users)]\#(more)}"#)
+            }
+            #expect(await trigger(50).status == 201)
+            let (status, json) = await trigger(51)
+            #expect(status == 400)
+            #expect(json.at("message") == "The max number of ids per request was exceeded")
+            let large = String(repeating: "x", count: 50 << 10)
+            #expect(await trigger(1, #","trigger_properties":{"k":"\#(large)"}"#).status == 400)
+            let ids = Array(repeating: #""ana""#, count: 51).joined(separator: ",")
+            let (_, other) = await api.post(
+                "/messages/send", #"{"external_user_ids":[\#(ids)],"messages":{"webhook":{"url":"u"}}}"#)
+            #expect(other.at("message") == "The max number of external_ids and aliases per request was exceeded")
+        }
+    }
+}
