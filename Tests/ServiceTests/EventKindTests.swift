@@ -61,7 +61,7 @@ struct EventKindTests {
         case .pendingDiscarded:
             .pendingDiscarded(Discard(positions: [Position(rawValue: 2)], actor: "a test", reason: "asked to"))
         case .dataSent: .dataSent([Position(rawValue: 2), Position(rawValue: 9)])
-        case .deviceChanged: .deviceChanged(DeviceSettings())
+        case .deviceChanged: .deviceChanged(settings)
         case .objectsLeftOut: .objectsLeftOut([LeftOut(list: "events", index: 3, field: "time", reason: "a test")])
         case .messageSent, .messageNotSent, .pushReceived, .pushNotReceived, .pushCaptured, .pushExpanded, .pushOpened,
             .pushActionChosen, .pushDismissed, .pushProcessed, .inAppMessageShown, .inAppMessageWaiting,
@@ -71,12 +71,33 @@ struct EventKindTests {
         }
     }
 
+    private static var settings: DeviceSettings {
+        var settings = DeviceSettings()
+        settings.push.permission = .notAsked
+        settings.push.isForceQuit = true
+        settings.push.hasInstance = false
+        settings.push.startup.isDelayed = true
+        settings.push.startup.preparation = .tooLate
+        settings.push.startup.automation = [.authorization]
+        settings.push.startup.analytics = .drop
+        settings.push.startup.subscribesInTime = false
+        var contentExtension = ContentExtension(categories: ["a", "b"])
+        contentExtension.allowsInteraction = true
+        contentExtension.pairs = [.init("cert_title"), .init("count", isNumber: true)]
+        contentExtension.input = .phone
+        settings.push.contentExtension = contentExtension
+        settings.push.serverEvents = .objectiveC
+        return settings
+    }
+
     private static func step(_ kind: EventKind) -> MessageStep {
         guard case .message(let stage) = kind.role else { preconditionFailure("\(kind) is no step of a message") }
-        return MessageStep(
+        var step = MessageStep(
             stage, of: "spring", by: .applePush, cause: Position(rawValue: 4), reason: "a test", dispatch: "d-1",
             action: "REGISTER",
             content: [.init("aps", .object([.init("alert", .string("Hello"))])), .init("cert_title", .string("Swift"))])
+        step.screen = .validInput
+        return step
     }
 
     @Test("Each kind has its own name and words, and is in record.proto under its number")

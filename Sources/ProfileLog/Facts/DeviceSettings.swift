@@ -12,6 +12,8 @@ public struct DeviceSettings: Hashable, Sendable {
     package var sessionTimeout: UInt32 = 10
     /// Targets of the app that lack an app group: what they save there stays private to them. In ascending order.
     package private(set) var missingAppGroups: [MissingAppGroup] = []
+    /// Push: permission, content extension, start of the SDK.
+    package var push = PushSettings()
 
     /// When the SDK sends what it took.
     package enum RequestPolicy: UInt8, Sendable, CaseIterable {

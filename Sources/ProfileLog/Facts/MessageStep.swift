@@ -20,6 +20,8 @@ public struct MessageStep: Hashable, Sendable {
     /// What was rendered: the payload of a push, the fields of an e-mail, the data of an in-app message. In ascending
     /// order of keys.
     package var content: [AttributeValue.Member]
+    /// What of the push is on the screen after the step.
+    package var screen = Screen.nothing
 
     /// Makes a step.
     package init(
@@ -75,6 +77,37 @@ public struct MessageStep: Hashable, Sendable {
         case closed
     }
 
+    /// What of a push a user sees. The numbers are stored (record.proto).
+    ///
+    /// An extension that captures information has the states of spec/device 7: `notification`, `extensionInterface`
+    /// (asks for input), `validInput`, `confirmation`; then the push is dismissed.
+    package enum Screen: UInt8, Sendable, CaseIterable {
+        /// It is silent, not there yet, or gone.
+        case nothing = 0
+        /// It is among the notifications.
+        case notification = 1
+        /// It is expanded, with the interface of the system.
+        case defaultInterface = 2
+        /// It is expanded, with the interface of the app's content extension.
+        case extensionInterface = 3
+        /// The extension got valid input and shows its register button.
+        case validInput = 4
+        /// The extension confirms what it captured.
+        case confirmation = 5
+
+        /// The name in the JSON forms.
+        package var name: String {
+            switch self {
+            case .nothing: "nothing"
+            case .notification: "notification"
+            case .defaultInterface: "default_interface"
+            case .extensionInterface: "extension_interface"
+            case .validInput: "valid_input"
+            case .confirmation: "confirmation"
+            }
+        }
+    }
+
     /// How a message travels (spec/messaging-api 2). The numbers are stored (record.proto).
     package enum Channel: UInt8, Sendable, CaseIterable {
         case applePush = 1
@@ -115,6 +148,9 @@ extension MessageStep.Stage {
 }
 
 extension MessageStep.Channel {
+    /// Whether a device gets it as a push.
+    package var isPush: Bool { self == .applePush || self == .androidPush }
+
     /// The channel's name, as in `messages` of the REST format (spec/messaging-api 2).
     package var name: String {
         switch self {

@@ -32,9 +32,10 @@ extension Device {
     /// Saved items that the last launch must flush: saved before it, visible to the app, of its lists; of one owner, in
     /// the published order.
     ///
-    /// An item saved after the launch waits for the next launch. A disabled SDK takes nothing.
+    /// An item saved after the launch waits for the next launch. An SDK that is disabled, or does not exist yet, takes
+    /// nothing.
     package func due(_ visible: Set<StorageCode>, limit: Int) -> [PendingItem] {
-        guard state.status.settings.isSDKEnabled else { return [] }
+        guard state.status.settings.isSDKEnabled, state.status.settings.push.hasInstance else { return [] }
         let due = state.items.values.filter { item in
             guard item.queued == nil, let kind = item.kind else { return false }
             return item.position < state.status.launch && state.status.lists.contains(kind)

@@ -30,6 +30,8 @@ package struct Device {
         /// The SDK forgets what it has not sent, and the user.
         case wipe
         case change(DeviceSettings)
+        /// Something happens to its pushes.
+        case push(PushInput)
     }
 
     /// A user comes to the device.
@@ -42,8 +44,12 @@ package struct Device {
     package struct Action: Hashable, Sendable {
         package let event: ProfileEvent
         package let user: Owner
+        /// Whether it is a step of a message whose cause is the step before it in the same reaction.
+        package let followsLastStep: Bool
 
-        init(_ event: ProfileEvent, _ user: Owner) { (self.event, self.user) = (event, user) }
+        init(_ event: ProfileEvent, _ user: Owner, followsLastStep: Bool = false) {
+            (self.event, self.user, self.followsLastStep) = (event, user, followsLastStep)
+        }
     }
 
     /// Whose event it is.
@@ -86,24 +92,42 @@ package struct Device {
         case .logOut: logOut()
         case .wipe: discardQueue("wipe") + endSession() + leaveUser()
         case .change(let settings): settings == status.settings ? [] : [Action(.deviceChanged(settings), .current)]
+        case .push(let input): PushMachine(self, input).handle()
         }
     }
 
     // MARK: - Sessions
 
-    private func launch(_ kind: LaunchKind, _ lists: Set<PendingKind>) -> [Action] {
-        let launched = Action(.appLaunched(kind, lists: lists), .current)
-        if kind == .background { return [launched] }
+    func launch(_ kind: LaunchKind, _ lists: Set<PendingKind>) -> [Action] {
+        let settings = settings(afterLaunch: kind)
+        let changed = settings == status.settings ? [] : [Action(.deviceChanged(settings), .current)]
+        let launched = changed + [Action(.appLaunched(kind, lists: lists), .current)]
+        // The SDK starts a session when it exists.
+        if kind == .background || !settings.push.hasInstance { return launched }
         if status.session > 0, let leftAt = status.leftAt,
             (0...Int64(status.settings.sessionTimeout) * 1_000_000).contains(now - leftAt)
         {
-            return [launched]
+            return launched
         }
         // The end of the last session is noticed now (spec/device 4, end detection).
-        return endSession() + [launched, Action(.sessionStarted, .current)]
+        return endSession() + launched + [Action(.sessionStarted, .current)]
     }
 
-    private func endSession() -> [Action] {
+    /// How the device is set up once the app runs: a new process has no instance of the SDK if that waits.
+    func settings(afterLaunch kind: LaunchKind) -> DeviceSettings {
+        var settings = status.settings
+        let startup = settings.push.startup
+        if kind != .return || settings.push.isForceQuit { settings.push.hasInstance = !startup.isDelayed }
+        settings.push.isForceQuit = false
+        if kind != .background, settings.push.permission == .notAsked, startup.isDelayed,
+            startup.automation.contains(.authorization)
+        {
+            settings.push.permission = .granted
+        }
+        return settings
+    }
+
+    func endSession() -> [Action] {
         status.session > 0 ? [Action(.sessionEnded(started: Position(rawValue: status.session)), .current)] : []
     }
 
@@ -112,7 +136,7 @@ package struct Device {
     /// Whether the SDK may send now.
     package func maySend(_ cause: SendCause) -> Bool {
         let settings = status.settings
-        guard settings.isSDKEnabled, settings.isOnline else { return false }
+        guard settings.isSDKEnabled, settings.push.hasInstance, settings.isOnline else { return false }
         if cause == .request { return true }
         guard settings.requestPolicy == .automatic else { return false }
         guard cause == .timer, let sentAt = status.sentAt else { return true }

@@ -20,6 +20,8 @@ package enum DeviceChange: Hashable, Sendable {
     case sent([UInt64], at: Int64)
     /// These items are no longer pending.
     case gone([UInt64])
+    /// A push went one step further.
+    case push(PushStep)
 
     /// Calls `body` with what the event with `header` and `body` at `position` means, device by device.
     package static func forEach(
@@ -53,7 +55,15 @@ package enum DeviceChange: Hashable, Sendable {
             body(device, record.isQueued ? .handed(flushed, position: position) : .sent(flushed, at: at))
         case .outcome(.sent): body(device, .sent(record.flushed.map(\.rawValue), at: at))
         case .outcome(.discarded): body(device, .gone(record.discarded.map(\.rawValue)))
-        case .content(_, .logged), .message, .remark: break
+        case .message(let stage):
+            guard let channel = MessageStep.Channel(rawValue: record.channel), channel.isPush else { return }
+            body(
+                device,
+                .push(
+                    PushStep(
+                        stage: stage, position: position, cause: record.cause?.rawValue, user: header.user,
+                        screen: record.screen)))
+        case .content(_, .logged), .remark: break
         }
     }
 

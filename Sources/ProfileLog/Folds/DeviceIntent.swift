@@ -8,12 +8,15 @@ package enum DeviceIntent: Hashable, Sendable {
     case logOut
     case wipe
     case change(SettingsChange)
+    case push(PushIntent)
 
     /// Whether it depends on what waits on the device.
     package var needsItems: Bool {
         switch self {
         case .flush, .send, .logOut, .wipe: true
-        case .launch, .leave, .changeUser, .change: false
+        // The app may log something about it.
+        case .push(.deliver), .push(.receive), .push(.initialize): true
+        case .launch, .leave, .changeUser, .change, .push: false
         }
     }
 }
@@ -34,6 +37,14 @@ package struct SettingsChange: Hashable, Sendable {
     package var withoutAppGroup: [DeviceSettings.MissingAppGroup] = []
     /// Targets that have it from now on.
     package var withAppGroup: [DeviceSettings.MissingAppGroup] = []
+    /// The answer to the question whether the app may show pushes.
+    package var permission: PushSettings.Permission?
+    /// When the app makes its instance of the SDK, from the next launch on.
+    package var startup: SDKStartup?
+    /// The app's content extension; `.some(nil)` takes it out of the app.
+    package var contentExtension: ContentExtension??
+    /// The app's handler of silent pushes that stand for a server's event.
+    package var serverEvents: ServerEventHandler?
 
     /// Changes nothing yet.
     package init() {}
@@ -45,6 +56,10 @@ package struct SettingsChange: Hashable, Sendable {
         if let requestPolicy { settings.requestPolicy = requestPolicy }
         if let flushInterval { settings.flushInterval = flushInterval }
         if let sessionTimeout { settings.sessionTimeout = sessionTimeout }
+        if let permission { settings.push.permission = permission }
+        if let startup { settings.push.startup = startup }
+        if let contentExtension { settings.push.contentExtension = contentExtension }
+        if let serverEvents { settings.push.serverEvents = serverEvents }
         for target in withoutAppGroup { settings.setAppGroup(target.group, of: target.process, isMissing: true) }
         for target in withAppGroup { settings.setAppGroup(target.group, of: target.process, isMissing: false) }
         return settings

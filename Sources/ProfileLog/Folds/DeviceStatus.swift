@@ -16,6 +16,20 @@ package struct DeviceStatus: Hashable, Sendable {
     /// When the SDK last sent something, in microseconds since 1970; nil if it never did.
     var sentAt: Int64?
     package var settings = DeviceSettings()
+    package private(set) var pushes = PushState()
+
+    /// Whether the app is on the screen.
+    package var isInForeground: Bool { launch > 0 && leftAt == nil && !settings.push.isForceQuit }
+
+    /// Whether the SDK exists and has not processed what was captured before.
+    package var hasProcessible: Bool { settings.push.hasInstance && !pushes.captured.isEmpty }
+
+    /// Whether nothing but pushes ever came to it.
+    package var isVacant: Bool {
+        var other = DeviceStatus()
+        other.pushes = pushes
+        return self == other
+    }
 
     package init() {}
 
@@ -35,6 +49,7 @@ package struct DeviceStatus: Hashable, Sendable {
         case .sessionEnded: session = 0
         case .settings(let settings): self.settings = settings
         case .sent(_, let at): sentAt = at
+        case .push(let step): pushes.apply(step)
         case .saved, .handed, .gone: break
         }
     }
@@ -57,6 +72,11 @@ extension DeviceStatus {
             }
             writer.endMessage(begin)
         }
+        if !pushes.isEmpty {
+            let begin = writer.beginMessage(8)
+            pushes.write(to: &writer)
+            writer.endMessage(begin)
+        }
         if settings != DeviceSettings() { SettingsCodec.write(settings, to: &writer) }
     }
 
@@ -75,6 +95,9 @@ extension DeviceStatus {
                 var pairs = WireReader(reader.bytes())
                 while !pairs.isAtEnd { chunks[pairs.varint()] = UInt32(truncatingIfNeeded: pairs.varint()) }
                 if pairs.isBad { return nil }
+            case (8, .bytes):
+                guard let pushes = PushState(reader.bytes()) else { return nil }
+                self.pushes = pushes
             case (RecordField.settings, .bytes):
                 guard let settings = SettingsCodec.read(reader.bytes()) else { return nil }
                 self.settings = settings

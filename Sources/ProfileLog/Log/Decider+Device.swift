@@ -15,6 +15,7 @@ extension Decider {
         let input = try input(intent, machine, current)
         // The users that actions make.
         var made: [UserID: UInt64] = [:]
+        var lastStep: Position?
         for action in machine.handle(input, current: current) {
             let owner: UInt64
             switch action.user {
@@ -26,7 +27,13 @@ extension Decider {
                 owner = try made[id] ?? create(id)
                 made[id] = owner
             }
-            try event(action.event, context.on(device), owner)
+            var event = action.event
+            if case .message(var step) = event {
+                if action.followsLastStep { step.cause = lastStep }
+                event = .message(step)
+                lastStep = Position(rawValue: nextPosition)
+            }
+            try self.event(event, context.on(device), owner)
         }
     }
 
@@ -52,6 +59,7 @@ extension Decider {
         case .logOut: return .logOut
         case .wipe: return .wipe
         case .change(let change): return .change(change.applied(to: device.state.settings))
+        case .push(let intent): return .push(try input(intent, device))
         }
     }
 

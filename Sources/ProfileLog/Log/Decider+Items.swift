@@ -23,6 +23,7 @@ extension Decider {
         if append.devices.isEmpty { return [:] }
         var situations: [Name: Situation] = [:]
         var plans: [Int: ItemPlan] = [:]
+        var underway: [Name: Int] = [:]
         for (index, item) in append.items.enumerated() {
             if users[item.target] == nil, case .device(let id) = append.targets[item.target].id {
                 // That device gets its anonymous user with this item, wherever the item comes from.
@@ -32,6 +33,10 @@ extension Decider {
                 situations[occupied] = situation
             }
             guard let device = append.devices[index] else { continue }
+            if case .message(let stage) = item.kind.role {
+                if stage == .sent { plans[index] = try push(item, append, device, underway: &underway) }
+                continue
+            }
             var situation = try situations[device] ?? situationNow(of: device)
             plans[index] = try append.bytes.withUnsafeBytes { bytes in
                 try plan(RecordHeader(kind: item.kind, body: bytes.slice(item.body)), item.kind, &situation)
@@ -41,9 +46,29 @@ extension Decider {
         return plans
     }
 
+    /// A push to a device on the way to which there are too many already is not sent; nil if it is.
+    private func push(
+        _ item: PreparedAppend.Item, _ append: borrowing PreparedAppend, _ device: Name, underway: inout [Name: Int]
+    ) throws -> ItemPlan? {
+        let count = try (underway[device] ?? view.device(device).pushes.underway) + 1
+        underway[device] = count
+        if count <= PushState.mostUnderway { return nil }
+        var plan = ItemPlan(kind: .messageNotSent)
+        plan.relocated = append.bytes.withUnsafeBytes { bytes in
+            let header = RecordHeader(kind: item.kind, body: bytes.slice(item.body))
+            guard let sent = RecordedEvent(header, position: .start, names: names.map),
+                case .message(var step) = sent.event
+            else { return nil }
+            step.stage = .notSent
+            step.reason = "\(PushState.mostUnderway) pushes are on their way to the device already"
+            return (.message(step), sent.context)
+        }
+        return plan
+    }
+
     private func situationNow(of device: Name) throws -> Situation {
         let status = try view.device(device)
-        return Situation(status: status, isVacant: status == DeviceStatus(), load: try view.load(device))
+        return Situation(status: status, isVacant: status.isVacant, load: try view.load(device))
     }
 
     private func plan(_ header: RecordHeader, _ kind: EventKind, _ situation: inout Situation) throws -> ItemPlan {
@@ -69,6 +94,7 @@ extension Decider {
             throw AppendError.invalid(
                 place: "The SDK on the device", reason: "is disabled and would drop the event; enable it first")
         }
+        guard settings.push.hasInstance else { return try lost(header) }
         let at = event.occurredAt.rawValue == header.recordedAt ? recordedAt : event.occurredAt.rawValue
         let machine = Device(state: DeviceState(status: situation.status), now: at)
         if situation.load.queued == 0, machine.maySend(.timer) { return ItemPlan(kind: kind) }
@@ -80,6 +106,15 @@ extension Decider {
                 reason: "holds \(limits.itemsPerDevice) items already; let the device send them first")
         }
         return ItemPlan(kind: queued)
+    }
+
+    /// What is logged on an instance of the SDK that does not exist is lost, and listed as that.
+    private func lost(_ header: RecordHeader) throws -> ItemPlan {
+        var plan = ItemPlan(kind: .objectsLeftOut)
+        if let logged = RecordedEvent(header, position: .start, names: names.map) {
+            plan.relocated = (.objectsLeftOut([.lost(logged.event)]), logged.context)
+        }
+        return plan
     }
 
     /// Refuses a device's clock that cannot be right.

@@ -29,6 +29,7 @@ extension EventLog {
         report.position = try position(of: .appLaunched, in: receipt)
         report.user = receipt.places.last?.user
         if step == .launched { return report }
+        try processCaptured(on: device, context)
         flush.staysQueued = step == .handed
         if step == nil { report.sent = try send(device, flush.cause, context) }
         if !report.sent.isEmpty { flush.cause = .foreground }
@@ -69,7 +70,7 @@ extension EventLog {
     }
 
     /// Runs `body` on a view. Its errors refuse the append.
-    private func reading<Result>(_ body: (LogView) throws -> Result) throws(AppendError) -> Result {
+    func reading<Result>(_ body: (LogView) throws -> Result) throws(AppendError) -> Result {
         do { return try withView(body) } catch { throw AppendError(error) }
     }
 
@@ -113,7 +114,7 @@ extension EventLog {
         try send(device, isRequested ? .request : .timer, context)
     }
 
-    private func send(_ device: String, _ cause: SendCause, _ context: EventContext) throws(AppendError) -> [Position] {
+    func send(_ device: String, _ cause: SendCause, _ context: EventContext) throws(AppendError) -> [Position] {
         let first = try commit(PreparedAppend.device(device, .send(cause, limit: options.itemsPerFlush), context))
         if first.places.isEmpty { return [] }
         // All that is due is sent: the interval counts only for the first.
@@ -130,7 +131,7 @@ extension EventLog {
     }
 
     /// Flushes all that the launch takes. Once some of it was sent, `input` does not wait for the interval again.
-    private func handOver(
+    func handOver(
         on device: String, _ input: inout FlushInput, _ context: EventContext
     ) throws(AppendError) -> [Position] {
         var positions: [Position] = []

@@ -88,8 +88,8 @@ struct Tail: ~Copyable {
         case .content(let content, let timing):
             if content == .userAttributes { addContacts(record, position) }
             if timing != .logged { addIdentityAndDevice(record, position) }
-        case .identity, .device, .outcome: addIdentityAndDevice(record, position)
-        case .message, .remark, nil: break
+        case .identity, .device, .outcome, .message: addIdentityAndDevice(record, position)
+        case .remark, nil: break
         }
     }
 

@@ -126,6 +126,7 @@ package struct EventJSON {
         json.member("reason", step.reason)
         json.member("dispatch_id", step.dispatch)
         json.member("action", step.action)
+        if step.channel.isPush, step.screen != .nothing { json.member("screen", step.screen.name) }
         if !step.content.isEmpty { json.member("content", .object(JSONValues.json(step.content))) }
     }
 

@@ -42,6 +42,7 @@ package enum RecordField {
     static let cause: UInt32 = 41
     static let dispatch: UInt32 = 42
     static let action: UInt32 = 43
+    static let screen: UInt32 = 44
 
     @usableFromInline
     package enum Value {
@@ -273,6 +274,7 @@ package enum EventEncoder {
             if let cause = step.cause { writer.field(RecordField.cause, varint: cause.rawValue) }
             if let dispatch = step.dispatch { writer.field(RecordField.dispatch, text: dispatch) }
             if let action = step.action { writer.field(RecordField.action, text: action) }
+            if step.screen != .nothing { writer.field(RecordField.screen, varint: UInt64(step.screen.rawValue)) }
         }
         return true
     }
@@ -477,9 +479,11 @@ extension ProfileEvent {
         guard case .message(let stage) = kind.role, let message = body.name == 0 ? "" : names.name(body.name),
             let channel = MessageStep.Channel(rawValue: body.channel), let content = members(body, names)
         else { return nil }
-        return MessageStep(
+        var step = MessageStep(
             stage, of: message, by: channel, cause: body.cause, reason: body.reason.isEmpty ? nil : body.reason,
             dispatch: body.dispatch, action: body.action, content: content)
+        step.screen = body.screen
+        return step
     }
 
     private static func changes(_ body: RecordBody, _ names: NameMap) -> [AttributeChange]? {
@@ -551,6 +555,7 @@ package struct RecordBody {
         var cause: Position?
         var dispatch: String?
         var action: String?
+        var screen = MessageStep.Screen.nothing
     }
 
     var append: AppendField? { rarities?.append }
@@ -568,6 +573,7 @@ package struct RecordBody {
     package var cause: Position? { rarities?.cause }
     var dispatch: String? { rarities?.dispatch }
     package var action: String? { rarities?.action }
+    package var screen: MessageStep.Screen { rarities?.screen ?? .nothing }
 
     /// Reads `bytes`, which must outlive the body; nil if they are not a message.
     package init?(_ bytes: UnsafeRawBufferPointer) {
@@ -613,6 +619,7 @@ package struct RecordBody {
             case RecordField.skippedLists: skippedLists = value
             case RecordField.otherVersion: otherVersion = value
             case RecordField.channel: rare().channel = UInt8(truncatingIfNeeded: value)
+            case RecordField.screen: rare().screen = .init(rawValue: UInt8(truncatingIfNeeded: value)) ?? .nothing
             case RecordField.cause: rare().cause = Position(rawValue: value)
             default: break
             }

@@ -18,6 +18,7 @@ package enum SettingsCodec {
             writer.field(2, text: missing.group.text)
             writer.endMessage(begin)
         }
+        if settings.push != PushSettings() { PushSettingsCodec.write(settings.push, field: 7, to: &writer) }
     }
 
     /// Nil if the bytes are not such a message.
@@ -35,6 +36,9 @@ package enum SettingsCodec {
             case (6, .bytes):
                 guard let missing = readMissing(reader.bytes()) else { return nil }
                 settings.setAppGroup(missing.group, of: missing.process, isMissing: true)
+            case (7, .bytes):
+                guard let push = PushSettingsCodec.read(reader.bytes()) else { return nil }
+                settings.push = push
             default: reader.skip(field.type)
             }
         }

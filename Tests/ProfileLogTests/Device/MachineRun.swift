@@ -18,6 +18,8 @@ struct MachineRun {
     private(set) var identities: [UInt64: [UserID]] = [:]
     private(set) var merged: [UInt64: UInt64] = [:]
     private(set) var position: UInt64 = 0
+    /// All that happened, in order.
+    private(set) var events: [(position: UInt64, device: Name, user: UInt64, event: ProfileEvent)] = []
     private var users: UInt64 = 0
     private var lists: [UInt64: PendingKind] = [:]
     /// What each launch handed over last of each user's: nothing comes after a later list or a later item.
@@ -108,6 +110,7 @@ struct MachineRun {
         let actions = Device(state: state, now: now, owners: owners).handle(input, current: current)
         var anonymous = state.status.user
         var made: [UserID: UInt64] = [:]
+        var lastStep: Position?
         for action in actions {
             let user: UInt64
             switch action.user {
@@ -119,7 +122,13 @@ struct MachineRun {
                 user = made[id] ?? create(id, on: device)
                 made[id] = user
             }
-            record(action.event, user, EventContext(source: .app, device: device.text), device)
+            var event = action.event
+            if case .message(var step) = event {
+                if action.followsLastStep { step.cause = lastStep }
+                event = .message(step)
+                lastStep = Position(rawValue: position + 1)
+            }
+            record(event, user, EventContext(source: .app, device: device.text), device)
         }
         return !actions.isEmpty
     }
@@ -129,7 +138,7 @@ struct MachineRun {
     /// The user with this external ID, if there is one.
     func user(_ id: String) -> UInt64? { identities.first { $0.value.contains(.externalID(id)) }?.key }
 
-    private mutating func create(_ id: UserID, on device: Name) -> UInt64 {
+    mutating func create(_ id: UserID, on device: Name) -> UInt64 {
         users += 1
         record(.userCreated([id]), users, EventContext(source: .system), device)
         return users
@@ -138,7 +147,7 @@ struct MachineRun {
     // MARK: - Recording
 
     /// As the log: a record with the next position and version, from which the device's state changes.
-    private mutating func record(_ event: ProfileEvent, _ user: UInt64, _ context: EventContext, _ device: Name) {
+    mutating func record(_ event: ProfileEvent, _ user: UInt64, _ context: EventContext, _ device: Name) {
         position += 1
         versions[user, default: 0] += 1
         var context = context
@@ -153,6 +162,7 @@ struct MachineRun {
             return
         }
         let position = position
+        events.append((position, device, user, event))
         DeviceChange.forEach(header, body, position) { name, change in
             devices[name, default: DeviceState()].apply(change)
         }

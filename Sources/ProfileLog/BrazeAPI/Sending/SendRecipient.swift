@@ -81,7 +81,9 @@ extension BrazeAPI {
         var launched: [(position: Position, device: Name)] = []
         if let number = user?.number {
             for name in try usage().devices where !devices.contains(where: { $0.id == name }) {
-                guard let info = try device(name), info.user == number, let launch = info.lastLaunch else { continue }
+                guard let info = try device(name), info.user == number, let launch = info.lastLaunch,
+                    info.settings.push.hasToken
+                else { continue }
                 launched.append((launch, name))
             }
         }

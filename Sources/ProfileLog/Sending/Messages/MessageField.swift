@@ -63,9 +63,6 @@ extension MessageStep.Channel {
     /// The channels that a request or a campaign can send to.
     package static let sendable = allCases.filter { $0 != .inAppMessage }
 
-    /// Whether it leads to a device.
-    package var isPush: Bool { self == .applePush || self == .androidPush }
-
     /// Whether its messages are rendered; those of others are recorded as not simulated.
     package var isSimulated: Bool { !fields.isEmpty }
 

@@ -1,0 +1,292 @@
+/// What pushes do on a device: a part of the machine ``Device``, pure as that is.
+///
+/// A push is `sent` to the device. It is received, or will never be. What is shown can be expanded, opened or
+/// dismissed, and its actions can be chosen. Each step is an event with its reason, and its cause is the step before.
+/// Rules: spec/device 4, 5.2, 6.2 and 7.
+package struct PushMachine {
+    let device: Device
+    let input: PushInput
+
+    package init(_ device: Device, _ input: PushInput) {
+        self.device = device
+        self.input = input
+    }
+
+    typealias Action = Device.Action
+
+    private var status: DeviceStatus { device.state.status }
+    var settings: PushSettings { status.settings.push }
+
+    /// The device's reaction: nothing if the input is refused.
+    func handle() -> [Action] {
+        if refusal != nil { return [] }
+        switch input.intent {
+        case .deliver(let limit): return deliver(limit)
+        case .receive(let step): return receive(step)
+        case .initialize: return initialize()
+        case .forceQuit: return forceQuit()
+        case .expand(_, let way): return input.chosen.map { expand($0, way) } ?? []
+        case .input(_, let text): return input.chosen.map { take(text, $0) } ?? []
+        case .act(_, let action, let response): return input.chosen.map { act($0, action, response) } ?? []
+        case .open: return input.chosen.map { open($0) } ?? []
+        case .dismiss: return input.chosen.map { [step(.dismissed, $0)] } ?? []
+        }
+    }
+
+    // MARK: - Delivery
+
+    private func deliver(_ limit: Int) -> [Action] {
+        guard status.settings.isOnline else { return [] }
+        let underway = input.pushes.filter(\.progress.isUnderway)
+        var shown = input.pushes.filter { !$0.progress.isUnderway }
+        var actions: [Action] = []
+        var added = 0
+        for (index, known) in underway.prefix(limit).enumerated() {
+            let isReplaced = underway[(index + 1)...].contains { known.push.isReplaced(by: $0.push) }
+            if let reason = isReplaced ? Self.replaced : obstacle(known.push) {
+                actions.append(step(.notReceived, known, reason: reason))
+                continue
+            }
+            for old in shown where old.push.isReplaced(by: known.push) {
+                actions.append(step(.dismissed, old, reason: "a later push has the same collapse ID"))
+            }
+            shown.removeAll { $0.push.isReplaced(by: known.push) }
+            let arrival = arrival(known.push, cause: known.progress.last, of: .user(known.progress.user))
+            if isShown(known.push) { added += 1 }
+            actions += arrival
+        }
+        for old in shown.prefix(max(0, shown.count + added - PushState.mostShown)) {
+            actions.append(step(.dismissed, old, reason: "the device shows \(PushState.mostShown) pushes"))
+        }
+        return actions
+    }
+
+    private func receive(_ step: MessageStep) -> [Action] {
+        let push = DeliveredPush(step, sentAt: device.now)
+        if let reason = obstacle(push) {
+            var refused = step
+            refused.stage = .notReceived
+            refused.reason = reason
+            return [Action(.message(refused), .current)]
+        }
+        let replaced = input.pushes.filter { !$0.progress.isUnderway && $0.push.isReplaced(by: push) }.map {
+            self.step(.dismissed, $0, reason: "a later push has the same collapse ID")
+        }
+        return replaced + arrival(push, cause: nil, of: .current, content: step.content)
+    }
+
+    private static let replaced = "a later push with the same collapse ID replaced it on its way"
+
+    private func isShown(_ push: DeliveredPush) -> Bool { !push.isSilent && settings.permission == .granted }
+
+    /// Whether the push runs the app: not if the user swiped it away (spec/device 4, silent push).
+    private func runsApp(_ push: DeliveredPush) -> Bool {
+        push.wakesApp && status.launch > 0 && !settings.isForceQuit
+    }
+
+    /// Why the device never gets the push; nil if it does.
+    private func obstacle(_ push: DeliveredPush) -> String? {
+        if let expiry = push.expiry, expiry <= device.now { return "it expired before it could be delivered" }
+        if !settings.hasToken { return "the device has no push token: the app has not asked for permission" }
+        if push.isSilent, status.launch == 0 { return "a silent push does not start an app that was never launched" }
+        if push.isSilent, settings.isForceQuit {
+            return "a silent push does not start an app that the user swiped away"
+        }
+        return isShown(push) || runsApp(push) ? nil : Self.denied
+    }
+
+    private static let denied = "the user does not allow the app to show pushes"
+
+    /// The push is on the device: what of it is shown, and what the app and the SDK do at once.
+    private func arrival(
+        _ push: DeliveredPush, cause: UInt64?, of owner: Device.Owner, content: [AttributeValue.Member] = []
+    ) -> [Action] {
+        var reasons: [String] = []
+        var isCaptured = false
+        var logged: [Action] = []
+        if !isShown(push), !push.isSilent { reasons.append(Self.denied) }
+        if !push.isBrazes { reasons.append(Self.foreign) }
+        if runsApp(push) {
+            if !status.settings.isSDKEnabled {
+                reasons.append(Self.disabled)
+            } else if !settings.hasInstance, push.isBrazes {
+                let reason = reasonNotCaptured(.received, isLaunching: false)
+                isCaptured = reason == nil
+                if let reason { reasons.append(reason) }
+            } else if let event = ServerEvent(push, settings.serverEvents) {
+                reasons.append(event.remark(isInForeground: status.isInForeground))
+                logged = log(event.event)
+            }
+        }
+        var received = MessageStep(
+            .received, of: push.message, by: push.channel, cause: cause.map(Position.init(rawValue:)),
+            reason: reasons.joined, dispatch: push.dispatch, content: content)
+        received.screen = isShown(push) ? .notification : .nothing
+        var actions = [Action(.message(received), owner)]
+        if isCaptured { actions.append(captured(push, owner, screen: received.screen)) }
+        return actions + logged
+    }
+
+    private static let foreign = "it is not one of Braze's: the SDK leaves it to the app"
+    private static let disabled = "the SDK is disabled"
+
+    // MARK: - The SDK
+
+    /// Why the SDK that is to exist later does not capture the push; nil if it does (spec/device 4, delayed
+    /// initialization).
+    private func reasonNotCaptured(_ automation: PushAutomation, isLaunching: Bool) -> String? {
+        let startup = settings.startup
+        if startup.preparation == .never { return "the SDK does not exist yet, and the app did not prepare for that" }
+        if startup.preparation == .tooLate, isLaunching {
+            return "the app prepared for delayed initialization too late: the push that launched it had passed"
+        }
+        if startup.automation.contains(automation) { return nil }
+        let option = automation == .received ? "handleBackgroundNotification" : "handleNotificationResponse"
+        return "the SDK does not exist yet, and pushAutomation is without \(option)"
+    }
+
+    private func captured(
+        _ push: DeliveredPush, _ owner: Device.Owner, action: String? = nil, screen: MessageStep.Screen = .nothing
+    ) -> Action {
+        var step = MessageStep(
+            .captured, of: push.message, by: push.channel, reason: "the SDK does not exist yet",
+            dispatch: push.dispatch,
+            action: action)
+        step.screen = screen
+        return Action(.message(step), owner, followsLastStep: true)
+    }
+
+    /// What the app logs with the SDK: sent, queued, or lost with the instance that does not exist.
+    private func log(_ event: CustomEvent) -> [Action] {
+        guard status.settings.isSDKEnabled else { return [] }
+        guard settings.hasInstance else {
+            return [Action(.objectsLeftOut([.lost(.customEventLogged(event))]), .current)]
+        }
+        let isSent = device.state.queue.isEmpty && device.maySend(.timer)
+        let logged = ProfileEvent.customEventLogged(event)
+        return [Action(isSent ? logged : .queued(logged), .current)]
+    }
+
+    /// The app makes its instance: a session starts if the app is seen. What was captured is processed, also by an
+    /// instance that a launch made since, of an app that does not wait any more.
+    private func initialize() -> [Action] {
+        var state = device.state
+        state.status.settings.push.hasInstance = true
+        let ready = Device(state: state, now: device.now, owners: device.owners)
+        var actions: [Action] = []
+        if !settings.hasInstance {
+            actions.append(Action(.deviceChanged(state.status.settings), .current))
+            if status.isInForeground { actions += ready.endSession() + [Action(.sessionStarted, .current)] }
+        }
+        for capture in input.captured { actions += PushMachine(ready, input).process(capture) }
+        return actions
+    }
+
+    private func process(_ capture: KnownCapture) -> [Action] {
+        let push = capture.push
+        var reasons: [String] = []
+        if settings.startup.analytics == .drop { reasons.append("its analytics were dropped (analyticsBehavior)") }
+        var logged: [Action] = []
+        if !settings.startup.subscribesInTime {
+            reasons.append("the app subscribed too late and was not told of it")
+        } else if !capture.wasOpened, let event = ServerEvent(push, settings.serverEvents) {
+            reasons.append(event.remark(isInForeground: status.isInForeground))
+            logged = log(event.event)
+        }
+        let step = MessageStep(
+            .processed, of: push.message, by: push.channel, cause: Position(rawValue: capture.captured.position),
+            reason: reasons.joined, dispatch: push.dispatch, action: capture.action,
+            content: capture.wasOpened ? push.opening(capture.action) : [])
+        return [Action(.message(step), .user(capture.captured.user))] + logged
+    }
+
+    private func forceQuit() -> [Action] {
+        if settings.isForceQuit { return [] }
+        var changed = status.settings
+        changed.push.isForceQuit = true
+        if changed.push.startup.isDelayed { changed.push.hasInstance = false }
+        let left = status.isInForeground ? [Action(.appLeft, .current)] : []
+        return left + [Action(.deviceChanged(changed), .current)]
+    }
+
+    // MARK: - Opening
+
+    /// The app comes to the screen, and the SDK gets the push. `isForwarded` says that it follows a chosen action.
+    func open(_ known: KnownPush, action: String? = nil, isForwarded: Bool = false, remark: String? = nil) -> [Action] {
+        let push = known.push
+        let kind: LaunchKind? =
+            status.isInForeground ? nil : (status.launch == 0 || settings.isForceQuit ? .cold : .return)
+        let settings = kind.map(device.settings(afterLaunch:)) ?? status.settings
+        var reasons = [remark].compactMap(\.self)
+        var isCaptured = false
+        var content: [AttributeValue.Member] = []
+        if !push.isBrazes {
+            reasons.append(Self.foreign)
+        } else if !settings.isSDKEnabled {
+            reasons.append(Self.disabled)
+        } else if settings.push.hasInstance {
+            content = push.opening(action)
+        } else {
+            let reason = reasonNotCaptured(.opened, isLaunching: kind == .cold)
+            isCaptured = reason == nil
+            if let reason { reasons.append(reason) }
+        }
+        let opened = step(
+            .opened, known, reason: reasons.joined, action: action, content: content, followsLastStep: isForwarded)
+        var actions = kind.map { device.launch($0, PendingKind.all) } ?? []
+        actions.append(opened)
+        if isCaptured { actions.append(captured(push, .user(known.progress.user), action: action)) }
+        return actions
+    }
+
+    func step(
+        _ stage: MessageStep.Stage, _ known: KnownPush, reason: String? = nil, action: String? = nil,
+        content: [AttributeValue.Member] = [], screen: MessageStep.Screen = .nothing, followsLastStep: Bool = false
+    ) -> Action {
+        var step = MessageStep(
+            stage, of: known.push.message, by: known.push.channel, cause: Position(rawValue: known.progress.last),
+            reason: reason, dispatch: known.push.dispatch, action: action, content: content)
+        step.screen = screen
+        return Action(.message(step), .user(known.progress.user), followsLastStep: followsLastStep)
+    }
+}
+
+extension [String] {
+    /// One sentence; nil if there is nothing to say.
+    fileprivate var joined: String? { isEmpty ? nil : joined(separator: "; ") }
+}
+
+extension DeliveredPush {
+    fileprivate func isReplaced(by later: DeliveredPush) -> Bool {
+        collapseID != nil && collapseID == later.collapseID && channel == later.channel
+    }
+
+    /// What the SDK opens for a tap or an action.
+    fileprivate func opening(_ action: String?) -> [AttributeValue.Member] {
+        let link = action.map { action in buttons.first { $0.id == Name(action) }?.link } ?? link
+        return link.map { [.init("url", .string($0))] } ?? []
+    }
+}
+
+extension LeftOut {
+    /// An event that was logged on an instance of the SDK that does not exist (spec/device 4, not queued).
+    package static func lost(_ event: ProfileEvent) -> LeftOut {
+        let reason = "the app logged it before the SDK existed"
+        switch event {
+        case .customEventLogged(let event):
+            return LeftOut(list: "events", index: 0, field: event.name.text, reason: reason)
+        case .purchaseLogged(let purchase):
+            return LeftOut(list: "purchases", index: 0, field: purchase.product.text, reason: reason)
+        case .customAttributesChanged(let changes):
+            return LeftOut(list: "attributes", index: 0, field: changes.first?.name.text, reason: reason)
+        case .userAttributesChanged(let changes):
+            return LeftOut(list: "attributes", index: 0, field: changes.first?.attribute.name, reason: reason)
+        case .userCreated, .userIdentified, .userChanged, .userLoggedOut, .aliasAdded, .aliasRenamed,
+            .externalIDRenamed, .externalIDRemoved, .usersMerged, .userErased, .customEventSaved,
+            .customAttributesSaved, .userAttributeSaved, .queued, .appLaunched, .appLeft, .sessionStarted,
+            .sessionEnded, .pendingFlushed, .pendingDiscarded, .dataSent, .deviceChanged, .objectsLeftOut, .message,
+            .other:
+            return LeftOut(list: "events", index: 0, reason: reason)
+        }
+    }
+}
