@@ -47,7 +47,7 @@ struct ProfileCLI: AsyncParsableCommand {
             UsersCommand.self,
             ChangeUserCommand.self, EraseCommand.self, CompactCommand.self, ReplayCommand.self,
             WhatIfCommand.self, ImportCommand.self, ExportCommand.self, CheckCommand.self, StatsCommand.self,
-            GenerateCommand.self, SimulateCommand.self, ScenarioCommand.self,
+            GenerateCommand.self, SimulateCommand.self, ScenarioCommand.self, SendsCommand.self, MessagesCommand.self,
         ])
 
     static func main() async {

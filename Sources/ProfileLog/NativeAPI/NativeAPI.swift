@@ -115,6 +115,10 @@ package struct NativeAPI: Dialect {
             .post, "/v1/channels", "let a channel fail for a test, or work again",
             [.required("channel"), .init("fails", .boolean)]
         ) { try $0.sends.setChannel($1) },
+        read(
+            "/v1/messages/explain", "the chain of events that led to a message's fate",
+            [.required("user"), .init("message"), .init("position", .integer)]
+        ) { try MessageEndpoints(log: $0.log).explain($1) },
         read("/v1/users", "all users", page) { try $0.whole.users($1) },
         .init(
             .post, "/v1/erase", "erase a person, with everything of theirs",

@@ -1,0 +1,93 @@
+import ProfileLog
+import ProfileLogRequests
+import Testing
+
+@testable import ProfileLogNativeAPI
+
+@Suite("Sends, and why")
+struct MessageEndpointTests {
+    private func step(_ stage: MessageStep.Stage, _ cause: Position? = nil, reason: String? = nil) -> ProfileEvent {
+        .message(
+            MessageStep(
+                stage, of: "welcome", by: .applePush, cause: cause, reason: reason, dispatch: "d-1",
+                content: [.init("aps", .object([.init("alert", .string("Hi"))]))]))
+    }
+
+    @Test("Sends of one user and of all come in pages, with what was not sent and why")
+    func sends() async throws {
+        try await withAPI { api in
+            let context = EventContext(source: .rest)
+            for user in ["ana", "ben"] {
+                let id = UserID.externalID(user)
+                _ = try api.log.append([.customEventLogged(CustomEvent(name: "x"))], to: id, context: context)
+                _ = try api.log.append(
+                    [step(.sent), step(.notSent, reason: "The user is unsubscribed.")], to: id, context: context)
+            }
+            let first = await api.get("/v1/sends", [("limit", "3")]).json
+            #expect(first.at("sends").count == 3)
+            #expect(first.at("more") == true)
+            #expect(first.at("sends.1.reason") == "The user is unsubscribed.")
+            let after = "\(first.at("sends.2.position"))"
+            let rest = await api.get("/v1/sends", [("after", after)]).json
+            #expect(rest.at("sends").count == 1)
+            #expect(rest.at("more") == false)
+            let ben = await api.get("/v1/sends", [("user", "ben"), ("limit", "1")]).json
+            #expect(ben.at("sends.0.kind") == "messageSent")
+            #expect(ben.at("sends.0.content.aps.alert") == "Hi")
+            #expect(ben.at("more") == true)
+            #expect(await api.get("/v1/sends", [("message", "other")]).json.at("sends").count == 0)
+            #expect(await api.get("/v1/sends", [("user", "nobody")]).status == 404)
+        }
+    }
+
+    @Test("A message is explained by its steps, their causes, and nothing else")
+    func message() async throws {
+        try await withAPI { api in
+            let (ana, device) = (UserID.externalID("ana"), EventContext(source: .app, device: "phone"))
+            let cause = try api.log.append(
+                [.customEventLogged(CustomEvent(name: "cart"))], to: ana, context: EventContext(source: .rest))
+            _ = try api.log.append([.customEventLogged(CustomEvent(name: "other"))], to: ana, context: device)
+            let sent = try api.log.append([step(.sent, cause.places[0].position)], to: ana, context: device)
+            _ = try api.log.append([step(.received, sent.places[0].position)], to: ana, context: device)
+            let answer = await api.get("/v1/messages/explain", [("user", "ana"), ("message", "welcome")]).json
+            #expect(answer.at("links").count == 3)
+            #expect(answer.at("links.0.name") == "cart")
+            #expect(answer.at("links.1.kind") == "messageSent")
+            #expect(answer.at("links.2.kind") == "pushReceived")
+            let byDispatch = await api.get("/v1/messages/explain", [("user", "ana"), ("message", "d-1")]).json
+            #expect(byDispatch.at("links") == answer.at("links"))
+        }
+    }
+
+    @Test("A saved item is explained by its launch and its flush")
+    func item() async throws {
+        try await withAPI { api in
+            let saved = await api.post("/v1/save/event", #"{"user":"ana","device":"phone","name":"x"}"#).json
+            _ = await api.post("/v1/save/event", #"{"user":"ben","device":"phone","name":"y"}"#)
+            _ = await api.post("/v1/devices/phone/launch", "{}")
+            let position = "\(saved.at("position"))"
+            let answer = await api.get("/v1/messages/explain", [("user", "ana"), ("position", position)]).json
+            #expect(answer.at("links.0.kind") == "customEventSaved")
+            #expect(answer.at("links.\(answer.at("links").count - 1).kind") == "pendingFlushed")
+        }
+    }
+
+    @Test(
+        "What cannot be explained is refused with the next step",
+        arguments: [
+            ("user=ana", 400), ("user=ana&message=m&position=3", 400), ("user=ben&message=m", 404),
+            ("user=ana&message=m", 404), ("user=ana&position=99", 404), ("message=m", 400),
+        ])
+    func refused(query: String, status: Int) async throws {
+        try await withAPI { api in
+            _ = await api.post("/v1/log/event", #"{"user":"ana","name":"x"}"#)
+            let pairs = query.split(separator: "&").map { pair in
+                let parts = pair.split(separator: "=")
+                return (name: String(parts[0]), value: String(parts[1]))
+            }
+            let answer = await api.get("/v1/messages/explain", pairs)
+            #expect(answer.status == status)
+            #expect(answer.json.at("remedy") != .null)
+        }
+    }
+}
