@@ -48,7 +48,9 @@ let package = Package(
             path: "Sources/ProfileLog/Store", exclude: ["CStatx"], swiftSettings: settings),
         .target(
             name: "ProfileLogLog",
-            dependencies: ["ProfileLogFolds", "ProfileLogStore", .product(name: "Crypto", package: "swift-crypto")],
+            dependencies: [
+                "ProfileLogMessages", "ProfileLogStore", .product(name: "Crypto", package: "swift-crypto"),
+            ],
             path: "Sources/ProfileLog/Log", swiftSettings: settings),
         .target(
             name: "ProfileLogReplay",

@@ -11,7 +11,7 @@ struct LayeringTests {
     /// The rooms of the library from the lowest to the highest, with those that each depends on.
     private static let rooms: [(name: String, below: Set<String>)] = [
         ("Facts", []), ("Records", ["Facts"]), ("Folds", ["Records"]), ("Messages", ["Folds"]), ("Store", ["Facts"]),
-        ("Log", ["Folds", "Store"]), ("Replay", ["Log"]), ("Guide", ["Replay"]), ("ProfileLog", ["Guide"]),
+        ("Log", ["Messages", "Store"]), ("Replay", ["Log"]), ("Guide", ["Replay"]), ("ProfileLog", ["Guide"]),
         ("Requests", ["Guide"]), ("Sending", ["Folds"]), ("NativeAPI", ["Requests"]),
         ("BrazeAPI", ["Requests", "Sending"]),
     ]

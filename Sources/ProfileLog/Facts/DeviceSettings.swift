@@ -14,6 +14,7 @@ public struct DeviceSettings: Hashable, Sendable {
     package private(set) var missingAppGroups: [MissingAppGroup] = []
     /// Push: permission, content extension, start of the SDK.
     package var push = PushSettings()
+    package var inApp = InAppSettings()
 
     /// When the SDK sends what it took.
     package enum RequestPolicy: UInt8, Sendable, CaseIterable {

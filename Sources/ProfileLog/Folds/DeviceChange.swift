@@ -22,6 +22,8 @@ package enum DeviceChange: Hashable, Sendable {
     case gone([UInt64])
     /// A push went one step further.
     case push(PushStep)
+    /// An in-app message went one step further.
+    case inApp(InAppStep)
 
     /// Calls `body` with what the event with `header` and `body` at `position` means, device by device.
     package static func forEach(
@@ -56,6 +58,11 @@ package enum DeviceChange: Hashable, Sendable {
         case .outcome(.sent): body(device, .sent(record.flushed.map(\.rawValue), at: at))
         case .outcome(.discarded): body(device, .gone(record.discarded.map(\.rawValue)))
         case .message(let stage):
+            if let change = record.inApp {
+                body(
+                    device,
+                    .inApp(.init(stage: stage, change: change, user: header.user, position: position, at: at)))
+            }
             guard let channel = MessageStep.Channel(rawValue: record.channel), channel.isPush else { return }
             body(
                 device,

@@ -17,6 +17,8 @@ package struct DeviceStatus: Hashable, Sendable {
     var sentAt: Int64?
     package var settings = DeviceSettings()
     package private(set) var pushes = PushState()
+    /// Its in-app messages; nil if it never got any.
+    package private(set) var inApp: InAppState?
 
     /// Whether the app is on the screen.
     package var isInForeground: Bool { launch > 0 && leftAt == nil && !settings.push.isForceQuit }
@@ -36,7 +38,9 @@ package struct DeviceStatus: Hashable, Sendable {
     package mutating func apply(_ change: DeviceChange) {
         switch change {
         case .user(let user): self.user = user
-        case .merged(let source, let target): if user == source { user = target }
+        case .merged(let source, let target):
+            if user == source { user = target }
+            inApp?.merge(source, into: target)
         case .launched(let position, let lists, let isInBackground, let at):
             if !isInBackground { leftAt = nil } else if launch == 0 { leftAt = at }
             launch = position
@@ -50,6 +54,10 @@ package struct DeviceStatus: Hashable, Sendable {
         case .settings(let settings): self.settings = settings
         case .sent(_, let at): sentAt = at
         case .push(let step): pushes.apply(step)
+        case .inApp(let step):
+            var messages = inApp.take() ?? InAppState()
+            messages.apply(step)
+            inApp = messages
         case .saved, .handed, .gone: break
         }
     }
@@ -77,6 +85,11 @@ extension DeviceStatus {
             pushes.write(to: &writer)
             writer.endMessage(begin)
         }
+        if let inApp {
+            let begin = writer.beginMessage(9)
+            inApp.write(to: &writer)
+            writer.endMessage(begin)
+        }
         if settings != DeviceSettings() { SettingsCodec.write(settings, to: &writer) }
     }
 
@@ -98,6 +111,9 @@ extension DeviceStatus {
             case (8, .bytes):
                 guard let pushes = PushState(reader.bytes()) else { return nil }
                 self.pushes = pushes
+            case (9, .bytes):
+                guard let inApp = InAppState(reader.bytes()) else { return nil }
+                self.inApp = inApp
             case (RecordField.settings, .bytes):
                 guard let settings = SettingsCodec.read(reader.bytes()) else { return nil }
                 self.settings = settings

@@ -13,9 +13,11 @@ extension Decider {
         let current = try user.map { try view.person($0) }
         let machine = Device(state: state, now: now, owners: try owners(of: state.items.values))
         let input = try input(intent, machine, current)
+        try settleInApp(device, state.status, context)
         // The users that actions make.
         var made: [UserID: UInt64] = [:]
         var lastStep: Position?
+        var done: [(event: ProfileEvent, position: UInt64)] = []
         for action in machine.handle(input, current: current) {
             let owner: UInt64
             switch action.user {
@@ -33,7 +35,12 @@ extension Decider {
                 event = .message(step)
                 lastStep = Position(rawValue: nextPosition)
             }
+            done.append((event, nextPosition))
             try self.event(event, context.on(device), owner)
+        }
+        // A session may bring the first messages.
+        for (event, position) in done where state.status.inApp != nil || event.kind == .sessionStarted {
+            try followInApp(event, at: position, on: device, context)
         }
     }
 

@@ -18,7 +18,9 @@ extension Decider {
         writer.reserve(append.byteCount)
         let users = try resolve(append)
         let plans = try plan(append, users)
-        try append.bytes.withUnsafeBytes { try write(append, $0, users, plans, field) }
+        var triggers: [(device: Name, position: UInt64)] = []
+        try append.bytes.withUnsafeBytes { try write(append, $0, users, plans, field, &triggers) }
+        for (device, position) in triggers { try followInApp(position, on: device) }
         return nil
     }
 
@@ -50,7 +52,7 @@ extension Decider {
 
     private mutating func write(
         _ append: borrowing PreparedAppend, _ bytes: UnsafeRawBufferPointer, _ users: [UInt64?],
-        _ plans: [Int: ItemPlan], _ field: AppendField?
+        _ plans: [Int: ItemPlan], _ field: AppendField?, _ triggers: inout [(device: Name, position: UInt64)]
     ) throws {
         var users = users
         try release(append.releases)
@@ -72,6 +74,7 @@ extension Decider {
             }
             if !plans.isEmpty, let plan = plans[index] {
                 try write(plan, append.devices[index], user, body: bytes.slice(item.body))
+                if plan.mayTrigger, let device = append.devices[index] { triggers.append((device, nextPosition - 1)) }
             } else {
                 try record(item.kind, user, body: bytes.slice(item.body))
             }

@@ -7,6 +7,8 @@ extension Decider {
         var kind: EventKind
         /// Whether its user comes to the device with it: nothing was known of the device before.
         var joins = false
+        /// Whether it may trigger an in-app message.
+        var mayTrigger = false
         /// The saved event as it lands on a device of which a target lacks the app group.
         var relocated: (event: ProfileEvent, context: EventContext)?
     }
@@ -87,9 +89,12 @@ extension Decider {
             plan.relocated = relocated(header, settings)
             return plan
         }
+        let triggers = situation.status.inApp != nil && event.source.isSDK && kind.mayTrigger
         // What another system logged is a fact, whatever the device can do now. With default settings the SDK sends at
         // once.
-        if !event.source.isSDK || settings == DeviceSettings() { return ItemPlan(kind: kind) }
+        if !event.source.isSDK || settings == DeviceSettings() {
+            return ItemPlan(kind: kind, mayTrigger: triggers)
+        }
         guard settings.isSDKEnabled else {
             throw AppendError.invalid(
                 place: "The SDK on the device", reason: "is disabled and would drop the event; enable it first")
@@ -97,15 +102,15 @@ extension Decider {
         guard settings.push.hasInstance else { return try lost(header) }
         let at = event.occurredAt.rawValue == header.recordedAt ? recordedAt : event.occurredAt.rawValue
         let machine = Device(state: DeviceState(status: situation.status), now: at)
-        if situation.load.queued == 0, machine.maySend(.timer) { return ItemPlan(kind: kind) }
-        guard let queued = kind.queued else { return ItemPlan(kind: kind) }
+        if situation.load.queued == 0, machine.maySend(.timer) { return ItemPlan(kind: kind, mayTrigger: triggers) }
+        guard let queued = kind.queued else { return ItemPlan(kind: kind, mayTrigger: triggers) }
         situation.load.queued += 1
         if situation.load.queued > limits.itemsPerDevice {
             throw AppendError.invalid(
                 place: "The SDK's queue on the device",
                 reason: "holds \(limits.itemsPerDevice) items already; let the device send them first")
         }
-        return ItemPlan(kind: queued)
+        return ItemPlan(kind: queued, mayTrigger: triggers)
     }
 
     /// What is logged on an instance of the SDK that does not exist is lost, and listed as that.
@@ -135,6 +140,13 @@ extension Decider {
         var context = saved.context
         context.storage = place
         return (saved.event, context)
+    }
+}
+
+extension EventKind {
+    /// Whether an in-app message may have it as its trigger.
+    fileprivate var mayTrigger: Bool {
+        role == .content(.customEvent, .logged) || role == .content(.purchase, .logged)
     }
 }
 

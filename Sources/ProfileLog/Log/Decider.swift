@@ -6,6 +6,7 @@ struct Decider: ~Copyable {
     let view: LogView
     let braze: BrazeIDs
     let limits: PendingLimits
+    let tables: MessageTables
     let recordedAt: Int64
     private let firstPosition: UInt64
     var names: NewNames
@@ -18,16 +19,19 @@ struct Decider: ~Copyable {
     private var ends: [Int] = []
     /// What the append that is decided now has stored so far.
     var places: [AppendReceipt.Place] = []
+    /// How many events it stored after those.
+    var asideCount: UInt64 = 0
     /// Its idempotency key, until its first record takes it.
     var key: AppendField?
 
     init(
-        view: LogView, names: NameTable, braze: BrazeIDs, limits: PendingLimits, recordedAt: Int64,
-        firstPosition: UInt64
+        view: LogView, names: NameTable, braze: BrazeIDs, limits: PendingLimits, tables: MessageTables,
+        recordedAt: Int64, firstPosition: UInt64
     ) throws {
         self.view = view
         self.braze = braze
         self.limits = limits
+        self.tables = tables
         self.recordedAt = recordedAt
         self.firstPosition = firstPosition
         self.names = NewNames(names)
@@ -38,6 +42,9 @@ struct Decider: ~Copyable {
     struct HalfDecided: Error {
         let refusal: AppendError
     }
+
+    /// Whether `position` was in the log before this commit.
+    func isStored(_ position: UInt64) -> Bool { position < firstPosition }
 
     var nextPosition: UInt64 { firstPosition + UInt64(ends.count) }
 
@@ -58,19 +65,22 @@ struct Decider: ~Copyable {
         let namesBefore = names.added.count
         let recordsBefore = ends.count
         places = []
+        asideCount = 0
         key = nil
         do {
             var earlier: AppendReceipt?
             switch append.intent {
             case .events: earlier = try decideEvents(append)
             case .device(let device, let intent, let context): try decideDevice(device, intent, context)
+            case .inApp(let device, let action, let context): try decideInApp(device, action, context)
+            case .messages(let definitions): try declare(definitions)
             case .identity(let change, let context): earlier = try decideIdentity(change, context, of: append)
             case .discard(let device, let selection, let actor, let reason, let context):
                 try decideDiscard(device, selection, actor, reason, context)
             }
             // A retry may name what was erased since: it must not come back.
             if earlier != nil { names.truncate(to: namesBefore) }
-            let first = Position(rawValue: nextPosition - UInt64(places.count))
+            let first = Position(rawValue: nextPosition - asideCount - UInt64(places.count))
             return earlier ?? AppendReceipt(first: first, places: places, isRepetition: false, note: append.note)
         } catch let error as AppendError {
             throw refusal(error, recordsBefore, namesBefore)

@@ -4,6 +4,9 @@ public struct PreparedAppend: Sendable {
     enum Intent: Sendable {
         case events
         case device(Name, DeviceIntent, EventContext)
+        case inApp(Name, InAppAction, EventContext)
+        /// The definitions of in-app messages.
+        case messages(AttributeValue)
         case identity(IdentityChange, EventContext)
         case discard(device: Name, selection: PendingSelection, actor: String, reason: String, context: EventContext)
     }

@@ -70,7 +70,7 @@ extension InAppMessage {
     }
 
     /// The most messages that a device holds (spec/device 5, limit).
-    package static let maxMessages = 200
+    package static let maxMessages = InAppState.maxMessages
 
     /// Refuses two messages of one ID, and more than 200.
     static func check(_ messages: [InAppMessage], at place: String) throws(InAppMessageError) {

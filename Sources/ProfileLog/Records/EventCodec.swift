@@ -43,6 +43,7 @@ package enum RecordField {
     static let dispatch: UInt32 = 42
     static let action: UInt32 = 43
     static let screen: UInt32 = 44
+    static let inApp: UInt32 = 45
 
     @usableFromInline
     package enum Value {
@@ -275,6 +276,7 @@ package enum EventEncoder {
             if let dispatch = step.dispatch { writer.field(RecordField.dispatch, text: dispatch) }
             if let action = step.action { writer.field(RecordField.action, text: action) }
             if step.screen != .nothing { writer.field(RecordField.screen, varint: UInt64(step.screen.rawValue)) }
+            if step.channel == .inAppMessage { InAppChange(step).write(RecordField.inApp, to: &writer) }
         }
         return true
     }
@@ -556,6 +558,7 @@ package struct RecordBody {
         var dispatch: String?
         var action: String?
         var screen = MessageStep.Screen.nothing
+        var inApp: InAppChange?
     }
 
     var append: AppendField? { rarities?.append }
@@ -574,6 +577,7 @@ package struct RecordBody {
     var dispatch: String? { rarities?.dispatch }
     package var action: String? { rarities?.action }
     package var screen: MessageStep.Screen { rarities?.screen ?? .nothing }
+    package var inApp: InAppChange? { rarities?.inApp }
 
     /// Reads `bytes`, which must outlive the body; nil if they are not a message.
     package init?(_ bytes: UnsafeRawBufferPointer) {
@@ -671,6 +675,7 @@ package struct RecordBody {
         case RecordField.currency: rarities.currency = reader.text()
         case RecordField.dispatch: rarities.dispatch = reader.text()
         case RecordField.action: rarities.action = reader.text()
+        case RecordField.inApp: rarities.inApp = InAppChange(reader.bytes())
         default: reader.skip(.bytes)
         }
         return true

@@ -19,6 +19,11 @@ package enum SettingsCodec {
             writer.endMessage(begin)
         }
         if settings.push != PushSettings() { PushSettingsCodec.write(settings.push, field: 7, to: &writer) }
+        if settings.inApp != InAppSettings() {
+            let begin = writer.beginMessage(8)
+            InAppSettingsCodec.write(settings.inApp, to: &writer)
+            writer.endMessage(begin)
+        }
     }
 
     /// Nil if the bytes are not such a message.
@@ -39,6 +44,9 @@ package enum SettingsCodec {
             case (7, .bytes):
                 guard let push = PushSettingsCodec.read(reader.bytes()) else { return nil }
                 settings.push = push
+            case (8, .bytes):
+                guard let inApp = InAppSettingsCodec.read(reader.bytes()) else { return nil }
+                settings.inApp = inApp
             default: reader.skip(field.type)
             }
         }

@@ -1,3 +1,17 @@
+/// A step of an in-app message on a device.
+package struct InAppStep: Hashable, Sendable {
+    package var stage: MessageStep.Stage
+    package var change: InAppChange
+    package var user: UInt64
+    package var position: UInt64
+    /// The device's time, in microseconds since 1970.
+    package var at: Int64
+
+    package init(stage: MessageStep.Stage, change: InAppChange, user: UInt64, position: UInt64, at: Int64) {
+        (self.stage, self.change, self.user, self.position, self.at) = (stage, change, user, position, at)
+    }
+}
+
 /// What a device knows of its in-app messages: those of its session, those that wait, and the one on the screen.
 ///
 /// Changed by folding the steps of messages alone (`apply`), so the events of a log rebuild it. It holds IDs; the
@@ -29,6 +43,10 @@ package struct InAppState: Hashable, Sendable {
         package var deadline: Int64?
         /// The position of its last step; 0 if it is not known.
         package var step: UInt64 = 0
+
+        package init(message: Name, user: UInt64, readyAt: Int64, deadline: Int64? = nil) {
+            (self.message, self.user, self.readyAt, self.deadline) = (message, user, readyAt, deadline)
+        }
     }
 
     /// How often a user saw a message on this device. A control variant counts when its impression is logged.
@@ -38,6 +56,9 @@ package struct InAppState: Hashable, Sendable {
         package var lastAt: Int64
         package var count: UInt64
     }
+
+    /// The most messages that a device holds (spec/device 5, limit).
+    package static let maxMessages = 200
 
     package init() {}
 
@@ -63,7 +84,7 @@ package struct InAppState: Hashable, Sendable {
     }
 
     /// Whether it waits: for its time, or on the stack.
-    func isWaiting(_ message: Name) -> Bool {
+    package func isWaiting(_ message: Name) -> Bool {
         delayed.contains { $0.message == message } || stack.contains { $0.message == message }
     }
 }
@@ -74,32 +95,36 @@ extension InAppState {
     /// Folds one step: an event of `user` at `position`, at the device's time `at`.
     package mutating func apply(_ step: MessageStep, user: UInt64, position: UInt64, at: Int64) {
         guard step.channel == .inAppMessage else { return }
-        let content = InAppContent(step.content)
-        if content.isTriggered, step.stage != .ignored { lastTrigger = at }
+        apply(InAppStep(stage: step.stage, change: InAppChange(step), user: user, position: position, at: at))
+    }
+
+    package mutating func apply(_ step: InAppStep) {
+        let (change, user, at) = (step.change, step.user, step.at)
+        if change.isTriggered, step.stage != .ignored { lastTrigger = at }
         switch step.stage {
         case .sent:
-            guard let messages = content.messages else { return }
-            eligible = messages
-            catalogue = content.catalogue
+            guard let session = change.session else { return }
+            eligible = session.messages
+            catalogue = session.catalogue
         case .waiting:
-            var item = take(step.message) ?? Triggered(message: step.message, user: user, readyAt: at)
-            item.step = position
-            item.deadline = content.deadline
-            if let readyAt = content.readyAt {
+            var item = take(change.message) ?? Triggered(message: change.message, user: user, readyAt: at)
+            item.step = step.position
+            item.deadline = change.deadline
+            if let readyAt = change.readyAt {
                 item.readyAt = readyAt
                 delayed.append(item)
             } else {
                 stack.append(item)
             }
         case .shown:
-            if content.isImpressionByHand { return }
-            var item = take(step.message) ?? Triggered(message: step.message, user: user, readyAt: at)
-            item.step = position
+            if change.isImpressionByHand { return }
+            var item = take(change.message) ?? Triggered(message: change.message, user: user, readyAt: at)
+            item.step = step.position
             item.deadline = nil
-            recordDisplay(of: step.message, to: user, at: at)
-            if !content.isControl { screen = item }
-        case .discarded: _ = take(step.message)
-        case .closed: if screen?.message == step.message { screen = nil }
+            recordDisplay(of: change.message, to: user, at: at)
+            if !change.isControl { screen = item }
+        case .discarded: _ = take(change.message)
+        case .closed: if screen?.message == change.message { screen = nil }
         case .ignored, .clicked, .notSent, .received, .notReceived, .captured, .expanded, .opened, .actionChosen,
             .dismissed, .processed:
             break
@@ -132,7 +157,7 @@ extension InAppState {
         } else {
             displays.insert(Display(user: user, message: message, lastAt: at, count: times), at: place)
         }
-        guard displays.count > InAppMessage.maxMessages else { return }
+        guard displays.count > Self.maxMessages else { return }
         // The oldest goes: first of those that this session cannot show.
         let oldest = displays.indices.min {
             let (left, right) = (displays[$0], displays[$1])

@@ -1,0 +1,186 @@
+/// In-app messages: the machine `InAppMachine`, with what the log holds under the lock.
+///
+/// Its steps follow from what is stored. Unless they are what the append is about, its receipt does not have them.
+extension Decider {
+    /// What the app or the user does with a message.
+    mutating func decideInApp(_ device: Name, _ action: InAppAction, _ context: EventContext) throws {
+        try checkClock(time(context))
+        let status = try view.device(device)
+        if status.launch == 0 { throw AppendError.unknownDevice }
+        guard status.inApp != nil else {
+            if action == .timePassed { return }
+            throw AppendError.invalid(
+                place: "The device", reason: "has no in-app messages; declare some, and start a session on it")
+        }
+        let before = places.count
+        let reaction = try react(InAppMachine.Input(action), on: device, cause: nil, context)
+        guard let refusal = reaction?.refusal else { return }
+        // What only became ready meanwhile is kept for the next request.
+        if places.count > before { return }
+        throw AppendError.invalid(place: "The action", reason: "is impossible: \(refusal)")
+    }
+
+    /// What became ready on the device before something happens there. In the background no timer runs.
+    mutating func settleInApp(_ device: Name, _ status: DeviceStatus, _ context: EventContext) throws {
+        guard let due = status.inApp?.nextDue, due <= time(context), status.isInForeground else { return }
+        try aside { try $0.react(.timePassed, on: device, cause: nil, context) }
+        asideCount = 0  // they come before the append's own events
+    }
+
+    /// What `event` at `position`, which the device made, does to its messages.
+    mutating func followInApp(
+        _ event: ProfileEvent, at position: UInt64, on device: Name, _ context: EventContext
+    ) throws {
+        let cause = Position(rawValue: position)
+        if case .appLaunched(let kind, _) = event {
+            try follow(.launch(kind), on: device, cause, context)
+        } else if case .sessionStarted = event {
+            guard let input = try sessionStart(on: device) else { return }
+            try follow(input, on: device, cause, context)
+        } else if case .message(let step) = event {
+            guard step.stage == .opened else { return }
+            try follow(.event(.pushOpened(campaign: step.message)), on: device, cause, context)
+        } else if case .pendingFlushed(let flush) = event {
+            for position in flush.flushed {
+                guard let saved = try? recorded(at: position.rawValue),
+                    case .customEventSaved(let event) = saved.event
+                else { continue }
+                try follow(.event(.customEvent(event)), on: device, position, context)
+            }
+        } else if let trigger = TriggerEvent(logged: event) {
+            try follow(.event(trigger), on: device, cause, context)
+        }
+    }
+
+    private mutating func follow(
+        _ input: InAppMachine.Input, on device: Name, _ cause: Position, _ context: EventContext
+    ) throws {
+        try aside { try $0.react(input, on: device, cause: cause, context) }
+    }
+
+    /// An event that the append stored on a device with in-app messages.
+    mutating func followInApp(_ position: UInt64, on device: Name) throws {
+        let event = try recorded(at: position)
+        var context = event.context
+        (context.item, context.storage, context.replaces) = (nil, nil, nil)
+        try followInApp(event.event, at: position, on: device, context)
+    }
+
+    // MARK: - The machine
+
+    private func time(_ context: EventContext) -> Int64 { context.occurredAt?.timestamp.rawValue ?? recordedAt }
+
+    /// Runs the machine and stores its steps; nil if the device has no messages or no user.
+    private mutating func react(
+        _ input: InAppMachine.Input, on device: Name, cause: Position?, _ context: EventContext
+    ) throws -> InAppMachine.Reaction? {
+        let status = try view.device(device)
+        let state = status.inApp ?? InAppState()
+        var catalogue = state.catalogue
+        if case .sessionStart(_, let new) = input { catalogue = new } else if status.inApp == nil { return nil }
+        guard let user = try status.user.map({ try view.canonicalUser(of: $0) }) else { return nil }
+        let machine = InAppMachine(
+            state: state, table: try table(catalogue),
+            device: .init(
+                user: user, isForeground: status.isInForeground, isOnline: status.settings.isOnline,
+                settings: status.settings.inApp),
+            now: time(context))
+        let reaction = machine.handle(input, cause: cause)
+        var context = context.on(device)
+        context.process = DeviceStorage.app
+        for step in reaction.steps { try event(.message(step), context, user) }
+        return reaction
+    }
+
+    /// The start of a session: a device with a network gets the messages that are declared now (spec/device 5,
+    /// delivery). Nil if nothing was ever declared, or the SDK is disabled.
+    private func sessionStart(on device: Name) throws -> InAppMachine.Input? {
+        let newest = try newestCatalogue()
+        if newest == 0 { return nil }
+        let status = try view.device(device)
+        guard status.settings.isSDKEnabled else { return nil }
+        let catalogue = status.settings.isOnline ? newest : status.inApp?.catalogue ?? 0
+        if catalogue == 0 { return nil }
+        return .sessionStart(eligible: try table(catalogue).messages.map(\.id), catalogue: catalogue)
+    }
+
+    /// Runs `body`, whose events are not in the receipt of the append.
+    private mutating func aside(
+        _ body: (inout Decider) throws -> InAppMachine.Reaction?
+    ) throws {
+        let before = places.count
+        _ = try body(&self)
+        asideCount += UInt64(places.count - before)
+        places.removeLast(places.count - before)
+    }
+
+    // MARK: - Declarations
+
+    /// Stores `definitions` as what devices get from now on; nothing if they are declared already.
+    mutating func declare(_ definitions: AttributeValue) throws {
+        let newest = try newestCatalogue()
+        if newest > 0, try declared(at: newest) == definitions { return }
+        if newest == 0, definitions == .array([]) { return }
+        let step = MessageStep(
+            .sent, of: "", by: .inAppMessage, content: InAppContent.declaration(definitions))
+        let size = writer.count
+        try event(.message(step), EventContext(source: .system), 0)
+        guard writer.count - size <= Limits.bytesPerEvent else {
+            throw AppendError.invalid(
+                place: "The messages", reason: "must not be larger than \(Limits.bytesPerEvent) bytes together")
+        }
+    }
+
+    private func table(_ catalogue: UInt64) throws -> TriggerTable {
+        // One of this very commit may still be taken back.
+        guard isStored(catalogue) else { return try compiled(catalogue) }
+        return try tables.table(catalogue) { try compiled(catalogue) }
+    }
+
+    private func compiled(_ catalogue: UInt64) throws -> TriggerTable {
+        do {
+            return try TriggerTable(InAppMessage.list(try declared(at: catalogue) ?? .array([]), at: "messages"))
+        } catch is InAppMessageError {
+            throw StorageError.damaged(place: "the declaration of messages at position \(catalogue)")
+        }
+    }
+
+    private func declared(at position: UInt64) throws -> AttributeValue? {
+        guard position > 0, case .message(let step) = try recorded(at: position).event else { return nil }
+        return InAppContent(step.content).definitions
+    }
+
+    /// The position of the newest declaration; 0 if there is none. Events of nobody are few: it is searched from their
+    /// end to where the last search began.
+    private func newestCatalogue() throws -> UInt64 {
+        let known = tables.newest
+        let version = try view.version(of: 0)
+        if version <= known.version { return known.position }
+        let positions = try view.positions(of: 0, from: known.version + 1, to: version)
+        let newest = try positions.last { try header(at: $0).kind == .messageSent } ?? known.position
+        if let last = positions.last, isStored(last) { tables.newest = .init(version: version, position: newest) }
+        return newest
+    }
+
+    private func recorded(at position: UInt64) throws -> RecordedEvent {
+        guard
+            let event = RecordedEvent(
+                try header(at: position), position: Position(rawValue: position), names: names.map)
+        else { throw StorageError.damaged(place: "the record at position \(position)") }
+        return event
+    }
+}
+
+extension InAppMachine.Input {
+    fileprivate init(_ action: InAppAction) {
+        switch action {
+        case .next: self = .presentNext
+        case .present(let message): self = .present(message)
+        case .click(let button): self = .click(button: button)
+        case .close: self = .close
+        case .logImpression: self = .logImpression
+        case .logClick(let button): self = .logClick(button: button)
+        case .timePassed: self = .timePassed
+        }
+    }
+}
