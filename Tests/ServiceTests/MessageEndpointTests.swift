@@ -59,6 +59,50 @@ struct MessageEndpointTests {
         }
     }
 
+    @Test("An in-app message without steps is explained: no session had it, or no event triggered it")
+    func withoutSteps() async throws {
+        try await withAPI { api in
+            _ = await api.post("/v1/change-user", #"{"user":"ana"}"#)
+            let message = #"{"id":"tip","trigger_conditions":[{"type":"custom_event","event_name":"played"}]}"#
+            _ = await api.post("/v1/messages", #"{"messages":[\#(message)]}"#)
+            func reason() async -> AttributeValue {
+                await api.get("/v1/messages/explain", [("user", "ana"), ("message", "tip")]).json.at("reason")
+            }
+            #expect(
+                await reason() == "it is declared, and no device of the user has had a session with a network since")
+            _ = await api.post("/v1/launch", "{}")
+            #expect(await reason() == "it is eligible on phone, and no event triggered it")
+            #expect(await api.get("/v1/sends", []).json.at("sends").count == 0)
+            _ = await api.post("/v1/devices/phone/leave", "{}")
+            _ = await api.post("/v1/save/event", #"{"device":"phone","name":"played"}"#)
+            _ = await api.post("/v1/launch", #"{"kind":"return"}"#)
+            let links = await api.get("/v1/messages/explain", [("user", "ana"), ("message", "tip")]).json.at("links")
+            let kinds = (0..<links.count).map { links.at("\($0).kind") }
+            #expect(kinds == ["customEventSaved", "appLaunched", "pendingFlushed", "inAppMessageShown"])
+        }
+    }
+
+    @Test(
+        "A wrong declaration is refused with its place, and nothing is stored",
+        arguments: [
+            (#"[{"id":"a"}]"#, "messages[0].trigger_conditions"),
+            (#"[{"id":"a","trigger_conditions":[{"type":"opne"}]}]"#, "messages[0].trigger_conditions[0].type"),
+            (#"[{"id":"a","trigger_conditions":[{"type":"open"}],"delay":-1}]"#, "messages[0].delay"),
+            (
+                #"[{"id":"a","trigger_conditions":[{"type":"open"}]},{"id":"a","trigger_conditions":[{"type":"open"}]}]"#,
+                "messages[1].id"
+            ), (#"{"id":"a"}"#, "messages"),
+        ])
+    func wrongDeclaration(messages: String, place: String) async throws {
+        try await withAPI { api in
+            let answer = await api.post("/v1/messages", #"{"messages":\#(messages)}"#)
+            #expect(answer.status == 400)
+            #expect(answer.json.at("error").text.hasPrefix("`\(place)` "), "\(answer.json)")
+            let last = try api.log.lastPosition()
+            #expect(last == .start)
+        }
+    }
+
     @Test("A saved item is explained by its launch and its flush")
     func item() async throws {
         try await withAPI { api in

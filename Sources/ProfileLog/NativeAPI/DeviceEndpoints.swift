@@ -114,7 +114,7 @@ struct DeviceEndpoints {
 
     func changeSettings(_ request: APIRequest) async throws -> APIAnswer {
         let (device, fields) = try Self.deviceFields(request)
-        let change = try Self.settingsChange(fields)
+        let change = try settingsChange(fields, of: device)
         let context = try Self.deviceContext(fields)
         let isNew = try log.device(device) == nil
         let (receipt, sent) = try await store.perform { log in
@@ -175,6 +175,17 @@ struct DeviceEndpoints {
     }
 
     // MARK: - Settings
+
+    private func settingsChange(_ fields: Fields, of device: String) throws -> SettingsChange {
+        var change = try Self.settingsChange(fields)
+        guard let messages = try fields.object("messages") else { return change }
+        do {
+            change.inApp = try log.deviceState(device).settings.inApp.changed(by: messages, at: "messages")
+            return change
+        } catch let error as InAppMessageError {
+            throw APIProblem(error)
+        }
+    }
 
     private static func settingsChange(_ fields: Fields) throws -> SettingsChange {
         var change = SettingsChange()

@@ -166,6 +166,7 @@ package struct EventJSON {
                 json.member("process", missing.process.text)
                 json.member("app_group", missing.group.text)
             }
+            write(settings.inApp, to: &json)
         }
     }
 }

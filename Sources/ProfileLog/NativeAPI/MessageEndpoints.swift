@@ -23,7 +23,8 @@ struct MessageEndpoints {
             guard case .message(let step) = event.event else { return false }
             return step.message == message || step.dispatch.map { Name($0) } == message
         }
-        guard !links.isEmpty else {
+        let reason = try links.isEmpty ? message.flatMap { try reasonWithoutSteps($0, user) } : nil
+        guard !links.isEmpty || reason != nil else {
             throw APIProblem(
                 status: 404, code: "no_such_message",
                 error: message == nil
@@ -33,10 +34,25 @@ struct MessageEndpoints {
         var events = EventJSON(log: log)
         return try APIAnswer.ok(version: user.version) { json in
             json.member("user", user)
+            json.member("reason", reason)
             json.key("links")
             json.beginArray()
             for event in links.suffix(Self.mostEvents) { try events.write(event, to: &json) }
             json.endArray()
         }
+    }
+    /// Why nothing happened to an in-app message that is declared, or that a device of the user has; nil for others.
+    private func reasonWithoutSteps(_ message: Name, _ user: UserInfo) throws -> String? {
+        var devices: [String] = []
+        for device in try log.devices() where device.user == user.number {
+            if try log.inAppState(of: device.device)?.isEligible(message) == true { devices.append(device.device) }
+        }
+        guard devices.isEmpty else {
+            return "it is eligible on \(devices.joined(separator: ", ")), and no event triggered it"
+        }
+        guard case .array(let declared)? = try log.declaredMessages()?.definitions,
+            declared.contains(where: { $0["id"] == .string(message.text) })
+        else { return nil }
+        return "it is declared, and no device of the user has had a session with a network since"
     }
 }

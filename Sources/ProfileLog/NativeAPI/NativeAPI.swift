@@ -20,6 +20,7 @@ package struct NativeAPI: Dialect {
 
     private var writes: WriteEndpoints { WriteEndpoints(store: store) }
     private var devices: DeviceEndpoints { DeviceEndpoints(store: store) }
+    private var inApp: InAppEndpoints { InAppEndpoints(store: store) }
     private var pending: PendingEndpoints { PendingEndpoints(store: store) }
     private var sends: SendEndpoints { SendEndpoints(store: store) }
     private var whole: StoreEndpoints { StoreEndpoints(store: store, onErasure: onErasure) }
@@ -63,7 +64,7 @@ package struct NativeAPI: Dialect {
             [
                 time, .init("online", .boolean), .init("sdk_enabled", .boolean), .init("request_policy"),
                 .init("flush_interval_s", .integer), .init("session_timeout_s", .integer),
-                .init("without_app_groups", .array), .init("with_app_groups", .array),
+                .init("without_app_groups", .array), .init("with_app_groups", .array), .init("messages", .object),
             ]
         ) { try await $0.devices.changeSettings($1) },
         .init(.post, "/v1/devices/{device}/log-out", "the user leaves, and the SDK is disabled", [time]) {
@@ -75,6 +76,18 @@ package struct NativeAPI: Dialect {
         .init(
             .post, "/v1/devices/{device}/change-user", "put another user on the device", [.required("user"), time]
         ) { try await $0.devices.changeUser($1) },
+        .init(
+            .post, "/v1/messages", "declare the in-app messages that devices get from their next session on",
+            [.required("messages", .array)]
+        ) { try await $0.inApp.declare($1) },
+        read("/v1/messages", "the declared in-app messages", []) { try $0.inApp.declared($1) },
+        read("/v1/devices/{device}/messages", "the in-app messages of a device: eligible, waiting, on the screen", []) {
+            try $0.inApp.messages($1)
+        },
+        .init(
+            .post, "/v1/devices/{device}/messages", "the app or the user does something with in-app messages",
+            InAppEndpoints.actionInputs
+        ) { try await $0.inApp.act($1) },
         read(
             "/v1/pending", "what waits for a launch or to be sent, by device and storage",
             [.init("device"), user, .init("storage"), limit]

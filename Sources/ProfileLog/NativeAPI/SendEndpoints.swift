@@ -31,13 +31,13 @@ struct SendEndpoints {
         if let id {
             guard let user = try log.user(meantBy: id) else { throw APIProblem.unknownUser(id) }
             let events = try log.history(of: user.number, where: filter)
-            return Array(events.lazy.filter { $0.position > after }.prefix(limit))
+            return Array(events.lazy.filter { $0.position > after && $0.event.isSend }.prefix(limit))
         }
         var found: [RecordedEvent] = []
         var scanned = after
         while found.count < limit {
             let page = try log.events(from: scanned.next, limit: limit - found.count, where: filter)
-            found += page.events
+            found += page.events.filter(\.event.isSend)
             scanned = max(scanned, page.scanned)
             if scanned >= page.last { break }
         }
@@ -59,5 +59,12 @@ struct SendEndpoints {
         return APIAnswer.ok { json in
             json.array("failing", store.failingChannels.all.map(\.name).sorted()) { $0.value($1) }
         }
+    }
+}
+
+extension ProfileEvent {
+    /// Whether it is about a channel. What a device gets of in-app messages is no send.
+    fileprivate var isSend: Bool {
+        if case .message(let step) = self { step.channel != .inAppMessage } else { false }
     }
 }

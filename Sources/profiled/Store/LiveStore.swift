@@ -119,7 +119,10 @@ final class EphemeralStores: Sendable {
         let path = "\(folder.path)/store-\(number)"
         do {
             let log = try EventLog(path: path, create: true, options: options, projections: RequestStore.projections)
-            if withFixtures { try fixtures?.load(into: log) }
+            if withFixtures {
+                try fixtures?.load(into: log)
+                try workspace.declareMessages(in: log)
+            }
             return log
         } catch {
             try? FileManager.default.removeItem(atPath: path)

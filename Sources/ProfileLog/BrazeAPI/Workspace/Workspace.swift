@@ -19,6 +19,8 @@ package struct Workspace: Sendable {
     /// Types of custom attributes that do not depend on their first value.
     var forcedTypes: [Name: AttributeType] = [:]
     var limits = TrackLimits()
+    /// The in-app messages (docs/in-app-messages.md), as they are declared; nil without the key.
+    var messages: AttributeValue?
     /// Days that exports look back for events and purchases; nil for the whole history.
     var exportWindowDays: Int?
 
@@ -46,6 +48,11 @@ package struct Workspace: Sendable {
 
     /// The workspace without a file.
     package init() {}
+
+    /// Declares the in-app messages of the file in `log`, unless they are declared already.
+    package func declareMessages(in log: EventLog) throws {
+        if let messages { try log.declareMessages(messages) }
+    }
 
     /// Whether requests may name the app `id`.
     func knowsApp(_ id: String) -> Bool { apps.isEmpty || app(id) != nil }
@@ -77,8 +84,8 @@ extension Workspace {
         }
         guard let root = try YAMLNode(yaml: yaml) else { return }
         let fields = try root.fields([
-            "apps", "subscription_groups", "segments", "campaigns", "canvases", "blocklist", "attribute_types",
-            "limits", "export_window_days",
+            "apps", "subscription_groups", "segments", "campaigns", "canvases", "messages", "blocklist",
+            "attribute_types", "limits", "export_window_days",
         ])
         apps = try Self.list(fields, "apps", Self.app)
         subscriptionGroups = try Self.list(fields, "subscription_groups", Self.group)
@@ -97,8 +104,26 @@ extension Workspace {
             }
             forcedTypes[name] = try Self.type(node)
         }
+        messages = try fields["messages"].map(Self.messages)
         if let node = fields["limits"] { limits = try TrackLimits(node) }
         exportWindowDays = try fields["export_window_days"]?.integer(1...36_500)
+    }
+
+    private static func messages(_ node: YAMLNode) throws(YAMLFileError) -> AttributeValue {
+        let definitions = try node.json()
+        do throws(InAppMessageError) {
+            _ = try InAppMessage.list(definitions, at: "")
+        } catch {
+            guard node.isList, error.place.hasPrefix("[") else {
+                throw node.refusal(error.reason, remedy: error.remedy)
+            }
+            // The line is that of the message.
+            let parts = error.place.dropFirst().split(separator: "]", maxSplits: 1)
+            let message = try node.elements()[Int(parts[0]) ?? 0]
+            let field = parts.count > 1 ? "has a `\(parts[1].drop { $0 == "." })` that " : ""
+            throw message.refusal(field + error.reason, remedy: error.remedy)
+        }
+        return definitions
     }
 
     private static func app(_ node: YAMLNode) throws(YAMLFileError) -> App {

@@ -1,0 +1,173 @@
+internal import ProfileLogRequests
+
+/// In-app messages: `/v1/messages` and `/v1/devices/{device}/messages` (docs/in-app-messages.md).
+package struct InAppEndpoints {
+    let store: RequestStore
+
+    private var log: EventLog { store.log }
+
+    static let actionInputs: [EndpointInput] = [
+        .required("action"), .init("message"), .init("button"), .init("time"),
+    ]
+
+    // MARK: - Declarations
+
+    /// `POST /v1/messages`: replaces the declared messages.
+    func declare(_ request: APIRequest) async throws -> APIAnswer {
+        try request.refuseConditions()
+        let fields = try Fields(request)
+        guard let list = fields.value("messages") else {
+            throw APIProblem.invalid("messages", "is missing", remedy: "Send the list of all messages.")
+        }
+        let definitions = try Self.definitions(list)
+        let isChanged = try await store.perform { log in
+            let before = try log.lastPosition()
+            try log.declareMessages(definitions)
+            return try log.lastPosition() != before
+        }
+        return try APIAnswer.ok { json in
+            try writeDeclared(to: &json)
+            json.member("changed", isChanged)
+        }
+    }
+
+    /// The list as it is stored; a wrong definition is refused by its place.
+    private static func definitions(_ list: AttributeValue) throws -> AttributeValue {
+        do {
+            let list = try JSONValues.value(list)
+            _ = try InAppMessage.list(list, at: "messages")
+            return list
+        } catch let error as InAppMessageError {
+            throw APIProblem(error)
+        } catch let error as JSONFormError {
+            throw APIProblem.invalid("messages", error.reason)
+        }
+    }
+
+    private func writeDeclared(to json: inout JSONWriter) throws {
+        let declared = try log.declaredMessages()
+        json.member("position", declared?.position.rawValue ?? 0)
+        json.member("messages", JSONValues.json(declared?.definitions ?? .array([])))
+    }
+
+    /// `GET /v1/messages`: the declared messages.
+    func declared(_ request: APIRequest) throws -> APIAnswer {
+        try Query(request).end()
+        return try APIAnswer.ok { json in try writeDeclared(to: &json) }
+    }
+
+    // MARK: - A device
+
+    /// `GET /v1/devices/{device}/messages`: what the device has of it.
+    func messages(_ request: APIRequest) throws -> APIAnswer {
+        try Query(request).end()
+        let device = try Identifiers.device(request.parameters["device"] ?? DeviceStorage.defaultDevice)
+        guard let info = try log.device(device) else { throw APIProblem.unknownDevice }
+        let state = try log.inAppState(of: device) ?? InAppState()
+        return try APIAnswer.ok { json in
+            json.member("device", device)
+            json.member("user", try info.user.flatMap { try log.find($0) })
+            write(state, to: &json)
+            EventJSON.write(info.settings, to: &json)
+        }
+    }
+
+    private func write(_ state: InAppState, to json: inout JSONWriter) {
+        json.member("catalogue", state.catalogue)
+        json.array("eligible", state.eligible) { $0.value($1.text) }
+        if let screen = state.screen {
+            json.member("screen", screen.message.text)
+        } else {
+            json.member("screen", .null)
+        }
+        // The next one first, as the app sees the stack.
+        json.array("stack", state.stack.reversed()) { $0.value($1.message.text) }
+        json.objects("delayed", state.delayed) { json, item in
+            json.member("message", item.message.text)
+            json.member("ready_at", Timestamp(rawValue: item.readyAt))
+            if let deadline = item.deadline { json.member("deadline", Timestamp(rawValue: deadline)) }
+        }
+        json.member("last_trigger", state.lastTrigger.map(Timestamp.init(rawValue:)))
+    }
+
+    /// `POST /v1/devices/{device}/messages`: the app or the user does something.
+    func act(_ request: APIRequest) async throws -> APIAnswer {
+        try request.refuseConditions()
+        try Query(request).end()
+        let device = try Identifiers.device(request.parameters["device"] ?? DeviceStorage.defaultDevice)
+        let fields = try Fields(request)
+        let action = try Self.action(fields)
+        let context = try DeviceEndpoints.deviceContext(fields)
+        let receipt = try await store.perform { log in try log.message(action, on: device, context: context) }
+        let state = try log.inAppState(of: device) ?? InAppState()
+        var events = EventJSON(log: log)
+        return try APIAnswer.ok { json in
+            json.member("position", receipt.places.isEmpty ? .start : receipt.last)
+            json.member("device", device)
+            json.key("steps")
+            json.beginArray()
+            for event in try log.events(of: receipt) { try events.write(event, to: &json) }
+            json.endArray()
+            write(state, to: &json)
+        }
+    }
+
+    private static func action(_ fields: Fields) throws -> InAppAction {
+        let message = try fields.text("message").map { Name($0) }
+        let button = try fields.text("button").map { Name($0) }
+        let word = try fields.requiredText("action")
+        if word != "present", message != nil {
+            throw APIProblem.invalid("message", "belongs to the action `present` only")
+        }
+        if !["click", "log_click"].contains(word), button != nil {
+            throw APIProblem.invalid("button", "belongs to the actions `click` and `log_click` only")
+        }
+        switch word {
+        case "next": return .next
+        case "present":
+            guard let message else { throw APIProblem.invalid("message", "is missing") }
+            return .present(message)
+        case "click": return .click(button: button)
+        case "close": return .close
+        case "log_impression": return .logImpression
+        case "log_click": return .logClick(button: button)
+        case "time_passed": return .timePassed
+        default:
+            let nearest = NearestNames(to: word, among: actions)
+            let guess = nearest.close.first.map { "Did you mean `\($0)`? " } ?? ""
+            throw APIProblem.invalid(
+                "action", "is not known", remedy: "\(guess)The actions are \(nearest.all.joined(separator: ", ")).")
+        }
+    }
+
+    package static let actions = ["next", "present", "click", "close", "log_impression", "log_click", "time_passed"]
+}
+
+extension APIProblem {
+    /// Status 400: a definition or a setting of in-app messages is wrong.
+    init(_ error: InAppMessageError) {
+        self = .invalid(error.place, error.reason, remedy: error.remedy)
+    }
+}
+
+extension EventJSON {
+    /// Writes the settings of in-app messages as `messages`, unless they are the defaults.
+    static func write(_ settings: InAppSettings, to json: inout JSONWriter) {
+        if settings == InAppSettings() { return }
+        json.object("messages") { json in
+            json.member("minimum_interval", Int(settings.minimumInterval))
+            json.member("automatic_display", settings.isDisplayAutomatic)
+            json.member("prevent_display_for_different_user", settings.guardsUser)
+            json.member("orientation", settings.orientation.rawValue)
+            json.member("theme", settings.theme.rawValue)
+            json.member("request_time", Int(settings.requestTime))
+            json.member("display_choice", settings.decision.word)
+            json.object("display_choices") { json in
+                for (message, decision) in settings.decisions.sorted(by: { $0.key < $1.key }) {
+                    json.member(message.text, decision.word)
+                }
+            }
+            json.array("failing_assets", settings.failingAssets.sorted()) { $0.value($1.text) }
+        }
+    }
+}
