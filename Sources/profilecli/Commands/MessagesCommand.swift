@@ -1,13 +1,102 @@
 internal import ArgumentParser
 internal import ProfileLog
+internal import ProfileLogNativeAPI
 
 struct MessagesCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        "messages", "Why a message was, or was not, sent, received or shown.",
+        "messages", "In-app messages, and why a message was, or was not, sent, received or shown.",
         examples: """
+            profilecli messages declare messages.yaml
+            profilecli messages show phone
             profilecli messages explain jane welcome
             """,
-        subcommands: [Explain.self])
+        subcommands: [Declare.self, List.self, Show.self, Explain.self])
+
+    struct Declare: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            "declare", "Declare the in-app messages of the sessions that start from now on.",
+            "FILE has all of them, in YAML or JSON (docs/in-app-messages.md). They replace those before.",
+            examples: """
+                profilecli messages declare messages.yaml
+                """)
+
+        @Argument(help: "A list of messages.", completion: .file(extensions: ["yaml", "yml", "json"])) var file: String
+        @OptionGroup var place: PlaceOptions
+
+        /// The list in the file, alone or under the key `messages`.
+        private static func messages(_ path: String) throws -> AttributeValue {
+            let text = try Scenario.text(path, ifMissing: "Check the path; docs/in-app-messages.md has an example.")
+            do throws(YAMLFileError) {
+                let root = try YAMLNode(yaml: text, withAnchors: false)
+                guard let root, root.isMapping else { return try root?.json() ?? .array([]) }
+                return try root.fields(["messages"]).required("messages").json()
+            } catch {
+                throw Failure(
+                    "\(path.oneLine):\(error.line):\(error.column): \(error.fault).", remedy: error.remedy,
+                    status: .usage)
+            }
+        }
+
+        func run() async throws {
+            let messages = try Self.messages(file)
+            let answer = try await place.connect(create: true).post("/v1/messages") { $0.member("messages", messages) }
+            let what = Number.counted(UInt64(answer["messages"].elements.count), "message")
+            try Output.answer(
+                place.isJSON
+                    ? answer.line
+                    : answer.flag("changed")
+                        ? "Declared \(what) at position \(answer["position"].cell)."
+                        : "\(what) were declared so already; nothing was stored.", to: answer)
+        }
+    }
+
+    struct List: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            "list", "The declared in-app messages.",
+            examples: """
+                profilecli messages list
+                profilecli messages list --format json
+                """)
+
+        @OptionGroup var place: PlaceOptions
+
+        func run() async throws {
+            let answer = try await place.connect().get("/v1/messages")
+            if place.isJSON { return try Output.print(answer.line) }
+            var table = Table("MESSAGE", "#PRIORITY", "TRIGGERS")
+            for message in answer.objects("messages") {
+                table.add(
+                    message["id"].cell, message["priority"].text ?? "0",
+                    message.objects("trigger_conditions").map { $0["type"].cell }.joined(separator: ", "))
+            }
+            try Output.print(table.lines())
+        }
+    }
+
+    struct Show: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            "show", "The in-app messages of a device: on the screen, waiting, eligible.",
+            examples: """
+                profilecli messages show
+                profilecli messages show phone-1 --format json
+                """)
+
+        @OptionGroup var device: DeviceArgument
+        @OptionGroup var place: PlaceOptions
+
+        func run() async throws {
+            let answer = try await place.connect().get(device.path("messages"))
+            if place.isJSON { return try Output.print(answer.line) }
+            var table = Table("WHAT", "ON \(device.shown)")
+            table.add("screen", answer["screen"].text ?? "nothing")
+            table.add("stack", answer["stack"].elements.map(\.cell).joined(separator: ", "))
+            for item in answer.objects("delayed") {
+                table.add("delayed", "\(item["message"].cell) until \(Phrase.time(item["ready_at"]))")
+            }
+            table.add("eligible", answer["eligible"].elements.map(\.cell).joined(separator: ", "))
+            try Output.print(table.lines())
+        }
+    }
 
     struct Explain: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
@@ -41,6 +130,7 @@ struct MessagesCommand: AsyncParsableCommand {
             let query = parameters(("user", user), ("message", message), ("position", position.map { "\($0)" }))
             let answer = try await place.connect().get("/v1/messages/explain", query)
             if place.isJSON { return try Output.print([answer.line]) }
+            if let reason = answer["reason"].text { return try Output.print(["Nothing happened to it: \(reason)."]) }
             var pages = Pages.events(isJSON: false, withUser: true)
             try pages.print(answer.objects("links"))
         }

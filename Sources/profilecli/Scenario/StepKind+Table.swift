@@ -47,7 +47,7 @@ extension StepKind {
     ].map { StepField.sent($0, .texts, "As in docs/device-simulation.md.") }
 
     /// All kinds, in the order of the docs.
-    static let all = saves + logs + tags + app + users + expectations
+    static let all = saves + logs + tags + app + messages + users + expectations
 
     private static let saves: [StepKind] = [
         StepKind(
@@ -120,7 +120,8 @@ extension StepKind {
                     "session_timeout", .span(least: 1), "How long the app may be away within one session.",
                     as: "session_timeout_s"),
                 .sent("without_app_groups", .list, "Targets that lack an app group: `{process: …, app_group: …}`."),
-                .sent("with_app_groups", .list, "Targets that have it again."), time,
+                .sent("with_app_groups", .list, "Targets that have it again."),
+                .sent("messages", .object, "In-app messages, as in docs/in-app-messages.md."), time,
             ], example: "settings: {online: false}"),
         StepKind(
             name: "send", meaning: "The app asks the SDK to send what it has queued.",
@@ -148,6 +149,25 @@ extension StepKind {
                 .sent("quirks", .choices(TagQuirk.allCases.map(\.rawValue)), "Only these quirks."),
                 .sent("dry_run", .flag, "Stores nothing."), device, time,
             ], example: "tag: {event: played song, properties: {genre: pop}, container: songs.yaml}")
+    ]
+
+    private static let messages: [StepKind] = [
+        StepKind(
+            name: "declare-messages", meaning: "Declares the in-app messages of the sessions that start from now on.",
+            action: .post("/v1/messages"),
+            fields: [
+                .sent("messages", .list, "All of them, as in docs/in-app-messages.md.", isRequired: true)
+            ], short: "messages",
+            example: "declare-messages: [{id: welcome, trigger_conditions: [{type: open}], message: Welcome}]"),
+        StepKind(
+            name: "message-action", meaning: "The app or the user does something with in-app messages.",
+            action: .post("/v1/devices/{device}/messages"),
+            fields: [
+                .sent("action", .choice(InAppEndpoints.actions), "What happens.", isRequired: true),
+                .sent("message", .text, "Of `present`: which message."),
+                .sent("button", .text, "Of `click` and `log_click`: which button; the message itself without it."),
+                device, time,
+            ], short: "action", example: "message-action: close"),
     ]
 
     private static let users: [StepKind] = [
@@ -249,6 +269,16 @@ extension StepKind {
                 .expected("last_launch", "`null` if it was never launched."),
                 .expected("storages", "What waits, storage by storage."),
             ], example: "expect-device: {queued: 1, why_queued: offline}"),
+        StepKind(
+            name: "expect-messages", meaning: "What a device must have of in-app messages.",
+            action: .expect("/v1/devices/{device}/messages") { $0 },
+            fields: [
+                device, .expected("screen", "The message on the screen; `null` if there is none."),
+                .expected("stack", "The messages that wait on the stack, the next one first."),
+                .expected("delayed", "Those whose delay or request is not over: `message`, `ready_at`, `deadline`."),
+                .expected("eligible", "The messages of the session, by ID."),
+                .expected("last_trigger", "When a message was last triggered."),
+            ], example: "expect-messages: {screen: welcome}"),
         StepKind(
             name: "expect-whatif",
             meaning: "What the published snippets would have done with the same saves and launches.",
