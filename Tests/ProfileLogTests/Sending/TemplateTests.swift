@@ -217,7 +217,11 @@ struct TemplateTests {
         #expect(throws: TemplateError.self) { try Template(nested(17)) }
         #expect(throws: TemplateError.self) { try Template(nested(3_000)) }
 
-        let endless = "{% for i in (1..1000000000) %}{% for j in (1..1000000000) %}{% endfor %}{% endfor %}"
+        let unending = #expect(throws: TemplateError.self) {
+            try Template("a {% for i in (1..1000000000) %}{% endfor %}")
+        }
+        #expect(unending?.description == "line 1, column 15: the loop takes more than 100000 steps")
+        let endless = "{% for i in (1..1000) %}{% for j in (1..1000) %}{% endfor %}{% endfor %}"
         #expect(Self.fault(of: endless)?.contains("takes more than 100000 steps") == true)
         let doubling = "{% assign x = 'ab' %}{% for i in (1..60) %}{% assign x = x | append: x %}{% endfor %}"
         #expect(Self.fault(of: doubling)?.contains("takes more than 100000 steps") == true)

@@ -146,6 +146,13 @@ struct TemplateParser {
             try expect(".")
             let last = try operand()
             try expect(")")
+            if case (.literal(.int(let first)), .literal(.int(let last))) = (first, last),
+                Double(last) - Double(first) >= Double(Template.maxSteps)
+            {
+                throw TemplateError(
+                    place, "the loop takes more than \(Template.maxSteps) steps",
+                    remedy: "Write bounds that are closer.")
+            }
             return .numbers(from: first, through: last, place)
         }
         guard case .reference(let reference) = try operand() else {
