@@ -48,25 +48,10 @@ struct BrazeSendTests {
         #"{"external_id":"\#(id)","push_tokens":[{"app_id":"\#(app)","token":"t\#(id)","device_id":"d\#(id)"}],\#(more)}"#
     }
 
-    /// The steps of messages in the user's history, and the devices on which they happened.
-    private func steps(_ api: API, _ user: String) throws -> [(step: MessageStep, device: String?)] {
-        guard let info = try api.log.find(.externalID(user)) else { return [] }
-        return try api.log.history(of: info.number).compactMap { recorded in
-            guard case .message(let step) = recorded.event else { return nil }
-            return (step, recorded.context.device)
-        }
-    }
-
-    /// `stage channel reason-or-target` of each step.
-    private func summary(_ api: API, _ user: String) throws -> [String] {
-        try steps(api, user).map { step, device in
-            let what = step.reason ?? device ?? AttributeValue.object(step.content)["to"]?.text
-            return "\(step.stage) \(step.channel.name) \(what ?? "")"
-        }
-    }
-
     private func url(_ api: API, _ user: String) throws -> [String] {
-        try steps(api, user).map { AttributeValue.object($0.step.content)["url"]?.text ?? $0.step.reason ?? "" }
+        try api.messageSteps(of: user).map {
+            AttributeValue.object($0.step.content)["url"]?.text ?? $0.step.reason ?? ""
+        }
     }
 
     @Test("A campaign reaches the device and the address of a user, with what was rendered")
@@ -80,8 +65,8 @@ struct BrazeSendTests {
             #expect(json.at("message") == "success")
             #expect(json.at("send_id") == "s1")
             #expect(json.at("dispatch_id").text.utf8.count == 32)
-            #expect(try summary(api, "ana") == ["sent apple_push dana", "sent email ana@b.c"])
-            let push = try #require(try steps(api, "ana").first?.step)
+            #expect(try api.sends(to: "ana") == ["sent apple_push dana", "sent email ana@b.c"])
+            let push = try #require(try api.messageSteps(of: "ana").first?.step)
             #expect(push.message == "spring")
             #expect(push.dispatch == json.at("dispatch_id").text)
             let content = AttributeValue.object(push.content)
@@ -102,18 +87,18 @@ struct BrazeSendTests {
                 "/campaigns/trigger/send",
                 #"{"campaign_id":"spring","trigger_properties":{"what":"sale"},"recipients":[\#(users)]}"#)
             let noToken = "notSent apple_push the user has no push token"
-            #expect(try summary(api, "ben") == [noToken, "notSent email the user has no e-mail address"])
-            #expect(try summary(api, "cat") == [noToken, "notSent email unsubscribed"])
+            #expect(try api.sends(to: "ben") == [noToken, "notSent email the user has no e-mail address"])
+            #expect(try api.sends(to: "cat") == [noToken, "notSent email unsubscribed"])
             let missing = "email: line 1, column 6: `${first_name}` has no value for this user"
-            #expect(try summary(api, "dan") == ["notSent apple_push unsubscribed", "notSent email \(missing)"])
+            #expect(try api.sends(to: "dan") == ["notSent apple_push unsubscribed", "notSent email \(missing)"])
             api.store.failingChannels.set(.webhook, fails: true)
             let body = #"{"campaign_id":"attributes","recipients":[{"external_user_id":"ben"}]}"#
             _ = await api.post("/campaigns/trigger/send", body)
-            #expect(try summary(api, "ben").last == "notSent webhook the channel fails, as it was told to")
+            #expect(try api.sends(to: "ben").last == "notSent webhook the channel fails, as it was told to")
             #expect(try url(api, "ben").last == "silver")
             api.store.failingChannels.set(.webhook, fails: false)
             _ = await api.post("/campaigns/trigger/send", body)
-            #expect(try summary(api, "ben").last == "sent webhook ")
+            #expect(try api.sends(to: "ben").last == "sent webhook ")
         }
     }
 
@@ -167,7 +152,7 @@ struct BrazeSendTests {
                 #expect(status == 201)
             }
             let step = ["sent webhook ", "notSent sms step 'later' of the canvas is not simulated"]
-            #expect(try summary(api, "ana") == step + step)
+            #expect(try api.sends(to: "ana") == step + step)
         }
     }
 
@@ -177,16 +162,16 @@ struct BrazeSendTests {
             _ = await api.post(
                 "/campaigns/trigger/send",
                 #"{"campaign_id":"spring","broadcast":true,"trigger_properties":{"what":"sale"}}"#)
-            #expect(try summary(api, "ana") == ["sent apple_push dana", "sent email ana@b.c"])
-            #expect(try summary(api, "ben").isEmpty)
+            #expect(try api.sends(to: "ana") == ["sent apple_push dana", "sent email ana@b.c"])
+            #expect(try api.sends(to: "ben").isEmpty)
             let audience =
                 #"{"custom_attribute":{"custom_attribute_name":"plan","comparison":"equals","value":"silver"}}"#
             let (status, _) = await api.post(
                 "/messages/send",
                 #"{"broadcast":true,"audience":\#(audience),"messages":{"webhook":{"url":"u"}}}"#)
             #expect(status == 201)
-            #expect(try summary(api, "ben") == ["sent webhook "])
-            #expect(try summary(api, "ana").count == 2)
+            #expect(try api.sends(to: "ben") == ["sent webhook "])
+            #expect(try api.sends(to: "ana").count == 2)
         }
     }
 
@@ -199,8 +184,8 @@ struct BrazeSendTests {
                     + #""messages":{"apple_push":{"alert":"a"},"fax":{},"web_push":{}}}"#)
             #expect(status == 201)
             #expect(
-                try summary(api, "ana") == ["sent apple_push dana", "notSent web_push the channel is not simulated"])
-            #expect(try summary(api, "ben").isEmpty)
+                try api.sends(to: "ana") == ["sent apple_push dana", "notSent web_push the channel is not simulated"])
+            #expect(try api.sends(to: "ben").isEmpty)
             #expect(json.at("dropped.0.reason") == "is not in the segment")
             #expect(json.at("dropped.1.reason") == "unknown user")
             #expect(json.at("errors.0").text.hasPrefix("messages.fax: 'fax' is not known"))
@@ -223,7 +208,7 @@ struct BrazeSendTests {
                     + #""recipient_subscription_state":"\#(state)","#
                     + #""messages":{"email":{"from":"a@b.c","subject":"s","body":"b"}}}"#)
             let counts = try ["opted_in", "subscribed", "unsubscribed"].map { user in
-                try steps(api, user).count { $0.step.stage == .sent }
+                try api.messageSteps(of: user).count { $0.step.stage == .sent }
             }
             #expect(counts == sent)
         }
@@ -243,10 +228,10 @@ struct BrazeSendTests {
                     #"{"external_user_ids":["ben"],"messages":{"apple_push":{"alert":"a"\#(more)}}}"#)
             }
             await send("")
-            #expect(try summary(api, "ben") == ["sent apple_push two", "sent apple_push one"])
+            #expect(try api.sends(to: "ben") == ["sent apple_push two", "sent apple_push one"])
             await send(#","send_to_most_recent_device_only":true"#)
-            #expect(try summary(api, "ben").last == "sent apple_push one")
-            #expect(try summary(api, "ben").count == 3)
+            #expect(try api.sends(to: "ben").last == "sent apple_push one")
+            #expect(try api.sends(to: "ben").count == 3)
         }
     }
 
@@ -257,14 +242,14 @@ struct BrazeSendTests {
                 #"{"campaign_id":"plain","trigger_properties":{"what":"x"},"recipients":[{"external_user_id":"ana"}]}"#,
                 #"{"campaign_id":"plain","trigger_properties":{"what":"x"},"broadcast":true}"#,
             ] {
-                let before = try summary(api, "ana").count
+                let before = try api.sends(to: "ana").count
                 var request = APIRequest(.post, "/campaigns/trigger/send", body: Array(body.utf8))
                 request.idempotencyKey = "k\(before)"
                 let first = await api.answer(request)
                 let second = await api.answer(request)
                 #expect(first.status == 201)
                 #expect(first.body == second.body)
-                #expect(try summary(api, "ana").count == before + 1)
+                #expect(try api.sends(to: "ana").count == before + 1)
             }
         }
     }
@@ -383,6 +368,120 @@ struct BrazeSendTests {
             let (_, other) = await api.post(
                 "/messages/send", #"{"external_user_ids":[\#(ids)],"messages":{"webhook":{"url":"u"}}}"#)
             #expect(other.at("message") == "The max number of external_ids and aliases per request was exceeded")
+        }
+    }
+
+    @Test("A payload, a template or a loop that is too large is refused, and nothing is stored")
+    func tooLarge() async throws {
+        try await withSends { (api) async throws in
+            let last = try api.log.lastPosition()
+            for (message, says) in [
+                (#""apple_push":{"alert":"\#(String(repeating: "a", count: 1_900))"}"#, "Apple Push Length Exceeded"),
+                (
+                    #""android_push":{"alert":"\#(String(repeating: "a", count: 4_000))"}"#,
+                    "Android Push Length Exceeded"
+                ),
+                (#""webhook":{"url":"\#(String(repeating: "a", count: 1 << 20))"}"#, "larger than 65536 bytes"),
+                (
+                    #""webhook":{"url":"{% for i in (1..1000000000) %}{% endfor %}"}"#,
+                    "line 1, column 13: the loop takes"
+                ),
+            ] {
+                for target in [#""external_user_ids":["ana"]"#, #""broadcast":true,"segment_id":"gold""#] {
+                    let (status, json) = await api.post("/messages/send", #"{\#(target),"messages":{\#(message)}}"#)
+                    #expect(status == 400)
+                    #expect(json.at("message").text.contains(says), "\(json)")
+                    #expect(json.at("place").text.hasPrefix("messages."), "\(json)")
+                }
+            }
+            #expect(try api.log.lastPosition() == last)
+        }
+    }
+
+    @Test("A payload that is too large once rendered, and a loop that does not end, are not sent to this user")
+    func tooLargeForUser() async throws {
+        try await withSends { (api) async throws in
+            let large = String(repeating: "a", count: 5_000)
+            _ = await api.post(
+                "/campaigns/trigger/send",
+                #"{"campaign_id":"spring","trigger_properties":{"what":"\#(large)"},"#
+                    + #""recipients":[{"external_user_id":"ana"}]}"#)
+            let loop = "{% for i in (1..1000) %}{% for j in (1..1000) %}{% endfor %}{% endfor %}"
+            _ = await api.post(
+                "/messages/send", #"{"external_user_ids":["ana"],"messages":{"webhook":{"url":"\#(loop)"}}}"#)
+            let reasons = try api.messageSteps(of: "ana").map { $0.step.reason ?? "\($0.step.stage)" }
+            let payload = large.utf8.count + #"{"aps":{"alert":"Hi Ana, "},"ab":{}}"#.utf8.count
+            #expect(
+                reasons == [
+                    "apple_push: the payload has \(payload) bytes, 4096 are allowed", "sent",
+                    "webhook: line 1, column 37: the template takes more than 100000 steps",
+                ])
+        }
+    }
+
+    @Test("A broadcast of several parts reaches everyone once; under a key it is refused")
+    func parts() async throws {
+        try await withSends { (api) async throws in
+            let users = (0..<60).map { "p\($0)" }
+            let objects = users.map { #"{"external_id":"\#($0)"}"# }.joined(separator: ",")
+            _ = await api.post("/users/track", #"{"attributes":[\#(objects)]}"#)
+            let text = #""\#(String(repeating: "a", count: 60_000))""#
+            let body = Array(repeating: text, count: 5).joined(separator: ",")
+            let request = #"{"broadcast":true,"segment_id":"all","messages":{"webhook":{"url":"u","body":[\#(body)]}}}"#
+            let everyone = try api.under("segments: [{id: all, name: All, users: all}]")
+            var keyed = APIRequest(.post, "/messages/send", body: Array(request.utf8))
+            keyed.idempotencyKey = "k"
+            let last = try api.log.lastPosition()
+            #expect(await everyone.answer(keyed).status == 400)
+            #expect(try api.log.lastPosition() == last)
+
+            let (status, json) = await everyone.post("/messages/send", request)
+            #expect(status == 201)
+            for user in users + ["ana", "ben"] {
+                let steps = try api.messageSteps(of: user)
+                #expect(steps.map(\.step.dispatch) == [json.at("dispatch_id").text], "\(user)")
+            }
+        }
+    }
+
+    @Test("An erasure takes what was rendered for the person, and leaves the sends to others")
+    func erasure() async throws {
+        try await withSends { (api) async throws in
+            _ = await api.post(
+                "/campaigns/trigger/send",
+                #"{"campaign_id":"attributes","recipients":[{"external_user_id":"ana"},{"external_user_id":"ben"}]}"#)
+            #expect(await api.get("/v1/sends").json.at("sends").count == 2)
+            #expect(await api.post("/users/delete", #"{"external_ids":["ana"]}"#).json.at("deleted") == 1)
+            let answer = await api.answer(APIRequest(.get, "/v1/sends"))
+            let text = String(decoding: answer.body, as: UTF8.self)
+            #expect(text.contains("silver"))
+            #expect(!text.contains("gold") && !text.contains("ana"), "\(text)")
+        }
+    }
+
+    @Test("A channel fails as long as it is told to: POST /v1/channels")
+    func channels() async throws {
+        try await withSends { (api) async throws in
+            func send() async throws -> AttributeValue {
+                _ = await api.post(
+                    "/campaigns/trigger/send",
+                    #"{"campaign_id":"spring","trigger_properties":{"what":"x"},"recipients":[{"external_user_id":"ana"}]}"#
+                )
+                return await api.get("/v1/sends", [("user", "ana")]).json.at("sends")
+            }
+            let failing = await api.post("/v1/channels", #"{"channel":"email","fails":true}"#)
+            #expect(failing.status == 200)
+            #expect(failing.json.at("failing.0") == "email")
+            let sends = try await send()
+            #expect(sends.at("0.kind") == "messageSent")
+            #expect(sends.at("1.kind") == "messageNotSent")
+            #expect(sends.at("1.reason") == "the channel fails, as it was told to")
+            #expect(sends.at("1.content.subject") == "Hi Ana")
+            #expect(await api.post("/v1/channels", #"{"channel":"email","fails":false}"#).json.at("failing").count == 0)
+            #expect(try await send().at("3.kind") == "messageSent")
+            let unknown = await api.post("/v1/channels", #"{"channel":"emil","fails":true}"#)
+            #expect(unknown.status == 400)
+            #expect(unknown.json.at("remedy").text.contains("email"))
         }
     }
 }
