@@ -13,6 +13,14 @@ edx = clients.load("edx-braze-client", "braze.client")
 sdk = clients.load("braze-client-sdk", "braze")
 
 AT = "2026-02-01T10:00:00Z"
+SENT = """
+campaigns:
+  - {id: spring, name: Spring, messages: [{webhook: {url: "/{{api_trigger_properties.${what}}}"}}]}
+canvases:
+  - id: welcome
+    name: Welcome
+    steps: [{name: s, messages: [{webhook: {url: "/{{canvas_entry_properties.${what}}}"}}]}]
+"""
 
 
 def edx_client(service, key):
@@ -61,6 +69,31 @@ class EdxTests(unittest.TestCase):
         recipients = self.client.create_recipients("label", {"8@example.com": 8})
         self.assertEqual(recipients["8@example.com"]["external_user_id"], 8)
         self.assertEqual(self.service.profile("8")["email"], "8@example.com")
+
+    def test_sending(self):
+        with tempfile.NamedTemporaryFile("w", suffix=".yaml") as file:
+            file.write(SENT)
+            file.flush()
+            service = Service("--workspace", file.name)
+        self.addCleanup(service.stop)
+        client = edx_client(service, "any")
+        client.track_user(attributes=[{"external_id": "a", "email": "a@example.com", "first_name": "Ana"}])
+        to = [{"external_user_id": "a"}]
+        answers = [
+            client.send_campaign_message("spring", emails=["a@example.com"], trigger_properties={"what": "sale"}),
+            client.send_canvas_message("welcome", recipients=to, canvas_entry_properties={"what": "hello"}),
+            client.send_email(
+                ["a@example.com"], "Hi {{${first_name}}}", "B", "Shop <s@example.com>", reply_to="r@example.com",
+                attachments=[{"filename": "f.pdf", "url": "https://example.test/f.pdf"}])]
+        self.assertEqual([answer["message"] for answer in answers], ["success"] * 3)
+        sends = service.get("/v1/sends?user=a").json["sends"]
+        self.assertEqual([send["dispatch_id"] for send in sends], [answer["dispatch_id"] for answer in answers])
+        self.assertEqual([send["kind"] for send in sends], ["messageSent"] * 3)
+        self.assertEqual([send["content"].get("url") for send in sends], ["/sale", "/hello", None])
+        self.assertEqual((sends[2]["content"]["subject"], sends[2]["content"]["to"]), ("Hi Ana", "a@example.com"))
+        with self.assertRaises(edx.BrazeBadRequestError) as caught:
+            client.send_campaign_message("other", recipients=to)
+        self.assertEqual(json.loads(str(caught.exception))["message"], "Invalid Campaign ID")
 
     def test_errors(self):
         with self.assertRaises(edx.BrazeBadRequestError) as caught:
