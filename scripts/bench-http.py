@@ -20,6 +20,15 @@ CONNECTIONS = 64
 OBJECTS = 75  # in each of the two arrays of a request
 USERS = 50_000
 EXPORTS_PER_SECOND = 5
+RECIPIENTS = 50  # of one request
+DEVICES = 100_000  # one for each user who gets the campaign
+CAMPAIGN = """
+apps: [{id: ios, name: Shop, platform: ios}]
+campaigns:
+  - id: spring
+    name: Spring
+    messages: [{apple_push: {alert: "Hi {{${first_name}}}, {{api_trigger_properties.${what}}}"}}]
+"""
 
 
 class Bodies:
@@ -82,19 +91,30 @@ class Service:
             self.process.kill()
             self.process.wait()
 
-    def load(self, bodies, seconds):
+    def load(self, bodies, seconds, path="/users/track"):
         """What wrk measures while it sends `bodies` from all its connections."""
         before = self.cpu_seconds()
         result = subprocess.run(
             ["wrk", "-t1", f"-c{CONNECTIONS}", f"-d{seconds}s", "--timeout", "10s", "-s", "scripts/bench-http.lua",
-             f"http://127.0.0.1:{self.port}/users/track"],
-            check=True, capture_output=True, text=True, env=os.environ | {"BODIES": bodies})
+             f"http://127.0.0.1:{self.port}{path}"],
+            check=True, capture_output=True, text=True, env=os.environ | {"BODIES": bodies, "REQUEST_PATH": path})
         result = json.loads(result.stdout.strip().splitlines()[-1])
         result["requests_per_s"] = result["requests"] / result["seconds"]
         result["cpu_us"] = (self.cpu_seconds() - before) / result["requests"] * 1e6
         if result["failed"]:
             sys.exit(f"{result['failed']} requests failed.")
         return result
+
+    def post(self, path, body):
+        """Sends one request, and gives the seconds until its answer."""
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=300)
+        begin = time.perf_counter()
+        connection.request("POST", path, json.dumps(body), {"Content-Type": "application/json"})
+        response = connection.getresponse()
+        answer = response.read()
+        if response.status != 201:
+            sys.exit(f"{path}: {answer[:200]}")
+        return time.perf_counter() - begin
 
     def cpu_seconds(self):
         """Time that the service's threads have had of the cores, which says more than a rate where others work on them too."""
@@ -152,11 +172,11 @@ class Benchmark:
         self.options, self.stores = options, 0
         self.bodies = Bodies(options.work)
 
-    def profiled(self):
+    def profiled(self, *arguments):
         self.stores += 1
         return Service(
             self.options.work, PROFILED, "--port", "0", "--log-level", "error", "--store",
-            os.path.join(self.options.work, f"store{self.stores}"))
+            os.path.join(self.options.work, f"store{self.stores}"), *arguments)
 
     def baseline(self):
         return Service(self.options.work, BASELINE)
@@ -176,6 +196,31 @@ class Benchmark:
         base, own = (median(results, "requests_per_s") * factor for results in (bases, ours))
         print(f"| {what} | {base:,.0f} | {own:,.0f} | {own / base:.2f} | {rate_wanted or ratio_wanted} | "
               f"{latencies(ours)}{p99_wanted}; nothing stored: {latencies(bases)} |", flush=True)
+
+    def sends(self):
+        """A campaign to some users from all connections, then to everyone."""
+        workspace, bodies = (os.path.join(self.options.work, name) for name in ("workspace.yaml", "sends"))
+        with open(workspace, "w") as file:
+            file.write(CAMPAIGN)
+        campaign = {"campaign_id": "spring", "trigger_properties": {"what": "sale"}}
+        users = [f"u{number * 7919 % DEVICES}" for number in range(RECIPIENTS * 500)]
+        Bodies.write(bodies, (
+            campaign | {"recipients": [{"external_user_id": user} for user in users[at:at + RECIPIENTS]]}
+            for at in range(0, len(users), RECIPIENTS)))
+        loads, broadcasts = [], []
+        for _ in range(self.options.rounds):
+            with self.profiled("--workspace", workspace) as service:
+                for at in range(0, DEVICES, 1_000):
+                    service.post("/users/track/bulk", {"attributes": [
+                        {"external_id": f"u{number}", "first_name": f"N{number}", "push_tokens": [
+                            {"app_id": "ios", "token": f"t{number}", "device_id": f"d{number}"}]}
+                        for number in range(at, at + 1_000)]})
+                broadcasts.append(service.post("/campaigns/trigger/send", campaign | {"broadcast": True}))
+                loads.append(service.load(bodies, self.options.round_seconds, "/campaigns/trigger/send"))
+        print(f"| a campaign to {RECIPIENTS} users with a device, requests/s | | {median(loads, 'requests_per_s'):,.0f} | | ≥ 400 | "
+              f"{latencies(loads)} |")
+        print(f"| a broadcast to {DEVICES:,} users with a device | | {statistics.median(broadcasts):.2f} s | | ≤ 2 s | "
+              f"longest {max(broadcasts):.2f} s |", flush=True)
 
     def long(self):
         seconds, megabytes = self.options.seconds, []
@@ -226,6 +271,7 @@ def main():
     benchmark.row(f"{OBJECTS} events + {OBJECTS} attributes a request, objects/s", benchmark.bodies.batches, 2 * OBJECTS,
                   "≥ 150,000", None, " (p99 wanted: ≤ 250)")
     benchmark.row("one event a request, requests/s", benchmark.bodies.singles, 1, None, "ratio ≥ 0.6", "")
+    benchmark.sends()
     if options.seconds:
         benchmark.long()
 
