@@ -42,10 +42,9 @@ struct ProfileCLI: AsyncParsableCommand {
         version: "0.1.0",
         subcommands: [
             SaveCommand.self, LogCommand.self, TagCommand.self, LaunchCommand.self, DeviceCommand.self,
-            PendingCommand.self,
-            RejectedCommand.self, ProfileCommand.self, HistoryCommand.self, SendsCommand.self, TailCommand.self,
-            UsersCommand.self,
-            ChangeUserCommand.self, EraseCommand.self, CompactCommand.self, ReplayCommand.self,
+            PushCommand.self, PendingCommand.self, RejectedCommand.self, ProfileCommand.self, HistoryCommand.self,
+            TailCommand.self, UsersCommand.self, ChangeUserCommand.self, EraseCommand.self, CompactCommand.self,
+            ReplayCommand.self,
             WhatIfCommand.self, ImportCommand.self, ExportCommand.self, CheckCommand.self, StatsCommand.self,
             GenerateCommand.self, SimulateCommand.self, ScenarioCommand.self, SendsCommand.self, MessagesCommand.self,
         ])

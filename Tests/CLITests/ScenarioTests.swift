@@ -48,13 +48,14 @@ struct ScenarioTests {
 
     @Test("All shipped scenarios pass, with the same report in process, on a store and on a service")
     func allShipped() throws {
-        #expect(Self.shipped.count >= 45)
+        #expect(Self.shipped.count >= 60)
         let run = ["scenario", "run", "--format", "json"] + Self.shipped
         let outcome = try cli.run(run)
         #expect(outcome.status == 0, "\(outcome.output) \(outcome.errors)")
         let report = try Self.report(outcome)
         #expect(report.count == Self.shipped.count)
-        let service = try RemoteTests.Service(cli, "--ephemeral")
+        let workspace = Self.docs.appending(path: "scenarios/workspaces/course.yaml").path
+        let service = try RemoteTests.Service(cli, "--ephemeral", "--workspace", workspace)
         #expect(try Self.report(try cli.run(run + ["--url", service.url])) == report)
         for (file, expected) in zip(Self.shipped, report).prefix(6) {
             let store = cli.folder.appending(path: UUID().uuidString).path
@@ -72,11 +73,12 @@ struct ScenarioTests {
         #expect(numbers == Fault.allCases.map(\.number))
     }
 
-    @Test("Every scenario in docs/scenarios.md passes")
+    @Test("Every scenario in docs/scenarios.md and docs/push.md passes")
     func examples() throws {
-        let blocks = try Self.text("scenarios.md").components(separatedBy: "```yaml\n").dropFirst()
+        let blocks = try (Self.text("scenarios.md") + Self.text("push.md")).components(separatedBy: "```yaml\n")
+            .dropFirst()
             .map { $0.components(separatedBy: "\n```")[0] }.filter { $0.hasPrefix("name: ") }
-        #expect(blocks.count >= 8)
+        #expect(blocks.count >= 10)
         _ = try cli.write(try Self.text("scenarios/containers/songs.yaml"), as: "songs.yaml")
         let files = try blocks.enumerated().map { try cli.write($1, as: "example-\($0).yaml") }
         let outcome = try cli.run(["scenario", "run"] + files)
@@ -107,6 +109,35 @@ struct ScenarioTests {
         #expect(try cli.run("scenario", "new").status == 1)
         #expect(try cli.shell("umask 022; \"$0\" scenario new b.yaml; stat -c %a b.yaml").output == "644\n")
         #expect(try Data(contentsOf: cli.folder.appending(path: "scenario.yaml")) == before)
+    }
+
+    @Test("The real-time path and the deferred one are compared by the time that each took")
+    func realTime() throws {
+        let file = Self.docs.appending(path: "scenarios/push-real-time.yaml").path
+        try cli.succeed("scenario", "run", file, "--store", cli.store)
+        let compare = ["push", "compare", "jane", "Viewed Session Progress", "--store", cli.store]
+        let rows = try cli.run(compare).output.split(separator: "\n").dropFirst()
+            .map { $0.split(separator: " ", omittingEmptySubsequences: true) }
+        #expect(rows.map(\.first) == ["deferred", "real-time"])
+        let json = try cli.run(compare + ["--format", "json"]).lines.map { try JSON.parse(Array($0.utf8)) }
+        #expect(json.map { $0["took_s"] } == [.double(172_801), .double(1)])
+    }
+
+    @Test("A wrong workspace is an error of the scenario's line, and a service's own one counts")
+    func workspace() throws {
+        _ = try cli.write("campaigns:\n  - {id: a, nme: A}\n", as: "bad.yaml")
+        _ = try cli.write("name: x\nworkspace: bad.yaml\nsteps: [launch]\n", as: "file.yaml")
+        let file = try cli.run("scenario", "check", "file.yaml")
+        #expect(file.status == 64)
+        #expect(file.errors.contains("file.yaml:2:") && file.errors.contains("bad.yaml:2:"), "\(file.errors)")
+        _ = try cli.write("workspace:\n  campagns: []\nsteps: [launch]\n", as: "inline.yaml")
+        let inline = try cli.run("scenario", "check", "inline.yaml")
+        #expect(inline.status == 64 && inline.errors.contains("campaigns"), "\(inline.errors)")
+        _ = try cli.write("workspace: {segments: []}\nsteps: [launch]\n", as: "good.yaml")
+        let service = try RemoteTests.Service(cli, "--ephemeral")
+        let played = try cli.run("scenario", "run", "good.yaml", "--url", service.url)
+        #expect(played.status == 0)
+        #expect(played.errors.contains("the workspace of the service"), "\(played.errors)")
     }
 
     // MARK: - Failures

@@ -71,7 +71,7 @@ struct DeviceEndpoints {
 
     /// The device that the path or the body names, and the body's other fields; without a name in the body an empty
     /// body is an object without members.
-    private static func deviceFields(_ request: APIRequest) throws -> (device: String, fields: Fields) {
+    static func deviceFields(_ request: APIRequest) throws -> (device: String, fields: Fields) {
         try request.refuseConditions()
         guard let device = request.parameters["device"] else {
             let fields = try Fields(request)
@@ -198,6 +198,7 @@ struct DeviceEndpoints {
         change.sessionTimeout = try seconds(fields, "session_timeout_s", from: 1)
         change.withoutAppGroup = try targets(fields, "without_app_groups")
         change.withAppGroup = try targets(fields, "with_app_groups")
+        try PushSettingsFields.read(fields, into: &change)
         return change
     }
 

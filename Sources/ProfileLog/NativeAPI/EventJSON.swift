@@ -167,6 +167,7 @@ package struct EventJSON {
                 json.member("app_group", missing.group.text)
             }
             write(settings.inApp, to: &json)
+            PushSettingsFields.write(settings.push, to: &json)
         }
     }
 }

@@ -21,6 +21,7 @@ package struct NativeAPI: Dialect {
     private var writes: WriteEndpoints { WriteEndpoints(store: store) }
     private var devices: DeviceEndpoints { DeviceEndpoints(store: store) }
     private var inApp: InAppEndpoints { InAppEndpoints(store: store) }
+    private var pushes: PushEndpoints { PushEndpoints(store: store) }
     private var pending: PendingEndpoints { PendingEndpoints(store: store) }
     private var sends: SendEndpoints { SendEndpoints(store: store) }
     private var whole: StoreEndpoints { StoreEndpoints(store: store, onErasure: onErasure) }
@@ -60,13 +61,19 @@ package struct NativeAPI: Dialect {
             [.init("requested", .boolean), time]
         ) { try await $0.devices.send($1) },
         .init(
-            .post, "/v1/devices/{device}/settings", "set up network, SDK, sessions and app groups",
+            .post, "/v1/devices/{device}/settings", "set up network, SDK, sessions, app groups and push",
             [
                 time, .init("online", .boolean), .init("sdk_enabled", .boolean), .init("request_policy"),
                 .init("flush_interval_s", .integer), .init("session_timeout_s", .integer),
                 .init("without_app_groups", .array), .init("with_app_groups", .array), .init("messages", .object),
-            ]
+            ] + PushSettingsFields.inputs
         ) { try await $0.devices.changeSettings($1) },
+        read("/v1/devices/{device}/pushes", "pushes on their way to the device, on its screen, and captured", []) {
+            try $0.pushes.pushes($1)
+        },
+        .init(
+            .post, "/v1/devices/{device}/push", "what happens to the device's pushes", PushEndpoints.inputs
+        ) { try await $0.pushes.push($1) },
         .init(.post, "/v1/devices/{device}/log-out", "the user leaves, and the SDK is disabled", [time]) {
             try await $0.devices.logOut($1)
         },

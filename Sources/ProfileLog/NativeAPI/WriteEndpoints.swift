@@ -34,11 +34,15 @@ struct WriteEndpoints {
     func commit(_ write: Write) async throws -> APIAnswer {
         let receipt = try await receipt(of: write)
         guard !receipt.places.isEmpty else { throw APIProblem.unknownUser(write.user) }
-        let isQueued = try write.savedOn == nil && write.context.device != nil && isQueued(receipt.last)
+        let fate = try write.savedOn == nil && write.context.device != nil ? fate(receipt.last) : nil
         return try answer(to: receipt, savedOn: write.savedOn, requested: write.context.storage) { json in
             if write.savedOn != nil { return }
-            json.member("queued", isQueued)
-            if !isQueued { try writeNoEffect(of: write, receipt, to: &json) }
+            json.member("queued", fate == .queued)
+            if fate == .lost {
+                json.member("lost", true)
+                json.member("reason", "the app logged it before the SDK existed")
+            }
+            if fate == nil { try writeNoEffect(of: write, receipt, to: &json) }
         }
     }
 
@@ -94,9 +98,19 @@ struct WriteEndpoints {
         return try await store.commit(builder.finish(idempotencyKey: write.key))
     }
 
-    /// Whether the SDK has taken the event at `position` and not sent it at once.
-    private func isQueued(_ position: Position) throws -> Bool {
-        if case .queued = try log.event(at: position)?.event { true } else { false }
+    /// What became of something logged on a device, if it did not take effect at once.
+    private enum Fate {
+        /// The SDK has taken it and not sent it.
+        case queued
+        /// The app has no instance of the SDK.
+        case lost
+    }
+
+    private func fate(_ position: Position) throws -> Fate? {
+        let event = try log.event(at: position)?.event
+        if case .queued = event { return .queued }
+        if case .objectsLeftOut = event { return .lost }
+        return nil
     }
 
     /// Where a write went. For a save also where it lies on the device, and a `note` if that is not where it was meant

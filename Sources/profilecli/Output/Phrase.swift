@@ -110,6 +110,15 @@ enum Phrase {
             parts.append("session timeout \(span(.int(seconds)))")
         }
         parts += settings.objects("missing_app_groups").map { "\($0["process"].cell) without \($0["app_group"].cell)" }
+        if let permission = settings["permission"].text, permission != "granted" {
+            parts.append(permission == "denied" ? "push denied" : "push not asked")
+        }
+        if settings["force_quit"].flag == true { parts.append("force quit") }
+        if settings["startup"] != .null {
+            parts.append(settings.flag("sdk_instance") ? "delayed SDK" : "no SDK instance yet")
+        }
+        let categories = settings.object("content_extension")["categories"].elements.map(\.cell)
+        if !categories.isEmpty { parts.append("extension for \(categories.joined(separator: ", "))") }
         return parts.isEmpty ? "defaults" : parts.joined(separator: ", ")
     }
 

@@ -26,8 +26,7 @@ enum ContainerFile {
         do throws(Failure) {
             return try text(path)
         } catch {
-            let reason = error.message.hasSuffix(".") ? String(error.message.dropLast()) : error.message
-            throw node.refusal("names a wrong file: \(reason)", remedy: error.remedy)
+            throw node.refusal("names a wrong file: \(error.sentence)", remedy: error.remedy)
         }
     }
 }

@@ -1,5 +1,6 @@
 internal import Foundation
 internal import ProfileLog
+internal import ProfileLogBrazeAPI
 internal import ProfileLogNativeAPI
 
 /// A scenario file, read and checked: what happens, step by step, and what must then be true.
@@ -9,6 +10,8 @@ struct Scenario: Sendable {
     let name: String
     /// What time it is at the first step; nil if the file does not say it.
     let start: Timestamp?
+    /// What the file says of the workspace; nil if nothing.
+    let workspace: Workspace?
     let steps: [ScenarioStep]
 
     /// The clock of a scenario that names no time: a Monday.
@@ -35,6 +38,7 @@ extension StepKind {
     static let scenarioFields: [StepField] = [
         .own("name", .text, "What the report calls it; the file's name if it is not said."),
         .own("start", .time, "What time it is at the first step; 2026-01-05T09:00:00Z if it is not said."),
+        .own("workspace", .workspace, "The workspace (docs/workspace.md), or its file as seen from the scenario's."),
     ]
 }
 
@@ -105,8 +109,12 @@ extension Scenario {
             }
             return start
         }
+        let folder = url.deletingLastPathComponent()
+        workspace = try fields["workspace"].map { node throws(YAMLFileError) in
+            try WorkspaceFile.read(node, in: folder)
+        }
         var steps: [ScenarioStep] = []
-        for node in nodes { steps.append(try ScenarioStep(node, in: url.deletingLastPathComponent())) }
+        for node in nodes { steps.append(try ScenarioStep(node, in: folder)) }
         self.steps = steps
     }
 }

@@ -30,7 +30,12 @@ enum ScenarioPlace: Sendable {
 
     /// Refuses a scenario that cannot be played here.
     func check(_ scenario: Scenario) throws(Failure) {
-        guard case .service(_, let url, hasClock: false) = self else { return }
+        guard case .service(_, let url, let hasClock) = self else { return }
+        if scenario.workspace != nil {
+            Output.message(
+                "\(scenario.file.oneLine): the workspace of the service at \(url) counts, not that of the file.")
+        }
+        if hasClock { return }
         let wait = scenario.steps.first { if case .wait = $0.kind.action { true } else { false } }
         guard wait != nil || scenario.start != nil else { return }
         let what = wait.map { ":\($0.line): `wait`" } ?? ": `start`"
@@ -48,9 +53,11 @@ enum ScenarioPlace: Sendable {
             let folder = try Self.temporaryFolder()
             defer { folder.remove() }
             try await body(
-                ScenarioWorld(start: start) { try EventLog(path: "\(folder.path)/store", create: true, options: $0) })
+                ScenarioWorld(scenario, start: start) {
+                    try EventLog(path: "\(folder.path)/store", create: true, options: $0)
+                })
         case .store(let path):
-            try await body(ScenarioWorld(start: start) { try openStore(path, create: true, options: $0) })
+            try await body(ScenarioWorld(scenario, start: start) { try openStore(path, create: true, options: $0) })
         case .service(let service, _, let hasClock):
             if hasClock {
                 // Fixtures are recorded now, and no clock may be set to before the last event.
@@ -92,7 +99,7 @@ struct ScenarioWorld: Sendable {
 
     /// The store that `open` opens. The clock begins at `start`, or at the time of the last event if that is later: a
     /// log does not go back in time.
-    fileprivate init(start: Timestamp, _ open: (LogOptions) throws -> EventLog) throws {
+    fileprivate init(_ scenario: Scenario, start: Timestamp, _ open: (LogOptions) throws -> EventLog) throws {
         let clock = StoreClock()
         clock.set(to: start)
         var options = LogOptions()
@@ -100,7 +107,9 @@ struct ScenarioWorld: Sendable {
         let log = try open(options)
         if let last = try log.event(at: log.lastPosition())?.recordedAt { clock.set(to: max(start, last)) }
         let store = RequestStore(log)
-        self.init(connection: LocalAPI(APIRouter(NativeAPI(store), BrazeAPI(store))), clock: clock)
+        self.init(
+            connection: LocalAPI(APIRouter(NativeAPI(store), BrazeAPI(store, scenario.workspace ?? Workspace()))),
+            clock: clock)
     }
 
     /// Lets time pass.

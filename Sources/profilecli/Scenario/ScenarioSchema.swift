@@ -86,7 +86,7 @@ enum ScenarioSchema {
         case .texts: one(orMany: { $0.member("type", ["string", "number", "boolean"]) }, &json)
         case .object: json.member("type", "object")
         case .list: json.member("type", "array")
-        case .container: json.member("type", ["string", "object"])
+        case .container, .workspace: json.member("type", ["string", "object"])
         case .any: break
         }
     }

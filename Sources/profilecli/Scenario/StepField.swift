@@ -27,6 +27,8 @@ struct StepField: Sendable {
         case any
         /// A container of the tag manager: a mapping, or the name of a file.
         case container
+        /// A workspace: a mapping, or the name of a file.
+        case workspace
     }
 
     /// Where the value goes.
@@ -104,7 +106,7 @@ extension StepField.Kind {
         case .list:
             _ = try node.elements()
             return try node.json()
-        case .any, .container: return try node.json()
+        case .any, .container, .workspace: return try node.json()
         }
     }
 

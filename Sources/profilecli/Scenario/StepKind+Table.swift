@@ -47,7 +47,7 @@ extension StepKind {
     ].map { StepField.sent($0, .texts, "As in docs/device-simulation.md.") }
 
     /// All kinds, in the order of the docs.
-    static let all = saves + logs + tags + app + messages + users + expectations
+    static let all = saves + logs + tags + app + pushes + messages + users + expectations
 
     private static let saves: [StepKind] = [
         StepKind(
@@ -108,7 +108,7 @@ extension StepKind {
             name: "leave", meaning: "The app leaves the foreground.", action: .post("/v1/devices/{device}/leave"),
             fields: [device, time], short: "device", example: "leave: phone"),
         StepKind(
-            name: "settings", meaning: "Sets up a device: network, SDK, sessions, app groups.",
+            name: "settings", meaning: "Sets up a device: network, SDK, sessions, app groups, push.",
             action: .post("/v1/devices/{device}/settings"),
             fields: [
                 device, .sent("online", .flag, "Whether there is a network."),
@@ -121,7 +121,14 @@ extension StepKind {
                     as: "session_timeout_s"),
                 .sent("without_app_groups", .list, "Targets that lack an app group: `{process: …, app_group: …}`."),
                 .sent("with_app_groups", .list, "Targets that have it again."),
-                .sent("messages", .object, "In-app messages, as in docs/in-app-messages.md."), time,
+                .sent("messages", .object, "In-app messages, as in docs/in-app-messages.md."),
+                .sent("permission", .choice(["granted", "denied", "not_asked"]), "Whether pushes may be shown."),
+                .sent(
+                    "startup", .any, "When the app makes the SDK: a mapping if it waits, else `null` (docs/push.md)."),
+                .sent("content_extension", .any, "The app's content extension; `null`: it has none (docs/push.md)."),
+                .sent(
+                    "server_events", .choice(["swift", "objective-c", "off"]),
+                    "The app's handler of silent pushes that stand for a server's event."), time,
             ], example: "settings: {online: false}"),
         StepKind(
             name: "send", meaning: "The app asks the SDK to send what it has queued.",
@@ -130,6 +137,33 @@ extension StepKind {
                 device, .sent("requested", .flag, "If false, the SDK's own timer asks: policy and interval decide."),
                 time,
             ], short: "device", example: "send: phone"),
+    ]
+
+    private static let pushes: [StepKind] = [
+        StepKind(
+            name: "push", meaning: "Something happens to the pushes of a device.",
+            action: .post("/v1/devices/{device}/push"),
+            fields: [
+                .sent(
+                    "action",
+                    .choice([
+                        "deliver", "receive", "expand", "input", "act", "open", "dismiss", "initialize", "force_quit",
+                    ]), "What happens.", isRequired: true),
+                .sent("push", .integer(1...1 << 40), "Which push, by a position; the newest shown if it is not said."),
+                .sent("limit", .integer(1...256), "`deliver`: how many at most."),
+                .sent("payload", .object, "`receive`: what the device gets."),
+                .sent(
+                    "channel", .choice(["apple_push", "android_push"]), "`receive`: `apple_push` if it is not said."),
+                .sent("message", .text, "`receive`: the message's ID."),
+                .sent("collapse_id", .text, "`receive`: a later push with the same one replaces it."),
+                .sent("expiry", .time, "`receive`: it is not delivered later."),
+                .sent("way", .choice(["long_press", "swipe_down", "view"]), "`expand`: how; `long_press` by default."),
+                .sent("text", .text, "`input`: what the user writes."),
+                .sent("button", .text, "`act`: the identifier of the action."),
+                .sent(
+                    "response", .choice(["dismiss", "do_not_dismiss", "dismiss_and_forward", "never"]),
+                    "`act`: what the extension answers."), device, time,
+            ], short: "action", example: "push: {action: expand, way: swipe_down}")
     ]
 
     private static let tags: [StepKind] = [
@@ -279,6 +313,26 @@ extension StepKind {
                 .expected("eligible", "The messages of the session, by ID."),
                 .expected("last_trigger", "When a message was last triggered."),
             ], example: "expect-messages: {screen: welcome}"),
+        StepKind(
+            name: "expect-pushes",
+            meaning: "Which pushes must be on their way to a device, on its screen, or captured.",
+            action: .expect("/v1/devices/{device}/pushes") { $0 },
+            fields: [
+                device, .expected("underway", "On their way, in the order in which they were sent."),
+                .expected("shown", "On the screen: `message`, `screen`."),
+                .expected("captured", "They wait for the SDK."),
+            ], example: "expect-pushes: {shown: [{screen: notification}]}"),
+        StepKind(
+            name: "expect-sends", meaning: "Which messages must have been sent, or not.",
+            action: .expect("/v1/sends") { $0 },
+            fields: [
+                .sent("user", .text, "To this user only."),
+                .sent("message", .text, "Of this campaign or canvas only."),
+                .sent("after", .integer(0...1 << 40), "After this position only."),
+                .sent("limit", .integer(1...1_000), "How many at most."),
+                .expected("sends", "The events: `kind`, `message`, `channel`, `reason`, `content`."),
+                .expected("more", "Whether there are more."),
+            ], example: "expect-sends: {user: jane, sends: [{kind: messageSent, channel: apple_push}]}"),
         StepKind(
             name: "expect-whatif",
             meaning: "What the published snippets would have done with the same saves and launches.",

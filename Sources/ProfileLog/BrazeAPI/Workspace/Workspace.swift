@@ -77,12 +77,16 @@ extension Workspace {
 
     /// Reads a workspace file. An empty one is the workspace without a file.
     package init(yaml: String) throws(YAMLFileError) {
-        self.init()
         guard yaml.utf8.count <= Self.maxBytes else {
             throw YAMLFileError(
                 line: 1, place: "", reason: "is larger than \(Self.maxBytes) bytes", remedy: "Shorten it.")
         }
-        guard let root = try YAMLNode(yaml: yaml) else { return }
+        if let root = try YAMLNode(yaml: yaml) { try self.init(root) } else { self.init() }
+    }
+
+    /// Reads a workspace that is the whole or a part of a file.
+    package init(_ root: YAMLNode) throws(YAMLFileError) {
+        self.init()
         let fields = try root.fields([
             "apps", "subscription_groups", "segments", "campaigns", "canvases", "messages", "blocklist",
             "attribute_types", "limits", "export_window_days",

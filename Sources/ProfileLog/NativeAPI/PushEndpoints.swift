@@ -1,0 +1,184 @@
+internal import ProfileLogRequests
+
+/// The pushes of a device: `GET /v1/devices/{device}/pushes` and `POST /v1/devices/{device}/push`.
+struct PushEndpoints {
+    let store: RequestStore
+
+    private var log: EventLog { store.log }
+
+    /// What `POST /v1/devices/{device}/push` takes.
+    static let inputs: [EndpointInput] = [
+        .required("action"), .init("push", .integer), .init("limit", .integer), .init("payload", .object),
+        .init("channel"), .init("message"), .init("collapse_id"), .init("expiry"), .init("way"), .init("text"),
+        .init("button"), .init("response"), .init("time"),
+    ]
+
+    /// Bytes of a payload on its way to a device (spec/messaging-api 2).
+    private static let maxBytes = 4_096
+    private static let mostDelivered = PushState.mostUnderway
+
+    // MARK: - Reading
+
+    func pushes(_ request: APIRequest) throws -> APIAnswer {
+        try Query(request).end()
+        let device = try DeviceEndpoints(store: store).knownDevice(request).device
+        let state = try log.pushes(on: device)
+        var events = EventJSON(log: log)
+        return try APIAnswer.ok { json in
+            json.member("device", device)
+            try write(state, &events, to: &json)
+        }
+    }
+
+    private func write(_ state: PushState, _ events: inout EventJSON, to json: inout JSONWriter) throws {
+        try json.objects("underway", state.pushes.filter(\.isUnderway)) { try write($1, &events, to: &$0) }
+        try json.objects("shown", state.pushes.filter { !$0.isUnderway }) { try write($1, &events, to: &$0) }
+        try json.objects("captured", state.captured) { json, capture in
+            json.member("push", capture.position)
+            json.member("user", try events.id(of: UserNumber(rawValue: capture.user)))
+            try write(stepAt: capture.position, withContent: false, to: &json)
+        }
+    }
+
+    private func write(_ push: PushProgress, _ events: inout EventJSON, to json: inout JSONWriter) throws {
+        json.member("push", push.sent)
+        json.member("last", push.last)
+        json.member("user", try events.id(of: UserNumber(rawValue: push.user)))
+        if !push.isUnderway { json.member("screen", push.screen.name) }
+        try write(stepAt: push.sent, withContent: true, to: &json)
+    }
+
+    /// What the step at `position` says of its message.
+    private func write(stepAt position: UInt64, withContent: Bool, to json: inout JSONWriter) throws {
+        guard let event = try log.event(at: Position(rawValue: position)), case .message(let step) = event.event else {
+            return
+        }
+        json.member("at", event.occurredAt)
+        json.member("message", step.message.text.isEmpty ? nil : step.message.text)
+        json.member("channel", step.channel.name)
+        json.member("dispatch_id", step.dispatch)
+        json.member("action", step.action)
+        if withContent { json.member("content", .object(JSONValues.json(step.content))) }
+    }
+
+    // MARK: - Acting
+
+    func push(_ request: APIRequest) async throws -> APIAnswer {
+        let (device, fields) = try DeviceEndpoints.deviceFields(request)
+        let action = try fields.requiredText("action")
+        guard let kind = Action(rawValue: action) else {
+            let words = NearestNames(to: action, among: Action.allCases.map(\.rawValue)).all.joined(separator: ", ")
+            throw APIProblem.invalid("action", "is none of a push", remedy: "Send one of \(words).")
+        }
+        try kind.check(fields)
+        let intent = try Self.intent(kind, fields)
+        let context = try DeviceEndpoints.deviceContext(fields)
+        let report = try await store.perform { log in try log.push(intent, on: device, context: context) }
+        return try answer(report, on: device)
+    }
+
+    private func answer(_ report: PushReport, on device: String) throws -> APIAnswer {
+        var events = EventJSON(log: log)
+        let positions = (report.events + report.flushed).sorted()
+        let state = try log.deviceState(device)
+        return try APIAnswer.ok { json in
+            json.member("position", (positions + report.sent).max() ?? .start)
+            json.member("device", device)
+            try json.array("events", positions) { json, position in
+                if let event = try log.event(at: position) { try events.write(event, to: &json) }
+            }
+            try events.writeSent(report.sent, to: &json)
+            try write(try log.pushes(on: device), &events, to: &json)
+            json.member("queued", state.queued.count)
+            json.member("waiting", state.waiting.count)
+        }
+    }
+
+    /// The member `action`.
+    private enum Action: String, CaseIterable {
+        case deliver, receive, expand, input, act, open, dismiss, initialize
+        case forceQuit = "force_quit"
+
+        private var fields: Set<Name> {
+            switch self {
+            case .deliver: ["limit"]
+            case .receive: ["payload", "channel", "message", "collapse_id", "expiry"]
+            case .expand: ["push", "way"]
+            case .input: ["push", "text"]
+            case .act: ["push", "button", "response"]
+            case .open, .dismiss: ["push"]
+            case .initialize, .forceQuit: []
+            }
+        }
+
+        /// Refuses a field that says nothing about this action.
+        func check(_ given: Fields) throws {
+            for input in PushEndpoints.inputs where !["action", "time"].contains(input.name) {
+                let name = Name(input.name)
+                guard given.value(name) != nil, !fields.contains(name) else { continue }
+                let known = fields.sorted().map(\.text).joined(separator: ", ")
+                throw APIProblem.invalid(
+                    input.name, "does not belong to the action \(rawValue)",
+                    remedy: known.isEmpty ? "Send `action` alone." : "The fields of this action are \(known).")
+            }
+        }
+    }
+
+    private static func intent(_ action: Action, _ fields: Fields) throws -> PushIntent {
+        switch action {
+        case .deliver:
+            let limit = try fields.integer("limit") ?? Int64(mostDelivered)
+            guard (1...Int64(mostDelivered)).contains(limit) else {
+                throw APIProblem.invalid("limit", "must be from 1 to \(mostDelivered)")
+            }
+            return .deliver(limit: Int(limit))
+        case .receive: return .receive(try step(fields))
+        case .expand:
+            let way = try fields.choice("way", "must be long_press, swipe_down or view", Expansion.init(rawValue:))
+            return .expand(try choice(fields), way ?? .longPress)
+        case .input: return .input(try choice(fields), try fields.requiredText("text"))
+        case .act:
+            let words = ExtensionResponse.allCases.map(\.rawValue).joined(separator: ", ")
+            let response = try fields.choice(
+                "response", "must be one of \(words)", ExtensionResponse.init(rawValue:))
+            return .act(try choice(fields), action: try fields.requiredText("button"), response)
+        case .open: return .open(try choice(fields))
+        case .dismiss: return .dismiss(try choice(fields))
+        case .initialize: return .initialize
+        case .forceQuit: return .forceQuit
+        }
+    }
+
+    private static func choice(_ fields: Fields) throws -> PushIntent.PushChoice {
+        guard let position = try fields.integer("push") else { return .newest }
+        guard position > 0 else { throw APIProblem.invalid("push", "must be a position, 1 or more") }
+        return .at(UInt64(position))
+    }
+
+    /// The push of `receive`: one that another service sent, or one from a file.
+    private static func step(_ fields: Fields) throws -> MessageStep {
+        guard let members = try fields.object("payload") else {
+            throw APIProblem.invalid(
+                "payload", "is missing", remedy: #"Send it as the device gets it: {"aps": {"alert": "Hi"}}."#)
+        }
+        let payload = AttributeValue.object(members)
+        let bytes = payload.jsonByteCount
+        guard bytes <= maxBytes else {
+            throw APIProblem.invalid(
+                "payload", "has \(bytes) bytes, more than the \(maxBytes) of a push",
+                remedy: "Send less in it.")
+        }
+        let channel = try fields.choice("channel", "must be apple_push or android_push") { name in
+            MessageStep.Channel(name: name).flatMap { $0.isPush ? $0 : nil }
+        }
+        var content: [AttributeValue.Member] = []
+        if let collapse = try fields.text("collapse_id") { content.append(.init("collapse_id", .string(collapse))) }
+        if let expiry = try fields.time("expiry") {
+            let text = expiry.timestamp.rfc3339(utcOffsetMinutes: expiry.utcOffsetMinutes)
+            content.append(.init("expiry", .string(text)))
+        }
+        content.append(.init("payload", payload))
+        return MessageStep(
+            .received, of: Name(try fields.text("message") ?? ""), by: channel ?? .applePush, content: content)
+    }
+}

@@ -1,0 +1,93 @@
+internal import ArgumentParser
+internal import ProfileLog
+internal import ProfileLogNativeAPI
+
+/// `profilecli push compare`
+struct PushCompare: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        "compare", "How long an event took by a launch, and by a server at once.",
+        """
+        deferred: an extension saved it, and a launch flushed it. real-time: a server sent it to /users/track. EFFECTIVE \
+        is when the profile had it.
+        """,
+        examples: #"profilecli push compare jane "Viewed Session Progress""#)
+
+    @Argument(help: .user) var user: String
+    @Argument(help: .init("The name of the event.", valueName: "name")) var name: String
+    @OptionGroup var place: PlaceOptions
+
+    func run() async throws {
+        let connection = try place.connect()
+        let named = try await history(connection, [("name", name)])
+        let decisions = try await history(connection, [("kind", "pendingFlushed"), ("kind", "dataSent")])
+        let rows = named.compactMap { Row($0, decisions) }
+        if place.isJSON { return try Output.print(rows.map(\.json)) }
+        var table = Table("WAY", "HAPPENED!", "EFFECTIVE!", "TOOK!", "#POSITION")
+        for row in rows {
+            table.add(
+                row.way, row.happened.rfc3339(), row.effective?.rfc3339() ?? "not yet",
+                row.seconds.map { Phrase.span(.double($0)) } ?? "", "\(row.position)")
+        }
+        if rows.isEmpty { return Output.message("The user has no such event by either way.") }
+        try Output.print(table.lines())
+    }
+
+    private func history(
+        _ connection: any Connection, _ filter: [(name: String, value: String)]
+    ) async throws -> [JSONObject] {
+        var events: [JSONObject] = []
+        while true {
+            let from = (events.last?.count("version") ?? 0) + 1
+            let query = [("user", user), ("from", "\(from)"), ("limit", "1000")] + filter
+            let page = try await connection.get("/v1/history", query).objects("events")
+            events += page
+            if page.isEmpty { return events }
+        }
+    }
+
+    /// One event and the way that it took.
+    private struct Row {
+        let way: String
+        let position: Int64
+        let happened: Timestamp
+        /// When the profile had it; nil if it waits.
+        let effective: Timestamp?
+
+        var seconds: Double? { effective.map { Double($0.rawValue - happened.rawValue) / 1_000_000 } }
+
+        /// Nil if `event` went neither way.
+        init?(_ event: JSONObject, _ decisions: [JSONObject]) {
+            guard let position = event["position"].integer, let happened = Self.time(event["occurred_at"]) else {
+                return nil
+            }
+            (self.position, self.happened) = (position, happened)
+            switch (event["kind"].text, event["source"].text) {
+            case ("customEventSaved", _):
+                way = "deferred"
+                let decision = decisions.last { decision in
+                    let taken = decision.flag("queued") ? [] : decision["flushed"].elements
+                    return (taken + decision["sent"].elements).contains { $0.integer == position }
+                }
+                effective = decision.flatMap { Self.time($0["occurred_at"]) }
+            case ("customEventLogged", "rest"):
+                way = "real-time"
+                effective = Self.time(event["recorded_at"])
+            default: return nil
+            }
+        }
+
+        private static func time(_ value: AttributeValue) -> Timestamp? {
+            value.text.flatMap(OccurredAt.init(iso8601:))?.timestamp
+        }
+
+        var json: String {
+            JSONWriter.object { json in
+                json.member("way", way)
+                json.member("position", .int(position))
+                json.member("happened", happened)
+                json.member("effective", effective)
+                json.member("took_s", seconds.map(AttributeValue.double) ?? .null)
+            }
+        }
+    }
+}
