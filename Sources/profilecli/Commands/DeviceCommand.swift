@@ -91,13 +91,14 @@ struct DeviceShow: AsyncParsableCommand {
 struct DeviceSetUp: DeviceAction {
     static let action = "settings"
     static let configuration = CommandConfiguration(
-        "settings", "Set up a device's network, SDK, sessions and app groups.",
+        "settings", "Set up a device's network, SDK, sessions, app groups and push.",
         "What the device may then send is sent at once. Without an option, the settings are shown.",
         examples: """
             profilecli device settings phone-1 --offline
             profilecli device settings phone-1 --request-policy manual
             profilecli device settings --session-timeout 30m --flush-interval 10s
             profilecli device settings --without-app-group PushContent:group.app
+            profilecli device settings --permission denied
             """)
 
     @OptionGroup var device: DeviceArgument
@@ -338,6 +339,26 @@ struct SettingsOptions: ParsableArguments {
     @Option(help: .init("A target that has it again. Repeatable.", valueName: "process:group"))
     var withAppGroup: [String] = []
 
+    enum Permission: String, ExpressibleByArgument, CaseIterable {
+        case granted, denied
+        case notAsked = "not_asked"
+    }
+
+    enum ServerEvents: String, ExpressibleByArgument, CaseIterable {
+        case swift
+        case objectiveC = "objective-c"
+        case off
+    }
+
+    @Option(help: "Whether pushes may be shown.") var permission: Permission?
+    @Option(help: "The app's handler of silent pushes for a server's event.") var serverEvents: ServerEvents?
+
+    @Option(help: .init("The app's content extension, or null (docs/push.md).", valueName: "json"))
+    var contentExtension: String?
+
+    @Option(help: .init("How the app delays the SDK, or null (docs/push.md).", valueName: "json"))
+    var startup: String?
+
     mutating func validate() throws {
         // No session can end at once.
         if let sessionTimeout, try Self.seconds(sessionTimeout, "--session-timeout") == 0 {
@@ -358,6 +379,15 @@ struct SettingsOptions: ParsableArguments {
         for (key, targets) in [("without_app_groups", withoutAppGroup), ("with_app_groups", withAppGroup)]
         where !targets.isEmpty {
             json.member(key, .array(try targets.map { try Self.target($0, Failure.option(key.dropLast())) }))
+        }
+        json.member("permission", permission?.rawValue)
+        json.member("server_events", serverEvents?.rawValue)
+        for (key, text) in [("content_extension", contentExtension), ("startup", startup)] {
+            guard let text else { continue }
+            guard let value = try? JSON.parse(Array(text.utf8)) else {
+                throw ValidationError("\(Failure.option(key[...])) must be a JSON object or null.")
+            }
+            json.member(key, value)
         }
     }
 

@@ -41,8 +41,10 @@ struct PushList: AsyncParsableCommand {
 
     static func lines(_ answer: JSONObject, _ device: String) -> [String] {
         var table = Table("#PUSH", "STATE!", "USER", "MESSAGE", "SINCE!")
+        var count = 0
         for (key, state) in [("underway", "on its way"), ("shown", ""), ("captured", "captured")] {
             for push in answer.objects(Name(key)) {
+                count += 1
                 let screen = push["screen"].text?.replacing("_", with: " ")
                 table.add(
                     push["push"].cell, screen ?? state, push["user"].cell, push["message"].cell,
@@ -52,7 +54,7 @@ struct PushList: AsyncParsableCommand {
         let counts =
             "\(answer["underway"].elements.count) on the way to \(device), "
             + "\(answer["shown"].elements.count) shown, \(answer["captured"].elements.count) captured."
-        return table.lines() + [counts]
+        return (count == 0 ? [] : table.lines()) + [counts]
     }
 }
 

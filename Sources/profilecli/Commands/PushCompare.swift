@@ -25,7 +25,8 @@ struct PushCompare: AsyncParsableCommand {
         var table = Table("WAY", "HAPPENED!", "EFFECTIVE!", "TOOK!", "#POSITION")
         for row in rows {
             table.add(
-                row.way, row.happened.rfc3339(), row.effective?.rfc3339() ?? "not yet",
+                row.way, Phrase.time(.string(row.happened.rfc3339())),
+                row.effective.map { Phrase.time(.string($0.rfc3339())) } ?? "not yet",
                 row.seconds.map { Phrase.span(.double($0)) } ?? "", "\(row.position)")
         }
         if rows.isEmpty { return Output.message("The user has no such event by either way.") }

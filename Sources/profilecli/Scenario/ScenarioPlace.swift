@@ -106,6 +106,7 @@ struct ScenarioWorld: Sendable {
         options.now = { clock.now() }
         let log = try open(options)
         if let last = try log.event(at: log.lastPosition())?.recordedAt { clock.set(to: max(start, last)) }
+        try scenario.workspace?.declareMessages(in: log)
         let store = RequestStore(log)
         self.init(
             connection: LocalAPI(APIRouter(NativeAPI(store), BrazeAPI(store, scenario.workspace ?? Workspace()))),
