@@ -12,6 +12,8 @@ struct WorkspaceServiceTests {
             users: all
         blocklist:
           events: [debug]
+        messages:
+          - {id: welcome, trigger_conditions: [{type: open}]}
 
         """
 
@@ -53,6 +55,21 @@ struct WorkspaceServiceTests {
             // The workspace outlives a reset, as the keys do.
             #expect(try await service.post("/v1/reset", "", headers: key).status == 200)
             #expect(try await service.post("/users/export/segment", request, headers: key).status == 201)
+        }
+    }
+
+    @Test("The messages of the workspace are those of the first session, also after a reset and at an earlier time")
+    func messages() async throws {
+        try await withWorkspace { service, key in
+            for _ in 1...2 {
+                #expect(try await service.get("/v1/messages", headers: key).json.at("messages.0.id") == "welcome")
+                _ = try await service.post("/v1/launch", "{}", headers: key)
+                let state = try await service.get("/v1/devices/phone/messages", headers: key).json
+                #expect(state.at("screen") == "welcome")
+                _ = try await service.post("/v1/reset", "", headers: key)
+                let clock = try await service.post("/v1/clock", #"{"set":"2026-01-01T00:00:00Z"}"#, headers: key)
+                #expect(clock.status == 200)
+            }
         }
     }
 

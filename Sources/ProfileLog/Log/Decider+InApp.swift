@@ -94,8 +94,15 @@ extension Decider {
 
     /// The start of a session: a device with a network gets the messages that are declared now (spec/device 5,
     /// delivery). Nil if nothing was ever declared, or the SDK is disabled.
-    private func sessionStart(on device: Name) throws -> InAppMachine.Input? {
-        let newest = try newestCatalogue()
+    private mutating func sessionStart(on device: Name) throws -> InAppMachine.Input? {
+        var newest = try newestCatalogue()
+        if newest == 0, tables.standard != .array([]) {
+            newest = nextPosition
+            try aside { decider in
+                try decider.declare(decider.tables.standard)
+                return nil
+            }
+        }
         if newest == 0 { return nil }
         let status = try view.device(device)
         guard status.settings.isSDKEnabled else { return nil }

@@ -6,14 +6,14 @@ extension EventLog {
         _ = try commit(PreparedAppend(.messages(definitions)))
     }
 
-    /// The messages that are declared now, and the position of the declaration; nil if there never was one.
-    package func declaredMessages() throws -> (position: Position, definitions: AttributeValue)? {
+    /// The messages that are declared now, and the position of the declaration; `.start` if there never was one.
+    package func declaredMessages() throws -> (position: Position, definitions: AttributeValue) {
         let last = try history(
             of: UserNumber(rawValue: 0), direction: .backward, limit: 1, where: EventFilter(kinds: [.messageSent])
         ).first
         guard let last, case .message(let step) = last.event,
             let definitions = InAppContent(step.content).definitions
-        else { return nil }
+        else { return (.start, options.inAppMessages) }
         return (last.position, definitions)
     }
 

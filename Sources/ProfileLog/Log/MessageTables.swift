@@ -15,8 +15,12 @@ final class MessageTables: Sendable {
         var position: UInt64 = 0
     }
 
+    /// What the first session declares if nothing is declared then.
+    let standard: AttributeValue
     private static let mostTables = 16
     private let state = Mutex(State())
+
+    init(standard: AttributeValue = .array([])) { self.standard = standard }
 
     var newest: Newest {
         get { state.withLock { $0.newest } }

@@ -12,7 +12,7 @@ package final class OpenStore: Sendable {
     package let projections: [any Projection.Type]
     let environment: Environment
     let names = NameTable()
-    let messageTables = MessageTables()
+    let messageTables: MessageTables
     let braze: BrazeIDs
     /// The tail of new views. It is replaced and never changes its base: a view keeps its tail.
     private let currentTail = Guarded(Guarded(Tail(base: 0, userCount: 0, lastRecordedAt: 0)))
@@ -34,6 +34,7 @@ package final class OpenStore: Sendable {
         braze = BrazeIDs(uuid: storeID)
         self.path = path
         self.options = options
+        messageTables = MessageTables(standard: options.inAppMessages)
         self.projections = projections
         try environment.withReadTransaction { try loadNames($0) }
     }

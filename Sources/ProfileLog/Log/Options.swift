@@ -17,6 +17,10 @@ public struct LogOptions: Sendable {
     /// What time it is: microseconds since 1970 UTC.
     public var now: @Sendable () -> Timestamp = { Timestamp.now() }
 
+    /// In-app messages that the first session declares if none are declared then: a list that `InAppMessage.list`
+    /// accepts.
+    package var inAppMessages: AttributeValue = .array([])
+
     /// Called after each commit of appends that stored events, launches included, on the committing thread and before
     /// the next commit. It must be short and must not use the log. Not called after an erasure, nor for the events of a
     /// copy.

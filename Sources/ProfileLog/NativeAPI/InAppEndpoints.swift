@@ -46,8 +46,8 @@ package struct InAppEndpoints {
 
     private func writeDeclared(to json: inout JSONWriter) throws {
         let declared = try log.declaredMessages()
-        json.member("position", declared?.position.rawValue ?? 0)
-        json.member("messages", JSONValues.json(declared?.definitions ?? .array([])))
+        json.member("position", declared.position.rawValue)
+        json.member("messages", JSONValues.json(declared.definitions))
     }
 
     /// `GET /v1/messages`: the declared messages.

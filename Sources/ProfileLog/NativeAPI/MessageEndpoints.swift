@@ -50,7 +50,7 @@ struct MessageEndpoints {
         guard devices.isEmpty else {
             return "it is eligible on \(devices.joined(separator: ", ")), and no event triggered it"
         }
-        guard case .array(let declared)? = try log.declaredMessages()?.definitions,
+        guard case .array(let declared) = try log.declaredMessages().definitions,
             declared.contains(where: { $0["id"] == .string(message.text) })
         else { return nil }
         return "it is declared, and no device of the user has had a session with a network since"

@@ -115,14 +115,13 @@ final class EphemeralStores: Sendable {
         let number = count.add(1, ordering: .relaxed).newValue
         var options = LogOptions()
         options.now = { clock.now() }
+        // Declared by the first session: the clock may still be set to an earlier time.
+        if let messages = workspace.messages { options.inAppMessages = messages }
         options.onCommit = { [metrics] in metrics.record($0) }
         let path = "\(folder.path)/store-\(number)"
         do {
             let log = try EventLog(path: path, create: true, options: options, projections: RequestStore.projections)
-            if withFixtures {
-                try fixtures?.load(into: log)
-                try workspace.declareMessages(in: log)
-            }
+            if withFixtures { try fixtures?.load(into: log) }
             return log
         } catch {
             try? FileManager.default.removeItem(atPath: path)

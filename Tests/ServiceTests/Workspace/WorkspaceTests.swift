@@ -110,6 +110,12 @@ struct WorkspaceTests {
         ("apps:\n  - {id: a, name: A, id: b}", 2, "id", "stands twice"),
         ("limits:\n  depth: 3\n  depth: 4", 2, "depth", "stands twice"),
         ("subscription_groups:\n  - {id: a, name: A, channel: e-mail}", 2, "subscription_groups[0].channel", "email"),
+        ("messages: all", 1, "messages", "must be a list"),
+        ("messages:\n  - {id: a}", 2, "messages[0]", "has a `trigger_conditions` that is empty"),
+        (
+            "messages:\n  - {id: a, trigger_conditions: [{type: open}]}\n  - {id: a, trigger_conditions: [{type: open}]}",
+            3, "messages[1]", "has a `id` that is the ID of"
+        ),
         ("segments:\n  - {id: a, name: A}", 2, "segments[0]", "exactly one of users, all, any"),
         ("segments:\n  - {id: a, name: A, users: all, any: []}", 2, "segments[0]", "Keep one of users, any"),
         ("segments:\n  - {id: a, name: A, users: some}", 2, "segments[0].users", "must be `all`"),

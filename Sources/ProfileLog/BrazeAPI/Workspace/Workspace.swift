@@ -20,7 +20,7 @@ package struct Workspace: Sendable {
     var forcedTypes: [Name: AttributeType] = [:]
     var limits = TrackLimits()
     /// The in-app messages (docs/in-app-messages.md), as they are declared; nil without the key.
-    var messages: AttributeValue?
+    package private(set) var messages: AttributeValue?
     /// Days that exports look back for events and purchases; nil for the whole history.
     var exportWindowDays: Int?
 
