@@ -83,6 +83,7 @@ extension UnsafeRawBufferPointer {
 
 extension [UInt8] {
     /// Appends `value` in big-endian order.
+    @inlinable
     package mutating func appendBigEndian(_ value: some FixedWidthInteger) {
         Swift.withUnsafeBytes(of: value.bigEndian) { append(contentsOf: $0) }
     }

@@ -233,6 +233,7 @@ package struct LogView: Reading {
         let from = Swift.max(from, 1)
         guard from <= to else { return [] }
         var positions: [UInt64] = []
+        positions.reserveCapacity(Int(Swift.min(to - from, 1_023)) + 1)
         if checkpoint > 0 {
             try withCursor(tables.streams) { cursor in
                 var version = StreamRow.firstVersion(holding: from)

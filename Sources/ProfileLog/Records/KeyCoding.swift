@@ -62,7 +62,12 @@ package enum KeyCoding {
     }
 
     package static func snapshotPrefix(_ projection: String) -> [UInt8] {
-        [UInt8(truncatingIfNeeded: projection.utf8.count)] + projection.utf8
+        var key: [UInt8] = []
+        // Room for a user and a version.
+        key.reserveCapacity(projection.utf8.count + 17)
+        key.append(UInt8(truncatingIfNeeded: projection.utf8.count))
+        key.append(contentsOf: projection.utf8)
+        return key
     }
 
     package static func snapshotPrefix(_ projection: String, user: UInt64) -> [UInt8] {
