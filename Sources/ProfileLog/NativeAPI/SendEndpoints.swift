@@ -30,8 +30,7 @@ struct SendEndpoints {
         let log = store.log
         if let id {
             guard let user = try log.user(meantBy: id) else { throw APIProblem.unknownUser(id) }
-            let events = try log.history(of: user.number, where: filter)
-            return Array(events.lazy.filter { $0.position > after && $0.event.isSend }.prefix(limit))
+            return try found(user.number, filter, after, limit)
         }
         var found: [RecordedEvent] = []
         var scanned = after
@@ -40,6 +39,21 @@ struct SendEndpoints {
             found += page.events.filter(\.event.isSend)
             scanned = max(scanned, page.scanned)
             if scanned >= page.last { break }
+        }
+        return found
+    }
+
+    private func found(
+        _ user: UserNumber, _ filter: EventFilter, _ after: Position, _ limit: Int
+    ) throws -> [RecordedEvent] {
+        var found: [RecordedEvent] = []
+        var from = try store.log.version(of: user, at: after).next
+        while found.count < limit {
+            let wanted = limit - found.count
+            let page = try store.log.history(of: user, from: from, limit: wanted, where: filter)
+            found += page.filter { $0.position > after && $0.event.isSend }
+            guard page.count == wanted, let last = page.last else { break }
+            from = last.version.next
         }
         return found
     }
