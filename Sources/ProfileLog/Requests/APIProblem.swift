@@ -17,6 +17,8 @@ package struct APIProblem: Error {
     package var allow: String?
     /// What was not done of a request of which something was.
     package var dropped: [(reason: String, array: String, index: Int)] = []
+    /// The send of which a part was stored.
+    package var dispatch: String?
 
     package init(
         status: Int, code: String, error: String, remedy: String, place: String? = nil, reason: String? = nil,
@@ -72,6 +74,7 @@ package struct APIProblem: Error {
             json.member("remedy", remedy)
             json.member("code", code)
             json.member("place", place)
+            json.member("dispatch_id", dispatch)
             if !dropped.isEmpty {
                 json.array("dropped", dropped) { $0.place("reason", $1.reason, $1.array, $1.index) }
             }

@@ -78,6 +78,19 @@ package final class DecisionView {
         return try log.profile(of: number, asOf: info.version)
     }
 
+    /// What a user who was found before had used, as they were then.
+    package func usage(of number: UserNumber) throws -> UsageState? {
+        guard let info = known[number] else { return nil }
+        try spend(1)
+        return try log.state(UsageProjection.self, of: number, asOf: info.version)
+    }
+
+    /// The device with this ID; nil if it has no event. Relies on nothing.
+    package func device(_ device: Name) throws -> DeviceInfo? {
+        try spend(1)
+        return try log.device(device.text)
+    }
+
     /// The decision holds only if no event is appended to `user` before it is stored, and the ID still leads to them.
     package func requireUnchanged(_ user: UserID) throws {
         if !releases.contains(user) { unchanged[user] = .some(try find(user)) }

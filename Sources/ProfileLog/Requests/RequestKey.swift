@@ -13,6 +13,12 @@ package struct RequestKey: Sendable {
         digest = RequestNote.digest(request)
     }
 
+    /// A key that no header can be: whatever else the request says, the first answer to `parts` is repeated.
+    package init(reserved use: String, for parts: [String]) {
+        digest = ContentHash.of(Array(parts.joined(separator: "\0").utf8))
+        text = "\0\(use)/\(Hexadecimal.text(digest))"
+    }
+
     /// The request's idempotency key, if it has one.
     package static func text(of request: APIRequest) throws -> String? {
         try request.refuseIfMatch()

@@ -18,12 +18,15 @@ package struct RenderContext {
     package var message: [MessageFact: String]
     /// What `'now' | date: …` means.
     package var now: Timestamp
+    /// What this rendering and others of the same request may cost.
+    package var budget: RenderBudget
 
     package init(
         recipient: any Recipient, properties: [PropertySource: AttributeValue] = [:],
-        message: [MessageFact: String] = [:], now: Timestamp
+        message: [MessageFact: String] = [:], now: Timestamp, budget: RenderBudget = RenderBudget()
     ) {
-        (self.recipient, self.properties, self.message, self.now) = (recipient, properties, message, now)
+        (self.recipient, self.properties, self.message) = (recipient, properties, message)
+        (self.now, self.budget) = (now, budget)
     }
 }
 

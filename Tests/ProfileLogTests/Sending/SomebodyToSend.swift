@@ -15,9 +15,12 @@ struct SomebodyToSend: Recipient {
     static let now = Timestamp(rawValue: 1_772_368_205_000_000)
 
     /// A context with this user; `trigger` are properties of the send.
-    func context(trigger: AttributeValue = .null, entry: AttributeValue = .null) -> RenderContext {
+    func context(
+        trigger: AttributeValue = .null, entry: AttributeValue = .null, budget: RenderBudget = RenderBudget()
+    ) -> RenderContext {
         RenderContext(
             recipient: self, properties: [.trigger: trigger, .canvasEntry: entry],
-            message: [.dispatchID: "d1", .apiID: "c1", .name: "Spring"], now: Self.now)
+            message: [.dispatchID: "d1", .apiID: "c1", .name: "Spring"], now: Self.now,
+            budget: budget)
     }
 }

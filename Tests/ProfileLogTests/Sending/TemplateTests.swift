@@ -224,13 +224,48 @@ struct TemplateTests {
         let endless = "{% for i in (1..1000) %}{% for j in (1..1000) %}{% endfor %}{% endfor %}"
         #expect(Self.fault(of: endless)?.contains("takes more than 100000 steps") == true)
         let doubling = "{% assign x = 'ab' %}{% for i in (1..60) %}{% assign x = x | append: x %}{% endfor %}"
-        #expect(Self.fault(of: doubling)?.contains("takes more than 100000 steps") == true)
+        #expect(Self.fault(of: doubling) == "the text is larger than 262144 bytes")
         let flood = "{% for i in (1..100) %}\(String(repeating: "0123456789", count: 400)){% endfor %}"
         #expect(Self.fault(of: flood)?.contains("is larger than 262144 bytes") == true)
         let long = String(repeating: "{% if true and true %}{% endif %}", count: 1_000)
         #expect(try Self.rendered(long) == "")
         let chain = "{% if true" + String(repeating: " and true", count: 7_000) + " %}x{% endif %}"
         #expect(try Self.rendered(chain) == "x")
+    }
+
+    @Test(
+        "What looks at a long value costs by its length",
+        arguments: [
+            "{% if BIG == 'x' %}{% endif %}", "{% if 'x' < BIG %}{% endif %}", "{% if BIG contains 'x' %}{% endif %}",
+            "{% assign y = BIG | size %}", "{% assign y = BIG | plus: 1 %}", "{% assign y = 1 | minus: BIG %}",
+            "{% assign y = BIG | append: '' %}", "{% assign y = '' | append: BIG %}",
+            "{% assign y = 'now' | date: BIG %}",
+            "{% assign y = BIG | upcase %}",
+        ])
+    func longValues(body: String) {
+        func fault(_ bytes: Int) -> String? {
+            let trigger = AttributeValue.object([.init("big", .string(String(repeating: "0", count: bytes)))])
+            let body = body.replacing("BIG", with: "api_trigger_properties.${big}")
+            do {
+                let template = try Template("{% for i in (1..1000) %}\(body){% endfor %}")
+                _ = try template.render(Self.ana.context(trigger: trigger))
+                return nil
+            } catch {
+                return "\(error)"
+            }
+        }
+        #expect(fault(10) == nil)
+        #expect(fault(50_000)?.contains("takes more than 100000 steps") == true, "\(fault(50_000) ?? "")")
+    }
+
+    @Test("All renderings of a request share one budget")
+    func budget() throws {
+        let template = try Template("{% for i in (1..9000) %}{% endfor %}x{{'y'}}")
+        let budget = RenderBudget(steps: 20_000)
+        for _ in 0..<2 { #expect(try template.render(Self.ana.context(budget: budget)) == "xy") }
+        #expect(throws: RenderStop.self) { try template.render(Self.ana.context(budget: budget)) }
+        for _ in 0..<20 { budget.addUser() }
+        #expect(throws: Never.self) { try template.render(Self.ana.context(budget: budget)) }
     }
 
     /// Why `text` cannot be rendered.

@@ -11,6 +11,8 @@ struct BrazeSendTests {
         apps:
           - {id: ios, name: Shop, platform: ios}
           - {id: droid, name: Shop, platform: android}
+          - {id: web, name: Shop, platform: Web}
+          - {id: kindle, name: Shop, platform: Kindle}
         segments:
           - {id: gold, name: Gold, all: [{custom_attribute: plan, equals: gold}]}
         campaigns:
@@ -23,6 +25,11 @@ struct BrazeSendTests {
           - id: plain
             name: Plain
             messages: [{webhook: {url: "https://x.test/{{campaign.${name}}}/{{api_trigger_properties.${what}}}"}}]
+          - id: varied
+            name: Varied
+            messages:
+              - webhook: {url: a, message_variation_id: v1}
+              - webhook: {url: b, message_variation_id: v2}
           - id: attributes
             name: Attributes
             messages: [{webhook: {url: "{{custom_attribute.${plan}}}"}}]
@@ -235,6 +242,115 @@ struct BrazeSendTests {
         }
     }
 
+    @Test("A user whom a send makes keeps the variation of this first send")
+    func variation() async throws {
+        try await withSends { (api) async throws in
+            for number in 0..<12 {
+                let user = #"{"external_user_id":"new\#(number)","send_to_existing_only":false,"attributes":{}}"#
+                for _ in 0..<2 {
+                    _ = await api.post(
+                        "/campaigns/trigger/send", #"{"campaign_id":"varied","recipients":[\#(user)]}"#)
+                }
+                let urls = try url(api, "new\(number)")
+                #expect(urls.count == 2)
+                #expect(Set(urls).count == 1, "user \(number)")
+            }
+        }
+    }
+
+    @Test("The token of a web app or of a Kindle takes no push that is simulated")
+    func otherPlatforms() async throws {
+        try await withSends { (api) async throws in
+            await api.track(Self.user("web", "web", more: #""a":1"#), Self.user("fire", "kindle", more: #""a":1"#))
+            for channel in ["apple_push", "android_push"] {
+                _ = await api.post(
+                    "/messages/send",
+                    #"{"external_user_ids":["web","fire"],"messages":{"\#(channel)":{"alert":"a"}}}"#)
+            }
+            for user in ["web", "fire"] {
+                let none = ["apple_push", "android_push"].map { "notSent \($0) the user has no push token" }
+                #expect(try api.sends(to: user) == none)
+            }
+        }
+    }
+
+    @Test("What is too large to be stored is not sent to this user, and the others get theirs")
+    func tooLargeToStore() async throws {
+        try await withSends { (api) async throws in
+            await api.track(
+                #"{"external_id":"big","plan":"\#(String(repeating: "x", count: 250))"}"#)
+            let text = String(repeating: "{{custom_attribute.${plan}}}", count: 1_000)
+            let headers = (0..<6).map { #""h\#($0)":"\#(text)""# }.joined(separator: ",")
+            let message = #""messages":{"webhook":{"url":"u","request_headers":{\#(headers)}}}"#
+            for target in [
+                #""external_user_ids":["big","ben"]"#,
+                #""broadcast":true,"audience":{"#
+                    + #""custom_attribute":{"custom_attribute_name":"plan","comparison":"exists"}}"#,
+            ] {
+                let (status, json) = await api.post("/messages/send", #"{\#(target),\#(message)}"#)
+                #expect(status == 201, "\(json)")
+                let reason = try #require(try api.sends(to: "big").last)
+                #expect(reason.hasPrefix("notSent webhook webhook: what was rendered cannot be stored"), "\(reason)")
+                #expect(try api.sends(to: "ben").last == "sent webhook ")
+            }
+            #expect(try api.sends(to: "ben").count == 2)
+        }
+    }
+
+    @Test("A broadcast that ends half-way says how far it came, and how to go on")
+    func halfDone() async throws {
+        try await withSends { (api) async throws in
+            let body = #"{"campaign_id":"plain","broadcast":true}"#
+            let request = try SendRequest(campaign: Array(body.utf8), api.braze.workspace)
+            let problem = Broadcast(request, api.braze).halfDone(7, AppendError.closed)
+            let json = try JSON.parse(problem.answer(at: "/messages/send").body)
+            #expect(json.at("dispatch_id").text == request.plan.dispatch)
+            #expect(json.at("message").text.contains("at least 7 users"))
+            #expect(json.at("remedy").text.hasPrefix("Do not repeat it"))
+        }
+    }
+
+    @Test("Pages of the sends of a user join to all of them")
+    func pages() async throws {
+        try await withSends { (api) async throws in
+            for what in 0..<7 {
+                await api.track(#"{"external_id":"ana","n":\#(what)}"#)
+                _ = await api.post(
+                    "/campaigns/trigger/send",
+                    #"{"campaign_id":"plain","trigger_properties":{"what":\#(what)},"#
+                        + #""recipients":[{"external_user_id":"ana"}]}"#)
+            }
+            var urls: [String] = []
+            var after = 0
+            for _ in 0..<4 {
+                let json = await api.get(
+                    "/v1/sends", [("user", "ana"), ("limit", "2"), ("after", "\(after)")]
+                ).json
+                for send in json.at("sends").asArray ?? [] {
+                    urls.append(send.at("content.url").text)
+                    after = Int(send.at("position").asInteger ?? 0)
+                }
+                #expect(json.at("more") == .bool(urls.count < 7))
+            }
+            #expect(urls == (0..<7).map { "https://x.test/Plain/\($0)" })
+        }
+    }
+
+    @Test("What a decision reads of usage and devices counts")
+    func reads() async throws {
+        try await withSends { (api) async throws in
+            let view = DecisionView(api.log, .underLock)
+            #expect(throws: WorkBudgetExceeded.self) {
+                for _ in 0...DecisionView.Effort.underLock.mostReads { _ = try view.device("d") }
+            }
+            let other = DecisionView(api.log, .underLock)
+            let ana = try #require(try other.find(.externalID("ana")))
+            #expect(throws: WorkBudgetExceeded.self) {
+                for _ in 0...DecisionView.Effort.underLock.mostReads { _ = try other.usage(of: ana.number) }
+            }
+        }
+    }
+
     @Test("A request under its key sends once and answers the same")
     func keys() async throws {
         try await withSends { (api) async throws in
@@ -293,6 +409,31 @@ struct BrazeSendTests {
             (
                 "/campaigns/trigger/send", #"{"campaign_id":"plain","send_id":"a b","broadcast":true}"#,
                 "`send_id` must be 1 to"
+            ),
+            (
+                "/campaigns/trigger/send",
+                #"{"campaign_id":"plain","recipients":[{"external_user_id":"ana","attributes":{"external_id":"ben"}}]}"#,
+                "`recipients[0].attributes.external_id` must not be there."
+            ),
+            (
+                "/campaigns/trigger/send",
+                #"{"campaign_id":"plain","recipients":[{"external_user_id":"ana","attributes":{"braze_id":"ben"}}]}"#,
+                "`recipients[0].attributes.braze_id` must not be there."
+            ),
+            (
+                "/campaigns/trigger/send",
+                #"{"campaign_id":"plain","recipients":[{"external_user_id":"ana","attributes":{"user_alias":"ben"}}]}"#,
+                "`recipients[0].attributes.user_alias` must not be there."
+            ),
+            (
+                "/campaigns/trigger/send",
+                #"{"campaign_id":"plain","recipients":[{"external_user_id":"ana","attributes":{"_update_existing_only":"ben"}}]}"#,
+                "`recipients[0].attributes._update_existing_only` must not be there."
+            ),
+            (
+                "/campaigns/trigger/send",
+                #"{"campaign_id":"plain","recipients":[{"email":"ana@b.c","attributes":{"email":"ben"}}]}"#,
+                "`recipients[0].attributes.email` must not be there."
             ),
             ("/canvas/trigger/send", #"{"canvas_id":"spring","broadcast":true}"#, "Invalid Canvas ID"),
             ("/messages/send", #"{"external_user_ids":["ana"]}"#, "No message to send"),

@@ -13,6 +13,9 @@ struct TransactionalSendTests {
           - id: receipt
             name: Receipt
             messages: [{webhook: {url: "https://x.test/{{api_trigger_properties.${order}}}"}}]
+          - id: other
+            name: Other
+            messages: [{webhook: {url: "u"}}]
         """
 
     private func withReceipts(_ body: (API) async throws -> Void) async throws {
@@ -44,7 +47,7 @@ struct TransactionalSendTests {
             #expect(try api.sends(to: "ana") == ["sent webhook "])
 
             let other = await api.post(Self.path, Self.body("2", "order-1"))
-            #expect(other.status == 409, "\(other.json)")
+            #expect(other.json == json)
             #expect(try api.sends(to: "ana").count == 1)
             for id in ["order-2", nil, nil] { _ = await api.post(Self.path, Self.body("1", id)) }
             #expect(try api.sends(to: "ana").count == 4)
@@ -53,10 +56,43 @@ struct TransactionalSendTests {
         }
     }
 
+    @Test("An external_send_id belongs to its campaign, and no Idempotency-Key stands for it")
+    func keys() async throws {
+        try await withReceipts { (api) async throws in
+            func send(_ path: String, _ id: String?, key: String?) async -> Int {
+                var request = APIRequest(.post, path, body: Array(Self.body("1", id).utf8))
+                request.idempotencyKey = key
+                return await api.answer(request).status
+            }
+            #expect(await send(Self.path, "a", key: nil) == 201)
+            #expect(await send(Self.path.replacing("receipt", with: "other"), "a", key: nil) == 201)
+            #expect(try api.sends(to: "ana").count == 2)
+            #expect(await send(Self.path, nil, key: "transactional a") == 201)
+            #expect(try api.sends(to: "ana").count == 3)
+            #expect(await send(Self.path, "a", key: "k") == 400)
+            #expect(await send("/sends/id/create", nil, key: "k") == 400)
+        }
+    }
+
+    @Test("What is sent to nobody is aborted, and its repetition too")
+    func aborted() async throws {
+        try await withReceipts { (api) async throws in
+            for user in ["nobody", "ana"] {
+                let body = #"{"external_send_id":"\#(user)","recipient":{"external_user_id":"\#(user)"}}"#
+                let (status, json) = await api.post(Self.path, body)
+                #expect(status == 201)
+                #expect(json.at("status") == "aborted")
+                #expect(json.at("metadata").present("sent_at") == nil)
+                #expect(await api.post(Self.path, body).json == json)
+            }
+            #expect(try api.sends(to: "ana").count == 1)
+        }
+    }
+
     @Test(
         "What cannot be sent is refused, and nothing is stored",
         arguments: [
-            ("other", #"{"recipient":{"external_user_id":"ana"}}"#, "Invalid Campaign ID"),
+            ("unknown", #"{"recipient":{"external_user_id":"ana"}}"#, "Invalid Campaign ID"),
             ("receipt", "{}", "No Recipients"),
             ("receipt", #"{"recipient":[]}"#, "`recipient` must have exactly one of"),
             (
@@ -88,7 +124,7 @@ struct TransactionalSendTests {
             #expect(SendRequest.isSendID(made))
             #expect(await api.post("/sends/id/create", #"{"campaign_id":"receipt"}"#).json.at("send_id").text != made)
             for body in [
-                "{}", #"{"campaign_id":"other"}"#, #"{"campaign_id":"receipt","send_id":""}"#,
+                "{}", #"{"campaign_id":"unknown"}"#, #"{"campaign_id":"receipt","send_id":""}"#,
                 #"{"campaign_id":"receipt","send_id":"\#(String(repeating: "a", count: 65))"}"#,
             ] {
                 #expect(await api.post("/sends/id/create", body).status == 400)

@@ -16,33 +16,51 @@ struct Broadcast: Sendable {
 
     /// Sends, and answers when all is durable.
     ///
-    /// If the service dies in between, the first users have it and the others have not. So a broadcast under an
-    /// idempotency key must fit into one part.
+    /// If it ends half-way, the first users have it and the others have not; an error then says how many have. So a
+    /// broadcast under an idempotency key must fit into one part.
     func send(under key: RequestKey?) async throws -> APIAnswer {
         let answer = request.answer(errors: request.errors)
         var start: UserNumber? = UserNumber(rawValue: 0)
         var attempt = 1
+        var users = 0
         while let user = start {
-            let part = try await api.store.performSlowly { _ in try read(after: user, key, answer) }
-            if key != nil, part.next != nil {
-                throw APIProblem.invalid(
-                    "Idempotency-Key", "cannot go with a broadcast to so many users",
-                    remedy: "Send it without the key, or to fewer users.")
-            }
             do {
-                if let append = part.append { try await api.store.commit(append).checkIsFirst() }
+                let part = try await api.store.performSlowly { _ in try read(after: user, key, answer) }
+                if key != nil, part.next != nil {
+                    throw APIProblem.invalid(
+                        "Idempotency-Key", "cannot go with a broadcast to so many users",
+                        remedy: "Send it without the key, or to fewer users.")
+                }
+                if let append = part.append {
+                    try await api.store.commit(append, evenIfFull: users > 0).checkIsFirst()
+                }
                 (start, attempt) = (part.next, 1)
+                users += part.users
             } catch AppendError.unknownUser where attempt < Self.attempts {
                 attempt += 1
+            } catch  where users > 0 {
+                throw halfDone(users, error)
             }
         }
         return answer
+    }
+
+    /// What to answer if `error` ends the broadcast when it is stored for `users`.
+    func halfDone(_ users: Int, _ error: any Error) -> APIProblem {
+        var problem = APIProblem(error)
+        problem.error += " The broadcast is stored for at least \(users) users, in the order of their creation."
+        problem.dispatch = request.plan.dispatch
+        problem.remedy =
+            "Do not repeat it: `GET /v1/sends` lists the users with this `dispatch_id`; send to the others by name."
+        return problem
     }
 
     private struct Part: Sendable {
         var append: PreparedAppend?
         /// The last user in it; nil if it ends with the last user of all.
         var next: UserNumber?
+        /// How many users are in it.
+        var users: Int
     }
 
     private struct IsFull: Error {}
@@ -53,6 +71,8 @@ struct Broadcast: Sendable {
         let (now, failing) = (log.options.now(), api.store.failingChannels.all)
         var builder = log.prepare(capacity: 1_024)
         var last: UserNumber?
+        var users = 0
+        let budget = RenderBudget()
         do {
             _ = try log.forEachProfile(after: user, withUsage: request.plan.hasPush) { user, _, state, usage in
                 if let segment = request.segment {
@@ -65,14 +85,16 @@ struct Broadcast: Sendable {
                     device: { try log.device($0.text) })
                 guard audience?.takes(recipient, at: now) ?? true else { return }
                 if builder.count >= Self.eventsPerPart || builder.byteCount >= Self.bytesPerPart { throw IsFull() }
-                for (event, context) in request.plan.events(for: recipient, .null, now: now, failing: failing) {
-                    try builder.add(event, context, to: .brazeID(user.brazeID))
+                budget.addUser()
+                for event in request.plan.events(for: recipient, .null, now: now, failing: failing, budget: budget) {
+                    _ = try builder.add(event, to: .brazeID(user.brazeID))
                 }
                 last = user.number
+                users += 1
             }
             last = nil
         } catch is IsFull {}
-        return Part(append: try builder.finish(under: key, remembering: answer.body), next: last)
+        return Part(append: try builder.finish(under: key, remembering: answer.body), next: last, users: users)
     }
 
     private func audience() throws -> Audience? {

@@ -6,9 +6,12 @@ internal import ProfileLogSending
 struct SendDecision {
     private(set) var dropped: [Drop] = []
     private(set) var errors: [String]
+    /// Whether something goes to somebody.
+    private(set) var sendsAnything = false
     let request: SendRequest
     private let api: BrazeAPI
     private let view: DecisionView
+    private let budget = RenderBudget()
 
     /// A recipient to whom nothing is sent, or an attribute of theirs that is not stored.
     struct Drop {
@@ -46,8 +49,10 @@ struct SendDecision {
             let id = user.map { UserID.brazeID($0.brazeID) } ?? recipient.id
             if user != nil { try view.requireSame(id) }
             let failing = api.store.failingChannels.all
-            for (event, context) in request.plan.events(for: sends, recipient.properties, now: now, failing: failing) {
-                try builder.add(event, context, to: id)
+            for event in request.plan.events(
+                for: sends, recipient.properties, now: now, failing: failing, budget: budget)
+            {
+                if try builder.add(event, to: id) { sendsAnything = true }
             }
         }
     }
@@ -67,11 +72,10 @@ struct SendDecision {
     private func recipient(
         _ user: UserInfo?, _ id: UserID, _ state: ProfileState, _ changes: [ProfileEvent]
     ) throws -> SendRecipient {
-        let log = view.log
-        let usage = user.map { user in { try log.state(UsageProjection.self, of: user.number, asOf: user.version) } }
+        let usage = { try user.flatMap { try view.usage(of: $0.number) } ?? UsageProjection.initial }
         return try api.recipient(
-            user, named: id, state, changes, usage: request.plan.hasPush ? usage ?? { UsageProjection.initial } : nil,
-            device: { try log.device($0.text) })
+            user, named: id, state, changes, usage: request.plan.hasPush ? usage : nil,
+            device: { try view.device($0) })
     }
 
     /// Why the request does not mean this user after all; nil if it does.

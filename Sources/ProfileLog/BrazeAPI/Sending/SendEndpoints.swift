@@ -44,11 +44,16 @@ struct SendEndpoints {
         guard sendID?.asText.map(SendRequest.isSendID) ?? (sendID == nil) else {
             throw APIProblem.invalid("external_send_id", "must be 1 to 64 characters of base 64")
         }
-        var request = request
-        if let text = sendID?.asText, request.idempotencyKey == nil { request.idempotencyKey = "transactional \(text)" }
         let campaign = request.parameters["campaign_id"] ?? ""
         let now = TrackTime.text(log.options.now())
-        let key = try RequestKey(request)
+        var key = try RequestKey(request)
+        if let text = sendID?.asText {
+            guard key == nil else {
+                throw APIProblem.invalid(
+                    "external_send_id", "cannot go with an Idempotency-Key", remedy: "Send one of the two.")
+            }
+            key = RequestKey(reserved: "transactional", for: [campaign, text])
+        }
         return try await api.store.once(under: key) { _, note in
             APIAnswer(status: 201, body: note.answer)
         } first: {
@@ -56,9 +61,10 @@ struct SendEndpoints {
             return try await decide(asked, under: key) { decision in
                 APIAnswer.ok(status: 201) { json in
                     json.member("dispatch_id", decision.request.plan.dispatch)
-                    json.member("status", "sent")
+                    json.member("status", decision.sendsAnything ? "sent" : "aborted")
                     json.object("metadata") { json in
-                        for step in ["received_at", "enqueued_at", "executed_at", "sent_at"] { json.member(step, now) }
+                        for step in ["received_at", "enqueued_at", "executed_at"] { json.member(step, now) }
+                        json.member("sent_at", decision.sendsAnything ? now : nil)
                         json.member("campaign_api_id", campaign)
                         json.member("external_send_id", sendID?.asText)
                     }
@@ -71,6 +77,11 @@ struct SendEndpoints {
     /// `POST /sends/id/create`: an ID for the sends of a campaign. Sends take any other ID as well.
     func createSendID(_ request: APIRequest) throws -> APIAnswer {
         try request.refuseIfMatch()
+        if request.idempotencyKey != nil {
+            throw APIProblem.invalid(
+                "Idempotency-Key", "has no effect here, as nothing is stored",
+                remedy: "Send the `send_id` that you want.")
+        }
         let body = try BodyObject.read(request.body)
         guard body.present("campaign_id")?.asText.flatMap({ workspace.campaign($0) }) != nil else {
             throw SendRequest.unknownCampaign

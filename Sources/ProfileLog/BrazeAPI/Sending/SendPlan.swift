@@ -52,18 +52,21 @@ extension SendPlan {
     /// - Parameters:
     ///   - own: properties of this user, which override the common ones key by key.
     ///   - failing: channels that fail, as a test asked for.
+    ///   - budget: what all renderings of the request may cost.
     func events(
-        for recipient: SendRecipient, _ own: AttributeValue, now: Timestamp, failing: Set<MessageStep.Channel>
-    ) -> [(event: ProfileEvent, context: EventContext)] {
+        for recipient: SendRecipient, _ own: AttributeValue, now: Timestamp, failing: Set<MessageStep.Channel>,
+        budget: RenderBudget
+    ) -> [SendEvent] {
         let context = RenderContext(
             recipient: recipient, properties: [source: properties.overridden(by: own)],
-            message: [.dispatchID: dispatch, .apiID: id, .name: name], now: now)
-        var events: [(ProfileEvent, EventContext)] = []
+            message: [.dispatchID: dispatch, .apiID: id, .name: name], now: now,
+            budget: budget)
+        var events: [SendEvent] = []
         func add(_ step: MessageStep, on device: Name? = nil) {
             var step = step
             step.dispatch = dispatch
             if let sendID { step.content = step.content.setting("send_id", .string(sendID)) }
-            events.append((.message(step), EventContext(source: .rest, device: device?.text)))
+            events.append(SendEvent(step: step, context: EventContext(source: .rest, device: device?.text)))
         }
         for message in messages(for: recipient) {
             let (channel, id) = (message.channel, Name(id))

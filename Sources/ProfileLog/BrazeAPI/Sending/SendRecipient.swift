@@ -53,8 +53,8 @@ struct SendRecipient: Recipient {
         return uses.map(\.last).max()
     }
 
-    /// 0 to 9999, always the same for a user (``ExportedProfile/randomBucket(_:)``).
-    var bucket: Int { ExportedProfile.randomBucket(brazeID.isEmpty ? "\(id)" : brazeID) }
+    /// 0 to 9999, always the same for a user: by the ID that made them, which is known before they have a `braze_id`.
+    var bucket: Int { ExportedProfile.randomBucket(ids.first.map { "\($0)" } ?? brazeID) }
 
     private var ids: [UserID] { user?.ids ?? [id] }
 }
@@ -75,6 +75,8 @@ extension BrazeAPI {
         for entry in plain.value(.pushTokens)?.asArray ?? [] {
             guard let token = PushToken(entry) else { continue }
             let platform = workspace.app(token.app)?.platform?.lowercased()
+            // Their channels are not simulated.
+            if let platform, ["web", "kindle"].contains(where: platform.contains) { continue }
             devices.append(.init(id: PushToken.device(entry), isApple: platform.map { !$0.contains("android") }))
         }
         // The app on a simulated device has registered for pushes when it was launched.

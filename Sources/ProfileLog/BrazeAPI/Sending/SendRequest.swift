@@ -198,6 +198,16 @@ extension SendRequest {
             guard case .object(let members) = attributes else {
                 throw APIProblem.invalid("\(place).attributes", "must be an object")
             }
+            // They would lead the attributes to another user.
+            var refused = [
+                WireNames.externalID, WireNames.userAlias, WireNames.brazeID, WireNames.updateExistingOnly,
+            ]
+            if case .email = id { refused.append(WireNames.email) }
+            for member in members where refused.contains(member.key) {
+                throw APIProblem.invalid(
+                    "\(place).attributes.\(member.key)", "must not be there",
+                    remedy: "The recipient has its identifier beside `attributes`.")
+            }
             recipient.attributes = members
         }
         if let flag = value.present("send_to_existing_only") {

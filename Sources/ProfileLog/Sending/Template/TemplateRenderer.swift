@@ -10,9 +10,12 @@ struct TemplateRenderer {
     mutating func render(_ nodes: [Template.Node]) throws(RenderStop) {
         for node in nodes {
             switch node {
-            case .text(let text): try append(text, at: Template.Spot())
+            case .text(let text):
+                try spend(text.utf8.count / Self.bytesPerStep, at: Template.Spot())
+                try append(text, at: Template.Spot())
             case .output(let expression):
                 guard let value = try value(of: expression) else { throw .failed(Self.missing(expression)) }
+                try charge(value, at: expression.spot)
                 try append(value.liquidText, at: expression.spot)
             case .assign(let variable, let expression):
                 variables[variable] = try value(of: expression)
@@ -69,13 +72,27 @@ struct TemplateRenderer {
     }
 
     private mutating func append(_ text: String, at spot: Template.Spot) throws(RenderStop) {
-        try spend(text.utf8.count / 256 + 1, at: spot)
-        guard output.utf8.count + text.utf8.count <= Template.maxOutputBytes else {
+        try spend(1, at: spot)
+        try checkSize(output.utf8.count + text.utf8.count, of: "the rendered text", at: spot)
+        output += text
+    }
+
+    private func checkSize(_ bytes: Int, of what: String, at spot: Template.Spot) throws(RenderStop) {
+        guard bytes <= Template.maxOutputBytes else {
             throw .failed(
                 TemplateError(
-                    spot, "the rendered text is larger than \(Template.maxOutputBytes) bytes", remedy: "Shorten it."))
+                    spot, "\(what) is larger than \(Template.maxOutputBytes) bytes", remedy: "Shorten it."))
         }
-        output += text
+    }
+
+    /// Bytes that are looked at or copied for one step.
+    private static let bytesPerStep = 256
+
+    /// Pays for looking at all of `value`, before that is done.
+    private mutating func charge(
+        _ value: AttributeValue?, times: Int = 1, at spot: Template.Spot
+    ) throws(RenderStop) {
+        try spend(times * (value?.weight(bytesPerStep: Self.bytesPerStep) ?? 0), at: spot)
     }
 
     private mutating func spend(_ cost: Int, at spot: Template.Spot) throws(RenderStop) {
@@ -84,6 +101,12 @@ struct TemplateRenderer {
             throw .failed(
                 TemplateError(
                     spot, "the template takes more than \(Template.maxSteps) steps", remedy: "Shorten its loops."))
+        }
+        guard context.budget.take(cost) else {
+            throw .failed(
+                TemplateError(
+                    spot, "the templates of the request take too many steps together",
+                    remedy: "Shorten their loops, or send to fewer users at once."))
         }
     }
 
@@ -111,7 +134,9 @@ extension TemplateRenderer {
                 if value.isEmpty { value = filter.argument.flatMap { self.value(of: $0) } }
             } else if let some = value {
                 value = try apply(filter, to: some)
-                if case .string(let text)? = value { try spend(text.utf8.count / 256, at: filter.spot) }
+                if case .string(let text)? = value {
+                    try checkSize(text.utf8.count, of: "the text", at: filter.spot)
+                }
             }
         }
         return value
@@ -146,10 +171,18 @@ extension TemplateRenderer {
         return value == .null ? nil : value
     }
 
-    private func apply(_ filter: Template.Filter, to value: AttributeValue) throws(RenderStop) -> AttributeValue? {
+    private mutating func apply(
+        _ filter: Template.Filter, to value: AttributeValue
+    ) throws(RenderStop) -> AttributeValue? {
         let argument = filter.argument.flatMap { self.value(of: $0) }
         // As a missing value: a filter makes nothing of it.
         if filter.argument != nil, argument == nil { return nil }
+        switch (filter.kind, value) {
+        case (.size, .array), (.size, .object): break  // their count is known
+        default: try charge(value, at: filter.spot)
+        }
+        // A directive of `date` gives up to twelve bytes.
+        try charge(argument, times: filter.kind == .date ? 12 : 1, at: filter.spot)
         switch filter.kind {
         case .default: return value
         case .upcase: return .string(value.liquidText.uppercased())
@@ -157,7 +190,10 @@ extension TemplateRenderer {
         case .capitalize:
             let text = value.liquidText
             return .string(text.prefix(1).uppercased() + text.dropFirst().lowercased())
-        case .append: return .string(value.liquidText + (argument?.liquidText ?? ""))
+        case .append:
+            let (text, end) = (value.liquidText, argument?.liquidText ?? "")
+            try checkSize(text.utf8.count + end.utf8.count, of: "the text", at: filter.spot)
+            return .string(text + end)
         case .size:
             switch value {
             case .array(let elements): return .int(Int64(elements.count))
@@ -233,6 +269,10 @@ extension TemplateRenderer {
         try spend(1, at: comparison.spot)
         let left = value(of: comparison.left)
         let right = value(of: comparison.right)
+        if comparison.comparator != nil {
+            try charge(left, at: comparison.spot)
+            try charge(right, at: comparison.spot)
+        }
         switch comparison.comparator {
         case nil: return left != nil && left != .bool(false)
         case .equal: return isEqual(comparison, left, right)
@@ -241,7 +281,7 @@ extension TemplateRenderer {
             guard let left, let right else { return false }
             if case .array(let elements) = left { return elements.contains { $0.isLiquidEqual(to: right) } }
             let (text, part) = (left.liquidText, right.liquidText)
-            try spend(text.utf8.count / 256 * (part.utf8.count / 16 + 1), at: comparison.spot)
+            try spend(text.utf8.count * part.utf8.count / Self.bytesPerStep, at: comparison.spot)
             return part.isEmpty || text.contains(part)
         case .less, .greater, .atMost, .atLeast:
             guard let left, let right else { return false }
@@ -272,7 +312,14 @@ extension TemplateRenderer {
 
 extension AttributeValue? {
     /// Whether `default` replaces it.
-    fileprivate var isEmpty: Bool { [nil, .bool(false), .string(""), .array([])].contains(self) }
+    fileprivate var isEmpty: Bool {
+        switch self {
+        case nil, .bool(false)?: true
+        case .string(let text)?: text.isEmpty
+        case .array(let elements)?: elements.isEmpty
+        default: false
+        }
+    }
 
     /// Whether it equals `blank`.
     fileprivate var isBlank: Bool {
@@ -287,6 +334,19 @@ extension AttributeValue? {
 }
 
 extension AttributeValue {
+    /// Steps to look at all of it: one for each element, member and `bytesPerStep` bytes of text.
+    fileprivate func weight(bytesPerStep: Int) -> Int {
+        switch self {
+        case .string(let text): text.utf8.count / bytesPerStep
+        case .array(let elements): elements.reduce(0) { $0 + 1 + $1.weight(bytesPerStep: bytesPerStep) }
+        case .object(let members):
+            members.reduce(0) {
+                $0 + 1 + $1.key.text.utf8.count / bytesPerStep + $1.value.weight(bytesPerStep: bytesPerStep)
+            }
+        default: 0
+        }
+    }
+
     /// The value as a placeholder shows it: the elements of an array one after the other, an object as JSON.
     fileprivate var liquidText: String {
         switch self {
