@@ -1,5 +1,3 @@
-internal import _StringProcessing
-
 /// What one property of an event must be (spec/device 5.1).
 ///
 /// In-app messages know no nested filters: `key` is always a key of the event's own properties.
@@ -85,13 +83,21 @@ package struct PropertyFilter: Hashable, Sendable {
         case (.date, .string(let text)): if let date = OccurredAt(iso8601: text) { return .date(date) }
         case (.date, .int(let seconds)): if let date = OccurredAt(seconds: seconds) { return .date(date) }
         case (.string, .string(let text)):
-            if comparator != .equals, comparator != .notEqual { _ = try TextPattern(text) }
+            if comparator != .equals, comparator != .notEqual { try checkPattern(text) }
             return .string(text)
         default: break
         }
         throw InAppMessageError(
             place: "property_value", reason: "is no \(type.rawValue)",
             remedy: "Give a value of the `property_type`, or change the type.")
+    }
+
+    private static func checkPattern(_ text: String) throws(InAppMessageError) {
+        do {
+            _ = try TextPattern(text)
+        } catch {
+            throw InAppMessageError(place: "property_value", reason: error.reason, remedy: error.remedy)
+        }
     }
 }
 
@@ -101,66 +107,5 @@ extension OccurredAt {
         let (microseconds, isTooLarge) = seconds.multipliedReportingOverflow(by: 1_000_000)
         self.init(Timestamp(rawValue: microseconds))
         if isTooLarge || !isExpressible { return nil }
-    }
-}
-
-/// A regular expression of a filter: a case-insensitive search, by Unicode scalars.
-struct TextPattern: Sendable {
-    /// Never changed, and it calls no code of ours. Its program is compiled under an atomic once.
-    nonisolated(unsafe) private let regex: Regex<AnyRegexOutput>
-
-    static let maxCharacters = 1_024
-
-    init(_ pattern: String) throws(InAppMessageError) {
-        guard !pattern.isEmpty, !pattern.isLonger(than: Self.maxCharacters) else {
-            throw Self.refusal("has no characters, or more than 1,024", remedy: "Give a shorter pattern.")
-        }
-        guard !Self.nestsRepetitions(pattern) else {
-            throw Self.refusal(
-                "repeats a group that repeats or has alternatives, which can take endless time",
-                remedy: "Repeat one of them only.")
-        }
-        do {
-            regex = try Regex(pattern).ignoresCase().matchingSemantics(.unicodeScalar)
-        } catch {
-            throw Self.refusal("is no regular expression", remedy: "Correct the pattern.")
-        }
-    }
-
-    private static func refusal(_ reason: String, remedy: String) -> InAppMessageError {
-        InAppMessageError(place: "property_value", reason: reason, remedy: remedy)
-    }
-
-    func isFound(in text: String) -> Bool { (try? regex.firstMatch(in: text)) ?? nil != nil }
-
-    /// Whether a group with a repetition or with alternatives in it is itself repeated without a bound.
-    private static func nestsRepetitions(_ pattern: String) -> Bool {
-        var open: [Bool] = []
-        var closed = false
-        var (isEscaped, isInClass) = (false, false)
-        for scalar in pattern.unicodeScalars {
-            let wasClosed = closed
-            closed = false
-            if isEscaped {
-                isEscaped = false
-                continue
-            }
-            switch scalar {
-            case "\\": isEscaped = true
-            case "[": isInClass = true
-            case "]": isInClass = false
-            case _ where isInClass: break
-            case "(": open.append(false)
-            case ")":
-                closed = open.popLast() ?? false
-                if closed, let last = open.indices.last { open[last] = true }
-            case "*", "+", "{":
-                if wasClosed { return true }
-                if let last = open.indices.last { open[last] = true }
-            case "|": if let last = open.indices.last { open[last] = true }
-            default: break
-            }
-        }
-        return false
     }
 }

@@ -19,7 +19,7 @@ package indirect enum Audience {
     package enum Test {
         case exists(Bool)
         case equals(AttributeValue, Bool)
-        case matches(Regex<AnyRegexOutput>, Bool)
+        case matches(TextPattern, Bool)
         case includes(AttributeValue, Bool)
         case number(Order, Double)
         case time(Order, Timestamp)
@@ -59,8 +59,7 @@ extension Audience.Test {
         case .exists(let isAsked): return (value != nil) == isAsked
         case .equals(let other, let isAsked): return (value.map { Self.isEqual($0, other) } ?? false) == isAsked
         case .matches(let pattern, let isAsked):
-            let text = value?.asText?.prefix(characters: Audience.charactersPerMatch)
-            return (text.map { $0.contains(pattern) } ?? false) == isAsked
+            return (value?.asText.map(pattern.isFound) ?? false) == isAsked
         case .includes(let element, let isAsked):
             let elements = value?.asArray ?? []
             return elements.contains { Self.isEqual($0, element) } == isAsked
@@ -90,8 +89,6 @@ extension Audience {
     static let maxDepth = 16
     /// Filters of one audience.
     static let maxFilters = 200
-    /// Characters of a pattern, and of the text that it looks at.
-    static let charactersPerMatch = 255
 
     private static let kinds = [
         "AND", "OR", "custom_attribute", "push_subscription_status", "email_subscription_status", "last_used_app",
@@ -258,13 +255,12 @@ extension Audience {
         return days * 86_400_000_000
     }
 
-    /// A pattern in any case of letters, found anywhere, as in the filters of in-app messages (spec/device 5.1).
-    private static func pattern(
-        _ value: AttributeValue?, at place: String
-    ) throws(SendFault) -> Regex<AnyRegexOutput> {
-        guard let text = value?.asText, !text.isLonger(than: charactersPerMatch), let pattern = try? Regex(text) else {
-            throw .notValid(place, "It must be a regular expression of at most \(charactersPerMatch) characters.")
+    private static func pattern(_ value: AttributeValue?, at place: String) throws(SendFault) -> TextPattern {
+        guard let text = value?.asText else { throw .notValid(place, "It must be a regular expression.") }
+        do {
+            return try TextPattern(text)
+        } catch {
+            throw SendFault("'value' \(error.reason)", at: place, remedy: error.remedy)
         }
-        return pattern.ignoresCase()
     }
 }

@@ -112,8 +112,11 @@ struct AudienceTests {
             ),
             (
                 #"{"custom_attribute":{"custom_attribute_name":"x","comparison":"matches_regex","value":"("}}"#,
-                "value",
-                "regular expression"
+                "audience.custom_attribute.value: 'value' is no regular expression", "Correct the pattern."
+            ),
+            (
+                #"{"custom_attribute":{"custom_attribute_name":"x","comparison":"matches_regex","value":"(a|a)*"}}"#,
+                "audience.custom_attribute.value: 'value' repeats a group", "Repeat one of them only."
             ),
             (
                 #"{"custom_attribute":{"custom_attribute_name":"x","comparison":"less_than_x_days_ago","value":-1}}"#,
