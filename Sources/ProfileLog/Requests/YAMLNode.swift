@@ -16,6 +16,10 @@ package struct YAMLNode {
     /// The file's root; nil for a file without content. Unless `withAnchors`, anchors and tags of other types are
     /// refused: a few anchors can stand for billions of values.
     package init?(yaml: String, withAnchors: Bool = true) throws(YAMLFileError) {
+        if !withAnchors, let spot = YAMLAnchors.firstRepeated(in: yaml) {
+            throw YAMLFileError(
+                line: spot.line, column: spot.column, place: "", reason: Self.anchor, remedy: Self.writeOut)
+        }
         let (parser, root): (Parser, Node?)
         do {
             parser = try Parser(yaml: yaml)
@@ -73,9 +77,12 @@ package struct YAMLNode {
             line: self.key.line, column: self.key.column, place: place, reason: reason, remedy: remedy)
     }
 
+    private static let anchor = "has an anchor (`&`)"
+    private static let writeOut = "Write the value out where it is used."
+
     private func refuseAnchorsAndTags() throws(YAMLFileError) {
         if node.anchor != nil {
-            throw refusal("has an anchor (`&`)", remedy: "Write the value out where it is used.")
+            throw refusal(Self.anchor, remedy: Self.writeOut)
         }
         let tag: Tag
         switch node {
