@@ -109,6 +109,41 @@ struct TagEndpointTests {
         }
     }
 
+    @Test("A call before the SDK exists is lost, and told so")
+    func lost() async throws {
+        try await withAPI { api in
+            _ = await api.post("/v1/change-user", #"{"user":"jane"}"#)
+            _ = await api.post("/v1/devices/phone/settings", #"{"startup":{}}"#)
+            _ = await api.post("/v1/devices/phone/launch", "")
+            for more in [#","dry_run":true"#, ""] {
+                let tags = await post(api, "played song", more).json.at("tags")
+                for index in 0...1 { #expect(tags.at("\(index).outcome") == "lost", "\(tags)") }
+                #expect(tags.at("0.reason").text.contains("before the SDK existed"))
+                #expect(tags.at("0.remedy") != .null)
+            }
+            let profile = await api.get("/v1/profile", [("user", "jane")]).json
+            #expect(profile.at("custom_attributes.level") == .null)
+        }
+    }
+
+    @Test("If a later commit fails, the answer says which calls are stored")
+    func storedInPart() async throws {
+        var options = LogOptions()
+        options.pendingItemsPerDevice = 1
+        try await withAPI(options) { api in
+            _ = await api.post("/v1/change-user", #"{"user":"jane"}"#)
+            _ = await api.post("/v1/devices/phone/settings", #"{"online":false}"#)
+            let (status, json) = await post(api, "login", #","properties":{"user":"bob"}"#)
+            #expect(status == 200, "\(json)")
+            let outcomes = (0...2).map { json.at("tags.\($0).outcome").text }
+            #expect(outcomes == ["called", "called", "refused"], "\(json)")
+            #expect(json.at("tags.2.reason").text.contains("queue") && json.at("tags.2.remedy") != .null)
+            #expect(json.at("user.id") == "bob" && json.at("queued") == 1)
+            let first = await post(api, "played song")
+            #expect(first.status == 400, "nothing was stored before it: \(first.json)")
+        }
+    }
+
     @Test("An event without a trigger stores nothing and names the nearest one; nor does a dry run")
     func nothing() async throws {
         try await withAPI { api in
@@ -149,11 +184,27 @@ struct TagEndpointTests {
         (parameter("{{genre}}"), "line 3, column 45", "put text that begins with { or [ in quotes"),
         (parameter("{genre: 1}"), "line 3, column 44", "Put a variable in quotes"),
         (parameter("&a 7"), "line 3", "has an anchor"), (parameter("!ruby a"), "line 3", "has a tag"),
+        (bomb, "line 1, column 5", "has an anchor"),
     ]
+
+    /// Ten levels of ten: the parser would compare billions of values as the key of a mapping.
+    private static let bomb: String =
+        "l0: &l0 [x]\n"
+        + (1..<10).map { level in
+            "l\(level): &l\(level) [\((0..<10).map { _ in "*l\(level - 1)" }.joined(separator: ", "))]\n"
+        }.joined() + "? *l9\n: 1\n? [*l9]\n: 2\n"
 
     private static func parameter(_ value: String) -> String {
         "triggers: [{name: s, event: e}]\nvariables: [{name: genre, event-parameter: genre}]\n"
             + "tags: [{name: a, class: P, parameters: {k: \(value)}, triggers: s}]"
+    }
+
+    @Test("An `&` or a `*` in text is no anchor")
+    func ampersand() async throws {
+        try await withAPI { api in
+            let text = Self.parameter("\"a&nbsp;*b*\"") + "  # &c, *d"
+            #expect(await post(api, "e", container: text).status == 200)
+        }
     }
 
     @Test("A wrong container is refused with its place and the nearest word", arguments: wrong)
@@ -175,6 +226,7 @@ struct TagEndpointTests {
             (#","language":"pascal""#, "language"), (#","quirks":["boxed"]"#, "quirks"), (#","quirks":[7]"#, "quirks"),
             (#","quirks":[],"language":"swift""#, "quirks"), (#","encodings":{"genre":"int"}"#, "encodings.genre"),
             (#","properties":{"n":1},"encodings":{"n":"byte"}"#, "encodings.n"), (#","properties":[]"#, "properties"),
+            (#","encodings":{"a\u0007":"int"}"#, "encodings.a\u{FFFD}"),
             (#","device":"""#, "device"), (#","time":"noon""#, "time"), (#","time":"2199-01-01T00:00:00Z""#, "time"),
             (#","key":"a""#, "key"),
         ])

@@ -24,8 +24,7 @@ struct TagEndpoint {
         let isDry = try fields.flag("dry_run")
         var firings = TagManager(container, TagProvider(quirks)).handle(event).map { TagFiring(tag: $0, outcome: $1) }
         let steps = try prepare(&firings, context)
-        var receipts: [AppendReceipt] = []
-        for step in isDry ? [] : steps { receipts.append(try await commit(step, context)) }
+        let receipts = isDry ? [] : try await commit(steps, &firings, context)
         return try answer(firings, receipts, container, event, device, isDry: isDry)
     }
 
@@ -82,22 +81,28 @@ struct TagEndpoint {
 
     // MARK: - Storing
 
-    /// A commit: events, or another user.
-    private enum Step {
-        case events(PreparedAppend)
-        case user(UserID)
+    /// A commit, and the indices of the firings that it stores.
+    private struct Step {
+        let change: Change
+        let firings: [Int]
+
+        enum Change {
+            case events(PreparedAppend)
+            case user(UserID)
+        }
     }
 
-    /// What `firings` store, in order. Calls that cannot be stored are marked, and the others are.
+    /// What `firings` store, in order. Calls that cannot be stored, or are lost, are marked.
     private func prepare(_ firings: inout [TagFiring], _ context: EventContext) throws -> [Step] {
         let device = context.device ?? DeviceStorage.defaultDevice
-        let isEnabled = try log.deviceState(device).settings.isSDKEnabled
+        let settings = try log.device(device)?.settings ?? DeviceSettings()
         var steps: [Step] = []
         var builder = log.prepare()
+        var added: [Int] = []
         for index in firings.indices {
             guard case .call(let call) = firings[index].outcome.result else { continue }
             do {
-                guard isEnabled else { throw APIProblem.invalid("tag", QueueReason.disabled.words) }
+                guard settings.isSDKEnabled else { throw APIProblem.invalid("tag", QueueReason.disabled.words) }
                 switch call {
                 case .logEvent(let event): try builder.add(.customEventLogged(event), context, to: .device(device))
                 case .setCustomAttribute(let key, let value):
@@ -111,10 +116,14 @@ struct TagEndpoint {
                     if !builder.isEmpty {
                         var full = log.prepare()
                         swap(&full, &builder)
-                        steps.append(.events(try full.finish()))
+                        steps.append(Step(change: .events(try full.finish()), firings: added))
+                        added = []
                     }
-                    steps.append(.user(.externalID(id)))
+                    steps.append(Step(change: .user(.externalID(id)), firings: [index]))
+                    continue
                 }
+                added.append(index)
+                firings[index].isLost = !settings.push.hasInstance
             } catch let problem as APIProblem {
                 firings[index].problem = problem
             } catch let error as AppendError {
@@ -122,12 +131,29 @@ struct TagEndpoint {
                 firings[index].problem = APIProblem(error)
             }
         }
-        if !builder.isEmpty { steps.append(.events(try builder.finish())) }
+        if !builder.isEmpty { steps.append(Step(change: .events(try builder.finish()), firings: added)) }
         return steps
     }
 
-    private func commit(_ step: Step, _ context: EventContext) async throws -> AppendReceipt {
-        switch step {
+    /// Commits `steps` in order. If one fails after another was stored, its firings and all later ones are marked.
+    private func commit(
+        _ steps: [Step], _ firings: inout [TagFiring], _ context: EventContext
+    ) async throws -> [AppendReceipt] {
+        var receipts: [AppendReceipt] = []
+        for (index, step) in steps.enumerated() {
+            do {
+                receipts.append(try await commit(step.change, context))
+            } catch {
+                if receipts.isEmpty { throw error }
+                for firing in steps[index...].flatMap(\.firings) { firings[firing].problem = APIProblem(error) }
+                break
+            }
+        }
+        return receipts
+    }
+
+    private func commit(_ change: Step.Change, _ context: EventContext) async throws -> AppendReceipt {
+        switch change {
         case .events(let append): return try await store.commit(append)
         case .user(let id):
             return try await store.perform { log in
@@ -183,23 +209,28 @@ private struct TagFiring {
     let outcome: TagOutcome
     /// Why its call was refused.
     var problem: APIProblem?
+    /// Whether the SDK that it called did not exist yet.
+    var isLost = false
 
     func write(to json: inout JSONWriter) {
         json.member("tag", tag.text)
-        outcome.write(to: &json, problem)
+        outcome.write(to: &json, problem, isLost: isLost)
     }
 }
 
 extension TagOutcome {
     /// Writes `outcome`, the call or the reason, and the quirks that showed.
-    fileprivate func write(to json: inout JSONWriter, _ problem: APIProblem? = nil) {
+    fileprivate func write(to json: inout JSONWriter, _ problem: APIProblem? = nil, isLost: Bool = false) {
         switch result {
         case .call(let call):
-            json.member("outcome", problem == nil ? "called" : "refused")
+            json.member("outcome", problem != nil ? "refused" : isLost ? "lost" : "called")
             json.object("call") { call.write(to: &$0) }
             if let problem {
                 json.member("reason", problem.error)
                 json.member("remedy", problem.remedy)
+            } else if isLost {
+                json.member("reason", "The app logged it before the SDK existed.")
+                json.member("remedy", "Let the app make its instance of the SDK first.")
             }
         case .nothing(let fault):
             json.member("outcome", "nothing")

@@ -99,10 +99,13 @@ struct TagTable {
         return table.lines() + Self.verdicts(tags) + Self.remedies(tags) + [summary]
     }
 
-    /// What a tag did, or why it did nothing.
+    /// What a tag did, or why it did nothing or was lost.
     private static func does(_ outcome: JSONObject) -> String {
         let call = outcome.object("call")
-        guard outcome["outcome"].text == "called" else { return "nothing: \(outcome["reason"].cell)" }
+        let result = outcome["outcome"].text
+        guard result == "called" else {
+            return "\(result == "lost" ? "lost" : "nothing"): \(outcome["reason"].cell)"
+        }
         let name = call["name"].cell
         switch call["action"].text {
         case "logEvent":
