@@ -59,6 +59,27 @@ struct MessageEndpointTests {
         }
     }
 
+    @Test("A long chain is answered from its cause on, with `more`")
+    func longChain() async throws {
+        try await withAPI { api in
+            let (ana, device) = (UserID.externalID("ana"), EventContext(source: .app, device: "phone"))
+            let cause = try api.log.append(
+                [.customEventLogged(CustomEvent(name: "cart"))], to: ana, context: EventContext(source: .rest))
+            _ = try api.log.append(
+                [.customEventLogged(CustomEvent(name: "other"))], to: ana, context: device)
+            let steps = [ProfileEvent](repeating: step(.sent, cause.last), count: 9_999)
+            _ = try api.log.append(steps, to: ana, context: device)
+            func answer() async -> AttributeValue {
+                await api.get("/v1/messages/explain", [("user", "ana"), ("message", "welcome")]).json
+            }
+            let whole = await answer()
+            #expect(whole.at("links").count == 10_000 && whole.at("more") == false)
+            _ = try api.log.append([step(.received, cause.last)], to: ana, context: device)
+            let cut = await answer()
+            #expect(cut.at("links.0.name") == "cart" && cut.at("links").count == 10_000 && cut.at("more") == true)
+        }
+    }
+
     @Test("An in-app message without steps is explained: no session had it, or no event triggered it")
     func withoutSteps() async throws {
         try await withAPI { api in

@@ -1,28 +1,47 @@
 internal import ProfileLogRequests
 
 /// The events of one user that led to some events, and those that followed from them.
-enum EventChain {
-    /// The links of the chain in `history`, which is ascending.
-    ///
-    /// An event follows from those whose positions it holds: a step from its `cause`, a flush from the items that it
-    /// took. A flush also has its launch before it, and is between a saved item and what the item led to.
-    static func links(_ history: [RecordedEvent], from isWanted: (RecordedEvent) -> Bool) -> [RecordedEvent] {
-        var linked: Set<Position> = []
-        for event in history where isWanted(event) || event.takes.contains(where: linked.contains) {
-            linked.insert(event.position)
-        }
-        addCauses(history, to: &linked)
-        for event in history {
-            if case .message = event.event { continue }
-            if event.takes.contains(where: linked.contains) { linked.insert(event.position) }
-        }
-        addCauses(history, to: &linked)
-        return history.filter { linked.contains($0.position) }
+///
+/// An event follows from those whose positions it holds: a step from its `cause`, a flush from the items that it took.
+/// A flush also has its launch before it, and is between a saved item and what the item led to.
+struct EventChain {
+    private var links: [Link] = []
+
+    /// What is kept of an event.
+    private struct Link {
+        let position: Position
+        let isWanted: Bool
+        let isStep: Bool
+        let cause: Position?
+        let takes: [Position]
     }
 
-    private static func addCauses(_ history: [RecordedEvent], to linked: inout Set<Position>) {
-        for event in history.reversed() where linked.contains(event.position) {
-            if let cause = event.cause { linked.insert(cause) }
+    /// Adds the next event of the user's history. Keeps nothing of an event that is not wanted and names no other.
+    mutating func add(_ event: RecordedEvent, isWanted: Bool) {
+        let (cause, takes) = (event.cause, event.takes)
+        guard isWanted || cause != nil || !takes.isEmpty else { return }
+        let isStep = if case .message = event.event { true } else { false }
+        links.append(
+            Link(position: event.position, isWanted: isWanted, isStep: isStep, cause: cause, takes: takes))
+    }
+
+    /// Where the events of the chain are, ascending. A cause may be an event of another user.
+    func positions() -> [Position] {
+        var linked: Set<Position> = []
+        for link in links where link.isWanted || link.takes.contains(where: linked.contains) {
+            linked.insert(link.position)
+        }
+        addCauses(to: &linked)
+        for link in links where !link.isStep && link.takes.contains(where: linked.contains) {
+            linked.insert(link.position)
+        }
+        addCauses(to: &linked)
+        return linked.sorted()
+    }
+
+    private func addCauses(to linked: inout Set<Position>) {
+        for link in links.reversed() where linked.contains(link.position) {
+            if let cause = link.cause { linked.insert(cause) }
         }
     }
 }

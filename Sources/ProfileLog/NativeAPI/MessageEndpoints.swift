@@ -4,7 +4,8 @@ internal import ProfileLogRequests
 struct MessageEndpoints {
     let log: EventLog
 
-    private static let mostEvents = 10_000
+    private static let mostLinks = 10_000
+    private static let versionsPerPage: UInt64 = 4_096
 
     /// Why a message was, or was not, sent, received or shown; or what became of the event at a position.
     func explain(_ request: APIRequest) throws -> APIAnswer {
@@ -17,8 +18,7 @@ struct MessageEndpoints {
             throw APIProblem.invalid("message", "or `position` is needed, and not both")
         }
         guard let user = try log.user(meantBy: id) else { throw APIProblem.unknownUser(id) }
-        let history = try log.history(of: user.number)
-        let links = EventChain.links(history) { event in
+        let links = try links(of: user) { event in
             guard let message else { return event.position.rawValue == position }
             guard case .message(let step) = event.event else { return false }
             return step.message == message || step.dispatch.map { Name($0) } == message
@@ -35,17 +35,35 @@ struct MessageEndpoints {
         return try APIAnswer.ok(version: user.version) { json in
             json.member("user", user)
             json.member("reason", reason)
-            json.key("links")
-            json.beginArray()
-            for event in links.suffix(Self.mostEvents) { try events.write(event, to: &json) }
-            json.endArray()
+            try json.array("links", links.prefix(Self.mostLinks)) { try events.write($1, to: &$0) }
+            json.member("more", links.count > Self.mostLinks)
         }
     }
+
+    /// The first links of the user's chain, one more than an answer has.
+    private func links(of user: UserInfo, from isWanted: (RecordedEvent) -> Bool) throws -> [RecordedEvent] {
+        var chain = EventChain()
+        var first: UInt64 = 1
+        while first <= user.version.rawValue {
+            let last = min(first + Self.versionsPerPage - 1, user.version.rawValue)
+            let page = try log.history(of: user.number, from: Version(rawValue: first), to: Version(rawValue: last))
+            for event in page { chain.add(event, isWanted: isWanted(event)) }
+            first = last + 1
+        }
+        var links: [RecordedEvent] = []
+        for position in chain.positions() where links.count <= Self.mostLinks {
+            if let event = try log.event(at: position), event.user == user.number { links.append(event) }
+        }
+        return links
+    }
+
     /// Why nothing happened to an in-app message that is declared, or that a device of the user has; nil for others.
     private func reasonWithoutSteps(_ message: Name, _ user: UserInfo) throws -> String? {
         var devices: [String] = []
-        for device in try log.devices() where device.user == user.number {
-            if try log.inAppState(of: device.device)?.isEligible(message) == true { devices.append(device.device) }
+        for name in try log.state(UsageProjection.self, of: user.number, asOf: user.version).devices.sorted() {
+            let device = name.text
+            guard try log.device(device)?.user == user.number else { continue }
+            if try log.inAppState(of: device)?.isEligible(message) == true { devices.append(device) }
         }
         guard devices.isEmpty else {
             return "it is eligible on \(devices.joined(separator: ", ")), and no event triggered it"

@@ -133,6 +133,7 @@ struct MessagesCommand: AsyncParsableCommand {
             if let reason = answer["reason"].text { return try Output.print(["Nothing happened to it: \(reason)."]) }
             var pages = Pages.events(isJSON: false, withUser: true)
             try pages.print(answer.objects("links"))
+            if answer.flag("more") { Output.message("There are more; these are the first.") }
         }
     }
 }
