@@ -113,11 +113,14 @@ package struct Device {
         return endSession() + launched + [Action(.sessionStarted, .current)]
     }
 
+    /// Whether a start of the app makes a new process, which has nothing of what the old one had in memory.
+    package func startsProcess(_ kind: LaunchKind) -> Bool { kind != .return || status.settings.push.isForceQuit }
+
     /// How the device is set up once the app runs: a new process has no instance of the SDK if that waits.
     func settings(afterLaunch kind: LaunchKind) -> DeviceSettings {
         var settings = status.settings
         let startup = settings.push.startup
-        if kind != .return || settings.push.isForceQuit { settings.push.hasInstance = !startup.isDelayed }
+        if startsProcess(kind) { settings.push.hasInstance = !startup.isDelayed }
         settings.push.isForceQuit = false
         if kind != .background, settings.push.permission == .notAsked, startup.isDelayed,
             startup.automation.contains(.authorization)

@@ -45,8 +45,7 @@ package struct SettingsChange: Hashable, Sendable {
     package var contentExtension: ContentExtension??
     /// The app's handler of silent pushes that stand for a server's event.
     package var serverEvents: ServerEventHandler?
-    /// All settings of in-app messages.
-    package var inApp: InAppSettings?
+    package var inApp = InAppSettingsChange()
 
     /// Changes nothing yet.
     package init() {}
@@ -62,7 +61,7 @@ package struct SettingsChange: Hashable, Sendable {
         if let startup { settings.push.startup = startup }
         if let contentExtension { settings.push.contentExtension = contentExtension }
         if let serverEvents { settings.push.serverEvents = serverEvents }
-        if let inApp { settings.inApp = inApp }
+        settings.inApp = inApp.applied(to: settings.inApp)
         for target in withoutAppGroup { settings.setAppGroup(target.group, of: target.process, isMissing: true) }
         for target in withAppGroup { settings.setAppGroup(target.group, of: target.process, isMissing: false) }
         return settings

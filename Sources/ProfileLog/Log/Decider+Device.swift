@@ -40,7 +40,12 @@ extension Decider {
         }
         // A session may bring the first messages.
         for (event, position) in done where state.status.inApp != nil || event.kind == .sessionStarted {
-            try followInApp(event, at: position, on: device, context)
+            if case .appLaunched(let kind, _) = event {
+                let startsProcess = machine.startsProcess(kind)
+                try followLaunch(startsProcess: startsProcess, at: position, on: device, context)
+            } else {
+                try followInApp(event, at: position, on: device, context)
+            }
         }
     }
 

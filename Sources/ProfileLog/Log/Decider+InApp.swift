@@ -5,7 +5,7 @@ extension Decider {
     /// What the app or the user does with a message.
     mutating func decideInApp(_ device: Name, _ action: InAppAction, _ context: EventContext) throws {
         try checkClock(time(context))
-        let status = try view.device(device)
+        let status = try status(of: device)
         if status.launch == 0 { throw AppendError.unknownDevice }
         guard status.inApp != nil else {
             if action == .timePassed { return }
@@ -27,14 +27,19 @@ extension Decider {
         asideCount = 0  // they come before the append's own events
     }
 
-    /// What `event` at `position`, which the device made, does to its messages.
+    /// What the start of the app at `position` does to its messages: a new process has no stack.
+    mutating func followLaunch(
+        startsProcess: Bool, at position: UInt64, on device: Name, _ context: EventContext
+    ) throws {
+        try follow(.launch(startsProcess: startsProcess), on: device, Position(rawValue: position), context)
+    }
+
+    /// What `event` at `position`, which the device made, does to its messages. For a launch: `followLaunch`.
     mutating func followInApp(
         _ event: ProfileEvent, at position: UInt64, on device: Name, _ context: EventContext
     ) throws {
         let cause = Position(rawValue: position)
-        if case .appLaunched(let kind, _) = event {
-            try follow(.launch(kind), on: device, cause, context)
-        } else if case .sessionStarted = event {
+        if case .sessionStarted = event {
             guard let input = try sessionStart(on: device) else { return }
             try follow(input, on: device, cause, context)
         } else if case .message(let step) = event {
@@ -42,13 +47,21 @@ extension Decider {
             try follow(.event(.pushOpened(campaign: step.message)), on: device, cause, context)
         } else if case .pendingFlushed(let flush) = event {
             for position in flush.flushed {
-                guard let saved = try? recorded(at: position.rawValue),
-                    case .customEventSaved(let event) = saved.event
-                else { continue }
+                guard let event = try savedEvent(at: position.rawValue) else { continue }
                 try follow(.event(.customEvent(event)), on: device, position, context)
             }
         } else if let trigger = TriggerEvent(logged: event) {
             try follow(.event(trigger), on: device, cause, context)
+        }
+    }
+
+    /// The custom event that was saved at `position`; nil if it is another item, or was erased or damaged since.
+    private func savedEvent(at position: UInt64) throws -> CustomEvent? {
+        do {
+            guard case .customEventSaved(let event) = try recorded(at: position).event else { return nil }
+            return event
+        } catch StorageError.damaged {
+            return nil
         }
     }
 
@@ -74,7 +87,7 @@ extension Decider {
     private mutating func react(
         _ input: InAppMachine.Input, on device: Name, cause: Position?, _ context: EventContext
     ) throws -> InAppMachine.Reaction? {
-        let status = try view.device(device)
+        let status = try status(of: device)
         let state = status.inApp ?? InAppState()
         var catalogue = state.catalogue
         if case .sessionStart(_, let new) = input { catalogue = new } else if status.inApp == nil { return nil }
@@ -104,14 +117,14 @@ extension Decider {
             }
         }
         if newest == 0 { return nil }
-        let status = try view.device(device)
+        let status = try status(of: device)
         guard status.settings.isSDKEnabled else { return nil }
         let catalogue = status.settings.isOnline ? newest : status.inApp?.catalogue ?? 0
         if catalogue == 0 { return nil }
         return .sessionStart(eligible: try table(catalogue).messages.map(\.id), catalogue: catalogue)
     }
 
-    /// Runs `body`, whose events are not in the receipt of the append.
+    /// Runs `body`, whose events are not in the receipt of the append. They count towards the size of the commit.
     private mutating func aside(
         _ body: (inout Decider) throws -> InAppMachine.Reaction?
     ) throws {
@@ -119,6 +132,10 @@ extension Decider {
         _ = try body(&self)
         asideCount += UInt64(places.count - before)
         places.removeLast(places.count - before)
+        // If other appends are in the commit, this one is decided again without them.
+        guard byteCount <= Limits.bytesPerCommit else {
+            throw AppendError.tooLarge(limit: "\(Limits.bytesPerCommit) bytes with the steps of its in-app messages")
+        }
     }
 
     // MARK: - Declarations
@@ -138,9 +155,14 @@ extension Decider {
         }
     }
 
-    private func table(_ catalogue: UInt64) throws -> TriggerTable {
+    private mutating func table(_ catalogue: UInt64) throws -> TriggerTable {
         // One of this very commit may still be taken back.
-        guard isStored(catalogue) else { return try compiled(catalogue) }
+        guard isStored(catalogue) else {
+            if let known = newTables[catalogue] { return known }
+            let table = try compiled(catalogue)
+            newTables[catalogue] = table
+            return table
+        }
         return try tables.table(catalogue) { try compiled(catalogue) }
     }
 
@@ -157,16 +179,33 @@ extension Decider {
         return InAppContent(step.content).definitions
     }
 
-    /// The position of the newest declaration; 0 if there is none. Events of nobody are few: it is searched from their
-    /// end to where the last search began.
-    private func newestCatalogue() throws -> UInt64 {
-        let known = tables.newest
+    /// The position of the newest declaration; 0 if there is none. Searches the events of nobody from their end to where
+    /// the last search began.
+    private mutating func newestCatalogue() throws -> UInt64 {
+        let known = newestDeclaration ?? tables.newest
         let version = try view.version(of: 0)
         if version <= known.version { return known.position }
-        let positions = try view.positions(of: 0, from: known.version + 1, to: version)
-        let newest = try positions.last { try header(at: $0).kind == .messageSent } ?? known.position
-        if let last = positions.last, isStored(last) { tables.newest = .init(version: version, position: newest) }
-        return newest
+        let position = try lastDeclaration(after: known.version, upTo: version) ?? known.position
+        let newest = MessageTables.Newest(version: version, position: position)
+        newestDeclaration = newest
+        // What this very commit adds may still be taken back.
+        if try view.positions(of: 0, from: version, to: version).allSatisfy({ isStored($0) }) { tables.newest = newest }
+        return position
+    }
+
+    /// The position of the last declaration among these versions of nobody, read in pages from the end.
+    private func lastDeclaration(after first: UInt64, upTo last: UInt64) throws -> UInt64? {
+        let page: UInt64 = 256
+        var end = last
+        while end > first {
+            let begin = end - min(page, end - first)
+            let found = try view.positions(of: 0, from: begin + 1, to: end).last {
+                try header(at: $0).kind == .messageSent
+            }
+            if let found { return found }
+            end = begin
+        }
+        return nil
     }
 
     private func recorded(at position: UInt64) throws -> RecordedEvent {

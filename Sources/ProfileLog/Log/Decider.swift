@@ -23,6 +23,12 @@ struct Decider: ~Copyable {
     var asideCount: UInt64 = 0
     /// Its idempotency key, until its first record takes it.
     var key: AppendField?
+    /// What the devices with in-app messages became by the records so far, for those that were asked for.
+    private var statuses: [Name: DeviceStatus] = [:]
+    /// The declarations of in-app messages that this commit stores, compiled.
+    var newTables: [UInt64: TriggerTable] = [:]
+    /// The newest of them, or of those before; nil until it is asked for.
+    var newestDeclaration: MessageTables.Newest?
 
     init(
         view: LogView, names: NameTable, braze: BrazeIDs, limits: PendingLimits, tables: MessageTables,
@@ -132,7 +138,27 @@ struct Decider: ~Copyable {
             kindNumber: kind.rawValue, user: user, version: version, recordedAt: recordedAt,
             body: writer.bytes.slice(bodyBegin..<bodyEnd))
         view.tail.withWriting { $0.add(header) }
+        if !statuses.isEmpty { follow(header, at: nextPosition - 1) }
         places.append(.init(user: UserNumber(rawValue: user), version: Version(rawValue: version)))
+    }
+
+    // MARK: - Devices
+
+    /// The device after the records so far. Unlike `LogView.device`, it folds each record of the commit once.
+    mutating func status(of device: Name) throws -> DeviceStatus {
+        if let known = statuses[device] { return known }
+        let status = try view.device(device)
+        statuses[device] = status
+        return status
+    }
+
+    private mutating func follow(_ header: RecordHeader, at position: UInt64) {
+        switch header.kind?.role {
+        case .content(_, .logged), .remark, nil: return
+        case .content, .identity, .device, .outcome, .message: break
+        }
+        guard let body = RecordBody(header.body) else { return }
+        DeviceChange.forEach(header, body, position) { statuses[$0]?.apply($1) }
     }
 
     // MARK: - What was stored before

@@ -1,9 +1,10 @@
 /// In-app messages: declarations, and what happens to them on a device.
 extension EventLog {
     /// Declares the in-app messages of the workspace: a session that starts from now on has these. `definitions` is a
-    /// list that `InAppMessage.list` accepts. Nothing is stored if they are declared already.
-    package func declareMessages(_ definitions: AttributeValue) throws(AppendError) {
-        _ = try commit(PreparedAppend(.messages(definitions)))
+    /// list that `InAppMessage.list` accepts. The receipt is empty if they are declared already.
+    @discardableResult
+    package func declareMessages(_ definitions: AttributeValue) throws(AppendError) -> AppendReceipt {
+        try commit(PreparedAppend(.messages(definitions)))
     }
 
     /// The messages that are declared now, and the position of the declaration; `.start` if there never was one.

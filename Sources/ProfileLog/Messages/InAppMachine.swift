@@ -13,7 +13,7 @@
 /// | Timers run in the foreground only: what became ready in the background is ready when the app returns. | decided here |
 /// | Back on the stack: the app is in the background, another message is visible, the delegate says so. | spec/device 5 |
 /// | The top of the stack is shown at a session start and when a push is opened, unless that triggers a message, and when the app asks. | spec/device 7, occasions to show |
-/// | A cold start empties the stack, a return does not. | spec/device 5, stack |
+/// | A new process starts with an empty stack; a return to a living one keeps it. | spec/device 5, stack |
 /// | The order of the checks before a display: user, timeout, assets, request, control variant, background, visible message, automatic display, delegate, orientation. | decided here |
 package struct InAppMachine {
     private let state: InAppState
@@ -37,8 +37,8 @@ package struct InAppMachine {
     }
 
     package enum Input: Hashable, Sendable {
-        /// The app started, or came back.
-        case launch(LaunchKind)
+        /// The app started as a new process, or came back.
+        case launch(startsProcess: Bool)
         /// A session starts. These messages are eligible from now on, defined as in `catalogue`; those that the table
         /// does not have are dropped.
         case sessionStart(eligible: [Name], catalogue: UInt64)

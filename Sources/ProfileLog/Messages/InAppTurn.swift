@@ -17,8 +17,8 @@ struct InAppTurn {
 
     mutating func run(_ input: InAppMachine.Input) {
         switch input {
-        case .launch(.cold): empty()
-        case .launch(.return): settle(isReturn: true)
+        case .launch(startsProcess: true): empty()
+        case .launch(startsProcess: false): settle(isReturn: true)
         default: settle(isReturn: false)
         }
         switch input {
@@ -48,7 +48,7 @@ struct InAppTurn {
 
     // MARK: - Sessions and time
 
-    /// A cold start: what the old process had in memory is gone.
+    /// A new process: what the old process had in memory is gone.
     private mutating func empty() {
         for item in state.stack + state.delayed { emit(.discarded, item, InAppReason.started) }
         if let item = state.screen { emit(.closed, item, InAppReason.started) }
@@ -70,6 +70,9 @@ struct InAppTurn {
     }
 
     // MARK: - Triggers
+
+    /// The most steps that say of one trigger that a message was ignored.
+    private static let mostIgnored = 20
 
     /// Whether a message was triggered and not ignored.
     private mutating func trigger(_ event: TriggerEvent) -> Bool {
@@ -95,13 +98,24 @@ struct InAppTurn {
         }
         let mark = AttributeValue.Member("trigger", .string(event.word))
         if let chosen { start(table.messages[chosen], mark) }
-        for (index, reason) in ignored {
+        ignore(ignored, mark)
+        return chosen != nil
+    }
+
+    /// Records the first messages each in a step of its own; the last of these steps lists the rest as `others`.
+    private mutating func ignore(_ ignored: [(index: Int, reason: String)], _ mark: AttributeValue.Member) {
+        let first = ignored.prefix(Self.mostIgnored)
+        for (place, (index, reason)) in first.enumerated() {
+            var content = [mark]
+            if place + 1 == Self.mostIgnored, ignored.count > first.count {
+                let others = ignored[first.endIndex...].map { AttributeValue.string(table.messages[$0.index].id.text) }
+                content.insert(.init("others", .array(others)), at: 0)
+            }
             append(
                 MessageStep(
                     .ignored, of: table.messages[index].id, by: .inAppMessage, cause: cause, reason: reason,
-                    content: [mark]))
+                    content: content))
         }
-        return chosen != nil
     }
 
     /// Why a message whose trigger matches is not triggered.

@@ -114,7 +114,7 @@ struct DeviceEndpoints {
 
     func changeSettings(_ request: APIRequest) async throws -> APIAnswer {
         let (device, fields) = try Self.deviceFields(request)
-        let change = try settingsChange(fields, of: device)
+        let change = try Self.settingsChange(fields)
         let context = try Self.deviceContext(fields)
         let isNew = try log.device(device) == nil
         let (receipt, sent) = try await store.perform { log in
@@ -176,17 +176,6 @@ struct DeviceEndpoints {
 
     // MARK: - Settings
 
-    private func settingsChange(_ fields: Fields, of device: String) throws -> SettingsChange {
-        var change = try Self.settingsChange(fields)
-        guard let messages = try fields.object("messages") else { return change }
-        do {
-            change.inApp = try log.deviceState(device).settings.inApp.changed(by: messages, at: "messages")
-            return change
-        } catch let error as InAppMessageError {
-            throw APIProblem(error)
-        }
-    }
-
     private static func settingsChange(_ fields: Fields) throws -> SettingsChange {
         var change = SettingsChange()
         change.isOnline = try fields.optionalFlag("online")
@@ -199,7 +188,16 @@ struct DeviceEndpoints {
         change.withoutAppGroup = try targets(fields, "without_app_groups")
         change.withAppGroup = try targets(fields, "with_app_groups")
         try PushSettingsFields.read(fields, into: &change)
+        if let messages = try fields.object("messages") { change.inApp = try inAppChange(messages) }
         return change
+    }
+
+    private static func inAppChange(_ members: [AttributeValue.Member]) throws -> InAppSettingsChange {
+        do {
+            return try InAppSettingsChange(members, at: "messages")
+        } catch {
+            throw APIProblem(error)
+        }
     }
 
     private static func seconds(_ fields: Fields, _ name: Name, from least: UInt32) throws -> UInt32? {

@@ -20,14 +20,10 @@ package struct InAppEndpoints {
             throw APIProblem.invalid("messages", "is missing", remedy: "Send the list of all messages.")
         }
         let definitions = try Self.definitions(list)
-        let isChanged = try await store.perform { log in
-            let before = try log.lastPosition()
-            try log.declareMessages(definitions)
-            return try log.lastPosition() != before
-        }
+        let receipt = try await store.perform { log in try log.declareMessages(definitions) }
         return try APIAnswer.ok { json in
             try writeDeclared(to: &json)
-            json.member("changed", isChanged)
+            json.member("changed", !receipt.places.isEmpty)
         }
     }
 

@@ -5,6 +5,7 @@
 /// | `messages`, `catalogue` | sent | the messages of the session that starts, and which definitions it uses |
 /// | `definitions` | sent, of no device | messages that are declared for the sessions that start from now on |
 /// | `trigger` | shown, waiting, ignored, discarded | the type of the event that triggered it just now |
+/// | `others` | ignored | further messages that the same event triggered and that were ignored too |
 /// | `ready_at`, `deadline` | waiting | it is not on the stack yet: when it is ready, and the last time for that |
 /// | `control` | shown | a control variant: nothing is on the screen |
 /// | `impression` | shown | the app logged the impression of a custom view; it was on the screen before |

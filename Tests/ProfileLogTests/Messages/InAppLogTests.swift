@@ -18,21 +18,25 @@ struct InAppLogTests {
 
     /// Messages `a` to `c`, which custom events `a` to `c` trigger again and again; `b` with a delay of 5 seconds.
     private static let definitions = AttributeValue.array(
-        ["a", "b", "c"].map { (id: String) in
-            .object([
-                .init("delay", .int(id == "b" ? 5 : 0)), .init("id", .string(id)), .init("re_eligibility", .int(0)),
-                .init(
-                    "trigger_conditions",
-                    .array([.object([.init("event_name", .string(id)), .init("type", .string("custom_event"))])])),
-            ])
-        })
+        ["a", "b", "c"].map { message($0, on: $0, delay: $0 == "b" ? 5 : 0) })
 
-    private func start(_ log: EventLog, user: String = "jane", on device: String = "phone") throws {
-        try log.declareMessages(Self.definitions)
+    private static func message(_ id: String, on event: String, delay: Int64 = 0) -> AttributeValue {
+        .object([
+            .init("delay", .int(delay)), .init("id", .string(id)), .init("re_eligibility", .int(0)),
+            .init(
+                "trigger_conditions",
+                .array([.object([.init("event_name", .string(event)), .init("type", .string("custom_event"))])])),
+        ])
+    }
+
+    private func start(
+        _ log: EventLog, user: String = "jane", on device: String = "phone",
+        declaring definitions: AttributeValue = Self.definitions
+    ) throws {
+        try log.declareMessages(definitions)
         _ = try log.changeUser(device: device, to: .externalID(user))
         var change = SettingsChange()
-        change.inApp = InAppSettings()
-        change.inApp?.minimumInterval = 0
+        change.inApp.minimumInterval = 0
         _ = try log.change(change, of: device)
         _ = try log.launch(device: device)
     }
@@ -134,6 +138,48 @@ struct InAppLogTests {
         try log.expectSound()
     }
 
+    @Test("A new process starts with an empty stack", arguments: LaunchKind.allCases)
+    func processes(kind: LaunchKind) throws {
+        let log = try open()
+        try start(log)
+        _ = try send([event("a"), event("c")], app(), to: log)
+        _ = try log.push(.forceQuit, on: "phone")
+        #expect(try log.inAppState(of: "phone")?.stack.map(\.message) == ["c"])
+        _ = try log.launch(device: "phone", kind: kind)
+        #expect(try steps(log) == ["shown a", "waiting c", "discarded c", "closed a"])
+        try log.expectSound()
+    }
+
+    @Test("An append whose steps of messages exceed a commit is refused; the log goes on")
+    func tooManySteps() throws {
+        let log = try open()
+        let long = String(repeating: "x", count: 240)
+        try start(log, declaring: .array((100..<300).map { Self.message("\($0)\(long)", on: "a") }))
+        let last = try log.lastPosition()
+        #expect {
+            _ = try send(Array(repeating: event("a"), count: 1_500), app(), to: log)
+        } throws: {
+            if case .tooLarge = $0 as? AppendError { true } else { false }
+        }
+        #expect(try log.lastPosition() == last)
+        _ = try send([event("a")], app(), to: log)
+        #expect(try steps(log).count == 21)
+        try log.expectSound()
+    }
+
+    @Test("Two changes of different settings, made from the same state, both count")
+    func settingsTogether() throws {
+        let log = try open()
+        try start(log)
+        var (first, second) = (SettingsChange(), SettingsChange())
+        first.inApp.theme = .dark
+        second.inApp.isDisplayAutomatic = false
+        _ = try log.change(first, of: "phone")
+        _ = try log.change(second, of: "phone")
+        let settings = try log.deviceState("phone").settings.inApp
+        #expect(settings.theme == .dark && !settings.isDisplayAutomatic && settings.minimumInterval == 0)
+    }
+
     // MARK: - Declarations
 
     @Test("A declaration counts from the next session on; the same one again stores nothing")
@@ -141,9 +187,9 @@ struct InAppLogTests {
         let log = try open()
         try start(log)
         let last = try log.lastPosition()
-        try log.declareMessages(Self.definitions)
+        #expect(try log.declareMessages(Self.definitions).places.isEmpty)
         #expect(try log.lastPosition() == last)
-        try log.declareMessages(.array([]))
+        #expect(try log.declareMessages(.array([])).places.count == 1)
         _ = try send([event("a")], app(), to: log)
         #expect(try steps(log) == ["shown a"])
         clock.advance(60_000_000)

@@ -31,6 +31,17 @@ struct InAppMachineTests {
             run.log("e") == ["shown c", "ignored b: \(Reason.lowerPriority)", "ignored a: \(Reason.lowerPriority)"])
     }
 
+    @Test("Of many ignored messages, 20 have a step each, and the last one lists the others")
+    func manyIgnored() throws {
+        let messages = try (10..<40).map { try InAppMessage.on(Name("m\($0)"), event: "e", priority: -Double($0)) }
+        var run = try InAppRun(messages)
+        let steps = run.send(.event(.customEvent(CustomEvent(name: "e")))).steps
+        #expect(steps.map(\.message.text) == (10...30).map { "m\($0)" })
+        let others = steps.map { AttributeValue.object($0.content)["others"] }
+        #expect(others.dropLast().allSatisfy { $0 == nil })
+        #expect(others.last == .array((31..<40).map { .string("m\($0)") }))
+    }
+
     @Test("Triggers within the minimum interval are ignored and not queued", arguments: [(29, false), (30, true)])
     func interval(seconds: Int64, isShown: Bool) throws {
         var run = try InAppRun([.on("a"), .on("b")])
@@ -138,7 +149,7 @@ struct InAppMachineTests {
         run.device.isForeground = false
         #expect(run.log("a") == ["waiting a: \(Reason.background)"])
         run.device.isForeground = true
-        #expect(run.words(.launch(.return)).isEmpty)
+        #expect(run.words(.launch(startsProcess: false)).isEmpty)
         #expect(run.words(.sessionStart(eligible: ["a"], catalogue: 1)) == ["shown a"])
     }
 
@@ -165,9 +176,12 @@ struct InAppMachineTests {
             run.log(name)
             run.now += 30
         }
-        #expect(run.words(.launch(.return)).isEmpty)
+        #expect(run.words(.launch(startsProcess: false)).isEmpty)
         let why = Reason.started
-        #expect(run.words(.launch(.cold)) == ["discarded b: \(why)", "discarded c: \(why)", "closed a: \(why)"])
+        #expect(
+            run.words(.launch(startsProcess: true)) == [
+                "discarded b: \(why)", "discarded c: \(why)", "closed a: \(why)",
+            ])
         #expect(run.state.stack.isEmpty && run.state.delayed.isEmpty && run.state.screen == nil)
     }
 
@@ -195,7 +209,7 @@ struct InAppMachineTests {
         run.device.isForeground = false
         #expect(run.wait(16).isEmpty)
         run.device.isForeground = true
-        #expect(run.words(.launch(.return)) == ["discarded b: \(Reason.late)"])
+        #expect(run.words(.launch(startsProcess: false)) == ["discarded b: \(Reason.late)"])
     }
 
     @Test("A templated message needs a request after its delay, and fails offline or when that is slow")

@@ -43,7 +43,7 @@ struct InAppRandomTests {
         case 14: return .close
         case 15:
             run.device.isForeground = true
-            return .launch(LaunchKind.allCases[random.next(below: 3)])
+            return .launch(startsProcess: random.next(below: 3) > 0)
         case 16: run.device.isForeground = false
         case 17: run.device.user = UInt64(1 + random.next(below: 2))
         case 18: run.device.isOnline.toggle()

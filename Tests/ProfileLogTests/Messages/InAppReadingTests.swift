@@ -199,13 +199,14 @@ struct InAppReadingTests {
     func settings() throws {
         var settings = InAppSettings()
         settings.failingAssets = ["x"]
-        settings = try settings.changed(by: [
+        let change = try InAppSettingsChange([
             .init("minimum_interval", .int(5)), .init("automatic_display", .bool(false)),
             .init("prevent_display_for_different_user", .bool(true)), .init("orientation", .string("landscape")),
             .init("theme", .string("dark")), .init("request_time", .int(2)),
             .init("display_choice", .string("discard")),
             .init("display_choices", Self.object([("a", .string("reenqueue")), ("b", .string("show"))])),
         ])
+        settings = change.applied(to: settings)
         #expect(settings.minimumInterval == 5 && !settings.isDisplayAutomatic && settings.failingAssets == ["x"])
         #expect(settings.decision(about: "a") == .reenqueue && settings.decision(about: "c") == .discard)
         var writer = WireWriter()
@@ -220,7 +221,7 @@ struct InAppReadingTests {
     func wrongSettings() {
         func place(_ key: Name, _ value: AttributeValue) -> String? {
             do {
-                _ = try InAppSettings().changed(by: [.init(key, value)], at: "in_app")
+                _ = try InAppSettingsChange([.init(key, value)], at: "in_app")
                 return nil
             } catch { return error.place }
         }

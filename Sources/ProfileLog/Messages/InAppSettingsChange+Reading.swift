@@ -1,47 +1,44 @@
-extension InAppSettings {
+extension InAppSettingsChange {
     private static let keys = [
         "minimum_interval", "automatic_display", "prevent_display_for_different_user", "orientation", "theme",
         "request_time", "display_choice", "display_choices", "failing_assets",
     ]
 
-    /// These settings with those that `members` names changed. `place` is the path to them.
+    /// The change that `members` describes. `place` is the path to them.
     ///
     /// ```json
     /// {"minimum_interval": 5, "automatic_display": false, "display_choices": {"welcome": "reenqueue"}}
     /// ```
-    package func changed(
-        by members: [AttributeValue.Member], at place: String = ""
-    ) throws(InAppMessageError) -> InAppSettings {
+    package init(_ members: [AttributeValue.Member], at place: String = "") throws(InAppMessageError) {
+        self.init()
         let fields = try MessageFields(members, at: place, Self.keys)
-        var settings = self
-        settings.minimumInterval = try fields.seconds("minimum_interval") ?? minimumInterval
-        settings.isDisplayAutomatic = try fields.flag("automatic_display") ?? isDisplayAutomatic
-        settings.guardsUser = try fields.flag("prevent_display_for_different_user") ?? guardsUser
-        settings.orientation = try fields.word("orientation", Orientation.self) ?? orientation
-        settings.theme = try fields.word("theme", Theme.self) ?? theme
-        settings.requestTime = try fields.seconds("request_time") ?? requestTime
-        settings.decision = try fields.decision("display_choice") ?? decision
+        minimumInterval = try fields.seconds("minimum_interval")
+        isDisplayAutomatic = try fields.flag("automatic_display")
+        guardsUser = try fields.flag("prevent_display_for_different_user")
+        orientation = try fields.word("orientation", InAppSettings.Orientation.self)
+        theme = try fields.word("theme", InAppSettings.Theme.self)
+        requestTime = try fields.seconds("request_time")
+        decision = try fields.decision("display_choice")
         if fields.value("display_choices") != nil {
             let given = try fields.object("display_choices")
             try fields.check(given.count, of: "display_choices")
             let choices = try MessageFields(given, at: fields.path("display_choices"), given.map(\.key.text))
-            settings.decisions = [:]
-            for member in given {
-                settings.decisions[member.key] = try choices.decision(member.key)
-            }
+            var decisions: [Name: InAppSettings.Decision] = [:]
+            for member in given { decisions[member.key] = try choices.decision(member.key) }
+            self.decisions = decisions
         }
         if fields.value("failing_assets") != nil {
             let given = try fields.list("failing_assets")
             try fields.check(given.count, of: "failing_assets")
-            settings.failingAssets = []
+            var failing: Set<Name> = []
             for (place, value) in given {
                 guard case .string(let id) = value else {
                     throw InAppMessageError(place: place, reason: "must be text", remedy: "Give the message's ID.")
                 }
-                settings.failingAssets.insert(Name(id))
+                failing.insert(Name(id))
             }
+            failingAssets = failing
         }
-        return settings
     }
 }
 
