@@ -128,11 +128,10 @@ package struct Committer: Sendable {
         // Lent by the span: an append has a dozen parts to retain.
         let span = appends.span
         for index in span.indices {
-            let isFull = decider.byteCount + span[index].byteCount > Limits.bytesPerCommit
-            if isFull, !answers.isEmpty { break }
             if endsAtRefusal, answers.last?.isRefusal == true { break }
             do {
-                answers.append(.success(try decider.decide(span[index])))
+                guard let receipt = try decider.decideIfItFits(span[index], isFirst: answers.isEmpty) else { break }
+                answers.append(.success(receipt))
             } catch let error as AppendError {
                 answers.append(.failure(error))
             } catch let half as Decider.HalfDecided {

@@ -65,6 +65,12 @@ struct Decider: ~Copyable {
 
     // MARK: - Deciding
 
+    /// As `decide`; nil if the commit has no room for the append. The first append always has.
+    mutating func decideIfItFits(_ append: borrowing PreparedAppend, isFirst: Bool) throws -> AppendReceipt? {
+        if !isFirst, byteCount + append.byteCount > Limits.bytesPerCommit { return nil }
+        return try decide(append)
+    }
+
     /// Decides one append. Throws an `AppendError` if it is refused, with nothing added; other errors end the commit.
     /// Damage refuses only the appends that need the damaged part.
     mutating func decide(_ append: borrowing PreparedAppend) throws -> AppendReceipt {

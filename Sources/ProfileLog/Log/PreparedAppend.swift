@@ -1,7 +1,8 @@
 /// Something to store whole or not at all: events, encoded and validated before the commit, or an intent (a launch, a
 /// flush) that the commit decides.
 public struct PreparedAppend: Sendable {
-    enum Intent: Sendable {
+    /// Indirect: most appends are events, and each is moved and copied several times on its way to the commit.
+    indirect enum Intent: Sendable {
         case events
         case device(Name, DeviceIntent, EventContext)
         case inApp(Name, InAppAction, EventContext)
@@ -143,7 +144,7 @@ public struct PreparedAppend: Sendable {
     }
 
     /// An append that discards `selection` on `device`. `actor` and `reason` have 1 to 1,024 bytes each. The actor
-    /// `SDK` is refused: it stands for the device itself.
+    /// `SDK` is refused: it is the device itself.
     package static func discard(
         device: String, _ selection: PendingSelection, actor: String, reason: String, context: EventContext
     ) throws(AppendError) -> PreparedAppend {
