@@ -1,5 +1,6 @@
 internal import Foundation
 internal import HTTPTypes
+internal import Synchronization
 
 /// The headers of a request that the service reads, found in one pass: one look-up in `HTTPFields` costs as much.
 struct RequestHeaders: Sendable {
@@ -23,13 +24,17 @@ struct RequestHeaders: Sendable {
 
     subscript(name: Name) -> String? { values[name] }
 
-    /// Identifies the request in log and answer: the client's `X-Request-Id` if it is short and printable, else a UUID.
+    /// Identifies the request in log and answer: the client's `X-Request-Id` if it is short and printable, else a
+    /// number of this process, as `k3v9…-1z`.
     var id: String {
         guard let id = self[.requestID], (1...128).contains(id.utf8.count),
             id.utf8.allSatisfy({ (0x21...0x7E).contains($0) })
-        else { return UUID().uuidString.lowercased() }
+        else { return "\(Self.process)-\(String(Self.count.add(1, ordering: .relaxed).newValue, radix: 36))" }
         return id
     }
+
+    private static let process = String(UInt64.random(in: .min ... .max), radix: 36)
+    private static let count = Atomic<UInt64>(0)
 
     var isBulk: Bool { self[.bulk]?.lowercased() == "true" }
 

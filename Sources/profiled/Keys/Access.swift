@@ -53,7 +53,7 @@ struct Access: Sendable {
             return Self.foreignOrigin.answer(at: path)
         }
         // DNS rebinding: a page's own name may lead to this machine. Only browsers send Accept-Language.
-        if !keys.isClosed, asked[.acceptLanguage] != nil, !isOwn(host) { return Self.foreignHost.answer(at: path) }
+        if asked[.acceptLanguage] != nil, !keys.isClosed, !isOwn(host) { return Self.foreignHost.answer(at: path) }
         return nil
     }
 

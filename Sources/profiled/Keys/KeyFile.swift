@@ -13,12 +13,24 @@ struct KeyFile: Sendable {
 
     /// Whether there is a file. Throws if it may exist and cannot be reached: that is not the same as no keys.
     func exists() throws(StartFailure) -> Bool {
+        try status() != nil
+    }
+
+    /// Inode, time of change and size of the file: every change gives other numbers. As ``exists()``; nil if there is
+    /// no file.
+    func stamp() throws(StartFailure) -> [Int]? {
+        try status().map { [Int($0.st_ino), $0.st_mtim.tv_sec, $0.st_mtim.tv_nsec, Int($0.st_size)] }
+    }
+
+    private func status() throws(StartFailure) -> stat? {
         var status = stat()
-        if stat(path, &status) == 0 { return true }
+        if lstat(path, &status) == 0 {
+            if status.st_mode & S_IFMT != S_IFLNK || stat(path, &status) == 0 { return status }
+            if errno == ENOENT { throw unreadable(": it is a link that leads nowhere") }
+        }
         let code = errno
         guard code == ENOENT else { throw unreadable(": \(String(cString: strerror(code)))") }
-        if lstat(path, &status) == 0 { throw unreadable(": it is a link that leads nowhere") }
-        return false
+        return nil
     }
 
     func read() throws(StartFailure) -> [StoredKey]? {
@@ -102,7 +114,7 @@ struct KeyFile: Sendable {
 /// The keys that are valid now. Each request checks whether the file has changed, which takes about a microsecond.
 final class KeyRing: Sendable {
     private struct State {
-        /// Inode, time of change and size of the file that was read: every change gives other numbers.
+        /// Of the file that was read.
         var stamp: [Int]?
         var keys: [String: StoredKey] = [:]
         /// Whether requests need a key. Never becomes false again: if the file is removed, requests are refused.
@@ -129,13 +141,15 @@ final class KeyRing: Sendable {
     private func current<Result: Sendable>(_ read: (State) -> Result) -> Result {
         state.withLock { state in
             guard let file else { return read(state) }
-            var status = stat()
-            let isThere = stat(file.path, &status) == 0
-            let stamp =
-                isThere
-                ? [Int(status.st_ino), status.st_mtim.tv_sec, status.st_mtim.tv_nsec, Int(status.st_size)] : nil
-            // An unreachable file may exist.
-            if stamp != nil || (try? file.exists()) != false { state.isClosed = true }
+            let stamp: [Int]?
+            do throws(StartFailure) {
+                stamp = try file.stamp()
+                if stamp != nil { state.isClosed = true }
+            } catch {
+                // An unreachable file may exist.
+                stamp = nil
+                state.isClosed = true
+            }
             if stamp != state.stamp {
                 // While the file cannot be read, no key is valid; the next check reads it again.
                 let keys = stamp == nil ? [] : ((try? file.read()) ?? nil)
