@@ -155,7 +155,7 @@ struct ImportTests {
             (#"{"kind":"custom_event","user":"u","name":""}"#, "the event's name must not be empty"),
             (#"{"kind":"custom_event","user":"","name":"secret"}"#, "the user's ID must not be empty"),
             (#"{"kind":"custom_event","name":"secret"}"#, "it has no \"user\""),
-            (#"{"kind":"custom_event","user":"u","name":"secret","properties":{"a":1,"a":2}}"#, "stands twice"),
+            (#"{"kind":"custom_event","user":"u","name":"secret","properties":{"a":1,"a":2}}"#, "twice"),
             (#"{"kind":"custom_event","user":"u","name":"secret","properties":{"a":NaN}}"#, "no valid JSON"),
             (#"{"kind":"custom_event","user":"u","name":"x","properties":{"a":9223372036854775808}}"#, "64 bits"),
             (#"{"kind":"user_attribute","user":"u","attribute":"shoe_size","value":"secret"}"#, "no standard"),

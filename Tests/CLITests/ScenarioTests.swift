@@ -218,7 +218,7 @@ struct ScenarioTests {
         ("steps:\n  - tag: {event: a}", "2:10", "has no `container`"),
         ("steps:\n  - tag:\n      event: a\n      container: {tgas: []}", "4:19", "Did you mean `tags`?"),
         ("start: soon\nsteps: [launch]", "1:8", "must be a time"),
-        ("steps: [launch, launch", "2:1", "is no YAML"), ("steps: [launch]\nsteps: []", "1:1", "stands twice"),
+        ("steps: [launch, launch", "2:1", "is no YAML"), ("steps: [launch]\nsteps: []", "1:1", "is given twice"),
         ("steps: !include a.yaml", "1:8", "has a tag"),
         ("steps: &a [launch, *a]", "1:8", "has an anchor"),
         ("steps:\n  - save-event: {name: x, properties: {a: &a [1], b: [*a, *a]}}", "2:43", "has an anchor"),

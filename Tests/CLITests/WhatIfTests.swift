@@ -66,8 +66,8 @@ struct WhatIfTests {
             (["--policy", "best"], "--policy must be"), (["--language", "app=java"], "--language must be"),
             (["--sdk", "new"], "--sdk must be"), (["--crash-every", "0"], "--crash-every must be"),
             (["--since", "soon"], "--since must be"),
-            (["--since", "9", "--until", "3"], "--since must not be behind the end"),
-            (["--since", "2026-02-01", "--until", "2026-01-01"], "--since must not be behind the end"),
+            (["--since", "9", "--until", "3"], "--since must not be after the end"),
+            (["--since", "2026-02-01", "--until", "2026-01-01"], "--since must not be after the end"),
             (["--policy", "standard", "--fault", "7"], "--fault needs"),
         ] as [([String], String)])
     func refused(arguments: [String], message: String) throws {

@@ -57,7 +57,7 @@ struct ExportRequest {
         }
         guard singles.count <= 1 else {
             throw APIProblem.invalid(
-                "email_address", "cannot stand beside another one of `device_id`, `email_address`, `phone`",
+                "email_address", "cannot be combined with another one of `device_id`, `email_address`, `phone`",
                 remedy: "Send one of them in a request.")
         }
         identifiers += singles

@@ -295,7 +295,7 @@ private struct DeleteRequest: Sendable {
             guard let values = value.asArray else { throw APIProblem.invalid(list.text, "must be an array") }
             for (index, value) in values.enumerated() {
                 guard let person = try Self.person(value, list, index) else {
-                    throw APIProblem.invalid("\(list.text)[\(index)]", "names nobody")
+                    throw APIProblem.invalid("\(list.text)[\(index)]", "names no user")
                 }
                 entries.append(Entry(person: person, array: list.text, index: index))
             }

@@ -68,7 +68,7 @@ extension JSONOutline {
 extension JSONError.Kind {
     /// What is wrong, without a key that the sender chose; nil if the description has none.
     fileprivate var nameless: String? {
-        if case .duplicateKey = self { "a key stands twice in one object" } else { nil }
+        if case .duplicateKey = self { "a key is twice in one object" } else { nil }
     }
 }
 

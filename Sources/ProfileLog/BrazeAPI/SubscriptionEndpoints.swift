@@ -119,7 +119,7 @@ struct SubscriptionEndpoints {
         let most = workspace.limits.usersPerSubscriptionRequest
         guard people.count <= most else {
             throw APIProblem.invalid(
-                "external_id", "stands \(people.count) times, of at most \(most)",
+                "external_id", "is given \(people.count) times, of at most \(most)",
                 remedy: "Send them in several requests.")
         }
         var seen: Set<Name> = []

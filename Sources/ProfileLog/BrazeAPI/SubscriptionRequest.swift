@@ -66,11 +66,11 @@ struct SubscriptionRequest: Sendable {
             place.isEmpty ? ("external_id", "email", "phone") : ("external_ids", "emails", "phones")
         guard withEmail == identified || withEmail == people.count else {
             throw APIProblem.invalid(
-                place + emails, "cannot stand beside `\(phones)`", remedy: "Send them in requests of their own.")
+                place + emails, "cannot be combined with `\(phones)`", remedy: "Send them in requests of their own.")
         }
         guard !people.isEmpty else {
             throw APIProblem.invalid(
-                place + ids, "names nobody, nor do `\(emails)` and `\(phones)`", remedy: "Name at least one user.")
+                place + ids, "names no user, nor do `\(emails)` and `\(phones)`", remedy: "Name at least one user.")
         }
         guard people.count <= workspace.limits.usersPerSubscriptionRequest else {
             throw tooMany(place + ids, people.count, workspace.limits)

@@ -79,7 +79,7 @@ struct TrackDecision {
             view.requireUnchanged(.pushTokens)
             try view.requireUnchanged(user)
             guard !isKnown, imported.insert(token).inserted else {
-                let reason = "somebody has this token already"
+                let reason = "another profile has this token already"
                 drop(reason, array, index, field: StandardAttribute.pushTokens.name, of: nil)
                 continue
             }

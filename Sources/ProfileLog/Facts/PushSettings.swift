@@ -10,7 +10,7 @@ package struct PushSettings: Hashable, Sendable {
     package var startup = SDKStartup()
     /// The app's content extension; nil if it has none.
     package var contentExtension: ContentExtension?
-    /// The app's handler of silent pushes that stand for a server's event.
+    /// The app's handler of silent pushes that are server events.
     package var serverEvents = ServerEventHandler.swift
 
     package enum Permission: UInt8, Sendable, CaseIterable {
@@ -68,7 +68,7 @@ package struct PushAutomation: OptionSet, Hashable, Sendable {
     package static let received = PushAutomation(rawValue: 1)
     /// `handleNotificationResponse`: opened pushes and chosen actions.
     package static let opened = PushAutomation(rawValue: 2)
-    /// `requestAuthorizationAtLaunch`: the user of the device agrees if nobody asked before.
+    /// `requestAuthorizationAtLaunch`: the user of the device agrees if the app has not asked before.
     package static let authorization = PushAutomation(rawValue: 4)
 
     /// What nil means: all but asking for authorization (spec/device 7).
@@ -117,7 +117,7 @@ package struct ContentExtension: Hashable, Sendable {
     package init(categories: [Name]) { self.categories = categories }
 }
 
-/// How the app's code tells a silent push that stands for a server's event (spec/device 5.2).
+/// How the app's code tells a silent push that is a server event (spec/device 5.2).
 package enum ServerEventHandler: UInt8, Sendable, CaseIterable {
     /// The published Swift code: both extras are texts, whatever they say.
     case swift = 0

@@ -3,8 +3,9 @@
 ///
 ///     try TextPattern("rock|pop$").isFound(in: "K-Pop")
 ///
-/// It runs under the write lock, so a search has a bound: all alternatives advance together, and each step of the pattern
-/// is taken at most once for each character. `Regex` backtracks: there `.*.*.*x` takes seconds for 255 characters.
+/// It runs under the write lock, so a search has a bound: all alternatives advance together, and each step of the
+/// pattern is taken at most once for each character. `Regex` backtracks: there `.*.*.*x` takes seconds for 255
+/// characters.
 ///
 /// A pattern has text, `.`, `^`, `$`, classes, groups, alternatives and repetitions, and the escapes `\d`, `\w`, `\s`,
 /// `\b`, their opposites, `\A`, `\z`, `\n`, `\r`, `\t`, `\f`. At most three repetitions vary in length, and no repeated

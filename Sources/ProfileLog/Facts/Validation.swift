@@ -99,7 +99,7 @@ package enum Validation {
         if index >= span.count { return }
         let sorted = items.map(name).sorted()
         for index in sorted.indices.dropFirst() where sorted[index] == sorted[index - 1] {
-            throw .invalid(place: "\(what) \(sorted[index])", reason: "stands twice")
+            throw .invalid(place: "\(what) \(sorted[index])", reason: "is given twice")
         }
     }
 
@@ -174,7 +174,7 @@ package enum Validation {
         guard allowed, group.text.hasPrefix("group."), group.text.utf8.count > 6 else {
             throw .invalid(
                 place: "The app group",
-                reason: "must be group. and letters, digits, dots or hyphens behind it, as group.com.example.app")
+                reason: "must be group. and letters, digits, dots or hyphens after it, as group.com.example.app")
         }
     }
 

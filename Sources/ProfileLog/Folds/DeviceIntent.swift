@@ -43,7 +43,7 @@ package struct SettingsChange: Hashable, Sendable {
     package var startup: SDKStartup?
     /// The app's content extension; `.some(nil)` takes it out of the app.
     package var contentExtension: ContentExtension??
-    /// The app's handler of silent pushes that stand for a server's event.
+    /// The app's handler of silent pushes that are server events.
     package var serverEvents: ServerEventHandler?
     package var inApp = InAppSettingsChange()
 

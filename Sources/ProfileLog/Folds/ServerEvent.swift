@@ -1,4 +1,4 @@
-/// A silent push that stands for a server's event: the app logs `IAM Trigger`, which an in-app message waits for
+/// A silent push that is a server event: the app logs `IAM Trigger`, which an in-app message waits for
 /// (spec/device 5.2).
 struct ServerEvent {
     /// What the app logs.

@@ -13,7 +13,7 @@ extension Decider {
         let current = try user.map { try view.person($0) }
         let machine = Device(state: state, now: now, owners: try owners(of: state.items.values))
         let input = try input(intent, machine, current)
-        try settleInApp(device, state.status, context)
+        try decideInApp(device, state.status, context)
         // The users that actions make.
         var made: [UserID: UInt64] = [:]
         var lastStep: Position?

@@ -15,13 +15,13 @@ extension Decider {
         let before = places.count
         let reaction = try react(InAppMachine.Input(action), on: device, cause: nil, context)
         guard let refusal = reaction?.refusal else { return }
-        // What only became ready meanwhile is kept for the next request.
+        // What became ready during the decision is kept for the next request.
         if places.count > before { return }
         throw AppendError.invalid(place: "The action", reason: "is impossible: \(refusal)")
     }
 
     /// What became ready on the device before something happens there. In the background no timer runs.
-    mutating func settleInApp(_ device: Name, _ status: DeviceStatus, _ context: EventContext) throws {
+    mutating func decideInApp(_ device: Name, _ status: DeviceStatus, _ context: EventContext) throws {
         guard let due = status.inApp?.nextDue, due <= time(context), status.isInForeground else { return }
         try aside { try $0.react(.timePassed, on: device, cause: nil, context) }
         asideCount = 0  // they come before the append's own events
@@ -179,8 +179,8 @@ extension Decider {
         return InAppContent(step.content).definitions
     }
 
-    /// The position of the newest declaration; 0 if there is none. Searches the events of nobody from their end to where
-    /// the last search began.
+    /// The position of the newest declaration; 0 if there is none. Searches the events without a user from their end to
+    /// where the last search began.
     private mutating func newestCatalogue() throws -> UInt64 {
         let known = newestDeclaration ?? tables.newest
         let version = try view.version(of: 0)
@@ -193,7 +193,7 @@ extension Decider {
         return position
     }
 
-    /// The position of the last declaration among these versions of nobody, read in pages from the end.
+    /// The position of the last declaration among these events without a user, read in pages from the end.
     private func lastDeclaration(after first: UInt64, upTo last: UInt64) throws -> UInt64? {
         let page: UInt64 = 256
         var end = last

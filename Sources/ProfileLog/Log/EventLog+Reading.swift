@@ -4,7 +4,7 @@ extension EventLog {
     /// Calls `body` with the profile of every user who is not erased or merged into another, in the order of their
     /// creation, all from one view. Returns the position of that view.
     ///
-    /// The read transaction is open meanwhile, so `body` should not wait. Erasures during it are not seen; a profile
+    /// The read transaction stays open, so `body` should not wait. Erasures during it are not seen; a profile
     /// that they make unreadable is skipped.
     ///
     /// - Parameters:

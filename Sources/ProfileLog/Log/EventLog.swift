@@ -87,10 +87,10 @@ public final class EventLog: Sendable {
         committer.commit(appends, endsAtRefusal: endsAtRefusal)
     }
 
-    /// Commits the append that `decide` returns. The write lock is held meanwhile, so nothing comes between its reads
+    /// Commits the append that `decide` returns. The write lock is held, so nothing comes between its reads
     /// and the commit.
     ///
-    /// All other writers of the store wait meanwhile, so it should be short. It reads this log as usual, and must not
+    /// All other writers of the store wait, so it should be short. It reads this log as usual, and must not
     /// write. Nil if it returns nil.
     package func commit(decidingUnderLock decide: () throws -> PreparedAppend?) throws -> AppendReceipt? {
         try committer.commit(decidingUnderLock: decide)
@@ -184,7 +184,7 @@ public final class EventLog: Sendable {
                 try checker.run(progress)
                 return checker.report
             }
-            // An erasure meanwhile removes names that the checker's view still needs.
+            // A concurrent erasure removes names that the checker's view still needs.
             if report.isSound || names.erasures == erasures { return report }
         }
     }

@@ -20,7 +20,7 @@ struct LogChecker {
         var userCount: UInt64 = 0
     }
 
-    /// One view for everything: it does not see what other processes write meanwhile.
+    /// One view for everything: it does not see what other processes write during the check.
     init(_ log: EventLog, _ view: LogView) {
         self.log = log
         self.view = view
@@ -254,11 +254,11 @@ extension LogChecker {
             let version = user < indexed.count ? indexed[Int(user)] : 0
             let expected = version < first ? 0 : min(version - first + 1, UInt64(StreamRow.capacity))
             if count != expected {
-                report.add("streams \(user), \(first)", "\(count) entries stand for \(expected) events")
+                report.add("streams \(user), \(first)", "\(count) entries for \(expected) events")
             }
         }
         if entries != view.checkpoint {
-            report.add("streams", "\(entries) entries stand for \(view.checkpoint) events")
+            report.add("streams", "\(entries) entries for \(view.checkpoint) events")
         }
     }
 
@@ -352,7 +352,7 @@ extension LogChecker {
             if state == .wrong { wrong += 1 }
         }
         if wrong > 0 { report.add(table.rawValue, "\(wrong) rows do not hold what the log says") }
-        if rows != count { report.add(table.rawValue, "\(rows) rows stand where the log says \(count)") }
+        if rows != count { report.add(table.rawValue, "\(rows) rows, and the log says \(count)") }
     }
 }
 

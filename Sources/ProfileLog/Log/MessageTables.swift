@@ -7,7 +7,7 @@ final class MessageTables: Sendable {
         var newest = Newest()
     }
 
-    /// The newest declaration among the first events of nobody.
+    /// The newest declaration among the first events without a user.
     struct Newest: Sendable {
         /// How many of these events were looked at.
         var version: UInt64 = 0

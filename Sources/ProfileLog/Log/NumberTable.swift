@@ -6,7 +6,7 @@ struct NumberTable {
     private(set) var count = 0
     private var shift: UInt64
 
-    /// Stands for an empty slot; no user has this number.
+    /// Marks an empty slot; no user has this number.
     private static let empty = UInt64.max
 
     init(capacity: Int = 1024) {

@@ -3,18 +3,23 @@
 /// Pure, as `Device` is: state, definitions, time and input decide alone. The state changes when the steps are folded
 /// (`InAppState.apply`).
 ///
-/// | rule | source |
-/// |---|---|
-/// | Of the messages that an event triggers, the one with the highest priority goes on; the others are ignored. | spec/device 5 |
-/// | Within the minimum interval after a trigger, triggers are ignored and not queued. A message that is discarded or waits counts as triggered. | spec/device 5; the second sentence is decided here |
-/// | Time window and re-eligibility are checked when it is triggered; a message that does not pass gives way to the next. | spec/device 5; decided here |
-/// | A message that waits or is on the screen is not triggered a second time. | decided here |
-/// | The timeout runs from the end of the delay. A templated message is requested after the delay. | spec/device 5; decided here |
-/// | Timers run in the foreground only: what became ready in the background is ready when the app returns. | decided here |
-/// | Back on the stack: the app is in the background, another message is visible, the delegate says so. | spec/device 5 |
-/// | The top of the stack is shown at a session start and when a push is opened, unless that triggers a message, and when the app asks. | spec/device 7, occasions to show |
-/// | A new process starts with an empty stack; a return to a living one keeps it. | spec/device 5, stack |
-/// | The order of the checks before a display: user, timeout, assets, request, control variant, background, visible message, automatic display, delegate, orientation. | decided here |
+/// From spec/device 5 and 7:
+/// - Of the messages that an event triggers, the one with the highest priority goes on; the others are ignored.
+/// - Within the minimum interval after a trigger, triggers are ignored and not queued.
+/// - Time window and re-eligibility are checked when a message is triggered.
+/// - The timeout runs from the end of the delay. A templated message is requested after the delay.
+/// - Back on the stack: the app is in the background, another message is visible, the delegate says so.
+/// - The top of the stack is shown at a session start and when a push is opened, unless that triggers a message, and
+///   when the app asks.
+/// - A new process starts with an empty stack; a return to a living one keeps it.
+///
+/// Decided here, where the spec is silent:
+/// - A message that is discarded or waits counts as triggered for the minimum interval.
+/// - A message that fails time window or re-eligibility gives way to the next.
+/// - A message that waits or is on the screen is not triggered a second time.
+/// - Timers run in the foreground only: what became ready in the background is ready when the app returns.
+/// - The order of the checks before a display: user, timeout, assets, request, control variant, background, visible
+///   message, automatic display, delegate, orientation.
 package struct InAppMachine {
     private let state: InAppState
     private let table: TriggerTable

@@ -18,8 +18,8 @@ struct InAppTurn {
     mutating func run(_ input: InAppMachine.Input) {
         switch input {
         case .launch(startsProcess: true): empty()
-        case .launch(startsProcess: false): settle(isReturn: true)
-        default: settle(isReturn: false)
+        case .launch(startsProcess: false): showWaiting(isReturn: true)
+        default: showWaiting(isReturn: false)
         }
         switch input {
         case .launch, .timePassed: break
@@ -62,7 +62,7 @@ struct InAppTurn {
     }
 
     /// Shows what became ready. In the foreground the timers were on time; on a return they are late.
-    private mutating func settle(isReturn: Bool) {
+    private mutating func showWaiting(isReturn: Bool) {
         guard device.isForeground else { return }
         let due = state.delayed.enumerated().filter { $0.element.readyAt <= now }
             .sorted { ($0.element.readyAt, $0.offset) < ($1.element.readyAt, $1.offset) }

@@ -18,7 +18,7 @@ struct MessageFields {
             }
             if members[..<index].contains(where: { $0.key == member.key }) {
                 throw InAppMessageError(
-                    place: path(member.key.text), reason: "stands twice", remedy: "Keep one of the two.")
+                    place: path(member.key.text), reason: "is given twice", remedy: "Keep one of the two.")
             }
         }
     }

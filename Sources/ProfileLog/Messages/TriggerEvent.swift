@@ -8,9 +8,9 @@ package enum TriggerEvent: Hashable, Sendable {
 
     /// What the SDK logged; nil if it triggers nothing.
     ///
-    /// Only events that the SDK on the device logs trigger messages (spec/device 5, source): the caller passes no others.
-    /// An event that the SDK has not sent yet triggers as well, so messages work offline. A saved one does not: it is
-    /// logged when a launch flushes it.
+    /// Only events that the SDK on the device logs trigger messages (spec/device 5, source): the caller passes no
+    /// others. An event that the SDK has not sent yet triggers as well, so messages work offline. A saved one does not:
+    /// it is logged when a launch flushes it.
     package init?(logged event: ProfileEvent) {
         if case .queued(let event) = event {
             self.init(logged: event)

@@ -1,6 +1,6 @@
 internal import ProfileLogRequests
 
-/// Values of attributes and properties as they stand in requests, answers and exports: JSON, with `{"$time": "…"}` for
+/// Values of attributes and properties as written in requests, answers and exports: JSON, with `{"$time": "…"}` for
 /// a date.
 package enum JSONValues {
     private static let time: Name = "$time"

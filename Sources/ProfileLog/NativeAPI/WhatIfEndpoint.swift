@@ -37,7 +37,7 @@ struct WhatIfEndpoint {
         guard let from = scope.since, let to = scope.until else { return }
         let times = [since, until].compactMap { $0.flatMap { UInt64($0) == nil ? OccurredAt(iso8601: $0) : nil } }
         let isBackwards = times.count == 2 ? times[0].timestamp > times[1].timestamp : from > to
-        if isBackwards { throw APIProblem.invalid("since", "must not be behind the end of the history") }
+        if isBackwards { throw APIProblem.invalid("since", "must not be after the end of the history") }
     }
 
     /// A position, or a time of recording: the first event from then on as a start, the last one up to then as an end.
@@ -259,7 +259,7 @@ struct WhatIfWarnings {
         }
         if report.unplayed > 0 {
             let what = "launches, settings or discards of erased persons (\(report.unplayed))"
-            add("The history", "lacks \(what): on which devices they were, nobody knows")
+            add("The history", "lacks \(what): on which devices they were is not known")
         }
         if report.guessed > 0 {
             let what = "the kind and the lists of launches of erased persons (\(report.guessed))"

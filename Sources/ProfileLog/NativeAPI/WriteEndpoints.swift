@@ -229,7 +229,7 @@ struct WriteEndpoints {
         let device = try fields.device()
         guard let user = try fields.user() ?? device.map({ .device($0) }) else {
             throw APIProblem.invalid(
-                "user", "is missing", remedy: "Send `user`, or `device` for whoever is on that device.")
+                "user", "is missing", remedy: "Send `user`, or `device` for the user on that device.")
         }
         let context = EventContext(
             source: try Self.source(fields), occurredAt: try time(fields),

@@ -1,5 +1,5 @@
-/// What a step of an in-app message changes on its device, with names as text: the fold of devices has no table of names
-/// (message `InApp` of record.proto). It follows from the rest of the step.
+/// What a step of an in-app message changes on its device, with names as text: the fold of devices has no table of
+/// names (message `InApp` of record.proto). It follows from the rest of the step.
 package struct InAppChange: Hashable, Sendable {
     /// Empty for a session.
     package var message: Name = ""

@@ -25,7 +25,7 @@ package final class NameTable: Sendable {
         }
     }
 
-    /// Replaces what was known before an erasure of names. Meanwhile another thread may have read newer names: a table
+    /// Replaces what was known before an erasure of names. Another thread may have read newer names since then: a table
     /// that has seen as many erasures has all names of `names`, and newer ones.
     package func replace(with names: NameMap) {
         map.withWriting { known in
@@ -46,7 +46,7 @@ package final class NameTable: Sendable {
     package var current: NameMap { map.withReading { copy $0 } }
 }
 
-/// Names by number and numbers by name. Copy-on-write: every append takes a copy.
+/// Names by number and numbers by name. Every append takes a copy.
 package struct NameMap: Sendable {
     private struct Content: Sendable {
         var table = ByteStringTable()
@@ -55,26 +55,31 @@ package struct NameMap: Sendable {
         var erasures: UInt32 = 0
     }
 
-    private var content = Shared(Content())
+    /// One element: an array is copied on write, and a copy costs one retain.
+    private var shared = [Content()]
+    private var content: Content {
+        @inline(__always) _read { yield shared[0] }
+        @inline(__always) _modify { yield &shared[0] }
+    }
 
     package init() {}
 
-    package var count: UInt32 { UInt32(content.value.names.count) }
+    package var count: UInt32 { UInt32(content.names.count) }
 
     /// The first row that was damaged or missing.
-    var damage: StorageError? { content.value.damage }
+    var damage: StorageError? { content.damage }
 
     /// How many erasures of names the map has seen.
     package var erasures: UInt32 {
-        get { content.value.erasures }
-        set { content.value.erasures = newValue }
+        get { content.erasures }
+        set { content.erasures = newValue }
     }
 
     mutating func add(_ bytes: UnsafeRawBufferPointer) { add(bytes, Name(String(decoding: bytes, as: UTF8.self))) }
 
     private mutating func add(_ bytes: UnsafeRawBufferPointer, _ name: Name) {
-        content.value.table.add(bytes)
-        content.value.names.append(name)
+        content.table.add(bytes)
+        content.names.append(name)
     }
 
     /// Adds the next row of table `names`.
@@ -105,15 +110,15 @@ package struct NameMap: Sendable {
     mutating func addPlaceholder() { Array("?\(count + 1)".utf8).withUnsafeBytes { add($0) } }
 
     /// Keeps a damaged place, if it is the first.
-    mutating func note(_ place: String) { if damage == nil { content.value.damage = .damaged(place: place) } }
+    mutating func note(_ place: String) { if damage == nil { content.damage = .damaged(place: place) } }
 
     package func name(_ number: UInt32) -> Name? {
-        number > 0 && number <= content.value.names.count ? content.value.names[Int(number) - 1] : nil
+        number > 0 && number <= content.names.count ? content.names[Int(number) - 1] : nil
     }
 
     @inline(__always)
     package func number(_ name: borrowing Name) -> UInt32? {
-        content.value.table.find(name.text).map { UInt32($0) + 1 }
+        content.table.find(name.text).map { UInt32($0) + 1 }
     }
 }
 

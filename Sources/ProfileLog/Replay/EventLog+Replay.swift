@@ -24,8 +24,8 @@ extension EventLog {
         for _ in 0..<Self.mostReplays {
             let beginning = try lastPosition()
             var report = try replayOnce(P.self, threads: threads, until: until, verify: verify, progress: progress)
-            // With an erasure meanwhile, some slices have folded the user's events and others have read tombstones:
-            // such a state never existed.
+            // With an erasure during the replay, some slices have folded the user's events and others have read
+            // tombstones: such a state never existed.
             if try !hasErasure(after: beginning) { return report }
             if !report.isComplete {
                 report.differences = []
@@ -34,7 +34,7 @@ extension EventLog {
         }
         throw AppendError.invalid(
             place: "The log",
-            reason: "lost somebody's events in each of \(Self.mostReplays) replays; try again when they are erased")
+            reason: "met an erasure in each of \(Self.mostReplays) replays; try again when they are erased")
     }
 
     /// How often a replay is tried on a log with continual erasures.
@@ -162,7 +162,7 @@ private struct LiveProof<P: Projection> {
 
     /// Compares what tables `devices` and `pending` and the tail say of each device with its events.
     private func compareDevices(_ report: inout ReplayReport) throws {
-        // One view of all devices, as others may write meanwhile.
+        // One view of all devices, as others may write at the same time.
         let (live, end) = try log.withView { view in
             var states: [Name: [UInt8]] = [:]
             for device in try view.devices() {

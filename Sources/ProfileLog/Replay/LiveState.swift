@@ -7,17 +7,17 @@ internal import Synchronization
 package final class LiveState<P: Projection>: Sendable {
     private let log: EventLog
     private let reached = Guarded<(state: P.State, position: Position)?>(nil)
-    /// Held during a fold from the beginning, so that it is done once. Others can read meanwhile.
+    /// Held during a fold from the beginning, so that it is done once. Others can read at the same time.
     private let beginning = Mutex<Void>(())
 
-    /// Events that are folded in at once; readers wait meanwhile.
+    /// Events that are folded in at once; readers wait for them.
     private static var eventsAtOnce: UInt64 { 10_000 }
 
     /// A live state of `log`; nothing is read yet.
     package init(_ log: EventLog) { self.log = log }
 
     /// Folds in everything acknowledged before the call, and returns the position of the state. Folds from the
-    /// beginning once at most, even with many erasures meanwhile.
+    /// beginning once at most, however many erasures come.
     @discardableResult
     package func catchUp() throws -> Position {
         let last = try log.lastPosition()

@@ -87,7 +87,7 @@ package struct APIProblem: Error {
         return APIAnswer(status: status, body: json.bytes, allow: allow, code: code)
     }
 
-    /// A field's name as it may stand in a message: short, and on one line.
+    /// A field's name as a message shows it: short, and on one line.
     package static func shown(_ name: String) -> String {
         let scalars = name.unicodeScalars.prefix(80).map { $0.isUnprintable ? "\u{FFFD}" : $0 }
         return String(String.UnicodeScalarView(scalars)) + (name.unicodeScalars.count > 80 ? "…" : "")

@@ -30,7 +30,7 @@ package struct Query {
 
     package mutating func text(_ name: String) throws -> String? {
         let all = all(name)
-        guard all.count <= 1 else { throw APIProblem.invalid(name, "stands twice") }
+        guard all.count <= 1 else { throw APIProblem.invalid(name, "is given twice") }
         return all.first
     }
 

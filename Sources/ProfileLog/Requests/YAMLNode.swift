@@ -46,7 +46,7 @@ package struct YAMLNode {
     /// What the parser has against the text, without the text.
     private static func error(_ error: any Error) -> YAMLFileError {
         let remedy =
-            "Correct the YAML: indent by spaces, put a space behind each colon, and quote text with signs in it."
+            "Correct the YAML: indent by spaces, put a space after each colon, and quote text with signs in it."
         switch error as? YamlError {
         case .scanner(_, let problem, let mark, _), .parser(_, let problem, let mark, _),
             .composer(_, let problem, let mark, _):
@@ -56,7 +56,7 @@ package struct YAMLNode {
             let key = keys.min().map { "\($0)" } ?? "a key"
             return YAMLFileError(
                 line: context.mark.line, column: context.mark.column, place: APIProblem.shown(key),
-                reason: "stands twice", remedy: keepOne)
+                reason: "is given twice", remedy: keepOne)
         default:
             return YAMLFileError(line: 1, place: "", reason: "is no YAML", remedy: remedy)
         }
@@ -130,7 +130,7 @@ package struct YAMLNode {
             // The parser takes `1` and `"1"` for two.
             guard seen.insert(Name(text)).inserted else {
                 throw YAMLFileError(
-                    line: spot.line, column: spot.column, place: APIProblem.shown(path), reason: "stands twice",
+                    line: spot.line, column: spot.column, place: APIProblem.shown(path), reason: "is given twice",
                     remedy: Self.keepOne)
             }
             members.append((Name(text), YAMLNode(value, place: APIProblem.shown(path), key: spot)))
@@ -150,7 +150,7 @@ package struct YAMLNode {
     /// Text, in quotes or not.
     package func text() throws(YAMLFileError) -> String {
         guard let text = node.scalar?.string, !text.isEmpty, !isNull else {
-            throw refusal("must be text", remedy: "Write one value behind the colon, in quotes if need be.")
+            throw refusal("must be text", remedy: "Write one value after the colon, in quotes if need be.")
         }
         guard text.utf8.count <= 4096 else {
             throw refusal("is longer than 4,096 bytes", remedy: "Shorten it.")
@@ -202,7 +202,7 @@ package struct YAMLNode {
     /// The value as text, whatever it reads as; it may be empty, in quotes.
     package func anyText() throws(YAMLFileError) -> String {
         guard let text = node.scalar?.string, !isNull else {
-            throw refusal("must be text, a number, true or false", remedy: "Write one value behind the colon.")
+            throw refusal("must be text, a number, true or false", remedy: "Write one value after the colon.")
         }
         return text
     }

@@ -10,7 +10,7 @@ package protocol Recipient {
     var lastUsedApp: Timestamp? { get }
 }
 
-/// What a template may use beside its own text.
+/// What a template may use besides its own text.
 package struct RenderContext {
     package var recipient: any Recipient
     /// The properties of the send, by where they come from.

@@ -8,7 +8,7 @@ struct TagCommand: AsyncParsableCommand {
         """
         FILE is a container: which events fire which tags, and what the tags hand to the provider \
         (docs/tag-manager.md). What the provider calls is stored on the device: an event, an attribute, another user. \
-        The table shows beside it what both published versions of the provider would have called, and below it why \
+        The table also shows what both published versions of the provider would have called, and below it why \
         they differ.
         """,
         examples: """

@@ -9,7 +9,7 @@ extension StepKind {
         "key", .text, "An idempotency key: the same step again changes nothing.")
 
     private static let saving: [StepField] = [
-        .sent("user", .text, "For whom; else the user on the device."), device,
+        .sent("user", .text, "The user; else the one on the device."), device,
         .sent("process", .text, "Who saves: `app`, or the name of an extension."),
         .sent("app_group", .text, "The storage; `group.app` if it is not named."),
         .sent("private", .flag, "Saves into the private storage of the process."),
@@ -128,7 +128,7 @@ extension StepKind {
                 .sent("content_extension", .any, "The app's content extension; `null`: it has none (docs/push.md)."),
                 .sent(
                     "server_events", .choice(["swift", "objective-c", "off"]),
-                    "The app's handler of silent pushes that stand for a server's event."), time,
+                    "The app's handler of silent pushes that are server events."), time,
             ], example: "settings: {online: false}"),
         StepKind(
             name: "send", meaning: "The app asks the SDK to send what it has queued.",

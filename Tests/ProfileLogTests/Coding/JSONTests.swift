@@ -142,7 +142,7 @@ struct JSONParsingTests {
     @Test("An error tells one sentence, and no value")
     func description() {
         let error = #expect(throws: JSONError.self) { try JSON.parse(#"{"k":"secret","k":"hidden"}"#) }
-        #expect(error?.description == #"The JSON is invalid at byte 14: the key "k" stands twice in one object."#)
+        #expect(error?.description == #"The JSON is invalid at byte 14: the key "k" is twice in one object."#)
         let odd = JSONError(.duplicateKey("a\n" + String(repeating: "b", count: 99)), at: 0).description
         #expect(!odd.contains("\n"))
         #expect(odd.utf8.count < 160)

@@ -67,7 +67,7 @@ struct PushLogTests {
         try log.expectSound()
     }
 
-    @Test("A push to a device that nobody knows leaves it to the first user who saves there")
+    @Test("A push to an unknown device leaves it to the first user who saves there")
     func vacant() throws {
         let log = try open()
         try send(to: ana, on: "d", log)

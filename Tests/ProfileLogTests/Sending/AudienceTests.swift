@@ -5,10 +5,10 @@ import Testing
 @Suite("Audience")
 struct AudienceTests {
     private static func day(_ offset: Int) -> AttributeValue {
-        .date(OccurredAt(Timestamp(rawValue: SomebodyToSend.now.rawValue + Int64(offset) * 86_400_000_000)))
+        .date(OccurredAt(Timestamp(rawValue: MadeUpRecipient.now.rawValue + Int64(offset) * 86_400_000_000)))
     }
 
-    private static let ana = SomebodyToSend(
+    private static let ana = MadeUpRecipient(
         attributes: [.emailSubscribe: .string("opted_in")],
         customAttributes: [
             "plan": .string("Gold"), "visits": .int(3), "member": .bool(true),
@@ -20,7 +20,7 @@ struct AudienceTests {
         let types: [Name: AttributeType] = [
             "plan": .string, "visits": .number, "member": .boolean, "tags": .array, "seen": .time, "renewal": .time,
         ]
-        return try Audience(json(text)) { types[$0] }.takes(ana, at: SomebodyToSend.now)
+        return try Audience(json(text)) { types[$0] }.takes(ana, at: MadeUpRecipient.now)
     }
 
     @Test(
@@ -70,7 +70,7 @@ struct AudienceTests {
         var nobody = Self.ana
         nobody.lastUsedApp = nil
         let audience = try Audience(json(filter)) { _ in nil }
-        #expect(filter.contains("last_used_app") ? !audience.takes(nobody, at: SomebodyToSend.now) : true)
+        #expect(filter.contains("last_used_app") ? !audience.takes(nobody, at: MadeUpRecipient.now) : true)
     }
 
     @Test("AND needs all filters, OR one, at any depth")

@@ -5,7 +5,7 @@ import Testing
 @Suite("Channel messages")
 struct ChannelMessageTests {
     private static var ana: RenderContext {
-        SomebodyToSend(attributes: [.firstName: .string("Ana")]).context(
+        MadeUpRecipient(attributes: [.firstName: .string("Ana")]).context(
             trigger: .object([.init("long", .string(String(repeating: "x", count: 4_000)))]))
     }
 

@@ -4,12 +4,12 @@ import Testing
 /// The part of Liquid that messages use (spec/messaging-api 4).
 @Suite("Template")
 struct TemplateTests {
-    private static let ana = SomebodyToSend(
+    private static let ana = MadeUpRecipient(
         attributes: [.firstName: .string("Ana"), .email: .string("ana@example.com"), .homeCity: .string("  ")],
         customAttributes: [
             "plan": .string("gold"), "visits": .int(3), "score": .double(2.5), "member": .bool(true),
             "tags": .array([.string("a"), .string("b")]),
-            "address": .object([.init("street", .string("High St"))]), "since": .date(OccurredAt(SomebodyToSend.now)),
+            "address": .object([.init("street", .string("High St"))]), "since": .date(OccurredAt(MadeUpRecipient.now)),
         ])
 
     private static let order: AttributeValue = .object([
@@ -182,15 +182,15 @@ struct TemplateTests {
             ("{% for a in (1..2) %}{% endfor %}{{a}}", "`a` has no value", "Assign it"),
             ("a{% if true %}b", "line 1, column 2: `if` has no end", "{% endif %}"),
             ("{% for x in ${first_name} %}", "`for` has no end", "{% endfor %}"),
-            ("{% endif %}", "`endif` stands outside its block", "Take it out"),
-            ("{% if true %}{% endfor %}", "`endfor` stands outside its block", "The open tag is `if` in line 1."),
-            ("{% if true %}{% else %}{% elsif true %}{% endif %}", "`elsif` stands outside its block", "`if`"),
+            ("{% endif %}", "`endif` is outside its block", "Take it out"),
+            ("{% if true %}{% endfor %}", "`endfor` is outside its block", "The open tag is `if` in line 1."),
+            ("{% if true %}{% else %}{% elsif true %}{% endif %}", "`elsif` is outside its block", "`if`"),
             ("{{ ${first_name}", "line 1, column 1: `{{` has no end", "`}}`"), ("{{'x}}", "the text has no end", "'"),
-            ("{{${first_name}} x", "line 1, column 16: something stands before `}}`", "here"),
+            ("{{${first_name}} x", "line 1, column 16: unexpected text before `}}`", "here"),
             ("{{${first_name", "`${` has no end", "`}`"), ("{{${}}}", "`${…}` needs a name", "there"),
             ("{{}}", "no value begins here", "${name}"), ("{{", "the text ends before a value", "${name}"),
             ("{% if %}{% endif %}", "no value begins here", "${name}"), ("{{1.2.3}}", "`1.2.3` is no number", "1.5"),
-            ("{% if true & false %}{% endif %}", "something stands before `%}`", "here"),
+            ("{% if true & false %}{% endif %}", "unexpected text before `%}`", "here"),
             ("{% for x of y %}", "`in` is missing", "for item in list"),
             ("{% for x in 3 %}", "nothing to go through", "(1..3)"),
             ("{% assign = 1 %}", "the name of a variable is missing", "letters"),

@@ -22,7 +22,7 @@ extension AttributeValue: ExpressibleByStringLiteral, ExpressibleByIntegerLitera
     /// Makes an object.
     public init(dictionaryLiteral elements: (Name, AttributeValue)...) {
         guard let object = AttributeValue.object(sorting: elements.map { .init($0, $1) }) else {
-            preconditionFailure("A key stands twice.")
+            preconditionFailure("A key is given twice.")
         }
         self = object
     }

@@ -9,7 +9,7 @@ struct BrazeOddValueTests {
         ("123456789012345678901", "an integer needs more than 64 bits"),
         ("[-1e400]", "a number is too large for a double"),
         (#""\ud800""#, "one half of a surrogate pair lacks the other"),
-        (#"{"k":1,"k":2}"#, #"the key "k" stands twice in one object"#),
+        (#"{"k":1,"k":2}"#, #"the key "k" is twice in one object"#),
         (
             String(repeating: "[", count: 99) + String(repeating: "]", count: 99),
             "arrays and objects are nested more than 66 levels deep"

@@ -41,7 +41,7 @@ struct PushTokenImportTests {
             for _ in 0..<2 {
                 let answer = await send(api, token("t"), #","shoe":1"#)
                 #expect(answer.at("attributes_processed") == 1)
-                #expect(answer.at("dropped.0.reason") == "somebody has this token already")
+                #expect(answer.at("dropped.0.reason") == "another profile has this token already")
             }
             #expect(try api.log.userCount() == 1)
             await send(api, "\(token("u")),\(token("u"))")
@@ -63,7 +63,7 @@ struct PushTokenImportTests {
             let answer = await send(api, "\(token("t")),\(token("u", device: long))")
             #expect(answer.at("attributes_processed") == 1 && answer.at("errors") == .null)
             #expect(try api.log.userCount() == 2)
-            #expect(await send(api, token("u")).at("dropped.0.reason") == "somebody has this token already")
+            #expect(await send(api, token("u")).at("dropped.0.reason") == "another profile has this token already")
         }
     }
 
@@ -95,7 +95,7 @@ struct PushTokenImportTests {
                 #expect(answer.at("attributes_processed") == 1 && answer.at("dropped") == .null)
                 #expect(try api.log.userCount() == UInt64(1 + round))
                 #expect(try api.log.find(.externalID("jane")) == before)
-                #expect(await send(api, token("t")).at("dropped.0.reason") == "somebody has this token already")
+                #expect(await send(api, token("t")).at("dropped.0.reason") == "another profile has this token already")
                 // No user has the token any more; the one who had it has a device made for them.
                 let owner = try #require(try api.log.users(limit: 10).last)
                 #expect(await api.export(#""braze_id":"\#(owner.brazeID)""#).at("0.push_tokens.0.token") == "t")

@@ -107,8 +107,8 @@ struct WorkspaceTests {
         ("apps:\n  - id:\n    name: A", 2, "apps[0].id", "must be text"),
         ("apps:\n  - id: [a]\n    name: A", 2, "apps[0].id", "must be text"),
         ("apps:\n  - {id: a, name: A}\n  - {id: a, name: B}", 3, "apps[1].id", "another"),
-        ("apps:\n  - {id: a, name: A, id: b}", 2, "id", "stands twice"),
-        ("limits:\n  depth: 3\n  depth: 4", 2, "depth", "stands twice"),
+        ("apps:\n  - {id: a, name: A, id: b}", 2, "id", "is given twice"),
+        ("limits:\n  depth: 3\n  depth: 4", 2, "depth", "is given twice"),
         ("subscription_groups:\n  - {id: a, name: A, channel: e-mail}", 2, "subscription_groups[0].channel", "email"),
         ("messages: all", 1, "messages", "must be a list"),
         ("messages:\n  - {id: a}", 2, "messages[0]", "has a `trigger_conditions` that is empty"),
@@ -143,11 +143,11 @@ struct WorkspaceTests {
         ),
         (
             "segments:\n  - {id: a, name: A, all: [{event: e, equals: 1}]}", 2, "segments[0].all[0].equals",
-            "beside `event`"
+            "combined with `event`"
         ),
         (
             "segments:\n  - {id: a, name: A, all: [{custom_attribute: a, exists: true, at_least: 1}]}", 2,
-            "segments[0].all[0].at_least", "beside `custom_attribute`"
+            "segments[0].all[0].at_least", "combined with `custom_attribute`"
         ),
         (
             "segments:\n  - {id: a, name: A, all: [{event: e, at_least: 3, at_most: 2}]}", 2,
@@ -170,7 +170,7 @@ struct WorkspaceTests {
         (condition("attribute: current_location, equals: here"), 2, "segments[0].all[0].equals", "`exists`"),
         ("blocklist: {attributes: [email]}", 1, "blocklist.attributes[0]", "standard attribute"),
         ("attribute_types: {email: number}", 1, "attribute_types.email", "standard attribute"),
-        ("attribute_types:\n  1: number\n  \"1\": string", 3, "attribute_types.1", "stands twice"),
+        ("attribute_types:\n  1: number\n  \"1\": string", 3, "attribute_types.1", "is given twice"),
         ("blocklist: {attributes: a}", 1, "blocklist.attributes", "must be a list"),
         ("blocklist: {atributes: [a]}", 1, "blocklist.atributes", "`attributes`"),
         (

@@ -11,7 +11,7 @@ struct Broadcast: Sendable {
     /// Events and bytes of a part, of which each is one append: few enough that other writers get their turn.
     private static let eventsPerPart = 20_000
     private static let bytesPerPart = Limits.bytesPerAppend / 4
-    /// How often a part is read when users in it are erased meanwhile.
+    /// How often a part is read when users in it are erased at the same time.
     private static let attempts = 5
 
     /// Sends, and answers when all is durable.

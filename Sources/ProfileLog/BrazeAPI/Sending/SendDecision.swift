@@ -6,7 +6,7 @@ internal import ProfileLogSending
 struct SendDecision {
     private(set) var dropped: [Drop] = []
     private(set) var errors: [String]
-    /// Whether something goes to somebody.
+    /// Whether something is sent.
     private(set) var sendsAnything = false
     let request: SendRequest
     private let api: BrazeAPI

@@ -2,7 +2,7 @@ internal import Foundation
 internal import ProfileLogRequests
 internal import ProfileLogSending
 
-/// What a request sends, whoever gets it, and what becomes of it for one user.
+/// What a request sends to all, and what becomes of it for one user.
 struct SendPlan: Sendable {
     /// The ID of the campaign or canvas; empty without one.
     let id: String

@@ -206,7 +206,7 @@ extension SendRequest {
             for member in members where refused.contains(member.key) {
                 throw APIProblem.invalid(
                     "\(place).attributes.\(member.key)", "must not be there",
-                    remedy: "The recipient has its identifier beside `attributes`.")
+                    remedy: "The recipient has its identifier next to `attributes`.")
             }
             recipient.attributes = members
         }

@@ -138,7 +138,7 @@ extension SegmentRule {
         let (key, subject) = try fields.one(of: subjects)
         switch key {
         case "attribute", "custom_attribute":
-            for other in ["at_least", "at_most"] { try refuse(other, in: fields, beside: key) }
+            for other in ["at_least", "at_most"] { try refuse(other, in: fields, with: key) }
             let name = try subject.name()
             if key == "custom_attribute" { return .customAttribute(name, try test(fields)) }
             guard let attribute = ReservedField.attribute(name) else {
@@ -150,7 +150,7 @@ extension SegmentRule {
             }
             return .attribute(attribute, try test(fields, of: attribute))
         case "event", "purchase":
-            for other in tests { try refuse(other, in: fields, beside: key) }
+            for other in tests { try refuse(other, in: fields, with: key) }
             let most = try fields["at_most"]?.integer(0 ... .max)
             let least = try fields["at_least"]?.integer(0 ... .max) ?? (most == nil ? 1 : 0)
             guard least <= most ?? .max else {
@@ -159,16 +159,16 @@ extension SegmentRule {
             let times = UInt64(least)...(most.map { UInt64($0) } ?? .max)
             return key == "event" ? .event(try subject.name(), times) : .purchase(try subject.name(), times)
         default:
-            for other in tests + ["at_least", "at_most"] { try refuse(other, in: fields, beside: key) }
+            for other in tests + ["at_least", "at_most"] { try refuse(other, in: fields, with: key) }
             return try joined(key, subject, depth: depth + 1)
         }
     }
 
     private static func refuse(
-        _ other: String, in fields: YAMLFields, beside key: String
+        _ other: String, in fields: YAMLFields, with key: String
     ) throws(YAMLFileError) {
         guard let node = fields[other] else { return }
-        throw node.refusal("cannot stand beside `\(key)`", remedy: "Take it out.")
+        throw node.refusal("cannot be combined with `\(key)`", remedy: "Take it out.")
     }
 
     /// The test of a standard attribute, which must be one that a profile can pass.

@@ -1,4 +1,4 @@
-/// A container of the tag manager: which events of the app fire which tags, and with which parameters (spec/device 4.1).
+/// A container of the tag manager: which events of the app fire which tags, with which parameters (spec/device 4.1).
 ///
 /// Each tag calls a class of the app, the provider, with its parameters. The provider calls the SDK (`TagProvider`).
 package struct TagContainer: Hashable, Sendable {

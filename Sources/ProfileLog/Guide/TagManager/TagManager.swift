@@ -2,7 +2,8 @@
 ///
 /// ```swift
 /// let manager = TagManager(container, TagProvider(TagQuirk.of(.objectiveC)))
-/// for firing in manager.handle(AppEvent("played song", ["genre": .string("pop")])) { print(firing.tag, firing.outcome) }
+/// let event = AppEvent("played song", ["genre": .string("pop")])
+/// for firing in manager.handle(event) { print(firing.tag, firing.outcome) }
 /// ```
 package struct TagManager: Sendable {
     package var container: TagContainer

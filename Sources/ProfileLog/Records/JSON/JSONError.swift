@@ -56,9 +56,9 @@ extension JSONError.Kind: CustomStringConvertible {
     package var description: String {
         switch self {
         case .unexpectedEnd: "the text ends before the value does"
-        case .unexpectedByte: "this character cannot stand here"
+        case .unexpectedByte: "this character is not allowed here"
         case .trailingContent: "something follows the value"
-        case .trailingComma: "a comma stands before a closing bracket"
+        case .trailingComma: "there is a comma before a closing bracket"
         case .invalidLiteral: "this word is neither true, false nor null"
         case .invalidNumber: "a digit is missing in a number"
         case .leadingZero: "a number begins with a needless 0"
@@ -68,7 +68,7 @@ extension JSONError.Kind: CustomStringConvertible {
         case .invalidEscape: "a backslash in a string starts no known escape"
         case .loneSurrogate: "one half of a surrogate pair lacks the other"
         case .invalidUTF8: "a string is not valid UTF-8"
-        case .duplicateKey(let key): "the key \"\(Self.shortened(key))\" stands twice in one object"
+        case .duplicateKey(let key): "the key \"\(Self.shortened(key))\" is twice in one object"
         case .tooDeep(let limit): "arrays and objects are nested more than \(limit) levels deep"
         }
     }

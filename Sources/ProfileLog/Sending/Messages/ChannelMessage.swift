@@ -16,7 +16,7 @@ package struct ChannelMessage: Hashable, Sendable {
 
     /// Who wrote a message.
     package enum Origin: Sendable {
-        /// A client of the platform, who may send fields that nobody knows.
+        /// A client of the platform, which may send unknown fields.
         case request
         /// The workspace file, in which an unknown field is a typing mistake.
         case workspace

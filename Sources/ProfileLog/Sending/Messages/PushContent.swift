@@ -79,7 +79,7 @@ package enum PushContent {
         return content.members
     }
 
-    /// The payload of an `android_push`: title, text and link beside the keys of `extra`.
+    /// The payload of an `android_push`: title, text and link besides the keys of `extra`.
     static func android(_ message: AttributeValue) -> [AttributeValue.Member] {
         var payload = Members(message.present("extra"))
         for (key, field) in [

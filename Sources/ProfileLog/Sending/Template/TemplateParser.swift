@@ -75,7 +75,7 @@ struct TemplateParser {
         case .elsif, .else, .endif, .endfor:
             guard let opening, opening.closers.contains(tag) else {
                 throw TemplateError(
-                    wordSpot, "`\(word)` stands outside its block",
+                    wordSpot, "`\(word)` is outside its block",
                     remedy: opening.map { "The open tag is `\($0.tag.rawValue)` in line \($0.spot.line)." }
                         ?? "Take it out, or open the block before it.")
             }
@@ -417,7 +417,7 @@ struct TemplateParser {
                 throw TemplateError(opened, "`\(begin)` has no end", remedy: "Close it with `\(end)`.")
             }
             throw TemplateError(
-                spot(), "something stands before `\(end)`", remedy: "Close `\(begin)` with `\(end)` here.")
+                spot(), "unexpected text before `\(end)`", remedy: "Close `\(begin)` with `\(end)` here.")
         }
         next += 2
     }

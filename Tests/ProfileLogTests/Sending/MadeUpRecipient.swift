@@ -1,7 +1,7 @@
 import ProfileLogSending
 
 /// A user with the attributes that a test gives.
-struct SomebodyToSend: Recipient {
+struct MadeUpRecipient: Recipient {
     var attributes: [StandardAttribute: AttributeValue] = [:]
     var customAttributes: [Name: AttributeValue] = [:]
     var externalID: String? = "ana"
