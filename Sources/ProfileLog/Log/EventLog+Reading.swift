@@ -195,7 +195,13 @@ extension EventLog {
 
     /// The user's profile, as of `version` (or now).
     public func profile(of user: UserNumber, asOf version: Version = Version(rawValue: .max)) throws -> ProfileState {
-        try state(ProfileProjection.self, of: user, asOf: version)
+        // By way of a variable: as a result, each generic function on the way would move this large state.
+        var state = ProfileProjection.initial
+        try withView { view in
+            let now = try view.version(of: user.rawValue)
+            state = try states.state(ProfileProjection.self, user.rawValue, version: min(now, version.rawValue), view)
+        }
+        return state
     }
 
     /// The user's version at `position` of the log: how many of their events have that position or a smaller one.

@@ -154,6 +154,7 @@ package struct StateStore: Sendable {
     }
 
     /// As `state`, with the number of folded events.
+    @_specialize(where P == ProfileProjection)
     func foldedState<P: Projection>(_: P.Type, _ user: UInt64, version: UInt64, _ view: LogView) throws -> UserFold<P> {
         let earlier = try snapshot(P.self, user, upTo: version, view)
         var state = earlier?.state ?? P.initial

@@ -1,9 +1,11 @@
 internal import CLMDB
 
 /// A place in a table. Lent by `withCursor`.
+@usableFromInline
 package struct Cursor: ~Copyable {
     fileprivate let handle: OpaquePointer
 
+    @usableFromInline
     package init(_ transaction: OpaquePointer, _ table: Table) throws(StorageError) {
         var handle: OpaquePointer?
         try StorageError.check(mdb_cursor_open(transaction, table.handle, &handle), "cursor")

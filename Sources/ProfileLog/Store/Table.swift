@@ -1,6 +1,7 @@
 internal import CLMDB
 
 /// One key space of an environment, for reading.
+@usableFromInline
 package struct Table: Equatable, Sendable {
     package let handle: UInt32
 
@@ -21,8 +22,9 @@ package struct Table: Equatable, Sendable {
 ///
 /// `Tables` has one for each cache. Only `CommitBatch.apply` makes them for `log`, `names` and `meta`
 /// (`TruthWriterTests`).
+@usableFromInline
 package struct WritableTable: Equatable, Sendable {
-    package let table: Table
+    @usableFromInline package let table: Table
 
     package init(_ table: Table) { self.table = table }
 }

@@ -2,28 +2,25 @@ internal import CLMDB
 
 /// What a read and a write transaction have in common: both see one frozen state of the store (a write transaction,
 /// with its own changes).
+@usableFromInline
 package protocol Reading: ~Copyable {
     var handle: OpaquePointer { get }
 }
 
+// Generic code that calls no C function: so each user's module can specialise it.
 extension Reading where Self: ~Copyable {
     /// The value under `key`, or nil. The bytes are LMDB's own (`mdb_get`): valid until the transaction ends or writes.
+    @inlinable
     @inline(__always)
-    package borrowing func get(_ table: Table, _ key: UnsafeRawBufferPointer) throws(StorageError)
-        -> UnsafeRawBufferPointer?
-    {
-        var keyValue = MDB_val(mv_size: key.count, mv_data: UnsafeMutableRawPointer(mutating: key.baseAddress))
-        var value = MDB_val()
-        let code = mdb_get(handle, table.handle, &keyValue, &value)
-        if code == MDB_NOTFOUND { return nil }
-        try StorageError.check(code, "look-up")
-        return UnsafeRawBufferPointer(start: value.mv_data, count: value.mv_size)
-    }
+    package borrowing func get(
+        _ table: Table, _ key: UnsafeRawBufferPointer
+    ) throws(StorageError) -> UnsafeRawBufferPointer? { try table.value(of: key, in: handle) }
 
     /// As `get(_:_:)`, for the key of a number (`withNumberKey`).
+    @inlinable
     @inline(__always)
     package borrowing func get(_ table: Table, _ number: UInt64) throws(StorageError) -> UnsafeRawBufferPointer? {
-        try withNumberKey(number) { (key) throws(StorageError) in try get(table, key) }
+        try table.value(of: number, in: handle)
     }
 
     /// As `get(_:_:)`, for a key in an array.
@@ -39,6 +36,7 @@ extension Reading where Self: ~Copyable {
     }
 
     /// Lends a cursor over `table` for the length of `body`.
+    @inlinable
     package borrowing func withCursor<Result>(
         _ table: Table, _ body: (inout Cursor) throws -> Result
     ) throws -> Result {
@@ -50,11 +48,13 @@ extension Reading where Self: ~Copyable {
 // MARK: - Reading caches
 
 extension Reading where Self: ~Copyable {
+    @inlinable
     @inline(__always)
     package borrowing func get(
         _ table: WritableTable, _ key: UnsafeRawBufferPointer
     ) throws(StorageError) -> UnsafeRawBufferPointer? { try get(table.table, key) }
 
+    @inlinable
     @inline(__always)
     package borrowing func get(_ table: WritableTable, _ number: UInt64) throws(StorageError) -> UnsafeRawBufferPointer?
     {
@@ -65,6 +65,7 @@ extension Reading where Self: ~Copyable {
         try get(table.table, key)
     }
 
+    @inlinable
     package borrowing func withCursor<Result>(
         _ table: WritableTable, _ body: (inout Cursor) throws -> Result
     ) throws -> Result {
@@ -72,10 +73,34 @@ extension Reading where Self: ~Copyable {
     }
 }
 
+extension Table {
+    /// `mdb_get` in the transaction with this handle.
+    @usableFromInline
+    package func value(
+        of key: UnsafeRawBufferPointer, in transaction: OpaquePointer
+    ) throws(StorageError) -> UnsafeRawBufferPointer? {
+        var keyValue = MDB_val(mv_size: key.count, mv_data: UnsafeMutableRawPointer(mutating: key.baseAddress))
+        var value = MDB_val()
+        let code = mdb_get(transaction, handle, &keyValue, &value)
+        if code == MDB_NOTFOUND { return nil }
+        try StorageError.check(code, "look-up")
+        return UnsafeRawBufferPointer(start: value.mv_data, count: value.mv_size)
+    }
+
+    /// As above, for the key of a number.
+    @usableFromInline
+    package func value(
+        of number: UInt64, in transaction: OpaquePointer
+    ) throws(StorageError) -> UnsafeRawBufferPointer? {
+        try withNumberKey(number) { (key) throws(StorageError) in try value(of: key, in: transaction) }
+    }
+}
+
 /// A frozen view of the store, for one thread at a time (`MDB_NOTLS`). Keep it short: pages that it sees cannot be
 /// reused.
+@usableFromInline
 package struct ReadTransaction: ~Copyable, Reading {
-    package let handle: OpaquePointer
+    @usableFromInline package let handle: OpaquePointer
 
     package init(_ environment: OpaquePointer) throws(StorageError) {
         var handle: OpaquePointer?
@@ -88,8 +113,9 @@ package struct ReadTransaction: ~Copyable, Reading {
 }
 
 /// The one open write transaction: borrowed by a closure, never copied, kept, or sent to another thread.
+@usableFromInline
 package struct WriteTransaction: ~Copyable, Reading {
-    package let handle: OpaquePointer
+    @usableFromInline package let handle: OpaquePointer
 
     init(_ environment: OpaquePointer) throws(StorageError) {
         var handle: OpaquePointer?
