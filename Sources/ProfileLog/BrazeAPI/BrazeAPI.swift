@@ -32,6 +32,7 @@ package struct BrazeAPI: Dialect {
     private var subscriptions: SubscriptionEndpoints { SubscriptionEndpoints(api: self) }
     private var export: ExportEndpoints { ExportEndpoints(api: self) }
     private var sends: SendEndpoints { SendEndpoints(api: self) }
+    private var numbers: NumberEndpoints { NumberEndpoints(api: self) }
     private var names: CatalogueEndpoints {
         CatalogueEndpoints(log: log, workspace: workspace, catalogue: catalogue)
     }
@@ -81,6 +82,36 @@ package struct BrazeAPI: Dialect {
             try $0.names.customAttributes($1)
         },
         .init(.get, "/purchases/product_list", "IDs of products, 250 a page", [.page]) { try $0.names.productIDs($1) },
+        .init(.get, "/events/data_series", "how often a custom event happened", [.required("event")] + series) {
+            try await $0.numbers.events($1)
+        },
+        .init(.get, "/sessions/data_series", "sessions", series) { try await $0.numbers.sessions($1) },
+        .init(.get, "/purchases/quantity_series", "how many products were bought", [.init("product")] + series) {
+            try await $0.numbers.quantity($1)
+        },
+        .init(.get, "/purchases/revenue_series", "what was paid for products", [.init("product")] + series) {
+            try await $0.numbers.revenue($1)
+        },
+        .init(.get, "/kpi/dau/data_series", "users of the app by day", series) {
+            try await $0.numbers.dailyUsers($1)
+        },
+        .init(.get, "/kpi/mau/data_series", "users of the app in the 30 days before", series) {
+            try await $0.numbers.monthlyUsers($1)
+        },
+        .init(.get, "/kpi/new_users/data_series", "new users", series) { try await $0.numbers.newUsers($1) },
+        .init(.get, "/kpi/uninstalls/data_series", "always 0: no event says that an app was removed", series) {
+            try await $0.numbers.uninstalls($1)
+        },
+        .init(
+            .get, "/segments/data_series", "how many users a segment had",
+            [.required("segment_id")] + EndpointInput.series(needsLength: true)
+        ) { try await $0.numbers.segmentSize($1) },
+        .init(.get, "/segments/list", "segments of the workspace file, 100 a page", [.page, .init("sort_direction")]) {
+            try $0.numbers.segments($1)
+        },
+        .init(.get, "/segments/details", "one segment", [.required("segment_id")]) {
+            try $0.numbers.segmentDetails($1)
+        },
         .init(.post, "/users/track/bulk", "store up to 1,000 attributes, events and purchases", track) {
             try await $0.tracks.track($1, isBulk: true)
         },
@@ -134,6 +165,9 @@ package struct BrazeAPI: Dialect {
         ) { try $0.sends.createSendID($1) },
         .init(.get, "/exports/{file}", "the file of an export", []) { try $0.export.exportedFile($1) },
     ]
+
+    private static let series: [EndpointInput] =
+        EndpointInput.series(needsLength: true) + [.init("app_id"), .init("segment_id")]
 
     private static let sending: [EndpointInput] = [
         .init("send_id"), .init("broadcast", .boolean), .init("audience", .object), .init("recipients", .array),

@@ -92,11 +92,13 @@ struct ExportEndpoints {
         _ asked: SegmentExportRequest, _ prefix: String, into folder: String, isCancelled: () -> Bool
     ) throws -> ExportFiles.File {
         var lines = try ExportLines(in: folder)
+        let now = log.options.now()
         let viewed = try log.forEachProfile(withUsage: asked.wantsUsage) { user, createdAt, state, usage in
             if isCancelled() { throw CancellationError() }
+            let subject = ProfileSubject(user, state, createdAt: createdAt, in: log)
+            guard try asked.segment.rule.accepts(subject, at: now) else { return }
             let profile = ExportedProfile(
                 user, createdAt: createdAt, state, usage: { usage ?? UsageProjection.initial }, api)
-            guard asked.segment.rule.takes(profile) else { return }
             var json = JSONWriter()
             try profile.write(asked.fields, customAttributes: asked.customAttributes, to: &json)
             try lines.append(json.bytes + [UInt8(ascii: "\n")], of: user.number)

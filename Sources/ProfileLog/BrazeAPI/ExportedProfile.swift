@@ -102,22 +102,6 @@ struct ExportedProfile {
 
     // MARK: - Values
 
-    /// The attribute's value; nil if the profile has none, as with an empty list.
-    func value(_ attribute: StandardAttribute) -> AttributeValue? {
-        let value = attributes[Name(attribute.name)] ?? text(attribute).map { .string($0) }
-        return value == .array([]) ? nil : value
-    }
-
-    func customAttribute(_ name: Name) -> AttributeValue? { view.customAttributes.first { $0.name == name }?.value }
-
-    func count(ofEvent name: Name) -> UInt64 {
-        view.customEvents.first { $0.name == name }?.occurrences.count ?? 0
-    }
-
-    func count(ofProduct name: Name) -> UInt64 {
-        view.purchases.first { $0.product == name }?.occurrences.count ?? 0
-    }
-
     /// The attribute's text; for what a profile without it has all the same, that.
     func text(_ attribute: StandardAttribute) -> String? {
         switch attributes[Name(attribute.name)] {
@@ -165,7 +149,7 @@ struct ExportedProfile {
     }
 
     /// Drops the fractions that a binary number has and no price.
-    private static func rounded(_ sum: Double) -> Double {
+    static func rounded(_ sum: Double) -> Double {
         guard sum.isFinite else { return 0 }
         return abs(sum) < 1e9 ? (sum * 1e6).rounded() / 1e6 : sum
     }

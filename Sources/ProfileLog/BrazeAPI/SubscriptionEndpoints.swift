@@ -77,7 +77,8 @@ struct SubscriptionEndpoints {
     private func write(_ user: UserInfo, to json: inout JSONWriter) throws {
         let (profile, states) = try profile(user)
         for (key, text) in [
-            ("email", profile.text(.email)), ("phone", profile.text(.phone)), ("external_id", profile.externalID),
+            ("email", profile.value(.email)?.asText), ("phone", profile.value(.phone)?.asText),
+            ("external_id", profile.externalID),
         ] { json.member(key, text.map(AttributeValue.string) ?? .null) }
         let groups = workspace.subscriptionGroups.compactMap { group in states[group.id].map { (group, $0) } }
         json.objects("subscription_groups", groups) { json, entry in
@@ -90,8 +91,9 @@ struct SubscriptionEndpoints {
 
     private static func status(_ isSubscribed: Bool) -> String { isSubscribed ? "Subscribed" : "Unsubscribed" }
 
-    private func profile(_ user: UserInfo) throws -> (ExportedProfile, states: SubscriptionStates) {
-        let profile = try ExportedProfile(user, api)
+    private func profile(_ user: UserInfo) throws -> (ProfileSubject, states: SubscriptionStates) {
+        let log = api.log
+        let profile = ProfileSubject(user, try log.profile(of: user.number, asOf: user.version), in: log)
         return (profile, SubscriptionStates(profile.value(.subscriptionGroups)))
     }
 

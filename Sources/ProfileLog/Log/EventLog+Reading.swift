@@ -2,27 +2,38 @@ extension EventLog {
     // MARK: - All profiles
 
     /// Calls `body` with the profile of every user who is not erased or merged into another, in the order of their
-    /// creation, all from one view. Returns the position of that view.
+    /// creation, all from one view. Returns the position of that view. As of an earlier position there are the users
+    /// who were there, with the IDs that they have now.
     ///
     /// The read transaction stays open, so `body` should not wait. Erasures during it are not seen; a profile
     /// that they make unreadable is skipped.
     ///
     /// - Parameters:
     ///   - user: the number after which it begins.
+    ///   - end: the number with which it ends.
+    ///   - position: as of which profiles are read; nil for the present.
     ///   - withUsage: whether `body` gets the state of ``UsageProjection`` too.
     ///   - body: gets the user, the time at which they were created, and the states.
     package func forEachProfile(
-        after user: UserNumber = UserNumber(rawValue: 0), withUsage: Bool,
+        after user: UserNumber = UserNumber(rawValue: 0), through end: UserNumber = UserNumber(rawValue: .max),
+        asOf position: Position? = nil, withUsage: Bool,
         _ body: (UserInfo, Timestamp, ProfileState, UsageState?) throws -> Void
     ) throws -> Position {
         try withView { view in
             var number = user.rawValue
-            let count = try view.userCount()
+            let count = min(try view.userCount(), end.rawValue)
+            let position = position.flatMap { $0.rawValue < view.last ? $0 : nil }
+            let mergedLater = try position.map { try mergedUsers(after: $0, view) } ?? []
             while number < count {
                 number += 1
                 do {
-                    let user = try info(number, view)
-                    guard !user.isErased, try view.canonicalUser(of: number) == number else { continue }
+                    var user = try info(number, view)
+                    guard !user.isErased, try mergedLater.contains(number) || view.canonicalUser(of: number) == number
+                    else { continue }
+                    if let position {
+                        user.version = try version(of: number, at: position, view)
+                        if user.version == .none { return Position(rawValue: view.last) }
+                    }
                     let version = user.version.rawValue
                     let profile = try states.state(ProfileProjection.self, number, version: version, view)
                     let usage =
@@ -36,6 +47,18 @@ extension EventLog {
             }
             return Position(rawValue: view.last)
         }
+    }
+
+    /// The users who were merged into others after `position`.
+    private func mergedUsers(after position: Position, _ view: LogView) throws -> Set<UInt64> {
+        var users: Set<UInt64> = []
+        try view.scan(from: position.rawValue + 1, to: view.last) { _, header in
+            if header.kind == .usersMerged, let body = RecordBody(header.body), let source = body.otherUser {
+                users.insert(source)
+            }
+            return true
+        }
+        return users
     }
 
     // MARK: - Users and events
@@ -206,11 +229,12 @@ extension EventLog {
 
     /// The user's version at `position` of the log: how many of their events have that position or a smaller one.
     package func version(of user: UserNumber, at position: Position) throws -> Version {
-        try withView { view in
-            let version = try view.version(of: user.rawValue)
-            let positions = try view.positions(of: user.rawValue, from: 1, to: version)
-            return Version(rawValue: UInt64(positions.prefix { $0 <= position.rawValue }.count))
-        }
+        try withView { view in try version(of: user.rawValue, at: position, view) }
+    }
+
+    private func version(of user: UInt64, at position: Position, _ view: LogView) throws -> Version {
+        let positions = try view.positions(of: user, from: 1, to: view.version(of: user))
+        return Version(rawValue: UInt64(positions.prefix { $0 <= position.rawValue }.count))
     }
 
     /// The last position that was recorded at or before `time`.

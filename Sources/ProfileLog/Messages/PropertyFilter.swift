@@ -101,6 +101,54 @@ package struct PropertyFilter: Hashable, Sendable {
     }
 }
 
+// MARK: - Test
+
+extension PropertyFilter {
+    /// What an event's properties must be, as one object.
+    var test: ValueTest { .member(key, valueTest) }
+
+    private var valueTest: ValueTest {
+        switch (comparator, value) {
+        case (.exists, _): return .isThere(type.attributeType)
+        case (.doesNotExist, _): return .isMissing
+        case (.matchesRegex, .string(let text)?), (.doesNotMatchRegex, .string(let text)?):
+            // A pattern that is refused matches nothing; the filter was not made with one.
+            guard let pattern = try? TextPattern(text) else { return .any([]) }
+            return .pattern(pattern, isFound: comparator == .matchesRegex)
+        case (_, .bool(let flag)?): return .flag(flag)
+        case (_, .string(let text)?): return comparator == .equals ? .text(text) : .otherText(text)
+        case (_, .date(let date)?): return relation.map { .time($0, date.timestamp) } ?? .any([])
+        case (_, let value?):
+            guard let relation, let number = ValueTest.Number(value) else { return .any([]) }
+            return .number(relation, number)
+        case (_, nil): return .any([])
+        }
+    }
+
+    private var relation: ValueTest.Relation? {
+        switch comparator {
+        case .equals: .equal
+        case .notEqual: .notEqual
+        case .greater: .greater
+        case .greaterOrEqual: .greaterOrEqual
+        case .less: .less
+        case .lessOrEqual: .lessOrEqual
+        case .matchesRegex, .exists, .doesNotExist, .doesNotMatchRegex: nil
+        }
+    }
+}
+
+extension PropertyFilter.PropertyType {
+    fileprivate var attributeType: AttributeType {
+        switch self {
+        case .boolean: .boolean
+        case .number: .number
+        case .string: .string
+        case .date: .time
+        }
+    }
+}
+
 extension OccurredAt {
     /// The moment this many seconds after 1970; nil if no such time can be stored.
     init?(seconds: Int64) {

@@ -18,7 +18,8 @@ package struct TriggerTable: Sendable {
         let message: Int
         /// Of a push click: the campaign; nil for any.
         var campaign: Name?
-        var filters: [[CompiledFilter]] = []
+        /// What the event's properties must be; nil without filters.
+        var properties: ValueTest?
     }
 
     /// Compiles `messages`, or names the second of one ID (`messages[3].id`).
@@ -39,7 +40,9 @@ package struct TriggerTable: Sendable {
     }
 
     private mutating func add(_ trigger: TriggerCondition, of message: Int) {
-        let entry = Entry(message: message, filters: trigger.filters.map { $0.map(CompiledFilter.init) })
+        // All lists hold, and of each list one filter.
+        let tests = trigger.filters.map { ValueTest.any($0.map(\.test)) }
+        let entry = Entry(message: message, properties: tests.isEmpty ? nil : .all(tests))
         switch trigger {
         case .sessionStart: sessionStarts.append(entry)
         case .pushClick(let campaign): pushClicks.append(Entry(message: message, campaign: campaign))
@@ -74,25 +77,16 @@ package struct TriggerTable: Sendable {
 
     private static func match(_ entries: [Entry], _ properties: [AttributeValue.Member]?, _ body: (Int) -> Void) {
         var last = -1
-        for entry in entries where entry.message != last && accepts(entry.filters, properties) {
+        for entry in entries where entry.message != last && accepts(entry.properties, properties) {
             last = entry.message
             body(last)
         }
     }
 
-    /// All lists hold, and of each list one filter. With filters, an event without properties never matches; one with
-    /// empty properties may (spec/device 5.1).
-    private static func accepts(_ filters: [[CompiledFilter]], _ properties: [AttributeValue.Member]?) -> Bool {
-        if filters.isEmpty { return true }
-        guard let properties else { return false }
-        for list in filters {
-            var holds = false
-            for filter in list where filter.accepts(properties) {
-                holds = true
-                break
-            }
-            if !holds { return false }
-        }
-        return true
+    /// With filters, an event without properties never matches; one with empty properties may (spec/device 5.1). No
+    /// filter compares with now.
+    private static func accepts(_ test: ValueTest?, _ properties: [AttributeValue.Member]?) -> Bool {
+        guard let test else { return true }
+        return properties.map { test.accepts(.object($0), at: Timestamp(rawValue: 0)) } ?? false
     }
 }

@@ -139,7 +139,14 @@ package struct NativeAPI: Dialect {
             "/v1/messages/explain", "the chain of events that led to a message's fate",
             [.required("user"), .init("message"), .init("position", .integer)]
         ) { try MessageEndpoints(log: $0.log).explain($1) },
-        read("/v1/users", "all users", page) { try $0.whole.users($1) },
+        read(
+            "/v1/users", "all users, or those who pass a condition",
+            page + [.init("where"), .init("count", .boolean), .init("as_of")]
+        ) { try await $0.whole.users($1) },
+        read(
+            "/v1/series", "numbers by day or hour",
+            [.required("of")] + EndpointInput.series(needsLength: false) + [.init("where")]
+        ) { try await SeriesEndpoint(store: $0.store).series($1) },
         .init(
             .post, "/v1/erase", "erase a person, with everything of theirs",
             [.required("user"), .required("reason"), .init("actor")]

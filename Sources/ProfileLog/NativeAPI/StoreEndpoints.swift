@@ -9,21 +9,20 @@ struct StoreEndpoints {
 
     private static let mostUsers = 10_000
 
-    func users(_ request: APIRequest) throws -> APIAnswer {
+    func users(_ request: APIRequest) async throws -> APIAnswer {
         var query = Query(request)
         let after = UserNumber(rawValue: try query.number("after", 0 ... .max - 1, standard: 0))
         let limit = try query.limit(standard: 100, most: Self.mostUsers)
+        if let search = try UserSearch(&query, after: after, limit: limit, log) {
+            try query.end()
+            return try await store.performSlowly { log in try search.answer(log) }
+        }
         try query.end()
         let users = try log.users(after: after, limit: limit)
         let total = try log.userCount()
         return try APIAnswer.ok { json in
             try json.objects("users", users) { json, user in
-                json.member("number", user.number.rawValue)
-                json.member("id", user.id.description)
-                json.member("braze_id", user.brazeID)
-                json.array("ids", user.ids) { $0.value($1.description) }
-                json.member("version", user.version.rawValue)
-                json.member("created", user.created)
+                json.members(ofUser: user)
                 if user.isErased { json.member("erased", true) }
                 let canonical = try log.canonicalUser(of: user.number)
                 if canonical != user.number {

@@ -531,7 +531,7 @@ package struct RecordBody {
     package private(set) var price = 0.0
     package private(set) var quantity: UInt32 = 1
     private(set) var item: String?
-    private(set) var app: String?
+    package private(set) var app: String?
     private(set) var chunk: UInt32 = 0
     package private(set) var isQueued = false
     private(set) var replaces: UInt64 = 0

@@ -3,82 +3,15 @@
 ///     let audience = try Audience(
 ///         ["AND": [["custom_attribute": ["custom_attribute_name": "plan", "comparison": "equals", "value": "gold"]]]],
 ///         typeOf: { _ in nil })
-///     audience.takes(ana, at: now)
+///     try audience.takes(ana, at: now)
 ///
-/// It is no rule of a segment: those have other comparisons and are part of the workspace file.
-package indirect enum Audience {
-    case all([Audience])
-    case any([Audience])
-    case customAttribute(Name, Test)
-    /// The state must be `state`, or must not.
-    case subscription(StandardAttribute, state: String, Bool)
-    case lastUsedApp(Order, Timestamp)
+/// A form of writing for a ``Condition``, with other comparisons than the segments of the workspace file.
+package struct Audience {
+    private let condition: Condition
 
-    /// What a custom attribute must be. A user without the attribute passes only what asks for that, or for
-    /// "not" this value.
-    package enum Test {
-        case exists(Bool)
-        case equals(AttributeValue, Bool)
-        case matches(TextPattern, Bool)
-        case includes(AttributeValue, Bool)
-        case number(Order, Double)
-        case time(Order, Timestamp)
-        /// From or until so many microseconds before now (below zero) or after now.
-        case relative(Order, to: Int64, towardsNow: Bool)
-    }
-
-    package enum Order {
-        case less, atMost, greater, atLeast
-
-        func holds<Value: Comparable>(_ left: Value, _ right: Value) -> Bool {
-            switch self {
-            case .less: left < right
-            case .atMost: left <= right
-            case .greater: left > right
-            case .atLeast: left >= right
-            }
-        }
-    }
-
-    /// Whether the user with this profile belongs to it.
-    package func takes(_ recipient: some Recipient, at now: Timestamp) -> Bool {
-        switch self {
-        case .all(let filters): filters.allSatisfy { $0.takes(recipient, at: now) }
-        case .any(let filters): filters.contains { $0.takes(recipient, at: now) }
-        case .customAttribute(let name, let test): test.takes(recipient.customAttribute(name), at: now)
-        case .subscription(let attribute, let state, let isAsked):
-            ((recipient.value(attribute) ?? .string("subscribed")) == .string(state)) == isAsked
-        case .lastUsedApp(let order, let time): recipient.lastUsedApp.map { order.holds($0, time) } ?? false
-        }
-    }
-}
-
-extension Audience.Test {
-    fileprivate func takes(_ value: AttributeValue?, at now: Timestamp) -> Bool {
-        switch self {
-        case .exists(let isAsked): return (value != nil) == isAsked
-        case .equals(let other, let isAsked): return (value.map { Self.isEqual($0, other) } ?? false) == isAsked
-        case .matches(let pattern, let isAsked):
-            return (value?.asText.map(pattern.isFound) ?? false) == isAsked
-        case .includes(let element, let isAsked):
-            let elements = value?.asArray ?? []
-            return elements.contains { Self.isEqual($0, element) } == isAsked
-        case .number(let order, let bound): return value?.asNumber.map { order.holds($0, bound) } ?? false
-        case .time(let order, let bound):
-            guard case .date(let time)? = value else { return false }
-            return order.holds(time.timestamp, bound)
-        case .relative(let order, let offset, let towardsNow):
-            guard case .date(let date)? = value else { return false }
-            let time = date.timestamp
-            // Between the bound and now, or on the far side of the bound.
-            guard order.holds(time.rawValue, now.rawValue + offset) else { return false }
-            return !towardsNow || (offset < 0 ? time <= now : time >= now)
-        }
-    }
-
-    private static func isEqual(_ left: AttributeValue, _ right: AttributeValue) -> Bool {
-        if let left = left.asNumber, let right = right.asNumber { return left == right }
-        return left == right
+    /// Whether the user belongs to it.
+    package func takes(_ user: some ConditionSubject, at now: Timestamp) throws -> Bool {
+        try condition.accepts(user, at: now)
     }
 }
 
@@ -102,13 +35,13 @@ extension Audience {
         _ value: AttributeValue, at place: String = "audience", typeOf: (Name) throws -> AttributeType?
     ) throws {
         var filters = 0
-        self = try Self.filter(value, at: place, depth: 1, &filters, typeOf)
+        condition = try Self.filter(value, at: place, depth: 1, &filters, typeOf)
     }
 
     private static func filter(
         _ value: AttributeValue, at place: String, depth: Int, _ filters: inout Int,
         _ typeOf: (Name) throws -> AttributeType?
-    ) throws -> Audience {
+    ) throws -> Condition {
         filters += 1
         guard depth <= maxDepth, filters <= maxFilters else {
             throw SendFault(
@@ -127,7 +60,7 @@ extension Audience {
             guard let elements = member.value.asArray, !elements.isEmpty else {
                 throw SendFault.notValid(place, "It must be a list of filters.")
             }
-            var joined: [Audience] = []
+            var joined: [Condition] = []
             for (index, element) in elements.enumerated() {
                 joined.append(try filter(element, at: "\(place)[\(index)]", depth: depth + 1, &filters, typeOf))
             }
@@ -138,17 +71,17 @@ extension Audience {
         case "last_used_app":
             let comparison = try word("comparison", of: member.value, at: place, among: ["after", "before"])
             let time = try time(member.value["value"], at: "\(place).value")
-            return .lastUsedApp(comparison == "after" ? .greater : .less, time)
+            return .holds(.lastUsedApp, .time(comparison == "after" ? .greater : .less, time))
         default: throw SendFault.unknown(key, at: place, among: kinds)
         }
     }
 
     private static func subscription(
         _ attribute: StandardAttribute, _ filter: AttributeValue, at place: String
-    ) throws(SendFault) -> Audience {
+    ) throws(SendFault) -> Condition {
         let comparison = try word("comparison", of: filter, at: place, among: ["is", "is_not"])
         let state = try word("value", of: filter, at: place, among: ["opted_in", "subscribed", "unsubscribed"])
-        return .subscription(attribute, state: state, comparison == "is")
+        return .holds(.attribute(attribute), comparison == "is" ? .text(state) : .otherText(state))
     }
 
     /// The member `key`, which must be one of `words`.
@@ -190,7 +123,7 @@ extension Audience {
 
     private static func customAttribute(
         _ filter: AttributeValue, at place: String, _ typeOf: (Name) throws -> AttributeType?
-    ) throws -> Audience {
+    ) throws -> Condition {
         guard let name = filter.present("custom_attribute_name") else {
             throw SendFault.required("custom_attribute_name", in: place, "Add the name of the attribute.")
         }
@@ -206,36 +139,42 @@ extension Audience {
                 "'\(comparison)' does not fit the type of the attribute, \(type.name)", at: "\(place).comparison",
                 remedy: "Use one of \(fitting.joined(separator: ", ")).")
         }
-        return .customAttribute(Name(text), try test(comparison, filter.present("value"), at: "\(place).value"))
+        return .holds(
+            .customAttribute(Name(text)), try test(comparison, filter.present("value"), at: "\(place).value"))
     }
 
     private static func test(
         _ comparison: String, _ value: AttributeValue?, at place: String
-    ) throws(SendFault) -> Test {
+    ) throws(SendFault) -> ValueTest {
         switch comparison {
-        case "exists": return .exists(true)
-        case "does_not_exist": return .exists(false)
-        case "equals": return .equals(try scalar(value, at: place), true)
-        case "not_equal", "does_not_equal": return .equals(try scalar(value, at: place), false)
-        case "includes_value": return .includes(try scalar(value, at: place), true)
-        case "does_not_include_value": return .includes(try scalar(value, at: place), false)
-        case "matches_regex": return .matches(try pattern(value, at: place), true)
-        case "does_not_match_regex": return .matches(try pattern(value, at: place), false)
+        case "exists": return .isThere(nil)
+        case "does_not_exist": return .isMissing
+        case "equals": return .equal(try scalar(value, at: place))
+        // A user without the attribute passes these three too.
+        case "not_equal", "does_not_equal": return .not(.equal(try scalar(value, at: place)))
+        case "does_not_include_value": return .not(.element(.equal(try scalar(value, at: place))))
+        case "does_not_match_regex": return .not(.pattern(try pattern(value, at: place), isFound: true))
+        case "includes_value": return .element(.equal(try scalar(value, at: place)))
+        case "matches_regex": return .pattern(try pattern(value, at: place), isFound: true)
         case "after": return .time(.greater, try time(value, at: place))
         case "before": return .time(.less, try time(value, at: place))
-        case "less_than_x_days_ago": return .relative(.greater, to: -(try days(value, at: place)), towardsNow: true)
-        case "greater_than_x_days_ago": return .relative(.less, to: -(try days(value, at: place)), towardsNow: false)
+        // Between the bound and now, or on the far side of the bound.
+        case "less_than_x_days_ago":
+            return .all([.sinceNow(.greater, -(try days(value, at: place))), .sinceNow(.lessOrEqual, 0)])
+        case "greater_than_x_days_ago": return .sinceNow(.less, -(try days(value, at: place)))
         case "less_than_x_days_in_the_future":
-            return .relative(.less, to: try days(value, at: place), towardsNow: true)
-        case "greater_than_x_days_in_the_future":
-            return .relative(.greater, to: try days(value, at: place), towardsNow: false)
+            let days = try days(value, at: place)
+            return .all([.sinceNow(.less, days), .sinceNow(.greaterOrEqual, 0)])
+        case "greater_than_x_days_in_the_future": return .sinceNow(.greater, try days(value, at: place))
         default:
-            guard let number = value?.asNumber else { throw .notValid(place, "It must be a number.") }
+            guard let value, let number = ValueTest.Number(value) else {
+                throw .notValid(place, "It must be a number.")
+            }
             switch comparison {
             case "greater_than": return .number(.greater, number)
-            case "greater_than_or_equal_to": return .number(.atLeast, number)
+            case "greater_than_or_equal_to": return .number(.greaterOrEqual, number)
             case "less_than": return .number(.less, number)
-            default: return .number(.atMost, number)
+            default: return .number(.lessOrEqual, number)
             }
         }
     }

@@ -1,4 +1,4 @@
-/// A user to whom a message goes: what templates and audiences ask about.
+/// A user to whom a message goes: what templates ask about.
 package protocol Recipient {
     /// The attribute's value; nil if the profile has none.
     func value(_ attribute: StandardAttribute) -> AttributeValue?
@@ -6,8 +6,6 @@ package protocol Recipient {
     func customAttribute(_ name: Name) -> AttributeValue?
     var externalID: String? { get }
     var brazeID: String { get }
-    /// When the user last had a session; nil if that is not known.
-    var lastUsedApp: Timestamp? { get }
 }
 
 /// What a template may use besides its own text.

@@ -3,15 +3,43 @@ internal import ProfileLog
 
 struct StatsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        "stats", "How much the store holds.",
+        "stats", "How much the store holds, or a number of it by day or hour.",
         examples: """
             profilecli stats
+            profilecli stats --plot purchase
+            profilecli stats --plot dau --length 30
+            profilecli stats --plot revenue:shoes --unit hour --where 'country = "DE"'
             profilecli stats --url http://127.0.0.1:8080 --format json
             """)
 
+    @Option(
+        help: .init(
+            "Draw how often a custom event happened, or purchases, revenue (each also :PRODUCT), sessions, dau, mau, "
+                + "new_users; event:NAME for an event with such a name. Days begin at midnight UTC.",
+            valueName: "number"))
+    var plot: String?
+
+    @Option(help: .init("How many days or hours, 1 to 100.", valueName: "number")) var length = 14
+    @Option(help: .init("day or hour.", valueName: "unit"), completion: .list(["day", "hour"])) var unit = "day"
+
+    @Option(parsing: .unconditional, help: .init("The time of the last bar; default now.", valueName: "time"))
+    var endingAt: String?
+
+    @Option(
+        name: .customLong("where"),
+        help: .init("Only users who pass this condition (docs/where.md).", valueName: "condition"))
+    var condition: String?
+
     @OptionGroup var place: PlaceOptions
 
+    mutating func validate() throws {
+        if plot == nil, endingAt != nil || condition != nil {
+            throw ValidationError("--ending-at and --where are for --plot. Say what to draw, as in --plot dau.")
+        }
+    }
+
     func run() async throws {
+        if let plot { return try await draw(plot) }
         let answer = try await place.connect().get("/v1/stats")
         if place.isJSON { return try Output.print(answer.line) }
         var table = Table("WHAT", "#HOW MANY")
@@ -33,6 +61,28 @@ struct StatsCommand: AsyncParsableCommand {
         }
         let times = WaitingTable.lines(pending.object("waiting_s"), least: 1)
         try Output.print(table.lines() + times + ["store \(answer["store"].cell)"])
+    }
+
+    private static let numbers = ["event", "purchases", "revenue", "sessions", "dau", "mau", "new_users"]
+
+    private func draw(_ number: String) async throws {
+        let isKnown = Self.numbers.contains { $0 == number.prefix { $0 != ":" } }
+        let answer = try await place.connect().get(
+            "/v1/series",
+            parameters(
+                ("of", isKnown ? number : "event:\(number)"), ("length", "\(length)"), ("unit", unit),
+                ("ending_at", endingAt), ("where", condition)))
+        if place.isJSON { return try Output.print(answer.line) }
+        let points = answer.objects("points")
+        func plot(_ value: (JSONObject) -> AttributeValue) -> [String] {
+            Plot(points: points.map { ($0["time"].cell, value($0).asNumber ?? 0) }).lines()
+        }
+        guard number.prefix(while: { $0 != ":" }) == "revenue" else { return try Output.print(plot { $0["count"] }) }
+        let currencies = Set(points.flatMap { $0["revenue"].members.map(\.key) }).sorted()
+        if currencies.isEmpty { return try Output.print(plot { _ in .int(0) }) }
+        for currency in currencies {
+            try Output.print([Style.bold(currency.text)] + plot { $0.object("revenue")[currency] })
+        }
     }
 
     /// What to say of events that were recorded while the clock was ahead.

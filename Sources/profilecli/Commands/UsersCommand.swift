@@ -3,20 +3,42 @@ internal import ProfileLog
 
 struct UsersCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        "users", "All users, in the order in which they were created.",
+        "users", "All users, or those who pass a condition, in the order in which they were created.",
         examples: """
             profilecli users
             profilecli users --limit 20 --after 100
+            profilecli users --where 'country = "DE" and events.purchase.count >= 3 in 30d'
+            profilecli users --where 'not exists(custom.level)' --count
+            profilecli users --where 'last_seen < 30d ago' --as-of 2026-01-31T00:00:00Z
             profilecli users --format json | wc -l
             """)
 
     @Option(parsing: .unconditional, help: .init("Begin after the user with this number.", valueName: "number"))
     var after: UInt64 = 0
 
+    @Option(
+        name: .customLong("where"),
+        help: .init("Only users who pass this condition (docs/where.md).", valueName: "condition"))
+    var condition: String?
+
+    @Option(parsing: .unconditional, help: .init("As of this position or time.", valueName: "when")) var asOf: String?
+    @Flag(help: "Only say how many there are.") var count = false
     @OptionGroup var limit: LimitOption
     @OptionGroup var place: PlaceOptions
 
+    mutating func validate() throws {
+        if count, limit.limit != nil {
+            throw ValidationError("--count and --limit exclude each other. Omit one of them.")
+        }
+    }
+
     func run() async throws {
+        let connection = try place.connect()
+        let query = parameters(("where", condition), ("as_of", asOf))
+        if count {
+            let answer = try await connection.get("/v1/users", query + [("count", "true"), ("after", "\(after)")])
+            return try Output.print(place.isJSON ? answer.line : answer["count"].cell)
+        }
         var pages = Pages(isJSON: place.isJSON) { page in
             var table = Table("#NUMBER", "USER", "#EVENTS", "#CREATED@", "BRAZE_ID!", "ALSO", "#MERGED INTO")
             for user in page {
@@ -28,10 +50,14 @@ struct UsersCommand: AsyncParsableCommand {
             }
             return table
         }
-        try await pages.print("users", of: "/v1/users", by: place.connect(), from: [("after", "\(after)")], limit) {
+        try await pages.print(
+            "users", of: "/v1/users", by: connection, query, from: [("after", "\(after)")], limit,
+            scanned: { [("after", $0["scanned"].cell)] }
+        ) {
             [("after", $0["number"].cell)]
         }
         if pages.count > 0 { return }
+        if !query.isEmpty { return Output.message("No user passes.") }
         Output.message(
             after == 0
                 ? "There are no users. \(Suggestion.next("log event jane hello"))"

@@ -164,10 +164,12 @@ struct Pages {
         try Output.print(makeTable(page).lines(continuing: &form))
     }
 
-    /// Prints the list `key` of the answers at `path`, up to the limit. `next` is the query that follows an item.
+    /// Prints the list `key` of the answers at `path`, up to the limit. `next` is the query that follows an item, and
+    /// `scanned` the one that follows an answer that may be short although more follow.
     mutating func print(
         _ key: Name, of path: String, by connection: any Connection, _ query: [(name: String, value: String)] = [],
         from first: [(name: String, value: String)] = [], _ limit: LimitOption? = nil,
+        scanned: ((JSONObject) -> [(name: String, value: String)])? = nil,
         next: (JSONObject) -> [(name: String, value: String)]
     ) async throws {
         var range = first
@@ -176,8 +178,13 @@ struct Pages {
             let answer = try await connection.get(path, query + range + [("limit", "\(wanted)")])
             let items = answer.objects(key)
             try print(items)
-            guard answer.flag("more"), let last = items.last else { return }
-            range = next(last)
+            guard answer.flag("more") else { return }
+            if let scanned, answer["scanned"] != .null {
+                range = scanned(answer)
+            } else {
+                guard let last = items.last else { return }
+                range = next(last)
+            }
         }
     }
 

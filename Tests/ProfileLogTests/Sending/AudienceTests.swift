@@ -70,7 +70,7 @@ struct AudienceTests {
         var nobody = Self.ana
         nobody.lastUsedApp = nil
         let audience = try Audience(json(filter)) { _ in nil }
-        #expect(filter.contains("last_used_app") ? !audience.takes(nobody, at: MadeUpRecipient.now) : true)
+        #expect(try filter.contains("last_used_app") ? !audience.takes(nobody, at: MadeUpRecipient.now) : true)
     }
 
     @Test("AND needs all filters, OR one, at any depth")

@@ -95,7 +95,7 @@ struct BrazeSharedStateTests {
             await api.track((addresses + objects).joined(separator: ","))
             for id in ["a", "b"] {
                 let user = try #require(try api.log.find(.externalID(id)))
-                let states = SubscriptionStates(try ExportedProfile(user, api.braze).value(.subscriptionGroups))
+                let states = try api.subscriptions(of: user)
                 #expect(states.ids == (0..<6).map { "g\($0)" })
             }
         }

@@ -263,7 +263,7 @@ struct BrazeSubscriptionTests {
             await set(
                 #""subscription_groups":[{"subscription_group_id":"offers","subscription_state":"unsubscribed"}]"#)
             let other = try #require(try api.log.find(.email("ana@mail.example")))
-            let states = SubscriptionStates(try ExportedProfile(other, api.braze).value(.subscriptionGroups))
+            let states = try api.subscriptions(of: other)
             #expect(states["news"] == true)
             #expect(states["offers"] == false)
         }
@@ -487,7 +487,7 @@ struct BrazeSubscriptionTests {
 
     private func count(_ api: API, _ user: String) throws -> Int {
         let user = try #require(try api.log.find(.externalID(user)))
-        return SubscriptionStates(try ExportedProfile(user, api.braze).value(.subscriptionGroups)).ids.count
+        return try api.subscriptions(of: user).ids.count
     }
 
     @Test(

@@ -27,6 +27,11 @@ extension API {
     /// A view with room for so much.
     func view(_ effort: DecisionView.Effort = .slow) -> DecisionView { DecisionView(log, effort) }
 
+    /// The user's states in subscription groups.
+    func subscriptions(of user: UserInfo) throws -> SubscriptionStates {
+        SubscriptionStates(try log.profile(of: user.number).value(.subscriptionGroups))
+    }
+
     /// What an export says of the users that `identifiers` names: members of its body.
     func export(_ identifiers: String) async -> AttributeValue {
         await post("/users/export/ids", "{\(identifiers)}").json.at("users")

@@ -47,6 +47,9 @@ struct WorkspaceTests {
 
     @Test("Everything in a file is read")
     func whole() throws {
+        func number(_ relation: ValueTest.Relation, _ bound: AttributeValue) -> ValueTest {
+            .compares(relation, bound) ?? .any([])
+        }
         let workspace = try Workspace(yaml: Self.example)
         #expect(workspace.apps == [.init(id: "app-ios", name: "Shop for iOS", platform: "ios")])
         #expect(workspace.subscriptionGroups.map(\.id) == ["news", "offers"])
@@ -56,9 +59,12 @@ struct WorkspaceTests {
         #expect(
             workspace.segment("loyal")?.rule
                 == .any([
-                    .customAttribute("level", .greater(.int(3))),
+                    .holds(.customAttribute("level"), number(.greater, 3)),
                     .all([
-                        .attribute(.country, .equals("DE")), .event("order", 2 ... .max), .purchase("shoe", 0...0),
+                        .holds(.attribute(.country), .any([.text("DE")])),
+                        .holds(.count(.event("order")), .all([number(.greaterOrEqual, 2)])),
+                        .holds(
+                            .count(.product("shoe")), .all([number(.greaterOrEqual, 0), number(.lessOrEqual, 0)])),
                     ]),
                 ]))
         #expect(workspace.blockedAttributes == ["iban"])
@@ -87,7 +93,9 @@ struct WorkspaceTests {
         for (text, value) in pairs {
             let workspace = try Workspace(
                 yaml: "segments: [{id: s, name: S, all: [{custom_attribute: a, equals: \(text)}]}]")
-            #expect(workspace.segment("s")?.rule == .all([.customAttribute("a", .equals(value))]), "\(text)")
+            #expect(
+                workspace.segment("s")?.rule
+                    == .all([.holds(.customAttribute("a"), try #require(.compares(.equal, value)))]), "\(text)")
         }
     }
 

@@ -27,9 +27,7 @@ struct SegmentExportRequest {
     init(_ bytes: [UInt8], _ workspace: Workspace) throws {
         let body = try BodyObject.read(bytes)
         guard let segment = body.present("segment_id")?.asText.flatMap({ workspace.segment($0) }) else {
-            throw APIProblem(
-                status: 400, code: "invalid", error: "Invalid segment ID",
-                remedy: "Send the `id` of a segment in the workspace file (docs/workspace.md).", place: "segment_id")
+            throw APIProblem.unknownSegment
         }
         self.segment = segment
         guard let fields = try Self.texts(body, "fields_to_export"), !fields.isEmpty else {

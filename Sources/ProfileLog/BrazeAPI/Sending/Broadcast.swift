@@ -76,14 +76,12 @@ struct Broadcast: Sendable {
         do {
             _ = try log.forEachProfile(after: user, withUsage: request.plan.hasPush) { user, _, state, usage in
                 if let segment = request.segment {
-                    let profile = ExportedProfile(
-                        user, createdAt: nil, state, usage: { usage ?? UsageProjection.initial }, api)
-                    guard segment.rule.takes(profile) else { return }
+                    guard try segment.rule.accepts(ProfileSubject(user, state, in: log), at: now) else { return }
                 }
                 let recipient = try api.recipient(
                     user, named: user.id, state, usage: usage.map { usage in { usage } },
                     device: { try log.device($0.text) })
-                guard audience?.takes(recipient, at: now) ?? true else { return }
+                guard try audience?.takes(recipient.profile, at: now) ?? true else { return }
                 if builder.count >= Self.eventsPerPart || builder.byteCount >= Self.bytesPerPart { throw IsFull() }
                 budget.addUser()
                 for event in request.plan.events(for: recipient, .null, now: now, failing: failing, budget: budget) {

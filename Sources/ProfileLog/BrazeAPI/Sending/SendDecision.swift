@@ -80,12 +80,11 @@ struct SendDecision {
 
     /// Why the request does not mean this user after all; nil if it does.
     private func reasonAgainst(_ recipient: SendRecipient, _ audience: Audience?) throws -> String? {
-        if let segment = request.segment, let user = recipient.user {
-            let profile = ExportedProfile(
-                user, createdAt: nil, recipient.state, usage: { UsageProjection.initial }, api)
-            if !segment.rule.takes(profile) { return "is not in the segment" }
+        if let segment = request.segment, let user = recipient.profile.user {
+            let profile = ProfileSubject(user, recipient.profile.state, in: api.log)
+            if try !segment.rule.accepts(profile, at: now) { return "is not in the segment" }
         }
-        if let audience, !audience.takes(recipient, at: now) { return "is not in the audience" }
+        if let audience, try !audience.takes(recipient.profile, at: now) { return "is not in the audience" }
         return nil
     }
 

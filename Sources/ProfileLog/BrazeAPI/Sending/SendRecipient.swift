@@ -1,16 +1,10 @@
 internal import ProfileLogRequests
 internal import ProfileLogSending
 
-/// A user to whom a request sends: as the log has them, and as the attributes of the same request leave them.
+/// A user to whom a request sends.
 struct SendRecipient: Recipient {
-    /// Nil for a user whom the request makes.
-    let user: UserInfo?
-    /// The ID by which the request names them.
-    let id: UserID
-    let state: ProfileState
-    /// What the request does to their attributes.
-    let changes: [ProfileEvent]
-    let log: EventLog
+    /// As the log has them, and as the attributes of the same request leave them.
+    let profile: ProfileSubject
     /// Where a push can reach them, the one used last at the end.
     let devices: [PushDevice]
 
@@ -22,41 +16,16 @@ struct SendRecipient: Recipient {
         var isApple: Bool?
     }
 
-    func value(_ attribute: StandardAttribute) -> AttributeValue? {
-        var value = state.value(attribute)
-        for case .userAttributesChanged(let all) in changes {
-            for change in all where change.attribute == attribute { value = change.value }
-        }
-        if let value, value != .null { return value }
-        switch attribute {
-        case .emailSubscribe, .pushSubscribe: return .string("subscribed")
-        case .email: return ids.lazy.compactMap { if case .email(let text) = $0 { .string(text) } else { nil } }.first
-        case .phone: return ids.lazy.compactMap { if case .phone(let text) = $0 { .string(text) } else { nil } }.first
-        default: return nil
-        }
-    }
+    func value(_ attribute: StandardAttribute) -> AttributeValue? { profile.value(attribute) }
 
-    func customAttribute(_ name: Name) -> AttributeValue? {
-        var value = log.customAttribute(name, of: state)
-        for case .customAttributesChanged(let all) in changes {
-            for change in all where change.name == name { value = change.operation.applied(to: value) }
-        }
-        return value
-    }
+    func customAttribute(_ name: Name) -> AttributeValue? { profile.customAttribute(name) }
 
-    var externalID: String? { ids.lazy.compactMap { if case .externalID(let id) = $0 { id } else { nil } }.last }
+    var externalID: String? { profile.externalID }
 
-    var brazeID: String { user?.brazeID ?? "" }
-
-    var lastUsedApp: Timestamp? {
-        let uses = [state.sessions, state.launches].filter { $0.count > 0 }
-        return uses.map(\.last).max()
-    }
+    var brazeID: String { profile.user?.brazeID ?? "" }
 
     /// 0 to 9999, always the same for a user: by the ID that made them, which is known before they have a `braze_id`.
-    var bucket: Int { ExportedProfile.randomBucket(ids.first.map { "\($0)" } ?? brazeID) }
-
-    private var ids: [UserID] { user?.ids ?? [id] }
+    var bucket: Int { ExportedProfile.randomBucket(profile.ids.first.map { "\($0)" } ?? brazeID) }
 }
 
 extension BrazeAPI {
@@ -69,10 +38,10 @@ extension BrazeAPI {
         _ user: UserInfo?, named id: UserID, _ state: ProfileState, _ changes: [ProfileEvent] = [],
         usage: (() throws -> UsageState)?, device: (Name) throws -> DeviceInfo?
     ) throws -> SendRecipient {
-        let plain = SendRecipient(user: user, id: id, state: state, changes: changes, log: log, devices: [])
-        guard let usage else { return plain }
+        let profile = ProfileSubject(user, ids: user?.ids ?? [id], state, changes: changes, in: log)
+        guard let usage else { return SendRecipient(profile: profile, devices: []) }
         var devices: [SendRecipient.PushDevice] = []
-        for entry in plain.value(.pushTokens)?.asArray ?? [] {
+        for entry in profile.value(.pushTokens)?.asArray ?? [] {
             guard let token = PushToken(entry) else { continue }
             let platform = workspace.app(token.app)?.platform?.lowercased()
             // Their channels are not simulated.
@@ -90,6 +59,6 @@ extension BrazeAPI {
             }
         }
         devices += launched.sorted { $0.position < $1.position }.map { .init(id: $0.device, isApple: true) }
-        return SendRecipient(user: user, id: id, state: state, changes: changes, log: log, devices: devices)
+        return SendRecipient(profile: profile, devices: devices)
     }
 }

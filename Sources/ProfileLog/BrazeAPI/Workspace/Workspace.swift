@@ -43,7 +43,7 @@ package struct Workspace: Sendable {
     struct Segment: Hashable {
         var id: String
         var name: String
-        var rule: SegmentRule
+        var rule: Condition
     }
 
     /// The workspace without a file.
@@ -158,7 +158,7 @@ extension Workspace {
         let fields = try node.fields(["id", "name", "users", "all", "any"])
         return Segment(
             id: try fields.required("id").text(), name: try fields.required("name").text(),
-            rule: try SegmentRule(segment: fields))
+            rule: try Condition(segment: fields))
     }
 
     /// Throws if a campaign or a canvas names a segment that is not there.

@@ -1,0 +1,157 @@
+internal import ProfileLogRequests
+
+/// Numbers by day or hour (spec/messaging-api 6): `GET …/data_series` and its kin. Days begin at midnight UTC.
+struct NumberEndpoints {
+    let api: BrazeAPI
+
+    func events(_ request: APIRequest) async throws -> APIAnswer {
+        try await series(request, "count") { query in
+            let name = try query.text("event") ?? ""
+            guard !name.isEmpty else {
+                throw APIProblem.invalid("event", "is missing", remedy: "Send the name of a custom event.")
+            }
+            return .events(Name(name))
+        }
+    }
+
+    func sessions(_ request: APIRequest) async throws -> APIAnswer {
+        try await series(request, "sessions") { _ in .sessions }
+    }
+
+    func quantity(_ request: APIRequest) async throws -> APIAnswer {
+        try await series(request, "purchase_quantity") { .quantity(try $0.text("product").map { Name($0) }) }
+    }
+
+    func revenue(_ request: APIRequest) async throws -> APIAnswer {
+        try await series(request, "revenue") { .revenue(try $0.text("product").map { Name($0) }) }
+    }
+
+    func dailyUsers(_ request: APIRequest) async throws -> APIAnswer {
+        try await series(request, "dau") { _ in .dailyUsers }
+    }
+
+    func monthlyUsers(_ request: APIRequest) async throws -> APIAnswer {
+        try await series(request, "mau") { _ in .monthlyUsers }
+    }
+
+    func newUsers(_ request: APIRequest) async throws -> APIAnswer {
+        try await series(request, "new_users") { _ in .newUsers }
+    }
+
+    func uninstalls(_ request: APIRequest) async throws -> APIAnswer {
+        try await series(request, "uninstalls") { _ in .uninstalls }
+    }
+
+    func segmentSize(_ request: APIRequest) async throws -> APIAnswer {
+        try await series(request, "size") { .size(try segment(&$0).rule) }
+    }
+
+    /// - Parameter key: of a point's number.
+    private func series(
+        _ request: APIRequest, _ key: String, _ measure: (inout Query) throws -> SeriesMeasure
+    ) async throws -> APIAnswer {
+        var query = Query(request)
+        let measure = try measure(&query)
+        let range = try SeriesRange(&query, now: api.log.options.now())
+        var app: String?
+        var users: Condition?
+        if case .size = measure {
+        } else {
+            app = try query.text("app_id")
+            if let app, !api.workspace.knowsApp(app) {
+                throw APIProblem.invalid(
+                    "app_id", "is no app of the workspace file", remedy: "Send the `id` of one that it declares.")
+            }
+            users = try query.text("segment_id").map { try segment($0).rule }
+        }
+        let series = try await api.store.performSlowly { [app, users] in
+            try Series(measure, range, app: app, of: users, in: $0)
+        }
+        return APIAnswer.ok { json in
+            json.member("message", "success")
+            json.objects("data", series.points.indices) { json, index in
+                json.member("time", range.label(index))
+                if case .revenue = measure {
+                    json.revenue(key, series.points[index].revenue)
+                } else {
+                    json.member(key, series.points[index].count)
+                }
+            }
+        }
+    }
+
+    // MARK: - Segments
+
+    private static let segmentsPerPage = 100
+
+    func segments(_ request: APIRequest) throws -> APIAnswer {
+        var query = Query(request)
+        let page = Int(try query.number(.page))
+        let isDescending: Bool
+        switch try query.text("sort_direction") {
+        case nil, "asc": isDescending = false
+        case "desc": isDescending = true
+        default: throw APIProblem.invalid("sort_direction", "must be asc or desc")
+        }
+        let all: [Workspace.Segment] = isDescending ? api.workspace.segments.reversed() : api.workspace.segments
+        return APIAnswer.ok { json in
+            json.objects("segments", all.dropFirst(page * Self.segmentsPerPage).prefix(Self.segmentsPerPage)) {
+                json, segment in
+                json.member("id", segment.id)
+                json.member("name", segment.name)
+                json.member("analytics_tracking_enabled", true)
+                json.member("tags", .array([]))
+            }
+            json.member("message", "success")
+        }
+    }
+
+    func segmentDetails(_ request: APIRequest) throws -> APIAnswer {
+        var query = Query(request)
+        let segment = try segment(&query)
+        return APIAnswer.ok { json in
+            // The workspace file has no dates and no words about a segment.
+            json.member("created_at", AttributeValue.null)
+            json.member("updated_at", AttributeValue.null)
+            json.member("name", segment.name)
+            json.member("description", "")
+            json.member("text_description", "")
+            json.member("tags", .array([]))
+            json.member("message", "success")
+        }
+    }
+
+    private func segment(_ query: inout Query) throws -> Workspace.Segment {
+        guard let id = try query.text("segment_id") else {
+            throw APIProblem.invalid("segment_id", "is missing", remedy: "Send the `id` of a segment.")
+        }
+        return try segment(id)
+    }
+
+    private func segment(_ id: String) throws -> Workspace.Segment {
+        guard let segment = api.workspace.segment(id) else { throw APIProblem.unknownSegment }
+        return segment
+    }
+}
+
+extension JSONWriter {
+    /// The sum in its one currency. For several currencies null, and one sum for each: nothing here converts them.
+    fileprivate mutating func revenue(_ key: String, _ revenue: [String: Double]) {
+        guard revenue.count > 1 else {
+            return member(key, AttributeValue.double(ExportedProfile.rounded(revenue.values.first ?? 0)))
+        }
+        member(key, AttributeValue.null)
+        object(key + "_by_currency") { json in
+            for (currency, sum) in revenue.sorted(by: { $0.key < $1.key }) {
+                json.member(currency, AttributeValue.double(ExportedProfile.rounded(sum)))
+            }
+        }
+    }
+}
+
+extension APIProblem {
+    /// Status 400: no segment of the workspace file has the ID.
+    static let unknownSegment = APIProblem(
+        status: 400, code: "invalid", error: "Invalid segment ID",
+        remedy: "Send the `id` of a segment in the workspace file (docs/workspace.md).", place: "segment_id")
+}

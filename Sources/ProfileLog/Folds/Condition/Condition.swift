@@ -1,0 +1,66 @@
+/// A condition on a user: what the fields of the profile must be, joined by `all`, `any` and `not`.
+///
+///     let condition = Condition.all([
+///         .holds(.attribute(.country), .text("DE")),
+///         .holds(.count(.event("purchase"), within: 30 * Condition.day), .number(.greaterOrEqual, three)),
+///     ])
+///     try condition.accepts(ana, at: now)
+///
+/// Segments, connected audiences and `users --where` are forms of writing for it.
+package indirect enum Condition: Hashable, Sendable {
+    case all([Condition])
+    case any([Condition])
+    case not(Condition)
+    case holds(Field, ValueTest)
+
+    /// What can be asked about a user.
+    package enum Field: Hashable, Sendable {
+        case attribute(StandardAttribute)
+        case customAttribute(Name)
+        /// How often; with `within` in so many microseconds up to now.
+        case count(Counted, within: Int64? = nil)
+        /// The earliest time; missing if it never happened.
+        case first(Counted)
+        /// The latest time; missing if it never happened.
+        case last(Counted)
+        /// What was paid for a product, in all currencies.
+        case revenue(Name)
+        case firstSeen, lastSeen
+        /// The last launch or session on a device.
+        case lastUsedApp
+        /// When the log recorded the user's first event.
+        case created
+        /// How many items wait for a launch.
+        case pending
+        /// How many events the user has.
+        case version
+        case externalID, brazeID
+    }
+
+    /// What takes effect and is counted.
+    package enum Counted: Hashable, Sendable {
+        case event(Name), product(Name), sessions, launches
+    }
+
+    /// Holds for every user.
+    package static let everybody = Condition.all([])
+
+    /// A day in microseconds.
+    package static let day: Int64 = 86_400_000_000
+
+    /// Whether the user passes.
+    package func accepts(_ user: some ConditionSubject, at now: Timestamp) throws -> Bool {
+        switch self {
+        case .all(let conditions): try conditions.allSatisfy { try $0.accepts(user, at: now) }
+        case .any(let conditions): try conditions.contains { try $0.accepts(user, at: now) }
+        case .not(let condition): try !condition.accepts(user, at: now)
+        case .holds(let field, let test): test.accepts(try user.value(of: field, at: now), at: now)
+        }
+    }
+}
+
+/// A user as conditions see them.
+package protocol ConditionSubject {
+    /// The field's value; nil if there is none.
+    func value(of field: Condition.Field, at now: Timestamp) throws -> AttributeValue?
+}

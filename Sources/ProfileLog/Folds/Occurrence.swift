@@ -1,0 +1,81 @@
+/// Something that a user did, as it took effect: a custom event, a purchase, a session or a launch, and their creation.
+package struct Occurrence: Hashable, Sendable {
+    /// What happened; names by their numbers.
+    package enum What: Hashable, Sendable { case created, event(UInt32), purchase(UInt32), session, launch }
+
+    package let what: What
+    /// Whose event it is; they may be merged since.
+    package let user: UserNumber
+    /// When it happened; for what was saved, when that was.
+    package let at: Timestamp
+    /// The app that the event names.
+    package let app: String?
+    /// How many were bought; 1 for all else.
+    package var quantity: UInt64 = 1
+    /// Price times quantity.
+    package var revenue = 0.0
+    package var currency = ""
+}
+
+/// Folds events into what took effect: a saved or queued item when it is flushed or sent, with the time at which it was
+/// saved, and never if it was rejected or discarded.
+///
+/// It takes the events of a whole log, or those of one user and all who were merged into them, in the order of the log.
+package struct OccurrenceFold {
+    private var waiting: [Position: Occurrence] = [:]
+
+    package init() {}
+
+    /// Folds one event in, and calls `body` with what takes effect by it.
+    package mutating func apply(
+        _ header: RecordHeader, at position: Position, _ body: (Occurrence) throws -> Void
+    ) rethrows {
+        switch header.kind?.role {
+        case .content(let content, let timing):
+            guard let occurrence = Occurrence(header, content) else { return }
+            if timing == .logged { try body(occurrence) } else { waiting[position] = occurrence }
+        case .identity(.created): try Occurrence(.created, header).map(body)
+        case .device(.sessionStarted): try Occurrence(.session, header).map(body)
+        case .device(.launched): try Occurrence(.launch, header).map(body)
+        case .outcome:
+            guard !waiting.isEmpty, let outcome = RecordBody(header.body), !outcome.erased else { return }
+            for rejection in outcome.rejected { waiting[rejection.position] = nil }
+            for item in outcome.discarded { waiting[item] = nil }
+            if header.kind == .pendingFlushed, outcome.isQueued { return }
+            for item in outcome.flushed {
+                if let occurrence = waiting.removeValue(forKey: item) { try body(occurrence) }
+            }
+        case .identity, .device, .message, .remark, nil: break
+        }
+    }
+}
+
+extension Occurrence {
+    /// Nil for what changes attributes, and for what was erased.
+    fileprivate init?(_ header: RecordHeader, _ content: EventRole.Content) {
+        switch content {
+        case .customAttributes, .userAttributes: return nil
+        case .customEvent, .purchase: break
+        }
+        guard let body = RecordBody(header.body), !body.erased, body.name > 0 else { return nil }
+        self.init(content == .purchase ? .purchase(body.name) : .event(body.name), header, body)
+        if content == .purchase {
+            quantity = UInt64(body.quantity)
+            revenue = body.price * Double(body.quantity)
+            currency = body.currency
+        }
+    }
+
+    fileprivate init?(_ what: What, _ header: RecordHeader) {
+        guard let body = RecordBody(header.body), !body.erased else { return nil }
+        self.init(what, header, body)
+    }
+
+    private init(_ what: What, _ header: RecordHeader, _ body: RecordBody) {
+        self.what = what
+        user = UserNumber(rawValue: header.user)
+        // A user is new when the log says so: the first event of a user may be about the past.
+        at = Timestamp(rawValue: what == .created ? header.recordedAt : body.occurredAt ?? header.recordedAt)
+        app = body.app
+    }
+}

@@ -1,0 +1,41 @@
+extension EventLog {
+    /// Calls `body` with all that took effect, in the order of the log and from one view. Scans the whole log.
+    package func forEachOccurrence(_ body: (Occurrence) throws -> Void) throws {
+        try withView { view in
+            var fold = OccurrenceFold()
+            try view.scan(from: 1, to: view.last) { position, header in
+                try fold.apply(header, at: Position(rawValue: position), body)
+                return true
+            }
+        }
+    }
+
+    /// The number of `name`, under which occurrences have it; nil if nothing acknowledged has the name.
+    package func number(of name: Name) throws -> UInt32? { try withView { _ in names.number(name) } }
+
+    /// Calls `body` with all that took effect for `user` up to `version`, in the order of the log; of those who were
+    /// merged into them too. Reads their events.
+    package func forEachOccurrence(
+        of user: UserNumber, asOf version: Version, _ body: (Occurrence) throws -> Void
+    ) throws {
+        try withView { view in
+            var positions: [UInt64] = []
+            var streams = [(user: user.rawValue, version: version.rawValue)]
+            while let stream = streams.popLast() {
+                let own = try view.positions(of: stream.user, from: 1, to: stream.version)
+                positions += own
+                for position in own {
+                    let header = try view.header(at: position)
+                    guard header.kind == .usersMerged, let body = RecordBody(header.body), !body.erased,
+                        let source = body.otherUser
+                    else { continue }
+                    streams.append((source, body.otherVersion))
+                }
+            }
+            var fold = OccurrenceFold()
+            for position in positions.sorted() {
+                try fold.apply(view.header(at: position), at: Position(rawValue: position), body)
+            }
+        }
+    }
+}

@@ -1,0 +1,64 @@
+internal import ProfileLogRequests
+
+/// `GET /v1/series`: numbers by day or hour.
+struct SeriesEndpoint {
+    let store: RequestStore
+
+    private static let standardLength = 14
+    private static let kinds = [
+        "event:NAME", "purchases", "purchases:PRODUCT", "revenue", "revenue:PRODUCT", "sessions", "dau", "mau",
+        "new_users",
+    ]
+
+    func series(_ request: APIRequest) async throws -> APIAnswer {
+        var query = Query(request)
+        let of = try query.requiredText("of")
+        let range = try SeriesRange(&query, standardLength: Self.standardLength, now: store.log.options.now())
+        let condition = try query.text("where")
+        try query.end()
+        let measure = try Self.measure(of, store.log)
+        let users = try condition.map { try Condition(whereParameter: $0, store.log) }
+        let series = try await store.performSlowly { log in try Series(measure, range, of: users, in: log) }
+        return APIAnswer.ok { json in
+            json.member("of", of)
+            json.member("unit", range.unit.rawValue)
+            json.objects("points", series.points.indices) { json, index in
+                let point = series.points[index]
+                json.member("time", range.label(index))
+                json.member("count", point.count)
+                guard case .revenue = measure else { return }
+                json.object("revenue") { json in
+                    for (currency, sum) in point.revenue.sorted(by: { $0.key < $1.key }) {
+                        json.member(currency, sum.isFinite ? AttributeValue.double(sum) : .null)
+                    }
+                }
+            }
+        }
+    }
+
+    private static func measure(_ text: String, _ log: EventLog) throws -> SeriesMeasure {
+        let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+        let name = parts.count > 1 && !parts[1].isEmpty ? Name(parts[1]) : nil
+        switch (parts[0], name) {
+        case ("event", let name?):
+            guard try log.number(of: name) == nil else { return .events(name) }
+            let known = try WhereNames(log).all(.event)
+            let nearest = NearestNames(to: name.text, among: known).close.first
+            throw APIProblem.invalid(
+                "of", "names an event that the store has never seen",
+                remedy: nearest.map { "Did you mean `event:\($0)`?" } ?? "Correct the name.")
+        case ("purchases", _): return .quantity(name)
+        case ("revenue", _): return .revenue(name)
+        case ("sessions", nil): return .sessions
+        case ("dau", nil): return .dailyUsers
+        case ("mau", nil): return .monthlyUsers
+        case ("new_users", nil): return .newUsers
+        default:
+            let nearest = NearestNames(to: parts[0], among: kinds).close.first
+            throw APIProblem.invalid(
+                "of", "is no number that can be drawn",
+                remedy: (nearest.map { "Did you mean `\($0)`? " } ?? "")
+                    + "There are \(kinds.joined(separator: ", ")).")
+        }
+    }
+}

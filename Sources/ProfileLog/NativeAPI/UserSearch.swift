@@ -1,0 +1,107 @@
+internal import ProfileLogRequests
+
+/// `GET /v1/users?where=…`: the users who pass a condition (docs/where.md), now or as of an earlier moment.
+struct UserSearch: Sendable {
+    private let condition: Condition
+    private let position: Position?
+    /// When it is for the condition: the present, or the time of `position`.
+    private let now: Timestamp
+    private let after: UserNumber
+    private let limit: Int
+    private let isCount: Bool
+
+    /// Users that one answer looks at: it may be short although more follow.
+    private static let mostScanned: UInt64 = 100_000
+
+    /// Nil for a request without a condition.
+    init?(_ query: inout Query, after: UserNumber, limit: Int, _ log: EventLog) throws {
+        (self.after, self.limit) = (after, limit)
+        let text = try query.text("where")
+        isCount = try query.flag("count")
+        position = try query.text("as_of").map { try Self.position($0, log) }
+        guard text != nil || isCount || position != nil else { return nil }
+        condition = try text.map { try Condition(whereParameter: $0, log) } ?? .everybody
+        now = try position.flatMap { try log.event(at: $0)?.recordedAt } ?? log.options.now()
+    }
+
+    /// Reads a position of the log, or a time.
+    private static func position(_ text: String, _ log: EventLog) throws -> Position {
+        let last = try log.lastPosition()
+        if let number = UInt64(text) {
+            guard number <= last.rawValue else {
+                throw APIProblem.invalid(
+                    "as_of", "is beyond the log's last position, \(last.rawValue)", remedy: "Ask for an earlier one.")
+            }
+            return Position(rawValue: number)
+        }
+        guard let time = OccurredAt(iso8601: text) else {
+            throw APIProblem.invalid("as_of", "must be a position, or a time as in RFC 3339")
+        }
+        return try log.position(at: time.timestamp)
+    }
+
+    private struct IsFull: Error {}
+
+    func answer(_ log: EventLog) throws -> APIAnswer {
+        let total = try log.userCount()
+        if isCount {
+            var count: UInt64 = 0
+            try forEach(through: UserNumber(rawValue: .max), log) { _ in count += 1 }
+            return APIAnswer.ok { json in
+                json.member("count", count)
+                json.member("total", total)
+            }
+        }
+        var scanned = min(total, after.rawValue + min(Self.mostScanned, .max - after.rawValue))
+        return try APIAnswer.ok { json in
+            json.key("users")
+            json.beginArray()
+            var found = 0
+            do {
+                try forEach(through: UserNumber(rawValue: scanned), log) { user in
+                    json.object { $0.members(ofUser: user) }
+                    found += 1
+                    if found == limit {
+                        scanned = user.number.rawValue
+                        throw IsFull()
+                    }
+                }
+            } catch is IsFull {}
+            json.endArray()
+            json.member("scanned", scanned)
+            json.member("total", total)
+            json.member("more", scanned < total)
+        }
+    }
+
+    private func forEach(through end: UserNumber, _ log: EventLog, _ body: (UserInfo) throws -> Void) throws {
+        _ = try log.forEachProfile(after: after, through: end, asOf: position, withUsage: false) {
+            user, createdAt, state, _ in
+            let subject = ProfileSubject(user, state, createdAt: createdAt, in: log)
+            if try condition.accepts(subject, at: now) { try body(user) }
+        }
+    }
+}
+
+extension Condition {
+    /// Reads the parameter `where` of a request.
+    init(whereParameter text: String, _ log: EventLog) throws {
+        do {
+            try self.init(where: text, WhereNames(log))
+        } catch let error as WhereError {
+            throw APIProblem.invalid("where", "\(error.reason) (column \(error.column))", remedy: error.remedy)
+        }
+    }
+}
+
+extension JSONWriter {
+    /// What a list of users says of each.
+    mutating func members(ofUser user: UserInfo) {
+        member("number", user.number.rawValue)
+        member("id", user.id.description)
+        member("braze_id", user.brazeID)
+        array("ids", user.ids) { $0.value($1.description) }
+        member("version", user.version.rawValue)
+        member("created", user.created)
+    }
+}

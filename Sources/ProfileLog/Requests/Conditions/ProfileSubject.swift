@@ -1,0 +1,133 @@
+internal import ProfileLogGuide
+
+/// A user as conditions and templates see them: as the log has them, and as the attributes of a request leave them.
+package struct ProfileSubject: ConditionSubject {
+    /// Nil for a user whom the request makes.
+    package let user: UserInfo?
+    package let ids: [UserID]
+    package let state: ProfileState
+    private let log: EventLog
+    private let changes: [ProfileEvent]
+    private let createdAt: Timestamp?
+
+    /// - Parameter createdAt: when the log recorded the user's first event; read if it is nil and asked for.
+    package init(_ user: UserInfo, _ state: ProfileState, createdAt: Timestamp? = nil, in log: EventLog) {
+        self.init(user, ids: user.ids, state, createdAt: createdAt, changes: [], in: log)
+    }
+
+    /// The user as `changes` leave their attributes.
+    package init(
+        _ user: UserInfo?, ids: [UserID], _ state: ProfileState, createdAt: Timestamp? = nil, changes: [ProfileEvent],
+        in log: EventLog
+    ) {
+        (self.user, self.ids, self.state, self.log) = (user, ids, state, log)
+        (self.changes, self.createdAt) = (changes, createdAt)
+    }
+
+    /// The attribute's value; nil if the profile has none. A user about whom nothing was said is subscribed, and one
+    /// who was created by an address has it.
+    package func value(_ attribute: StandardAttribute) -> AttributeValue? {
+        var value = state.value(attribute)
+        for case .userAttributesChanged(let all) in changes {
+            for change in all where change.attribute == attribute { value = change.value }
+        }
+        if let value, value != .null { return value }
+        switch attribute {
+        case .emailSubscribe, .pushSubscribe: return .string("subscribed")
+        case .email: return ids.lazy.compactMap { if case .email(let text) = $0 { .string(text) } else { nil } }.first
+        case .phone: return ids.lazy.compactMap { if case .phone(let text) = $0 { .string(text) } else { nil } }.first
+        default: return nil
+        }
+    }
+
+    package func customAttribute(_ name: Name) -> AttributeValue? {
+        var value = log.customAttribute(name, of: state)
+        for case .customAttributesChanged(let all) in changes {
+            for change in all where change.name == name { value = change.operation.applied(to: value) }
+        }
+        return value
+    }
+
+    /// Of several the last: the others were renamed.
+    package var externalID: String? {
+        ids.lazy.compactMap { if case .externalID(let id) = $0 { id } else { nil } }.last
+    }
+
+    package var lastUsedApp: Timestamp? {
+        [state.sessions, state.launches].filter { $0.count > 0 }.map(\.last).max()
+    }
+
+    // MARK: - Conditions
+
+    package func value(of field: Condition.Field, at now: Timestamp) throws -> AttributeValue? {
+        switch field {
+        case .attribute(let attribute):
+            let value = value(attribute).map(attribute.compared)
+            return value == .array([]) ? nil : value
+        case .customAttribute(let name): return customAttribute(name)
+        case .count(let counted, let span):
+            guard let all = occurrences(counted) else { return .int(0) }
+            guard let span else { return .int(Int64(clamping: all.count)) }
+            return .int(try count(counted, all, from: Timestamp(rawValue: now.rawValue - span), to: now))
+        case .first(let counted): return occurrences(counted)?.times.map { Self.date($0.lowerBound) }
+        case .last(let counted): return occurrences(counted)?.times.map { Self.date($0.upperBound) }
+        case .revenue(let product):
+            let purchase = log.names.number(product).flatMap { number in
+                state.purchases.first { $0.product == number }
+            }
+            let sum = purchase?.revenue.reduce(0) { $0 + $1.amount } ?? 0
+            return sum.isFinite ? .double(sum) : nil
+        case .firstSeen: return state.firstSeen.map(Self.date)
+        case .lastSeen: return state.lastSeen.map(Self.date)
+        case .lastUsedApp: return lastUsedApp.map(Self.date)
+        case .created:
+            guard let user else { return nil }
+            return try (createdAt ?? log.event(at: user.created)?.recordedAt).map(Self.date)
+        case .pending: return .int(Int64(state.pending.count { !$0.isQueued }))
+        case .version: return .int(Int64(clamping: state.version.rawValue))
+        case .externalID: return externalID.map { .string($0) }
+        case .brazeID: return user.map { .string($0.brazeID) }
+        }
+    }
+
+    private static func date(_ time: Timestamp) -> AttributeValue { .date(OccurredAt(time)) }
+
+    /// Nil for an event or a product that the user has not.
+    private func occurrences(_ counted: Condition.Counted) -> ProfileState.Occurrences? {
+        switch counted {
+        case .sessions: return state.sessions
+        case .launches: return state.launches
+        case .event(let name):
+            guard let number = log.names.number(name) else { return nil }
+            return state.events.first { $0.name == number }?.occurrences
+        case .product(let name):
+            guard let number = log.names.number(name) else { return nil }
+            return state.purchases.first { $0.product == number }?.occurrences
+        }
+    }
+
+    /// How many of `all` are from `start` to `end`. Reads the user's events only if some are and some may not be.
+    private func count(
+        _ counted: Condition.Counted, _ all: ProfileState.Occurrences, from start: Timestamp, to end: Timestamp
+    ) throws -> Int64 {
+        guard let user, let times = all.times, times.overlaps(start...max(start, end)) else { return 0 }
+        if times.lowerBound >= start, times.upperBound <= end { return Int64(clamping: all.count) }
+        let wanted: Occurrence.What? =
+            switch counted {
+            case .sessions: .session
+            case .launches: .launch
+            case .event(let name): log.names.number(name).map { .event($0) }
+            case .product(let name): log.names.number(name).map { .purchase($0) }
+            }
+        var count: UInt64 = 0
+        try log.forEachOccurrence(of: user.number, asOf: state.version) { occurrence in
+            if occurrence.what == wanted, occurrence.at >= start, occurrence.at <= end { count += occurrence.quantity }
+        }
+        return Int64(clamping: count)
+    }
+}
+
+extension ProfileState.Occurrences {
+    /// From the earliest to the latest; nil if it never happened.
+    fileprivate var times: ClosedRange<Timestamp>? { count > 0 && first <= last ? first...last : nil }
+}

@@ -1,0 +1,166 @@
+internal import ProfileLogGuide
+
+/// What a series counts (spec/messaging-api 6).
+package enum SeriesMeasure: Hashable, Sendable {
+    case events(Name)
+    case sessions
+    /// How many products were bought; nil for all products.
+    case quantity(Name?)
+    /// What was paid.
+    case revenue(Name?)
+    /// Users with a session or a launch in the point's day or hour.
+    case dailyUsers
+    /// Users with a session or a launch in the 30 days up to the point's end.
+    case monthlyUsers
+    case newUsers
+    /// Always 0: no event of the store says that an app was removed.
+    case uninstalls
+    /// Users who belonged to the segment at the point's end.
+    case size(Condition)
+}
+
+/// Numbers by day or hour, counted in the log: what is saved counts when it took effect, at the time at which it was
+/// saved, and what was erased not at all.
+package struct Series: Sendable {
+    package let range: SeriesRange
+    package private(set) var points: [Point]
+
+    /// One day or hour.
+    package struct Point: Hashable, Sendable {
+        package var count: UInt64 = 0
+        /// What was paid, by currency.
+        package var revenue: [String: Double] = [:]
+    }
+
+    /// Counts by a scan of the log; a size by reading all profiles for each point.
+    ///
+    /// - Parameters:
+    ///   - app: counts only events that name this app.
+    ///   - users: counts only users who pass now.
+    package init(
+        _ measure: SeriesMeasure, _ range: SeriesRange, app: String? = nil, of users: Condition? = nil,
+        in log: EventLog
+    ) throws {
+        self.range = range
+        points = Array(repeating: Point(), count: range.length)
+        switch measure {
+        case .uninstalls: return
+        case .size(let condition):
+            try countSizes(condition, log)
+            return
+        default: break
+        }
+        let filter = try SeriesFilter(app, users, log)
+        switch measure {
+        case .dailyUsers: try countUsers(within: 1, filter, log)
+        case .monthlyUsers: try countUsers(within: Int(30 * Condition.day / range.unit.span), filter, log)
+        default:
+            let wanted = try Self.wanted(measure, log)
+            try log.forEachOccurrence { occurrence in
+                let index = range.index(of: occurrence.at)
+                guard points.indices.contains(index), wanted(occurrence.what), try filter.takes(occurrence) else {
+                    return
+                }
+                points[index].count += occurrence.quantity
+                if !occurrence.currency.isEmpty {
+                    points[index].revenue[occurrence.currency, default: 0] += occurrence.revenue
+                }
+            }
+        }
+    }
+
+    private static func wanted(_ measure: SeriesMeasure, _ log: EventLog) throws -> (Occurrence.What) -> Bool {
+        switch measure {
+        case .events(let name):
+            let number = try log.number(of: name)
+            return { what in if case .event(let event) = what { event == number } else { false } }
+        case .quantity(let product), .revenue(let product):
+            let number = try product.map { try log.number(of: $0) }
+            return { what in
+                guard case .purchase(let bought) = what else { return false }
+                return number.map { $0 == bought } ?? true
+            }
+        case .sessions: return { $0 == .session }
+        default: return { $0 == .created }
+        }
+    }
+
+    /// Counts at each point the users with a use of the app in that point or the ones before it, `span` in all.
+    private mutating func countUsers(within span: Int, _ filter: SeriesFilter, _ log: EventLog) throws {
+        struct Use: Hashable {
+            let user: UserNumber
+            let index: Int
+        }
+        var uses: Set<Use> = []
+        try log.forEachOccurrence { occurrence in
+            guard occurrence.what == .session || occurrence.what == .launch else { return }
+            let index = range.index(of: occurrence.at)
+            guard index > -span, index < range.length, try filter.takes(occurrence) else { return }
+            uses.insert(Use(user: try filter.canonicalUser(of: occurrence.user), index: index))
+        }
+        for uses in Dictionary(grouping: uses, by: \.user).values {
+            // A user counts once at each point, also if several uses reach it.
+            var counted = 0
+            for index in uses.map(\.index).sorted() {
+                for point in max(counted, index, 0)..<max(counted, index, 0, min(index + span, range.length)) {
+                    points[point].count += 1
+                }
+                counted = max(counted, min(index + span, range.length))
+            }
+        }
+    }
+
+    private mutating func countSizes(_ condition: Condition, _ log: EventLog) throws {
+        var last: (position: Position, size: UInt64)?
+        for index in points.indices {
+            let end = range.end(index)
+            let position = try log.position(at: Timestamp(rawValue: end.rawValue - 1))
+            if last?.position != position {
+                var size: UInt64 = 0
+                _ = try log.forEachProfile(asOf: position, withUsage: false) { user, createdAt, state, _ in
+                    let subject = ProfileSubject(user, state, createdAt: createdAt, in: log)
+                    if try condition.accepts(subject, at: end) { size += 1 }
+                }
+                last = (position, size)
+            }
+            points[index].count = last?.size ?? 0
+        }
+    }
+}
+
+/// Which occurrences a series counts.
+private final class SeriesFilter {
+    private let app: String?
+    /// The users who pass; nil for all.
+    private let users: Set<UserNumber>?
+    private let log: EventLog
+    private var canonical: [UserNumber: UserNumber] = [:]
+
+    init(_ app: String?, _ condition: Condition?, _ log: EventLog) throws {
+        self.app = app
+        self.log = log
+        guard let condition else {
+            users = nil
+            return
+        }
+        var users: Set<UserNumber> = []
+        let now = log.options.now()
+        _ = try log.forEachProfile(withUsage: false) { user, createdAt, state, _ in
+            let subject = ProfileSubject(user, state, createdAt: createdAt, in: log)
+            if try condition.accepts(subject, at: now) { users.insert(user.number) }
+        }
+        self.users = users
+    }
+
+    func takes(_ occurrence: Occurrence) throws -> Bool {
+        if let app, occurrence.app.map({ !$0.hasSameBytes(as: app) }) ?? true { return false }
+        return try users?.contains(canonicalUser(of: occurrence.user)) ?? true
+    }
+
+    func canonicalUser(of user: UserNumber) throws -> UserNumber {
+        if let known = canonical[user] { return known }
+        let found = try log.canonicalUser(of: user)
+        canonical[user] = found
+        return found
+    }
+}
