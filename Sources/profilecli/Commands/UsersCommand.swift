@@ -7,7 +7,8 @@ struct UsersCommand: AsyncParsableCommand {
         examples: """
             profilecli users
             profilecli users --limit 20 --after 100
-            profilecli users --where 'country = "DE" and events.purchase.count >= 3 in 30d'
+            profilecli users --where 'country = "DE" and custom.level >= 3'
+            profilecli users --where 'events.purchase.count >= 3 in 30d'
             profilecli users --where 'not exists(custom.level)' --count
             profilecli users --where 'last_seen < 30d ago' --as-of 2026-01-31T00:00:00Z
             profilecli users --format json | wc -l
