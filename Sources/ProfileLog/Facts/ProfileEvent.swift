@@ -417,4 +417,37 @@ extension ProfileEvent {
             false
         }
     }
+
+    /// Whether it changes the attribute `field`, or with a path as in `address.city` a part of an attribute.
+    package func changes(_ field: Name) -> Bool {
+        switch self {
+        case .customAttributesSaved(let changes), .customAttributesChanged(let changes):
+            changes.contains { $0.changes(field) }
+        case .userAttributeSaved(let change): change.attribute.name == field.text
+        case .userAttributesChanged(let changes): changes.contains { $0.attribute.name == field.text }
+        case .queued(let event): event.changes(field)
+        case .customEventSaved, .customEventLogged, .purchaseLogged, .message, .userCreated, .userIdentified,
+            .userChanged, .userLoggedOut, .aliasAdded, .aliasRenamed, .externalIDRenamed, .externalIDRemoved,
+            .usersMerged, .userErased, .appLaunched, .appLeft, .sessionStarted, .sessionEnded, .pendingFlushed,
+            .pendingDiscarded, .dataSent, .deviceChanged, .objectsLeftOut, .other:
+            false
+        }
+    }
+}
+
+extension AttributeChange {
+    /// Whether it changes `field`: this attribute, or a path that begins with it.
+    fileprivate func changes(_ field: Name) -> Bool {
+        if name == field { return true }
+        guard field.text.hasPrefix(name.text + ".") else { return false }
+        guard case .objectMerge(let members) = operation else { return true }
+        // The members that a merge does not have stay.
+        var value = AttributeValue.object(members)
+        for key in field.text.dropFirst(name.text.count + 1).split(separator: ".") {
+            guard case .object = value else { return true }
+            guard let member = value[Name(String(key))] else { return false }
+            value = member
+        }
+        return true
+    }
 }

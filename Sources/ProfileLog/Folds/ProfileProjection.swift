@@ -229,13 +229,14 @@ extension ProfileState {
 
     /// Makes a saved item effective, with the time at which it was saved. An erased item is not there and changes
     /// nothing.
-    mutating func flush(_ position: UInt64) {
+    package mutating func flush(_ position: UInt64) {
         guard let entry = removePending(position), case .content(let content, _) = entry.kind.role else { return }
         entry.body.withUnsafeBytes { ProfileProjection.apply(content, $0, position, fallback: entry.savedAt, &self) }
     }
 
+    /// Gives up what waits at `position`, and returns it; nil if nothing waits there.
     @discardableResult
-    mutating func removePending(_ position: UInt64) -> PendingEntry? {
+    package mutating func removePending(_ position: UInt64) -> PendingEntry? {
         guard let index = pending.firstIndex(where: { $0.position == position }) else { return nil }
         return pending.remove(at: index)
     }

@@ -11,7 +11,7 @@ package struct DeviceInfo: Hashable, Sendable {
     /// How it is set up.
     package var settings: DeviceSettings
 
-    init(device: String, _ status: DeviceStatus) {
+    package init(device: String, _ status: DeviceStatus) {
         self.device = device
         user = status.user.map(UserNumber.init(rawValue:))
         lastLaunch = status.launch == 0 ? nil : Position(rawValue: status.launch)

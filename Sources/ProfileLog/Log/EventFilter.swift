@@ -4,15 +4,26 @@ public struct EventFilter: Hashable, Sendable {
     package var kinds: Set<EventKind>?
     /// A custom event, a product or a message with this name, or a change of the attribute with it.
     package var name: Name?
+    /// A change of this attribute, or of a member of it, as in `address.city`.
+    package var field: Name?
+    /// On the device with this ID.
+    package var device: String?
+    /// At one of these positions.
+    package var positions: Set<Position>?
     /// Recorded at or after this time.
     package var since: Timestamp?
     /// Recorded before this time.
     package var before: Timestamp?
 
     /// Lets everything through.
-    public init(kinds: Set<EventKind>? = nil, name: Name? = nil, since: Timestamp? = nil, before: Timestamp? = nil) {
+    public init(
+        kinds: Set<EventKind>? = nil, name: Name? = nil, field: Name? = nil, device: String? = nil,
+        since: Timestamp? = nil, before: Timestamp? = nil
+    ) {
         self.kinds = kinds
         self.name = name
+        self.field = field
+        self.device = device
         self.since = since
         self.before = before
     }
@@ -26,6 +37,9 @@ public struct EventFilter: Hashable, Sendable {
         if let since, event.recordedAt < since { return false }
         if let before, event.recordedAt >= before { return false }
         if let kinds, !kinds.contains(event.event.kind) { return false }
+        if let positions, !positions.contains(event.position) { return false }
+        if let device, event.context.device.map({ !$0.hasSameBytes(as: device) }) ?? true { return false }
+        if let field, !event.event.changes(field) { return false }
         guard let name else { return true }
         return event.event.isAbout(name)
     }

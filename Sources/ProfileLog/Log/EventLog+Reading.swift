@@ -237,44 +237,42 @@ extension EventLog {
         return Version(rawValue: UInt64(positions.prefix { $0 <= position.rawValue }.count))
     }
 
-    /// The last position that was recorded at or before `time`.
-    package func position(at time: Timestamp) throws -> Position {
-        try withView { view in
-            var low: UInt64 = 0
-            var high = view.last
-            while low < high {
-                let middle = low + (high - low + 1) / 2
-                let recordedAt = try view.header(at: middle).recordedAt
-                if recordedAt <= time.rawValue { low = middle } else { high = middle - 1 }
-            }
-            return Position(rawValue: low)
-        }
-    }
-
     /// What waits on `device` for a launch, in the order in which it was saved.
     package func pending(on device: String) throws -> [PendingSave] {
-        try withView { view in
-            let names = names.current
-            let items = try view.items(Name(device)).values.filter { $0.queued == nil }
-            return try view.withCursor(view.tables.log) { log in
-                try items.sorted { $0.position < $1.position }.compactMap { item in
-                    guard let kind = item.kind else { return nil }
-                    return PendingSave(
-                        device: device, storage: item.storage.storage(names.name), kind: kind,
-                        event: try Self.recorded(item.position, names, &log))
-                }
+        try withView { view in try saves(Array(view.items(Name(device)).values), on: device, view) }
+    }
+
+    /// What waited on `device` for a launch when it was in `state`.
+    package func pending(on device: String, in state: DeviceState) throws -> [PendingSave] {
+        try withView { view in try saves(Array(state.items.values), on: device, view) }
+    }
+
+    private func saves(_ items: [PendingItem], on device: String, _ view: LogView) throws -> [PendingSave] {
+        let names = names.current
+        return try view.withCursor(view.tables.log) { log in
+            try items.filter { $0.queued == nil }.sorted { $0.position < $1.position }.compactMap { item in
+                guard let kind = item.kind else { return nil }
+                return PendingSave(
+                    device: device, storage: item.storage.storage(names.name), kind: kind,
+                    event: try Self.recorded(item.position, names, &log))
             }
         }
     }
 
     /// The SDK's queue on `device`, in the order in which it sends it.
     package func queue(on device: String) throws -> [RecordedEvent] {
-        try withView { view in
-            let names = names.current
-            let queue = try view.deviceState(Name(device)).queue
-            return try view.withCursor(view.tables.log) { log in
-                try queue.map { try Self.recorded($0.position, names, &log) }
-            }
+        try withView { view in try events(view.deviceState(Name(device)).queue, view) }
+    }
+
+    /// The SDK's queue on a device that was in `state`.
+    package func queue(in state: DeviceState) throws -> [RecordedEvent] {
+        try withView { view in try events(state.queue, view) }
+    }
+
+    private func events(_ items: [PendingItem], _ view: LogView) throws -> [RecordedEvent] {
+        let names = names.current
+        return try view.withCursor(view.tables.log) { log in
+            try items.map { try Self.recorded($0.position, names, &log) }
         }
     }
 

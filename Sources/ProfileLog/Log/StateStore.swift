@@ -113,7 +113,7 @@ package struct StateStore: Sendable {
             let position = positions[next]
             let header = try view.header(at: position)
             if header.kindNumber == EventKind.usersMerged.rawValue, !isMerged,
-                let merged = try mergedPositions(header, position, view)
+                let merged = try view.mergedPositions(header, position)
             {
                 waiting.append((positions, next, state))
                 (positions, next, state) = (merged, 0, P.initial)
@@ -130,21 +130,10 @@ package struct StateStore: Sendable {
     package func merge<P: Projection>(
         _: P.Type, _ header: RecordHeader, _ position: UInt64, into state: inout P.State, _ view: LogView
     ) throws {
-        guard let positions = try mergedPositions(header, position, view) else { return }
+        guard let positions = try view.mergedPositions(header, position) else { return }
         var merged = P.initial
         try fold(P.self, positions, into: &merged, view)
         P.merge(merged, into: &state)
-    }
-
-    /// The events that the `usersMerged` event at `position` takes over; nil if it was erased.
-    private func mergedPositions(_ header: RecordHeader, _ position: UInt64, _ view: LogView) throws -> [UInt64]? {
-        guard let body = RecordBody(header.body), !body.erased, let source = body.otherUser else { return nil }
-        let positions = try view.positions(of: source, from: 1, to: body.otherVersion)
-        // Merged events come before the merge, so merges of merges end.
-        guard positions.last ?? 0 < position else {
-            throw StorageError.damaged(place: "the merge at position \(position) names events that came later")
-        }
-        return positions
     }
 
     /// The state of `user` after `version` of their events: nearest snapshot, and a fold of what follows.
@@ -279,6 +268,19 @@ package struct StateStore: Sendable {
             return true
         }
         return fold
+    }
+}
+
+extension LogView {
+    /// The events that the `usersMerged` event at `position` takes over; nil if it was erased.
+    func mergedPositions(_ header: RecordHeader, _ position: UInt64) throws -> [UInt64]? {
+        guard let body = RecordBody(header.body), !body.erased, let source = body.otherUser else { return nil }
+        let positions = try positions(of: source, from: 1, to: body.otherVersion)
+        // Merged events come before the merge, so merges of merges end.
+        guard positions.last ?? 0 < position else {
+            throw StorageError.damaged(place: "the merge at position \(position) names events that came later")
+        }
+        return positions
     }
 }
 

@@ -1,0 +1,244 @@
+extension EventLog {
+    // MARK: - Moments
+
+    /// The user's profile as it was at `moment`, folded in `order`.
+    ///
+    /// In the order of occurrence, a time says when things happened, whenever they were recorded; a position or a
+    /// version says what was recorded. Throws ``MomentError``.
+    ///
+    /// ```swift
+    /// let then = try log.profile(of: ana.number, asOf: .time(monday))
+    /// ```
+    public func profile(
+        of user: UserNumber, asOf moment: Moment, order: EventOrder = .recorded
+    ) throws -> ProfileState {
+        try withView { view in
+            switch order {
+            case .recorded:
+                let version = try view.version(of: user.rawValue, at: moment)
+                return try states.state(ProfileProjection.self, user.rawValue, version: version, view)
+            case .occurred:
+                var (recorded, end) = (moment, Timestamp(rawValue: .max))
+                if case .time(let time) = moment { (recorded, end) = (.now, time) }
+                let version = try view.version(of: user.rawValue, at: recorded)
+                return try OccurredFold(view: view, names: names).state(of: user.rawValue, version: version, until: end)
+            }
+        }
+    }
+
+    /// The user's version at `moment`. Throws ``MomentError``.
+    package func version(of user: UserNumber, at moment: Moment) throws -> Version {
+        try withView { view in Version(rawValue: try view.version(of: user.rawValue, at: moment)) }
+    }
+
+    /// The last position of the log at `moment`. Throws ``MomentError``.
+    package func position(at moment: Moment) throws -> Position {
+        try withView { view in Position(rawValue: try view.position(at: moment)) }
+    }
+
+    /// The last position that was recorded at or before `time`.
+    package func position(at time: Timestamp) throws -> Position { try position(at: .time(time)) }
+
+    // MARK: - Launches
+
+    /// A launch of a user, and what it did for them.
+    package struct LaunchRead: Sendable {
+        /// Which of the user's launches it is, from 1.
+        package var number: Int
+        /// How many launches they have.
+        package var count: Int
+        /// The `appLaunched` event.
+        package var launch: RecordedEvent
+        /// The flushes of the user's items by this launch.
+        package var flushes: [RecordedEvent]
+
+        /// The user's version right before it.
+        package var before: Version { Version(rawValue: launch.version.rawValue - 1) }
+        /// The user's version after its last flush.
+        package var after: Version { flushes.last?.version ?? launch.version }
+    }
+
+    /// The launch `number` of the user, counted from 1; a negative one is counted from the last. Throws
+    /// ``MomentError``.
+    package func launch(_ number: Int, of user: UserNumber) throws -> LaunchRead {
+        let events = try history(
+            of: user, where: EventFilter(kinds: [.appLaunched, .pendingFlushed]))
+        let launches = events.filter { $0.event.kind == .appLaunched }
+        let index = number > 0 ? number - 1 : launches.count + number
+        guard number != 0, launches.indices.contains(index) else {
+            throw MomentError.beyondLaunches(count: launches.count)
+        }
+        let launch = launches[index]
+        let flushes = events.filter {
+            if case .pendingFlushed(let flush) = $0.event { flush.launch == launch.position } else { false }
+        }
+        return LaunchRead(number: index + 1, count: launches.count, launch: launch, flushes: flushes)
+    }
+
+    // MARK: - All users
+
+    /// Up to `limit` users with numbers above `after` who were there at `position`, and how many there were.
+    ///
+    /// A user has the IDs and the version of then. Erased users are erased in the past too. Costs the events of each.
+    package func users(
+        after: UserNumber, limit: Int, asOf position: Position
+    ) throws -> (users: [PastUser], total: UInt64) {
+        try withView { view in
+            // Users are numbered in the order of their creation.
+            var (total, high) = (UInt64(0), try view.userCount())
+            while total < high {
+                let middle = total + (high - total + 1) / 2
+                let created = try view.positions(of: middle, from: 1, to: 1)[0]
+                if created <= position.rawValue { total = middle } else { high = middle - 1 }
+            }
+            var users: [PastUser] = []
+            var number = after.rawValue
+            while number < total, users.count < limit {
+                number += 1
+                users.append(try pastUser(number, position.rawValue, view))
+            }
+            return (users, total)
+        }
+    }
+
+    /// A user as they were at a past position.
+    package struct PastUser: Sendable {
+        package var info: UserInfo
+        /// The canonical user of then; the user itself if they were not merged.
+        package var canonical: UserNumber
+
+        package init(info: UserInfo, canonical: UserNumber) {
+            self.info = info
+            self.canonical = canonical
+        }
+    }
+
+    private func pastUser(_ number: UInt64, _ position: UInt64, _ view: LogView) throws -> PastUser {
+        var info = try info(number, view)
+        info.version = Version(rawValue: try view.version(of: number, upTo: position))
+        var canonical = number
+        while let (target, at) = try view.merge(of: canonical), at <= position { canonical = target }
+        if !info.isErased {
+            info.ids = canonical == number ? try view.identities(of: number, version: info.version.rawValue) : []
+        }
+        return PastUser(info: info, canonical: UserNumber(rawValue: canonical))
+    }
+
+    // MARK: - Changed users
+
+    /// Calls `body` with each user with a number above `after` who has an event after position `from` and up to `to`,
+    /// ascending, until it returns false: with the profile at both, nil before the user was there.
+    ///
+    /// Skips those who are erased or merged today.
+    package func forEachChangedUser(
+        after: UserNumber, from: Position, to: Position,
+        _ body: (UserInfo, ProfileState?, ProfileState) throws -> Bool
+    ) throws {
+        try withView { view in
+            var number = after.rawValue
+            let count = try view.userCount()
+            while number < count {
+                number += 1
+                let version = try view.version(of: number, upTo: to.rawValue)
+                // The newest event of then: one look tells whether the user changed.
+                guard version > 0, try view.positions(of: number, from: version, to: version)[0] > from.rawValue else {
+                    continue
+                }
+                let user = try info(number, view)
+                guard !user.isErased, try view.mergedInto(number) == nil else { continue }
+                let earlier = try view.version(of: number, upTo: from.rawValue)
+                let before =
+                    earlier == 0 ? nil : try states.state(ProfileProjection.self, number, version: earlier, view)
+                let after = try states.state(ProfileProjection.self, number, version: version, view)
+                if try !body(user, before, after) { return }
+            }
+        }
+    }
+}
+
+extension LogView {
+    /// The last position at `moment`.
+    func position(at moment: Moment) throws -> UInt64 {
+        switch moment {
+        case .now: return last
+        case .version: throw MomentError.versionOfAll
+        case .position(let position):
+            guard position.rawValue <= last else { throw MomentError.beyondLog(last: Position(rawValue: last)) }
+            return position.rawValue
+        case .time(let time):
+            var (low, high) = (UInt64(0), last)
+            while low < high {
+                let middle = low + (high - low + 1) / 2
+                if try header(at: middle).recordedAt <= time.rawValue { low = middle } else { high = middle - 1 }
+            }
+            return low
+        }
+    }
+
+    /// The user's version at `moment`, of which there must be one.
+    func version(of user: UInt64, at moment: Moment) throws -> UInt64 {
+        let version: UInt64
+        switch moment {
+        case .version(let asked):
+            let last = try self.version(of: user)
+            guard asked.rawValue <= last else { throw MomentError.beyondUser(last: Version(rawValue: last)) }
+            version = asked.rawValue
+        case .now, .position, .time: version = try self.version(of: user, upTo: position(at: moment))
+        }
+        guard version > 0 else {
+            throw MomentError.beforeUser(created: Position(rawValue: try positions(of: user, from: 1, to: 1)[0]))
+        }
+        return version
+    }
+
+    /// How many of the user's events have a position up to `position`. Reads about as many rows of `streams` as the
+    /// user's number of rows has binary digits.
+    func version(of user: UInt64, upTo position: UInt64) throws -> UInt64 {
+        let version = try self.version(of: user)
+        if position >= last || version == 0 { return version }
+        let capacity = UInt64(StreamRow.capacity)
+        // The rows before this one begin at or before `position`.
+        var (low, high) = (UInt64(0), (version - 1) / capacity + 1)
+        while low < high {
+            let middle = (low + high) / 2
+            let first = middle * capacity + 1
+            if try positions(of: user, from: first, to: first)[0] <= position {
+                low = middle + 1
+            } else {
+                high = middle
+            }
+        }
+        guard low > 0 else { return 0 }
+        let first = (low - 1) * capacity + 1
+        let row = try positions(of: user, from: first, to: min(version, first + capacity - 1))
+        return first - 1 + UInt64(row.prefix { $0 <= position }.count)
+    }
+
+    /// Into whom `user` was merged, and at which position; nil if they were not.
+    fileprivate func merge(of user: UInt64) throws -> (target: UInt64, at: UInt64)? {
+        guard let target = try mergedInto(user) else { return nil }
+        // The merge is in the target's stream, more likely near its end.
+        for position in try positions(of: target, from: 1, to: version(of: target)).reversed() {
+            let header = try header(at: position)
+            guard header.kind == .usersMerged, let body = RecordBody(header.body), body.otherUser == user else {
+                continue
+            }
+            return (target, position)
+        }
+        throw StorageError.damaged(place: "the merge of user \(user)")
+    }
+
+    /// The user's IDs after `version` of their events, in the order in which they were given.
+    fileprivate func identities(of user: UInt64, version: UInt64) throws -> [UserID] {
+        var ids: [UserID] = []
+        for position in try positions(of: user, from: 1, to: version) {
+            let header = try header(at: position)
+            guard case .identity(let change)? = header.kind?.role, let body = RecordBody(header.body), !body.erased
+            else { continue }
+            // What a merge releases were IDs of the source.
+            if change != .merged { ids.removeAll { body.released.contains($0) } }
+            ids += body.identities.filter { !ids.contains($0) }
+        }
+        return ids
+    }
+}
