@@ -56,7 +56,7 @@ extension RecordedEvent {
     }
 
     /// The events whose fate this one tells.
-    fileprivate var takes: [Position] {
+    var takes: [Position] {
         if case .message(let step) = event { return step.cause.map { [$0] } ?? [] }
         if case .pendingFlushed(let flush) = event { return flush.flushed + flush.rejected.map(\.position) }
         if case .pendingDiscarded(let discard) = event { return discard.positions }

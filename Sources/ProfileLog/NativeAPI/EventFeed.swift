@@ -16,7 +16,7 @@ package struct EventFeed: Sendable {
         do {
             var query = Query(request)
             let after = try query.number("after", 0 ... .max - 1, standard: 0)
-            filter = try query.filter()
+            filter = try query.filter(now: log.options.now())
             try query.end()
             var begin = after
             if let lastEventID {

@@ -20,10 +20,16 @@ struct HistoryEndpoints {
         var to = try query.number("to", 1 ... .max, standard: .max)
         let backward = try query.flag("reverse")
         let limit = try query.limit(standard: Self.standardEvents, most: Self.mostEvents)
-        let filter = try query.filter()
+        var filter = try query.filter(now: log.options.now())
+        let launch = try query.launch("launch")
         try query.end()
         guard from <= to else { throw APIProblem.invalid("from", "must not be greater than `to`") }
         guard let user = try log.user(meantBy: id) ?? log.findErased(id) else { throw APIProblem.unknownUser(id) }
+        if let launch {
+            let read = try APIProblem.resolving("launch") { try log.launch(launch, of: user.number) }
+            filter.positions = Set([read.launch.position] + read.flushes.flatMap { [$0.position] + $0.takes })
+        }
+        if let field = filter.field { try refuseUnknown(field, of: user) }
         to = min(to, user.version.rawValue)
         var events = EventJSON(log: log)
         var count = 0
@@ -54,6 +60,17 @@ struct HistoryEndpoints {
         }
     }
 
+    /// Refuses a field that no event of the user changes.
+    private func refuseUnknown(_ field: Name, of user: UserInfo) throws {
+        let filter = EventFilter(field: field)
+        guard try log.history(of: user.number, limit: 1, where: filter).isEmpty else { return }
+        let view = log.profileView(try log.profile(of: user.number))
+        let fields = (view.attributes + view.customAttributes).map(\.name)
+        // Of a merged user, the history is not in this one.
+        if fields.contains(where: { field == $0 || field.text.hasPrefix($0.text + ".") }) { return }
+        throw APIProblem.unknownField(field.text, among: fields.map(\.text))
+    }
+
     // MARK: - The whole log
 
     private static let longestWait: UInt64 = 30
@@ -64,7 +81,7 @@ struct HistoryEndpoints {
         let after = try query.number("after", 0 ... .max - 1, standard: 0)
         let limit = try query.limit(standard: Self.standardEvents, most: Self.mostEvents)
         let wait = try query.number("wait_s", 0...Self.longestWait, standard: 0)
-        let filter = try query.filter()
+        let filter = try query.filter(now: log.options.now())
         try query.end()
         let deadline = ContinuousClock.now + .seconds(Int64(wait))
         var scanned = Position(rawValue: after)

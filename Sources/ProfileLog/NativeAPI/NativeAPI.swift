@@ -97,7 +97,7 @@ package struct NativeAPI: Dialect {
         ) { try await $0.inApp.act($1) },
         read(
             "/v1/pending", "what waits for a launch or to be sent, by device and storage",
-            [.init("device"), user, .init("storage"), limit]
+            [.init("device"), user, .init("storage"), limit, asOf]
         ) { try $0.pending.pending($1) },
         .init(
             .post, "/v1/pending/discard", "give up what waits, with a reason",
@@ -117,12 +117,19 @@ package struct NativeAPI: Dialect {
         ) { try $0.pending.rejected($1) },
         read(
             "/v1/profile", "a user's profile, now or at any past position or time",
-            [.required("user"), .init("as_of"), .init("include_pending", .boolean)]
+            [
+                .required("user"), asOf, order, .init("at_launch", .integer), .init("include_pending", .boolean),
+            ]
         ) { try ProfileEndpoint(log: $0.log).profile($1) },
+        read(
+            "/v1/diff", "what differs between two moments, of one user or of all",
+            [.required("a"), .init("b"), user, order, .init("after", .integer), limit]
+        ) { try DiffEndpoint(log: $0.log).diff($1) },
         read(
             "/v1/history", "one user's events",
             filter + [
-                .required("user"), .init("from", .integer), .init("to", .integer), .init("reverse", .boolean), limit,
+                .required("user"), .init("from", .integer), .init("to", .integer), .init("reverse", .boolean),
+                .init("launch", .integer), limit,
             ]
         ) { try HistoryEndpoints(log: $0.log).history($1) },
         read("/v1/events", "the whole log, with a wait for news", filter + page + [.init("wait_s", .integer)]) {
@@ -140,8 +147,8 @@ package struct NativeAPI: Dialect {
             [.required("user"), .init("message"), .init("position", .integer)]
         ) { try MessageEndpoints(log: $0.log).explain($1) },
         read(
-            "/v1/users", "all users, or those who pass a condition",
-            page + [.init("where"), .init("count", .boolean), .init("as_of")]
+            "/v1/users", "all users, or those who pass a condition, now or at any past moment",
+            page + [.init("where"), .init("count", .boolean), asOf]
         ) { try await $0.whole.users($1) },
         read(
             "/v1/series", "numbers by day or hour",
@@ -187,6 +194,8 @@ package struct NativeAPI: Dialect {
     private static let user = EndpointInput("user")
     private static let limit = EndpointInput("limit", .integer)
     private static let page = [EndpointInput("after", .integer), limit]
-    private static let filter = ["kind", "name", "since", "before"].map { EndpointInput($0) }
+    private static let filter = ["kind", "name", "field", "device", "since", "before"].map { EndpointInput($0) }
+    private static let asOf = EndpointInput("as_of")
+    private static let order = EndpointInput("order")
     private static let launch: [EndpointInput] = [.init("kind"), .init("only", .array), .init("die_after"), time]
 }

@@ -22,16 +22,19 @@ struct PendingEndpoints {
         let user = try query.user()
         let storage = try query.text("storage").map(Self.storage)
         let limit = try query.limit(standard: 10_000, most: Self.mostPendingItems)
+        let asOf = try query.moment("as_of", now: log.options.now())
         try query.end()
         let number = try user.map { try log.knownUser(meantBy: $0).number }
+        let past = try asOf.map(past)
         let devices: [DeviceInfo]
         if let device {
-            guard let info = try log.device(device) else { throw APIProblem.unknownDevice }
+            let info = if let past { past.device(device) } else { try log.device(device) }
+            guard let info else { throw APIProblem.unknownDevice }
             devices = [info]
         } else {
-            devices = try log.devices()
+            devices = try past?.devices ?? log.devices()
         }
-        let now = log.options.now()
+        let now = past?.now ?? log.options.now()
         var times = WaitingTimes(now: now)
         var events = EventJSON(log: log)
         var (total, queued, listed) = (0, 0, 0)
@@ -39,7 +42,7 @@ struct PendingEndpoints {
             json.key("devices")
             json.beginArray()
             for info in devices {
-                var waiting = try waiting(on: info, number, storage, now: now, &times)
+                var waiting = try waiting(on: info, past, number, storage, now: now, &times)
                 total += waiting.items.count
                 queued += waiting.queue.count
                 if waiting.items.isEmpty, waiting.queue.isEmpty, device == nil { continue }
@@ -57,16 +60,37 @@ struct PendingEndpoints {
         }
     }
 
+    /// What the devices were at a past moment.
+    private struct Past {
+        let states: [Name: DeviceState]
+        /// The time from which ages count.
+        let now: Timestamp
+
+        var devices: [DeviceInfo] {
+            states.sorted { $0.key < $1.key }.map { DeviceInfo(device: $0.key.text, $0.value.status) }
+        }
+
+        func device(_ id: String) -> DeviceInfo? { states[Name(id)].map { DeviceInfo(device: id, $0.status) } }
+    }
+
+    private func past(_ moment: Moment) throws -> Past {
+        let position = try APIProblem.resolving("as_of") { try log.position(at: moment) }
+        let now: Timestamp? = if case .time(let time) = moment { time } else { try log.event(at: position)?.recordedAt }
+        return Past(states: try log.devices(asOf: position), now: now ?? log.options.now())
+    }
+
     private func waiting(
-        on device: DeviceInfo, _ user: UserNumber?, _ storage: DeviceStorage?, now: Timestamp,
+        on device: DeviceInfo, _ past: Past?, _ user: UserNumber?, _ storage: DeviceStorage?, now: Timestamp,
         _ times: inout WaitingTimes
     ) throws -> Waiting {
         func isWanted(_ event: RecordedEvent) throws -> Bool {
             try user.map { try log.canonicalUser(of: event.user) == $0 } ?? true
                 && storage.map { $0 == event.context.storage } ?? true
         }
-        let items = try log.pending(on: device.device).filter { try isWanted($0.event) }
-        let queue = try log.queue(on: device.device).filter(isWanted)
+        let state = past?.states[Name(device.device)]
+        let all = try state.map { try log.pending(on: device.device, in: $0) } ?? log.pending(on: device.device)
+        let items = try all.filter { try isWanted($0.event) }
+        let queue = try (state.map { try log.queue(in: $0) } ?? log.queue(on: device.device)).filter(isWanted)
         times.add(items, queue)
         var own = WaitingTimes(now: now)
         own.add(items, queue)

@@ -4,44 +4,27 @@ internal import ProfileLogRequests
 struct ProfileEndpoint {
     let log: EventLog
 
-    /// The past moment of which a profile is read.
-    private enum AsOf {
-        case now
-        case position(Position)
-        case time(Timestamp)
-        case version(Version)
-
-        /// Reads a position, a time as in RFC 3339, or `version:N`.
-        init(_ text: String?) throws {
-            guard let text else {
-                self = .now
-                return
-            }
-            if text.hasPrefix("version:"), let version = UInt64(text.dropFirst("version:".count)) {
-                self = .version(Version(rawValue: version))
-            } else if let position = UInt64(text) {
-                self = .position(Position(rawValue: position))
-            } else if let time = OccurredAt(iso8601: text) {
-                self = .time(time.timestamp)
-            } else {
-                throw APIProblem.invalid("as_of", "must be a position, a time as in RFC 3339, or version:N")
-            }
-        }
-    }
-
     func profile(_ request: APIRequest) throws -> APIAnswer {
         var query = Query(request)
         let id = try Identifiers.user(query.requiredText("user"))
-        let asOf = try AsOf(query.text("as_of"))
+        let asOf = try query.moment("as_of", now: log.options.now())
+        let launch = try query.launch("at_launch")
+        let order = try query.order()
         let includePending = try query.flag("include_pending")
         try query.end()
         let user = try log.knownUser(meantBy: id)
-        let version = try version(of: user, asOf)
-        let state = try log.profile(of: user.number, asOf: version)
+        if let launch {
+            guard asOf == nil, order == .recorded, !includePending else {
+                throw APIProblem.invalid(
+                    "at_launch", "shows both sides of a launch, without other options", remedy: "Omit the others.")
+            }
+            return try profile(of: user, atLaunch: launch)
+        }
+        let state = try APIProblem.resolving("as_of") {
+            try log.profile(of: user.number, asOf: asOf ?? .now, order: order)
+        }
         return try APIAnswer.ok(version: state.version) { json in
-            json.member("user", user)
-            json.array("ids", user.ids) { $0.value($1.description) }
-            json.member("braze_id", user.brazeID)
+            write(user, to: &json)
             try write(state, to: &json)
             if includePending {
                 try json.object("with_pending") { try write(state.flushingAllPending(), to: &$0) }
@@ -49,32 +32,46 @@ struct ProfileEndpoint {
         }
     }
 
-    private func version(of user: UserInfo, _ asOf: AsOf) throws -> Version {
-        let version: Version
-        switch asOf {
-        case .now: return Version(rawValue: .max)
-        case .version(let asked):
-            guard asked <= user.version else {
-                throw APIProblem.invalid(
-                    "as_of", "is beyond the user's last version, \(user.version.rawValue)",
-                    remedy: "Ask for an earlier one.")
+    /// The profile right before a launch and after its last flush, what it flushed, and what that changed.
+    private func profile(of user: UserInfo, atLaunch number: Int) throws -> APIAnswer {
+        let read = try APIProblem.resolving("at_launch") { try log.launch(number, of: user.number) }
+        let before = read.before == .none ? nil : try log.profile(of: user.number, asOf: read.before)
+        let after = try log.profile(of: user.number, asOf: read.after)
+        var events = EventJSON(log: log)
+        return try APIAnswer.ok(version: after.version) { json in
+            write(user, to: &json)
+            json.member("launch", read.number)
+            json.member("launches", read.count)
+            json.key("event")
+            try events.write(read.launch, to: &json)
+            if let before {
+                try json.object("before") { try write(before, to: &$0) }
+            } else {
+                json.member("before", AttributeValue.null)
             }
-            version = asked
-        case .position(let position):
-            let last = try log.lastPosition()
-            guard position <= last else {
-                throw APIProblem.invalid(
-                    "as_of", "is beyond the log's last position, \(last.rawValue)", remedy: "Ask for an earlier one.")
+            try json.object("after") { try write(after, to: &$0) }
+            json.key("flushed")
+            json.beginArray()
+            for event in read.flushes {
+                guard case .pendingFlushed(let flush) = event.event else { continue }
+                let outcome = flush.isQueued ? "queued" : "flushed"
+                for item in flush.flushed {
+                    try events.write(item, .init(outcome: outcome, decision: event), to: &json)
+                }
+                for item in flush.rejected {
+                    try events.write(
+                        item.position, .init(outcome: "rejected", reason: item.reason, decision: event), to: &json)
+                }
             }
-            version = try log.version(of: user.number, at: position)
-        case .time(let time): version = try log.version(of: user.number, at: log.position(at: time))
+            json.endArray()
+            json.changes(log.changes(from: before, to: after))
         }
-        guard version > .none else {
-            throw APIProblem(
-                status: 404, code: "unknown_user", error: "The user did not exist yet at that point.",
-                remedy: "Their first event is at position \(user.created.rawValue).", place: "as_of")
-        }
-        return version
+    }
+
+    private func write(_ user: UserInfo, to json: inout JSONWriter) {
+        json.member("user", user)
+        json.array("ids", user.ids) { $0.value($1.description) }
+        json.member("braze_id", user.brazeID)
     }
 
     /// Writes what `state` says, as members of an object.

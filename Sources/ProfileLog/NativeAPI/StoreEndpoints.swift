@@ -13,25 +13,30 @@ struct StoreEndpoints {
         var query = Query(request)
         let after = UserNumber(rawValue: try query.number("after", 0 ... .max - 1, standard: 0))
         let limit = try query.limit(standard: 100, most: Self.mostUsers)
-        if let search = try UserSearch(&query, after: after, limit: limit, log) {
+        let asOf = try query.moment("as_of", now: log.options.now())
+        if let search = try UserSearch(&query, after: after, limit: limit, asOf: asOf, log) {
             try query.end()
             return try await store.performSlowly { log in try search.answer(log) }
         }
         try query.end()
-        let users = try log.users(after: after, limit: limit)
-        let total = try log.userCount()
-        return try APIAnswer.ok { json in
-            try json.objects("users", users) { json, user in
-                json.members(ofUser: user)
-                if user.isErased { json.member("erased", true) }
-                let canonical = try log.canonicalUser(of: user.number)
-                if canonical != user.number {
-                    json.member("merged_into", canonical.rawValue)
-                }
+        let (users, total) = try APIProblem.resolving("as_of") { () -> ([EventLog.PastUser], UInt64) in
+            if let asOf { return try log.users(after: after, limit: limit, asOf: log.position(at: asOf)) }
+            let users = try log.users(after: after, limit: limit).map {
+                EventLog.PastUser(info: $0, canonical: try log.canonicalUser(of: $0.number))
             }
-            json.member("total", total)
-            json.member("more", users.last.map { $0.number.rawValue < total } ?? false)
+            return (users, try log.userCount())
         }
+        return APIAnswer.ok { json in
+            json.objects("users", users) { json, user in Self.write(user, to: &json) }
+            json.member("total", total)
+            json.member("more", users.last.map { $0.info.number.rawValue < total } ?? false)
+        }
+    }
+
+    private static func write(_ user: EventLog.PastUser, to json: inout JSONWriter) {
+        json.members(ofUser: user.info)
+        if user.info.isErased { json.member("erased", true) }
+        if user.canonical != user.info.number { json.member("merged_into", user.canonical.rawValue) }
     }
 
     func stats(_ request: APIRequest) throws -> APIAnswer {

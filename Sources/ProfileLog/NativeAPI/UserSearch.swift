@@ -13,31 +13,15 @@ struct UserSearch: Sendable {
     /// Users that one answer looks at: it may be short although more follow.
     private static let mostScanned: UInt64 = 100_000
 
-    /// Nil for a request without a condition.
-    init?(_ query: inout Query, after: UserNumber, limit: Int, _ log: EventLog) throws {
+    /// Nil for a request that asks for no condition and no count.
+    init?(_ query: inout Query, after: UserNumber, limit: Int, asOf: Moment?, _ log: EventLog) throws {
         (self.after, self.limit) = (after, limit)
         let text = try query.text("where")
         isCount = try query.flag("count")
-        position = try query.text("as_of").map { try Self.position($0, log) }
-        guard text != nil || isCount || position != nil else { return nil }
+        guard text != nil || isCount else { return nil }
+        position = try asOf.map { moment in try APIProblem.resolving("as_of") { try log.position(at: moment) } }
         condition = try text.map { try Condition(whereParameter: $0, log) } ?? .everybody
         now = try position.flatMap { try log.event(at: $0)?.recordedAt } ?? log.options.now()
-    }
-
-    /// Reads a position of the log, or a time.
-    private static func position(_ text: String, _ log: EventLog) throws -> Position {
-        let last = try log.lastPosition()
-        if let number = UInt64(text) {
-            guard number <= last.rawValue else {
-                throw APIProblem.invalid(
-                    "as_of", "is beyond the log's last position, \(last.rawValue)", remedy: "Ask for an earlier one.")
-            }
-            return Position(rawValue: number)
-        }
-        guard let time = OccurredAt(iso8601: text) else {
-            throw APIProblem.invalid("as_of", "must be a position, or a time as in RFC 3339")
-        }
-        return try log.position(at: time.timestamp)
     }
 
     private struct IsFull: Error {}

@@ -174,8 +174,53 @@ extension APIProblem {
     }
 }
 
+extension APIProblem {
+    /// Why the past cannot be asked of the moment in `place`.
+    package init(_ error: MomentError, _ place: String) {
+        switch error {
+        case .beyondLog(let last):
+            self = .invalid(
+                place, "is beyond the log's last position, \(last.rawValue)", remedy: "Ask for an earlier one.")
+        case .beyondUser(let last):
+            self = .invalid(
+                place, "is beyond the user's last version, \(last.rawValue)", remedy: "Ask for an earlier one.")
+        case .beforeUser(let created):
+            self.init(
+                status: 404, code: "unknown_user", error: "The user did not exist yet at that point.",
+                remedy: "Their first event is at position \(created.rawValue).", place: place)
+        case .versionOfAll:
+            self = .invalid(
+                place, "is a version, which is one user's", remedy: "Ask for a position or a time.")
+        case .beyondLaunches(let count):
+            self = .invalid(
+                place, "is none of the user's launches, of which there are \(count)",
+                remedy: count == 0 ? "Start the app once with `profilecli launch`." : "Ask for 1 to \(count).")
+        }
+    }
+
+    /// What `body` gives, with a moment that it cannot resolve as a problem of `place`.
+    package static func resolving<Result>(_ place: String, _ body: () throws -> Result) throws -> Result {
+        do {
+            return try body()
+        } catch let error as MomentError {
+            throw APIProblem(error, place)
+        }
+    }
+}
+
 /// What was asked for by a name that nothing has.
 extension APIProblem {
+    /// Status 404: no event of the user changes the attribute `name`; `fields` are those that have a value.
+    package static func unknownField(_ name: String, among fields: [String]) -> APIProblem {
+        let nearest = NearestNames(to: name, among: fields)
+        let names = nearest.all.prefix(10).joined(separator: ", ")
+        let guess = nearest.close.first.map { "Did you mean \($0)? " } ?? ""
+        return APIProblem(
+            status: 404, code: "unknown_field", error: "No event of the user changes `\(shown(name))`.",
+            remedy: guess + (fields.isEmpty ? "Their profile has no attributes." : "Their profile has \(names)."),
+            place: "field")
+    }
+
     /// Status 404: no user is known by `id`.
     package static func unknownUser(_ id: UserID) -> APIProblem {
         var problem = APIProblem(.unknownUser(id))

@@ -70,8 +70,40 @@ package struct Query {
         Int(try number("limit", 1...UInt64(most), standard: UInt64(standard)))
     }
 
-    /// `kind` (several, or one with commas), `name`, `since` and `before`.
-    package mutating func filter() throws -> EventFilter {
+    /// A moment of the past; nil if it is missing. `now` is what spans and days in words count from; local time is UTC.
+    package mutating func moment(_ name: String, now: Timestamp) throws -> Moment? {
+        try text(name).map { try Self.moment($0, name, now: now) }
+    }
+
+    /// The moment that `text`, the value of `name`, is.
+    package static func moment(_ text: String, _ name: String, now: Timestamp) throws -> Moment {
+        guard let moment = Moment(text, now: now) else {
+            throw APIProblem.invalid(
+                name, "must be a position, version:N, a time as in RFC 3339, or as `yesterday 14:00` or `-3d`")
+        }
+        return moment
+    }
+
+    /// One of a user's launches by its number, from 1; a negative one counts from the last.
+    package mutating func launch(_ name: String) throws -> Int? {
+        guard let text = try text(name) else { return nil }
+        guard let number = Int(text), number != 0 else {
+            throw APIProblem.invalid(name, "must be the number of a launch: 1 is the first, -1 the last")
+        }
+        return number
+    }
+
+    /// In which order a history is read: `recorded`, the default, or `occurred`.
+    package mutating func order() throws -> EventOrder {
+        guard let text = try text("order") else { return .recorded }
+        guard let order = EventOrder(rawValue: text) else {
+            throw APIProblem.invalid("order", "must be recorded or occurred")
+        }
+        return order
+    }
+
+    /// `kind` (several, or one with commas), `name`, `field`, `device`, `since` and `before`.
+    package mutating func filter(now: Timestamp) throws -> EventFilter {
         var filter = EventFilter()
         let kinds = all("kind").flatMap { $0.split(separator: ",").map(String.init) }
         if !kinds.isEmpty {
@@ -85,8 +117,10 @@ package struct Query {
                 })
         }
         filter.name = try text("name").map { Name($0) }
-        filter.since = try time("since")
-        filter.before = try time("before")
+        filter.field = try text("field").map { Name($0) }
+        filter.device = try device()
+        filter.since = try pastTime("since", now: now)
+        filter.before = try pastTime("before", now: now)
         return filter
     }
 
@@ -96,6 +130,15 @@ package struct Query {
             throw APIProblem.invalid(name, "must be a time as in RFC 3339, like 2026-01-31T23:59:59Z")
         }
         return time.timestamp
+    }
+
+    /// A time in one of the forms of a moment.
+    private mutating func pastTime(_ name: String, now: Timestamp) throws -> Timestamp? {
+        guard let text = try text(name) else { return nil }
+        guard case .time(let time)? = Moment(text, now: now) else {
+            throw APIProblem.invalid(name, "must be a time as in RFC 3339, like 2026-01-31T23:59:59Z, or as in -3d")
+        }
+        return time
     }
 
     /// Refuses what is left.

@@ -1,0 +1,108 @@
+internal import ProfileLogRequests
+
+/// `GET /v1/diff`.
+struct DiffEndpoint {
+    let log: EventLog
+
+    private static let mostUsers = 1_000
+    private static let standardUsers = 100
+    /// A page ends early when it has so many bytes; `more` says that it did.
+    private static let mostBytes = 8 << 20
+
+    func diff(_ request: APIRequest) throws -> APIAnswer {
+        var query = Query(request)
+        let id = try query.user()
+        let (a, b) = (try query.requiredText("a"), try query.text("b") ?? "now")
+        let order = try query.order()
+        let after = UserNumber(rawValue: try query.number("after", 0 ... .max - 1, standard: 0))
+        let limit = try query.limit(standard: Self.standardUsers, most: Self.mostUsers)
+        try query.end()
+        let now = log.options.now()
+        let (first, second) = (try Query.moment(a, "a", now: now), try Query.moment(b, "b", now: now))
+        if let id { return try diff(of: log.knownUser(meantBy: id), first, second, order) }
+        guard order == .recorded else { throw APIProblem.invalid("order", "is for one user") }
+        return try diffOfAll(first, second, after: after, limit: limit)
+    }
+
+    private func diff(
+        of user: UserInfo, _ first: Moment, _ second: Moment, _ order: EventOrder
+    ) throws -> APIAnswer {
+        let before = try profile(of: user, first, "a", order)
+        let after = try profile(of: user, second, "b", order)
+        guard before != nil || after != nil else {
+            throw APIProblem(MomentError.beforeUser(created: user.created), "b")
+        }
+        return APIAnswer.ok(version: user.version) { json in
+            json.member("user", user)
+            for (key, state) in [("a", before), ("b", after)] {
+                json.object(key) { json in
+                    json.member("version", state?.version.rawValue ?? 0)
+                    json.member("position", state?.lastPosition ?? .start)
+                }
+            }
+            json.changes(log.changes(from: before, to: after ?? ProfileProjection.initial))
+        }
+    }
+
+    /// The profile at `moment`; nil if the user was not there yet.
+    private func profile(
+        of user: UserInfo, _ moment: Moment, _ place: String, _ order: EventOrder
+    ) throws -> ProfileState? {
+        do {
+            return try log.profile(of: user.number, asOf: moment, order: order)
+        } catch MomentError.beforeUser {
+            return nil
+        } catch let error as MomentError {
+            throw APIProblem(error, place)
+        }
+    }
+
+    private func diffOfAll(
+        _ first: Moment, _ second: Moment, after: UserNumber, limit: Int
+    ) throws -> APIAnswer {
+        let from = try APIProblem.resolving("a") { try log.position(at: first) }
+        let to = try APIProblem.resolving("b") { try log.position(at: second) }
+        guard from <= to else { throw APIProblem.invalid("a", "must not be later than `b`") }
+        var (count, created, more) = (0, 0, false)
+        return try APIAnswer.ok { json in
+            json.member("a", from)
+            json.member("b", to)
+            json.key("users")
+            json.beginArray()
+            try log.forEachChangedUser(after: after, from: from, to: to) { user, before, after in
+                let changes = log.changes(from: before, to: after)
+                if changes.isEmpty { return true }
+                if count == limit || json.bytes.count > Self.mostBytes {
+                    more = true
+                    return false
+                }
+                json.object { json in
+                    json.member("user", user)
+                    json.member("created", before == nil)
+                    json.changes(changes)
+                }
+                count += 1
+                if before == nil { created += 1 }
+                return true
+            }
+            json.endArray()
+            json.member("changed", count)
+            json.member("created", created)
+            json.member("more", more)
+        }
+    }
+}
+
+extension JSONWriter {
+    /// Writes the member `changes`. A change has no `before` or `after` if the field had no value.
+    mutating func changes(_ changes: [FieldChange]) {
+        objects("changes", changes) { json, change in
+            json.member("group", change.group.rawValue)
+            json.member("field", change.field)
+            if change.path.count > 1 { json.array("path", change.path) { $0.value($1.text) } }
+            if let before = change.before { json.member("before", JSONValues.json(before)) }
+            if let after = change.after { json.member("after", JSONValues.json(after)) }
+            if let position = change.position { json.member("position", position) }
+        }
+    }
+}
