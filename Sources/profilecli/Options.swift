@@ -66,6 +66,10 @@ extension ArgumentHelp {
         "The store's folder (or PROFILELOG_STORE; else ./profilelog).", valueName: "folder")
     fileprivate static let url = ArgumentHelp(
         "A running profiled instead of a store (or PROFILELOG_URL).", valueName: "url")
+    static func when(_ what: String) -> ArgumentHelp {
+        ArgumentHelp("\(what): WHEN in any form that `profilecli --help` lists.", valueName: "when")
+    }
+
     fileprivate static let format: ArgumentHelp =
         "table, for people, with long cells cut; json, one whole object a line, for programs."
 }
@@ -130,7 +134,9 @@ struct FilterOptions: ParsableArguments {
     @Option(parsing: .unconditional, help: .init("Recorded before this time.", valueName: "time")) var before: String?
 
     var query: [(name: String, value: String)] {
-        kind.map { ("kind", $0) } + parameters(("name", name), ("since", since), ("before", before))
+        kind.map { ("kind", $0) }
+            + parameters(
+                ("name", name), ("since", since.map(LocalMoment.text)), ("before", before.map(LocalMoment.text)))
     }
 }
 

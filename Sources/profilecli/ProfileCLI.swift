@@ -22,6 +22,14 @@ struct ProfileCLI: AsyncParsableCommand {
               device:ID          the user who is on the device now
               id:EXTERNAL_ID     an external ID that begins like one of these
 
+            WHEN is a moment of the past, one of
+              1200               after the event at this position of the log
+              version:7          after the user's seventh event
+              2026-01-31 14:03   a local time; with a zone, as in 2026-01-31T14:03Z, that
+              yesterday 14:00    a local day, today or a day's name, and maybe a time
+              -3d                so long ago: s, m, h or d
+              now                the end of the log
+
             EXAMPLES
               profilecli log event jane "played song" -p minutes=3
               profilecli save attribute jane level=7
@@ -43,7 +51,8 @@ struct ProfileCLI: AsyncParsableCommand {
         subcommands: [
             SaveCommand.self, LogCommand.self, TagCommand.self, LaunchCommand.self, DeviceCommand.self,
             PushCommand.self, PendingCommand.self, RejectedCommand.self, ProfileCommand.self, HistoryCommand.self,
-            TailCommand.self, UsersCommand.self, ChangeUserCommand.self, EraseCommand.self, CompactCommand.self,
+            DiffCommand.self, TailCommand.self, UsersCommand.self, ChangeUserCommand.self, EraseCommand.self,
+            CompactCommand.self,
             ReplayCommand.self,
             WhatIfCommand.self, ImportCommand.self, ExportCommand.self, CheckCommand.self, StatsCommand.self,
             GenerateCommand.self, SimulateCommand.self, ScenarioCommand.self, SendsCommand.self, MessagesCommand.self,
@@ -238,7 +247,7 @@ extension Failure {
         if parts.count == 2, parts[0] == "properties" { return "The property \(parts[1])" }
         if parts.count == 2, parts[0] == "attributes" { return "The attribute \(parts[1])" }
         return switch field {
-        case "user", "name", "attribute", "value", "product", "position": field.uppercased()
+        case "user", "name", "attribute", "value", "product", "position", "a", "b": field.uppercased()
         case "actor": "--by"
         case "positions": "--position"
         case "properties": "-p"

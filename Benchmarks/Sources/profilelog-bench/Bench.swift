@@ -8,7 +8,7 @@ struct Bench: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "profilelog-bench",
         abstract: "ProfileLog's half of the benchmark; Benchmarks/C has the other. One line of JSON for each run.",
-        subcommands: [Append.self, Concurrent.self, Fold.self, History.self, Read.self, Generate.self])
+        subcommands: [Append.self, Concurrent.self, Fold.self, History.self, Read.self, AsOf.self, Generate.self])
 }
 
 struct Input: ParsableArguments {
@@ -242,6 +242,66 @@ struct Read: ParsableCommand {
             latencies.add(clock.now - begin)
         }
         report([("reads", "\(reads)")] + latencies.fields())
+    }
+}
+
+struct AsOf: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Profiles as of random versions of one user with many events, and what the snapshots for it take.")
+    @Option(help: "A folder for the store; it must not exist yet.") var store: String
+    @Option var events = 10_000
+    @Option(help: "Attributes of the user.") var fields = 40
+    @Option(help: "Users with as many events each; one of them is read.") var users = 4
+    @Option var reads = 20_000
+    @Option var seed: UInt64 = 1
+
+    func run() throws {
+        let log = try EventLog(path: store, create: true)
+        try fill(log)
+        guard let user = try log.find(.externalID("user 0")) else { throw BenchmarkError("The store is empty.") }
+        var random = SplitMix64(state: seed)
+        var latencies = Latencies()
+        let clock = ContinuousClock()
+        for _ in 0..<reads {
+            let version = Version(rawValue: 1 + random.next() % user.version.rawValue)
+            let begin = clock.now
+            let state = try log.profile(of: user.number, asOf: version)
+            latencies.add(clock.now - begin)
+            precondition(state.version == version)
+        }
+        // The same store without snapshots.
+        var options = LogOptions()
+        options.snapshotInterval = 0
+        try fill(EventLog(path: store + "-bare", create: true, options: options))
+        let (whole, bare) = try (fileBytes(store), fileBytes(store + "-bare"))
+        report(
+            [("reads", "\(reads)")] + latencies.fields() + [
+                ("bytes", "\(whole)"), ("bytes_without_snapshots", "\(bare)"),
+                ("snapshot_share", String(format: "%.3f", Double(whole - bare) / Double(bare))),
+            ])
+    }
+
+    private func fileBytes(_ store: String) throws -> Int {
+        try URL(filePath: store + "/data.mdb").resourceValues(forKeys: [.fileSizeKey]).fileSize ?? 0
+    }
+
+    private func fill(_ log: EventLog) throws {
+        for start in stride(from: 0, to: events, by: 100) {
+            var builder = log.prepare(capacity: 100 * users)
+            for index in start..<min(start + 100, events) {
+                for user in 0..<users {
+                    let field = Name("attribute \((index - index / 5) % fields)")
+                    let event =
+                        index % 5 == 4
+                        ? ProfileEvent.customEventLogged(
+                            CustomEvent(name: "played", properties: [.init("minutes", .int(Int64(index)))]))
+                        : .customAttributesChanged([AttributeChange(field, .set(.string("a value of step \(index)")))])
+                    try builder.add(event, EventContext(source: .app), to: .externalID("user \(user)"))
+                }
+            }
+            _ = try log.commit(builder.finish())
+        }
+        try log.writeIndex()
     }
 }
 

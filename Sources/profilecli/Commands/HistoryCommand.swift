@@ -8,6 +8,9 @@ struct HistoryCommand: AsyncParsableCommand {
             profilecli history jane
             profilecli history jane --reverse --limit 10
             profilecli history jane --kind customAttributesChanged --name level
+            profilecli history jane --field address.city --since -7d
+            profilecli history jane --launch -1
+            profilecli history jane --graph
             profilecli history jane --since 2026-01-01T00:00:00Z --format json
             profilecli history jane --from 5 --to 9
             """)
@@ -16,12 +19,23 @@ struct HistoryCommand: AsyncParsableCommand {
     @Option(parsing: .unconditional, help: .init("The first version.", valueName: "version")) var from: UInt64?
     @Option(parsing: .unconditional, help: .init("The last version.", valueName: "version")) var to: UInt64?
     @Flag(help: "The latest first.") var reverse = false
+
+    @Option(help: "Changes of this attribute only, or of a part of it, as in address.city.") var field: String?
+    @Option(help: .init("On this device only.", valueName: "id")) var device: String?
+
+    @Option(
+        parsing: .unconditional,
+        help: .init("A launch, its flushes and their items: 1 is the first, -1 the last.", valueName: "number"))
+    var launch: Int?
+
+    @Flag(help: "A timeline: what happened when, by device and kind.") var graph = false
     @OptionGroup var limit: LimitOption
     @OptionGroup var filter: FilterOptions
     @OptionGroup var place: PlaceOptions
 
     mutating func validate() throws {
         if let from, let to, from > to { throw ValidationError("--from must not be greater than --to.") }
+        if graph, place.isJSON { throw ValidationError("--graph is for people. Omit --format json.") }
     }
 
     func run() async throws {
@@ -29,13 +43,27 @@ struct HistoryCommand: AsyncParsableCommand {
         func range(from: UInt64?, to: UInt64?) -> [(name: String, value: String)] {
             parameters(("from", from.map { "\($0)" }), ("to", to.map { "\($0)" }))
         }
-        let query = filter.query + [("user", user), ("reverse", "\(reverse)")]
-        try await pages.print(
-            "events", of: "/v1/history", by: place.connect(), query, from: range(from: from, to: to), limit
-        ) { last in
+        let query =
+            filter.query
+            + parameters(
+                ("user", user), ("reverse", "\(reverse)"), ("field", field), ("device", device),
+                ("launch", launch.map { "\($0)" }))
+        func next(_ last: JSONObject) -> [(name: String, value: String)] {
             let version = last.count("version")
             return reverse ? range(from: from, to: version - 1) : range(from: version + 1, to: to)
         }
+        let range = range(from: from, to: to)
+        let connection = try place.connect()
+        if graph {
+            var timeline = Timeline()
+            try await Pages.forEach("events", of: "/v1/history", by: connection, query, from: range, limit, next: next)
+            {
+                page, _ in
+                for event in page { timeline.add(event) }
+            }
+            return try Output.print(timeline.lines())
+        }
+        try await pages.print("events", of: "/v1/history", by: connection, query, from: range, limit, next: next)
         if pages.count == 0 { Output.message("The user has no such event.") }
     }
 }

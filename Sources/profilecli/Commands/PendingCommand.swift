@@ -24,6 +24,7 @@ struct PendingList: AsyncParsableCommand {
         examples: """
             profilecli pending
             profilecli pending --device phone-1 --format json
+            profilecli pending --as-of "yesterday 14:00"
             """)
 
     @Option(help: .init("On this device only.", valueName: "id")) var device: String?
@@ -32,10 +33,14 @@ struct PendingList: AsyncParsableCommand {
     @Option(help: .init("In this storage only: an app group, or private:PROCESS.", valueName: "name"))
     var storage: String?
 
+    @Option(parsing: .unconditional, help: .when("What waited then")) var asOf: String?
+
     @OptionGroup var place: PlaceOptions
 
     func run() async throws {
-        let query = parameters(("limit", "100000"), ("device", device), ("user", user), ("storage", storage))
+        let query = parameters(
+            ("limit", "100000"), ("device", device), ("user", user), ("storage", storage),
+            ("as_of", asOf.map(LocalMoment.text)))
         let answer = try await place.connect().get("/v1/pending", query)
         let items = Self.items(answer)
         try Output.print(place.isJSON ? items.map(\.line) : lines(items, answer))
@@ -63,7 +68,11 @@ struct PendingList: AsyncParsableCommand {
     }
 
     private func lines(_ items: [JSONObject], _ answer: JSONObject) -> [String] {
-        if items.isEmpty { return ["Nothing waits. \(Suggestion.next("save event jane opened"))"] }
+        if items.isEmpty {
+            return [
+                asOf == nil ? "Nothing waits. \(Suggestion.next("save event jane opened"))" : "Nothing waited then."
+            ]
+        }
         var table = Table("DEVICE", "STORAGE", "LIST!", "#SAVED@", "USER", "WHAT", "AGE!")
         for item in items {
             let isQueued = item["state"].text == "queued"
@@ -78,7 +87,7 @@ struct PendingList: AsyncParsableCommand {
         var summary = Phrase.waiting(UInt64(waiting.count))
         if items.count > waiting.count { summary += ", \(items.count - waiting.count) queued" }
         return table.lines() + Self.hidden(answer) + WaitingTable.lines(answer.object("waiting_s"), least: 2)
-            + ["\(summary). \(Suggestion.next(Self.next(items, answer)))"]
+            + [asOf == nil ? "\(summary). \(Suggestion.next(Self.next(items, answer)))" : "\(summary), as of then."]
     }
 
     /// What flushes the first visible item, sends the first queued one, or discards one that no launch flushes.

@@ -10,20 +10,63 @@ struct ProfileCommand: AsyncParsableCommand {
             profilecli profile jane --as-of 1200
             profilecli profile alias:crm:4711 --as-of 2026-01-31T14:03:00+01:00
             profilecli profile jane --as-of version:7 --format json
+            profilecli profile jane --as-of "yesterday 14:00" --occurred
+            profilecli profile jane --at-launch -1
             """)
 
     @Argument(help: .user) var user: String
     @Flag(help: "Also show what the profile would be if all that waits were flushed.") var includePending = false
 
-    @Option(parsing: .unconditional, help: .init("A position, a time, or version:N.", valueName: "point"))
-    var asOf: String?
+    @Option(parsing: .unconditional, help: .when("The profile of then")) var asOf: String?
+
+    @Flag(help: "Fold the history by when things happened, not by when they were recorded.") var occurred = false
+
+    @Option(
+        parsing: .unconditional,
+        help: .init(
+            "What a launch flushed, and the profile before and after: 1 is the first, -1 the last.",
+            valueName: "number"))
+    var atLaunch: Int?
 
     @OptionGroup var place: PlaceOptions
 
+    mutating func validate() throws {
+        if atLaunch != nil, asOf != nil || occurred || includePending {
+            throw ValidationError("--at-launch shows both sides of a launch. Omit the other options.")
+        }
+    }
+
     func run() async throws {
-        let query = parameters(("user", user), ("include_pending", includePending ? "true" : nil), ("as_of", asOf))
+        let query = parameters(
+            ("user", user), ("include_pending", includePending ? "true" : nil), ("as_of", asOf.map(LocalMoment.text)),
+            ("order", occurred ? "occurred" : nil), ("at_launch", atLaunch.map { "\($0)" }))
         let answer = try await place.connect().get("/v1/profile", query)
-        try Output.print(place.isJSON ? [answer.line] : ProfileText(answer).lines())
+        if place.isJSON { return try Output.print(answer.line) }
+        try Output.print(atLaunch == nil ? ProfileText(answer).lines() : LaunchText(answer).lines())
+    }
+}
+
+/// A launch of a user: what it flushed, and what it changed.
+private struct LaunchText {
+    private let answer: JSONObject
+
+    init(_ answer: JSONObject) { self.answer = answer }
+
+    func lines() -> [String] {
+        let event = answer.object("event")
+        var items = Table("OUTCOME", "#SAVED@", "LIST!", "WHAT", "REASON")
+        for item in answer.objects("flushed") {
+            items.add(
+                item["outcome"].cell, item["position"].cell, Phrase.list(item), Phrase.content(item.withoutReason),
+                item["reason"].cell)
+        }
+        let heading =
+            "\(Style.bold(answer.id("user") ?? "?"))  launch \(answer["launch"].cell) of "
+            + "\(answer["launches"].cell), at position \(event["position"].cell), \(Phrase.time(event["occurred_at"])), "
+            + Phrase.origin(event)
+        let changes = DiffText.lines(answer, "BEFORE", "AFTER")
+        return [heading] + (items.rows.isEmpty ? ["It flushed nothing of this user."] : [""] + items.lines())
+            + (changes.isEmpty ? [] : [""] + changes)
     }
 }
 

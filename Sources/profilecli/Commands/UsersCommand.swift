@@ -6,6 +6,7 @@ struct UsersCommand: AsyncParsableCommand {
         "users", "All users, or those who pass a condition, in the order in which they were created.",
         examples: """
             profilecli users
+            profilecli users --as-of monday
             profilecli users --limit 20 --after 100
             profilecli users --where 'country = "DE" and custom.level >= 3'
             profilecli users --where 'events.purchase.count >= 3 in 30d'
@@ -22,7 +23,7 @@ struct UsersCommand: AsyncParsableCommand {
         help: .init("Only users who pass this condition (docs/where.md).", valueName: "condition"))
     var condition: String?
 
-    @Option(parsing: .unconditional, help: .init("As of this position or time.", valueName: "when")) var asOf: String?
+    @Option(parsing: .unconditional, help: .when("The users of then, with their IDs of then")) var asOf: String?
     @Flag(help: "Only say how many there are.") var count = false
     @OptionGroup var limit: LimitOption
     @OptionGroup var place: PlaceOptions
@@ -35,7 +36,7 @@ struct UsersCommand: AsyncParsableCommand {
 
     func run() async throws {
         let connection = try place.connect()
-        let query = parameters(("where", condition), ("as_of", asOf))
+        let query = parameters(("where", condition), ("as_of", asOf.map(LocalMoment.text)))
         if count {
             let answer = try await connection.get("/v1/users", query + [("count", "true"), ("after", "\(after)")])
             return try Output.print(place.isJSON ? answer.line : answer["count"].cell)
@@ -58,7 +59,8 @@ struct UsersCommand: AsyncParsableCommand {
             [("after", $0["number"].cell)]
         }
         if pages.count > 0 { return }
-        if !query.isEmpty { return Output.message("No user passes.") }
+        if condition != nil { return Output.message("No user passes.") }
+        if asOf != nil, after == 0 { return Output.message("There were no users.") }
         Output.message(
             after == 0
                 ? "There are no users. \(Suggestion.next("log event jane hello"))"

@@ -172,12 +172,25 @@ struct Pages {
         scanned: ((JSONObject) -> [(name: String, value: String)])? = nil,
         next: (JSONObject) -> [(name: String, value: String)]
     ) async throws {
-        var range = first
+        try await Self.forEach(
+            key, of: path, by: connection, query, from: first, limit, scanned: scanned, next: next
+        ) { items, _ in try print(items) }
+    }
+
+    /// Lends the pages of the list `key` of the answers at `path`, up to the limit, each with its answer.
+    static func forEach(
+        _ key: Name, of path: String, by connection: any Connection, _ query: [(name: String, value: String)],
+        from first: [(name: String, value: String)], _ limit: LimitOption? = nil,
+        scanned: ((JSONObject) -> [(name: String, value: String)])? = nil,
+        next: (JSONObject) -> [(name: String, value: String)], _ body: ([JSONObject], JSONObject) throws -> Void
+    ) async throws {
+        var (range, count) = (first, 0)
         while count < limit?.limit ?? .max {
             let wanted = min(1_000, (limit?.limit ?? .max) - count)
             let answer = try await connection.get(path, query + range + [("limit", "\(wanted)")])
             let items = answer.objects(key)
-            try print(items)
+            count += items.count
+            try body(items, answer)
             guard answer.flag("more") else { return }
             if let scanned, answer["scanned"] != .null {
                 range = scanned(answer)

@@ -1,0 +1,16 @@
+internal import Foundation
+internal import ProfileLog
+
+/// WHEN as people type it.
+enum LocalMoment {
+    /// `typed` as the API reads it anywhere: a local time with its zone. A span counts from the clock of the store, and
+    /// what is unreadable is refused by the API: both stay.
+    static func text(_ typed: String) -> String {
+        if typed.hasPrefix("-") { return typed }
+        let zone = TimeZone.current
+        let moment = Moment(typed, now: .now()) { moment in
+            zone.secondsFromGMT(for: Date(timeIntervalSince1970: Double(moment.rawValue) / 1_000_000))
+        }
+        return moment?.text ?? typed
+    }
+}

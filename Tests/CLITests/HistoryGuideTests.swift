@@ -1,0 +1,104 @@
+import Foundation
+import Testing
+
+@Suite("docs/history.md")
+struct HistoryGuideTests {
+    private let cli: CLI
+
+    /// The blocks of the guide: how many days ago each is run, and its commands.
+    private let blocks: [(daysAgo: Int, script: String)]
+
+    init() throws {
+        cli = try CLI()
+        let file = URL(filePath: #filePath).appending(path: "../../../docs/history.md").standardized
+        blocks = try String(contentsOf: file, encoding: .utf8).components(separatedBy: "```sh").dropFirst().map {
+            text in
+            let lines = text.components(separatedBy: "\n```")[0].split(separator: "\n", maxSplits: 1)
+            let words = text.prefix { $0 != "\n" }.split(separator: " ")
+            return (
+                words.first.flatMap { Int($0) } ?? 0,
+                String(words.isEmpty ? text.components(separatedBy: "\n```")[0] : String(lines[1]))
+            )
+        }
+    }
+
+    /// Runs the commands of a block, and gives what they print, command by command.
+    private func run(_ block: (daysAgo: Int, script: String), _ clock: ClockShim) throws -> [String: String] {
+        var outputs: [String: String] = [:]
+        let environment = block.daysAgo == 0 ? [:] : clock.environment(seconds: -86_400 * block.daysAgo)
+        for command in block.script.split(separator: "\n") {
+            let outcome = try cli.shell("profilecli() { \"$0\" \"$@\"; }; \(command)", environment: environment)
+            #expect(outcome.status == 0, "\(command): \(outcome.errors)")
+            #expect(!outcome.output.isEmpty, "\(command)")
+            outputs[String(command)] = outcome.output
+        }
+        return outputs
+    }
+
+    @Test("Every command works, and answers its question")
+    func commands() throws {
+        #expect(blocks.count >= 10)
+        #expect(blocks.map(\.daysAgo).sorted(by: >) == blocks.map(\.daysAgo))
+        let clock = try ClockShim()
+        var outputs: [String: String] = [:]
+        for block in blocks { outputs.merge(try run(block, clock)) { $1 } }
+        func output(_ command: String) throws -> String { try #require(outputs["profilecli \(command)"]) }
+        #expect(try output("profile ana --as-of monday").contains(/level +6\b/))
+        #expect(try output("profile ana --occurred").contains(/level +7\b/))
+        #expect(try output("profile ana --occurred --as-of 2026-01-03").contains(/level +2\b/))
+        let diff = try output("diff ana monday")
+        #expect(diff.contains(/~ +custom address.city +Köln +Bonn/), "\(diff)")
+        #expect(!diff.contains("address.street"), "\(diff)")
+        #expect(diff.contains(/[+] +event Completed Match Game +1\b/), "\(diff)")
+        let launch = try output("profile ana --at-launch -1")
+        #expect(launch.contains("launch 1 of 1") && launch.contains(/custom level +6 +7/), "\(launch)")
+        #expect(try output("history ana --field level").contains(/attributes saved +level=7/))
+        #expect(try output("pending --as-of 8 --device phone").contains("2 items wait, as of then."))
+        #expect(try output("diff --all -3d").contains("1 user changed, 0 of them new."))
+        #expect(try output("diff --all yesterday today").contains("0 users changed"))
+        let graph = try output("history ana --graph")
+        #expect(graph.contains(/phone +identity/) && graph.contains(/tablet +logged/), "\(graph)")
+    }
+
+    @Test("A timeline is as wide as the terminal", arguments: [40, 80, 200])
+    func timeline(columns: Int) throws {
+        for block in blocks where block.daysAgo > 0 {
+            _ = try cli.shell("profilecli() { \"$0\" \"$@\"; }; \(block.script)")
+        }
+        let outcome = try cli.run(["history", "ana", "--graph"], environment: ["COLUMNS": "\(columns)"])
+        #expect(outcome.status == 0 && outcome.lines.count >= 5)
+        for line in outcome.lines { #expect(line.count <= columns, "\(line)") }
+    }
+
+    @Test("Wrong usage is one sentence and a next step")
+    func usage() throws {
+        try cli.succeed("log", "event", "ana", "a")
+        let rows: [([String], String)] = [
+            (["diff", "ana"], "Write USER A [B], or --all A [B]."),
+            (["diff", "ana", "noon"], "A must be a position"),
+            (["diff", "ana", "1", "99"], "B is beyond the log's last position, 2."),
+            (["diff", "ana", "1", "--count"], "--count is for all users. Add --all."),
+            (["diff", "ana", "1", "--colour"], "Unknown option '--colour'"),
+            (["profile", "ana", "--as-of", "noon"], "--as-of must be a position"),
+            (["profile", "ana", "--at-launch", "1"], "--at-launch is none of the user's launches"),
+            (["profile", "ana", "--at-launch", "1", "--occurred"], "--at-launch shows both sides of a launch."),
+            (["history", "ana", "--graph", "--format", "json"], "--graph is for people."),
+            (["history", "ana", "--launch", "0"], "--launch must be the number of a launch"),
+        ]
+        for (arguments, message) in rows {
+            let outcome = try cli.run(arguments)
+            #expect(outcome.status == 64 && outcome.errors.contains(message), "\(arguments): \(outcome.errors)")
+        }
+    }
+
+    @Test("A local time is that of the terminal's zone")
+    func zone() throws {
+        try cli.succeed("log", "attribute", "ana", "n=1")
+        let now = Date.now.formatted(.iso8601.year().month().day().time(includingFractionalSeconds: false))
+        // The time in Tokyo is nine hours ahead: the same text is in the past there, before Ana.
+        let tokyo = try cli.run(["profile", "ana", "--as-of", now], environment: ["TZ": "Asia/Tokyo"])
+        #expect(tokyo.status == 1 && tokyo.errors.contains("did not exist yet"), "\(tokyo.errors)")
+        let west = try cli.run(["profile", "ana", "--as-of", now], environment: ["TZ": "America/New_York"])
+        #expect(west.status == 0, "\(west.errors)")
+    }
+}
