@@ -10,7 +10,7 @@ package struct NearestNames {
         // More letters than the longest name has are no slip, and would only cost time.
         let typed = Array(typed.lowercased().unicodeScalars.prefix(40))
         let limit = max(1, typed.count / 3)
-        let distances = names.map { (name: $0, distance: Self.distance(typed, Array($0.unicodeScalars))) }
+        let distances = names.map { (name: $0, distance: Self.distance(typed, Array($0.lowercased().unicodeScalars))) }
         let close = distances.filter { $0.distance <= limit }.sorted { $0.distance < $1.distance }.map(\.name)
         self.close = close
         all = close + names.filter { !close.contains($0) }

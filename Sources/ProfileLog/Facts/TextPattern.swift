@@ -4,22 +4,20 @@
 ///     try TextPattern("rock|pop$").isFound(in: "K-Pop")
 ///
 /// It runs under the write lock, so a search has a bound: all alternatives advance together, and each step of the
-/// pattern is taken at most once for each character. `Regex` backtracks: there `.*.*.*x` takes seconds for 255
-/// characters.
+/// pattern is taken at most once for each character, also in `(a+)+$`. `Regex` backtracks: there `.*.*.*x` takes seconds
+/// for 255 characters.
 ///
 /// A pattern has text, `.`, `^`, `$`, classes, groups, alternatives and repetitions, and the escapes `\d`, `\w`, `\s`,
-/// `\b`, their opposites, `\A`, `\z`, `\n`, `\r`, `\t`, `\f`. At most three repetitions vary in length, and no repeated
-/// group has a repetition or alternatives in it: the engine of a device could take for ever with those.
+/// `\b`, their opposites, `\A`, `\z`, `\n`, `\r`, `\t`, `\f`.
 package struct TextPattern: Hashable, Sendable {
     private let program: [Step]
 
     /// Characters of a pattern, and of the text that is searched; what follows in the text is not looked at.
     static let maxCharacters = 255
-    fileprivate static let maxVariableRepetitions = 3
     /// The most that `{n}`, `{n,}` and `{n,m}` ask for.
     fileprivate static let maxCount = 64
     /// Steps of a pattern whose `{n}` are written out.
-    private static let maxSteps = 1_024
+    fileprivate static let maxSteps = 1_024
 
     /// Why a pattern is refused: `reason` without a subject.
     package struct Fault: Error, Hashable {
@@ -129,13 +127,16 @@ private indirect enum PatternNode {
     /// `most` is nil if there is no bound.
     case repeated(PatternNode, least: Int, most: Int?)
 
+    /// How many steps it becomes; too many are counted as `maxSteps`.
     var steps: Int {
-        switch self {
-        case .step: 1
-        case .sequence(let nodes): nodes.reduce(0) { $0 + $1.steps }
-        case .either(let first, let second): first.steps + second.steps + 2
-        case .repeated(let node, let least, let most): (node.steps + 2) * max(least + 1, most ?? 0)
-        }
+        let steps =
+            switch self {
+            case .step: 1
+            case .sequence(let nodes): nodes.reduce(0) { $0 + $1.steps }
+            case .either(let first, let second): first.steps + second.steps + 2
+            case .repeated(let node, let least, let most): (node.steps + 2) * max(least + 1, most ?? 0)
+            }
+        return min(steps, TextPattern.maxSteps)
     }
 
     func add(to program: inout [TextPattern.Step]) {
@@ -168,12 +169,6 @@ private indirect enum PatternNode {
 /// Reads a pattern, and refuses what `TextPattern` does not allow.
 private struct PatternParser {
     var rest: Substring.UnicodeScalarView
-    /// Repetitions that vary in length.
-    private var variable = 0
-    /// Repetitions and alternatives so far.
-    private var choices = 0
-
-    init(rest: Substring.UnicodeScalarView) { self.rest = rest }
 
     mutating func whole() throws(TextPattern.Fault) -> PatternNode {
         let node = try alternatives()
@@ -189,10 +184,7 @@ private struct PatternParser {
 
     private mutating func alternatives() throws(TextPattern.Fault) -> PatternNode {
         var nodes = [try sequence()]
-        while skip("|") {
-            choices += 1
-            nodes.append(try sequence())
-        }
+        while skip("|") { nodes.append(try sequence()) }
         return nodes.dropLast().reversed().reduce(nodes[nodes.count - 1]) { .either($1, $0) }
     }
 
@@ -203,22 +195,9 @@ private struct PatternParser {
     }
 
     private mutating func element() throws(TextPattern.Fault) -> PatternNode {
-        let before = choices
         let node = try atom()
         guard let (least, most) = try repetition() else { return node }
         if case .step(.scalar) = node {} else if case .step = node { throw .noExpression }
-        if most != 1, choices > before {
-            throw TextPattern.Fault(
-                reason: "repeats a group that repeats or has alternatives; it could take for ever",
-                remedy: "Repeat one of them only.")
-        }
-        choices += 1
-        if least != most { variable += 1 }
-        guard variable <= TextPattern.maxVariableRepetitions else {
-            throw TextPattern.Fault(
-                reason: "has more than \(TextPattern.maxVariableRepetitions) repetitions; they could take for ever",
-                remedy: "Repeat less; a count like `{3}` is not limited so.")
-        }
         _ = skip("?")  // whether it takes much or little, the same texts match
         if let next = rest.first, "*+?{".unicodeScalars.contains(next) { throw .noExpression }
         return .repeated(node, least: least, most: most)

@@ -90,7 +90,7 @@ struct AudienceTests {
             ("[]", "audience: 'audience' is not valid", "exactly one of AND, OR"),
             (#"{"AND":[],"OR":[]}"#, "audience: ", "exactly one"),
             (#"{"AND":[]}"#, "audience.AND: ", "list of filters"),
-            (#"{"AND":[{"XOR":1}]}"#, "audience.AND[0].XOR: 'XOR' is not known", "There are AND, OR"),
+            (#"{"AND":[{"XOR":1}]}"#, "audience.AND[0].XOR: 'XOR' is not known", "Did you mean 'OR'?"),
             (#"{"custom_attribute":{}}"#, "custom_attribute_name: 'custom_attribute_name' is required", "Add"),
             (#"{"custom_attribute":{"custom_attribute_name":1}}"#, "custom_attribute_name' is not valid", "1 to 255"),
             (#"{"custom_attribute":{"custom_attribute_name":"x"}}"#, "comparison' is required", "equals"),
@@ -115,8 +115,8 @@ struct AudienceTests {
                 "audience.custom_attribute.value: 'value' is no regular expression", "Correct the pattern."
             ),
             (
-                #"{"custom_attribute":{"custom_attribute_name":"x","comparison":"matches_regex","value":"(a|a)*"}}"#,
-                "audience.custom_attribute.value: 'value' repeats a group", "Repeat one of them only."
+                #"{"custom_attribute":{"custom_attribute_name":"x","comparison":"matches_regex","value":"(?=a)"}}"#,
+                "audience.custom_attribute.value: 'value' has a group of a kind", "Use `(…)`"
             ),
             (
                 #"{"custom_attribute":{"custom_attribute_name":"x","comparison":"less_than_x_days_ago","value":-1}}"#,
