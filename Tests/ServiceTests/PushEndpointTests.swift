@@ -70,6 +70,30 @@ struct PushEndpointTests {
         }
     }
 
+    @Test("A refusal says what to do: the nearest button, the category, what comes first")
+    func remedies() async throws {
+        try await withAPI { api in
+            func remedy(_ body: String) async -> String {
+                await api.post(Self.push, body).json.at("remedy").text
+            }
+            _ = await api.post(Self.settings, #"{"content_extension":{"categories":["game"],"input":"email"}}"#)
+            let buttons = #"[{"action_id":"REGISTER","action":"OPEN_APP"},{"action_id":"CLOSE","action":"CLOSE"}]"#
+            try await send(#"{"ab":{"buttons":\#(buttons)},"aps":{"alert":"Hi","category":"quiz"}}"#, api)
+            #expect(await remedy(#"{"action":"open"}"#).hasPrefix("Deliver one first"))
+            _ = await api.post(Self.push, #"{"action":"deliver"}"#)
+            #expect(await remedy(#"{"action":"act","button":"CLOSE"}"#) == "Expand it first.")
+            #expect(await remedy(#"{"action":"input","text":"a"}"#) == "Expand it first.")
+            _ = await api.post(Self.push, #"{"action":"expand"}"#)
+            #expect(await remedy(#"{"action":"input","text":"a"}"#).contains("category of the extension: game"))
+            let response = await remedy(#"{"action":"act","button":"CLOSE","response":"dismiss"}"#)
+            #expect(response.contains("category of the extension: game"))
+            let wrong = await api.post(Self.push, #"{"action":"act","button":"registr"}"#)
+            #expect(wrong.status == 400 && wrong.json.at("error") == "The button is none of the push's.")
+            #expect(wrong.json.at("remedy") == "Did you mean `REGISTER`?")
+            #expect(await remedy(#"{"action":"act","button":"x"}"#) == "The buttons are REGISTER, CLOSE.")
+        }
+    }
+
     @Test("A payload has 4,096 bytes at most")
     func payloadSize() async throws {
         try await withAPI { api in

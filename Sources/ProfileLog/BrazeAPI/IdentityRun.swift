@@ -76,7 +76,7 @@ struct IdentityRun {
             note(.success(outcome), at: place)
         } catch AppendError.unknownUser {
             note(.success((false, "no such user exists")), at: place)
-        } catch AppendError.invalid(let field, let reason) {
+        } catch AppendError.invalid(let field, let reason, _) {
             note(.success((false, "\(field.prefix(1).lowercased())\(field.dropFirst()) \(reason)")), at: place)
         } catch {
             note(.failure(error), at: place)

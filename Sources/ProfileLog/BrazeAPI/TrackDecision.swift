@@ -133,7 +133,7 @@ struct TrackDecision {
         do throws(AppendError) {
             try builder.add(events, object.context, to: user)
         } catch {
-            guard case .invalid(let place, let reason) = error else { throw error }
+            guard case .invalid(let place, let reason, _) = error else { throw error }
             throw RefusedByLog(place: place, reason: reason)
         }
         if let address = try address(of: user, object) {

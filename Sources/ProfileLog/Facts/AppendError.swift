@@ -7,8 +7,9 @@ public enum AppendError: Error, Hashable, Sendable {
     case conflict(over: String)
     /// Nothing was written: this idempotency key was used for an append with other content, at `position`.
     case keyReused(position: Position)
-    /// Nothing was written: `place` has an invalid value.
-    case invalid(place: String, reason: String)
+    /// Nothing was written: `place` has an invalid value. `remedy` is there if the next step does not follow from the
+    /// reason.
+    case invalid(place: String, reason: String, remedy: String? = nil)
     /// Nothing was written: no user has this ID, and an ID of this type cannot create one.
     case unknownUser(UserID)
     /// Nothing was written: no event mentions this device.
@@ -50,7 +51,7 @@ extension AppendError: CustomStringConvertible {
         case .conflict(let subject): "The log has changed since the append was decided: \(subject)."
         case .keyReused(let position):
             "The idempotency key was used before, for other content, at position \(position.rawValue)."
-        case .invalid(let place, let reason): "\(place) \(reason)."
+        case .invalid(let place, let reason, _): "\(place) \(reason)."
         case .unknownUser: "No user has this ID."
         case .unknownDevice: "Nothing is known of this device."
         case .pendingFull(let limit): "\(limit) items wait on this device already."
@@ -69,7 +70,7 @@ extension AppendError: CustomStringConvertible {
         case .versionConflict: "Read the user again, decide again, and append at the version that it has now."
         case .conflict: "Decide again by what the log holds now, and append that."
         case .keyReused: "Use a new key for new content."
-        case .invalid: "Correct it and try again."
+        case .invalid(_, _, let remedy): remedy ?? "Correct it and try again."
         case .unknownUser: "See `profilecli users` for those that exist."
         case .unknownDevice: "Save or launch something on it first; `profilecli device` lists the devices."
         case .pendingFull:

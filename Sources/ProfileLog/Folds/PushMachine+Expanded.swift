@@ -62,51 +62,110 @@ extension PushMachine {
     // MARK: - Refusals
 
     /// Why the input cannot happen; nil if it can.
-    package var refusal: (place: String, reason: String)? {
+    package var refusal: PushRefusal? {
         switch input.intent {
         case .deliver, .initialize: return nil
         case .receive:
-            return device.state.settings.isOnline ? nil : ("The device", "is offline, and no push reaches it")
+            return device.state.settings.isOnline
+                ? nil : PushRefusal("The device", "is offline, and no push reaches it", "Set `online` of the device.")
         case .forceQuit:
-            return device.state.status.launch > 0 ? nil : ("The app", "was never launched on the device")
+            return device.state.status.launch > 0
+                ? nil : PushRefusal("The app", "was never launched on the device", "Launch it first.")
         case .expand, .input, .act, .open, .dismiss: break
         }
-        guard let known = input.chosen else { return ("The push", "is not on the screen of the device") }
-        if known.progress.isUnderway { return ("The push", "is on its way to the device: let it be delivered first") }
+        guard let known = input.chosen else {
+            return PushRefusal(
+                "The push", "is not on the screen of the device",
+                "Deliver one first; `profilecli push list` shows those on their way and on the screen.")
+        }
+        if known.progress.isUnderway {
+            return PushRefusal("The push", "is on its way to the device", "Deliver it first.")
+        }
         return refusal(known)
     }
 
-    private func refusal(_ known: KnownPush) -> (place: String, reason: String)? {
+    private func refusal(_ known: KnownPush) -> PushRefusal? {
         let screen = known.progress.screen
         switch input.intent {
-        case .expand: return screen == .notification ? nil : ("The push", "is expanded already")
+        case .expand:
+            return screen == .notification
+                ? nil : PushRefusal("The push", "is expanded already", "Choose an action, or dismiss it.")
         case .input:
             guard screen == .extensionInterface || screen == .validInput else {
-                return ("The push", "does not show the interface of an extension that takes input")
+                return PushRefusal(
+                    "The push", "does not show the interface of an extension that takes input",
+                    screen == .notification ? Self.expandFirst : remedyForDefaultInterface(known.push))
             }
-            return settings.contentExtension?.input == nil ? ("The content extension", "asks for no input") : nil
+            return settings.contentExtension?.input == nil
+                ? PushRefusal(
+                    "The content extension", "asks for no input", "Set `input` of the device's `content_extension`.")
+                : nil
         case .act(_, let action, let response): return refusal(known, action, response)
         case .open, .dismiss, .deliver, .receive, .initialize, .forceQuit: return nil
         }
     }
 
-    private func refusal(
-        _ known: KnownPush, _ action: String, _ response: ExtensionResponse?
-    ) -> (place: String, reason: String)? {
+    private static let expandFirst = "Expand it first."
+
+    /// What to do so that the extension shows the push.
+    private func remedyForDefaultInterface(_ push: DeliveredPush) -> String {
+        guard let contentExtension = settings.contentExtension else {
+            return "Set `content_extension` of the device before the push is expanded."
+        }
+        if let category = push.category, contentExtension.categories.contains(category) {
+            return "Send the push with the key-value pairs that the extension needs: "
+                + contentExtension.pairs.map(\.key.text).joined(separator: ", ") + "."
+        }
+        let categories = contentExtension.categories.map(\.text).joined(separator: ", ")
+        return "Send the push with a category of the extension: \(categories)."
+    }
+
+    private func refusal(_ known: KnownPush, _ action: String, _ response: ExtensionResponse?) -> PushRefusal? {
         let screen = known.progress.screen
-        if screen == .notification { return ("The push", "is not expanded, so its buttons are not shown") }
+        if screen == .notification {
+            return PushRefusal("The push", "is not expanded, so its buttons are not shown", Self.expandFirst)
+        }
+        if let refusal = known.push.refusal(ofButton: action) { return refusal }
         if screen == .defaultInterface, response != nil {
-            return ("The response", "has no extension that gives it: the push shows the default interface")
+            return PushRefusal(
+                "The response", "has no extension that gives it: the push shows the default interface",
+                "Leave it out. " + remedyForDefaultInterface(known.push))
         }
         if screen == .extensionInterface, settings.contentExtension?.input != nil, !known.closes(action) {
-            return ("The button \(action)", "is shown when the input is valid")
-        }
-        let buttons = known.push.buttons.map(\.id)
-        if screen == .defaultInterface, !buttons.isEmpty, !buttons.contains(Name(action)) {
-            let known = buttons.map(\.text).joined(separator: ", ")
-            return ("The action", "is none of the buttons of the push, \(known)")
+            return PushRefusal(
+                "The button \(action)", "is shown when the input is valid", "Give valid input first (`input`).")
         }
         return nil
+    }
+}
+
+/// Why something cannot happen to a push.
+package struct PushRefusal: Hashable, Sendable {
+    package let place: String
+    package let reason: String
+    package let remedy: String
+
+    init(_ place: String, _ reason: String, _ remedy: String) {
+        (self.place, self.reason, self.remedy) = (place, reason, remedy)
+    }
+}
+
+extension DeliveredPush {
+    /// Why the push shows no such button. Without buttons of its own it shows those that the app registered for its
+    /// category, which are not known here: any of them is taken.
+    fileprivate func refusal(ofButton action: String) -> PushRefusal? {
+        let buttons = buttons.map(\.id.text)
+        if buttons.contains(where: { $0.hasSameBytes(as: action) }) { return nil }
+        if buttons.isEmpty {
+            if category != nil { return nil }
+            return PushRefusal(
+                "The push", "has no buttons and no category", "Send it with `buttons`, or with a category of the app.")
+        }
+        let nearest = NearestNames(to: action, among: buttons)
+        return PushRefusal(
+            "The button", "is none of the push's",
+            nearest.close.first.map { "Did you mean `\($0)`?" }
+                ?? "The buttons are \(nearest.all.joined(separator: ", ")).")
     }
 }
 

@@ -17,7 +17,7 @@ extension Decider {
             if let push { input.pushes = [try known(push)] }
         }
         if let refusal = PushMachine(device, input).refusal {
-            throw AppendError.invalid(place: refusal.place, reason: refusal.reason)
+            throw AppendError.invalid(place: refusal.place, reason: refusal.reason, remedy: refusal.remedy)
         }
         return input
     }

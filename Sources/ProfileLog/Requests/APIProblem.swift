@@ -124,9 +124,7 @@ extension APIProblem {
         switch error {
         case .versionConflict(_, _, let actual): facts = [("actual", actual.rawValue)]
         case .keyReused(let position): facts = [("position", position.rawValue)]
-        case .invalid(let place, _):
-            self.place = Self.shown(place)
-            remedy = Self.correctIt
+        case .invalid(let place, _, _): self.place = Self.shown(place)
         case .unknownUser: place = "user"
         case .unknownDevice:
             place = "device"

@@ -19,7 +19,7 @@ struct RefusalTests {
         #expect {
             _ = try EventLog(path: folder.path, create: true, options: options)
         } throws: { error in
-            guard case AppendError.invalid(let place, _) = error else { return false }
+            guard case AppendError.invalid(let place, _, _) = error else { return false }
             return place.hasPrefix("The option ")
         }
         #expect(throws: StorageError.noStore(path: folder.path)) { try EventLog(path: folder.path) }

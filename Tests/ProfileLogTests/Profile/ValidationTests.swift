@@ -15,7 +15,7 @@ struct ValidationTests {
         do throws(AppendError) {
             try refusal()
         } catch {
-            if case .invalid(let place, _) = error { return place }
+            if case .invalid(let place, _, _) = error { return place }
         }
         return nil
     }

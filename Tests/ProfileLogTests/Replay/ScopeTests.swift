@@ -68,7 +68,7 @@ struct ScopeTests {
         func refuses(_ body: () throws -> Void) -> Bool {
             do {
                 try body()
-            } catch AppendError.invalid(let place, _) {
+            } catch AppendError.invalid(let place, _, _) {
                 return place.hasPrefix("The projection ")
             } catch {}
             return false

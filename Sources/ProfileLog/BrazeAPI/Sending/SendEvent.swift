@@ -14,7 +14,7 @@ extension AppendBuilder {
             try add(.message(event.step), event.context, to: user)
             return event.step.stage == .sent
         } catch {
-            guard case .invalid(let place, let reason) = error, !event.step.content.isEmpty else { throw error }
+            guard case .invalid(let place, let reason, _) = error, !event.step.content.isEmpty else { throw error }
             let step = event.step
             let notSent = MessageStep(
                 .notSent, of: step.message, by: step.channel,

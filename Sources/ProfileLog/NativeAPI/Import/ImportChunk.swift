@@ -114,7 +114,7 @@ package struct ImportChunker: ~Copyable {
             lines.append(lineNumber)
         } catch let refusal as ImportLine.Refusal {
             throw ImportRefusal(line: lineNumber, reason: refusal.reason, remedy: refusal.remedy)
-        } catch let AppendError.invalid(place, reason) {
+        } catch AppendError.invalid(let place, let reason, _) {
             throw ImportRefusal(
                 line: lineNumber, reason: "\(place.prefix(1).lowercased())\(place.dropFirst()) \(reason)")
         } catch let AppendError.tooLarge(limit) {
