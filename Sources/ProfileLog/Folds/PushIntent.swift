@@ -1,6 +1,7 @@
 /// What happens to the pushes of a device.
 package enum PushIntent: Hashable, Sendable {
-    /// The network delivers what is on its way to the device, `limit` pushes at most.
+    /// The network delivers what is on its way to the device: `limit` pushes at most, without those that expired or
+    /// were replaced on the way.
     case deliver(limit: Int)
     /// The device gets a push that this store did not send: of another service, or from a file.
     case receive(MessageStep)

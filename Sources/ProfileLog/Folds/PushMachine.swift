@@ -41,12 +41,15 @@ package struct PushMachine {
         var shown = input.pushes.filter { !$0.progress.isUnderway }
         var actions: [Action] = []
         var added = 0
-        for (index, known) in underway.prefix(limit).enumerated() {
+        var received = 0
+        for (index, known) in underway.enumerated() {
             let isReplaced = underway[(index + 1)...].contains { known.push.isReplaced(by: $0.push) }
             if let reason = isReplaced ? Self.replaced : obstacle(known.push) {
                 actions.append(step(.notReceived, known, reason: reason))
                 continue
             }
+            if received == limit { continue }
+            received += 1
             for old in shown where old.push.isReplaced(by: known.push) {
                 actions.append(step(.dismissed, old, reason: "a later push has the same collapse ID"))
             }

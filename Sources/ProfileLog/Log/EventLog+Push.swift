@@ -7,14 +7,8 @@ extension EventLog {
     package func push(
         _ intent: PushIntent, on device: String, context: EventContext = EventContext(source: .app)
     ) throws(AppendError) -> PushReport {
-        let append = try PreparedAppend.device(device, .push(intent), context)
         var report = PushReport()
-        var receipt = try commit(append)
-        while !receipt.places.isEmpty {
-            report.events += receipt.positions
-            guard case .deliver = intent else { break }
-            receipt = try commit(append)
-        }
+        report.events = try commit(PreparedAppend.device(device, .push(intent), context)).positions
         guard try makesSDK(report.events) else { return report }
         report.events += try processCaptured(on: device, context)
         var flush = FlushInput(limit: options.itemsPerFlush, cause: .foreground, staysQueued: false, visible: [])

@@ -145,6 +145,25 @@ struct PushLogTests {
         try log.expectSound()
     }
 
+    @Test("A limit counts the pushes that arrive: not those that expired on their way, and not earlier ones")
+    func limit() throws {
+        let log = try open()
+        _ = try log.changeUser(device: "d", to: ana)
+        for _ in 0..<5 { try send(.init(expiry: "2001-01-01T00:00:00Z"), to: ana, log) }
+        for _ in 0..<3 { try send(to: ana, log) }
+        for left in [1, 0] {
+            _ = try log.push(.deliver(limit: 2), on: "d")
+            #expect(try log.pushes(on: "d").underway == left)
+        }
+        for _ in 0..<250 {
+            try send(to: ana, log)
+            _ = try log.push(.deliver(limit: 200), on: "d")
+        }
+        #expect(try log.pushes(on: "d").underway == 0)
+        #expect(try log.pushes(on: "d").pushes.count == PushState.mostShown)
+        try log.expectSound()
+    }
+
     @Test("When too many pushes are on their way to a device, the next one is not sent")
     func tooMany() throws {
         let log = try open()
