@@ -92,8 +92,11 @@ struct Decider: ~Copyable {
             }
             // A retry may name what was erased since: it must not come back.
             if earlier != nil { names.truncate(to: namesBefore) }
+            if let earlier { return earlier }
             let first = Position(rawValue: nextPosition - asideCount - UInt64(places.count))
-            return earlier ?? AppendReceipt(first: first, places: places, isRepetition: false, note: append.note)
+            var receipt = AppendReceipt(first: first, places: places, isRepetition: false, note: append.note)
+            receipt.raised = try versions(raisedBy: nextPosition - asideCount..<nextPosition)
+            return receipt
         } catch let error as AppendError {
             throw refusal(error, recordsBefore, namesBefore)
         } catch StorageError.damaged(let place) {
@@ -178,7 +181,38 @@ struct Decider: ~Copyable {
         guard field.isUnder(append.idempotencyKey, hash: hash),
             try field.content == content || matches(append, erasedAt: positions)
         else { throw AppendError.keyReused(position: Position(rawValue: positions.lowerBound)) }
-        return try AppendReceipt(repeating: field, at: positions) { try header(at: $0) }
+        var receipt = try AppendReceipt(repeating: field, at: positions) { try header(at: $0) }
+        receipt.raised = try versions(raisedBy: positions.upperBound..<endOfSteps(after: positions))
+        return receipt
+    }
+
+    /// The versions of the last events of their users among these.
+    private func versions(raisedBy positions: Range<UInt64>) throws -> [UserNumber: Version] {
+        var versions: [UserNumber: Version] = [:]
+        for position in positions {
+            let header = try header(at: position)
+            versions[UserNumber(rawValue: header.user)] = Version(rawValue: header.version)
+        }
+        return versions
+    }
+
+    /// The steps of in-app messages to which an event of the SDK leads.
+    private static let stepsAfterTrigger: Set<EventKind> = [
+        .inAppMessageShown, .inAppMessageWaiting, .inAppMessageIgnored, .inAppMessageDiscarded, .inAppMessageClosed,
+    ]
+
+    /// Where the steps of in-app messages end that followed from the events at `positions` in the same commit.
+    private func endOfSteps(after positions: Range<UInt64>) throws -> UInt64 {
+        let recordedAt = try header(at: positions.upperBound - 1).recordedAt
+        var end = positions.upperBound
+        while end < nextPosition {
+            let header = try header(at: end)
+            guard header.recordedAt == recordedAt, header.kind.map(Self.stepsAfterTrigger.contains) == true else {
+                break
+            }
+            end += 1
+        }
+        return end
     }
 
     /// The header at a position of the log, or of this very commit.

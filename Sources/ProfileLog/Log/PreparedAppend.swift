@@ -180,6 +180,8 @@ public struct AppendReceipt: Hashable, Sendable {
     package var note: [UInt8]
     /// Whether the append was stored before and its first event, with key and note, was erased since.
     package var isErased = false
+    /// Versions of its users after the commit, where steps of in-app messages that follow from its events raised them.
+    var raised: [UserNumber: Version] = [:]
 
     /// A user and one of their versions.
     public struct Place: Hashable, Sendable {
@@ -191,6 +193,15 @@ public struct AppendReceipt: Hashable, Sendable {
 
     /// The last event's position; before `first` if there are no events.
     package var last: Position { Position(rawValue: first.rawValue + UInt64(places.count) - 1) }
+
+    /// The version to expect next after the event at `place`: if it is its user's last, that of the user after the
+    /// commit, with the steps of in-app messages that followed.
+    package func version(after place: Place) -> Version {
+        guard let raised = raised[place.user], places.last(where: { $0.user == place.user }) == place else {
+            return place.version
+        }
+        return raised
+    }
 }
 
 extension AppendReceipt {

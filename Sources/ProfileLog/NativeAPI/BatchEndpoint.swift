@@ -123,7 +123,7 @@ struct BatchEndpoint {
                 offset = try self.offset(after: element.element.events, from: offset, receipt)
                 let place = receipt.places[offset - 1]
                 json.member("position", receipt.first.rawValue + UInt64(offset) - 1)
-                json.member("version", place.version.rawValue)
+                json.member("version", receipt.version(after: place).rawValue)
                 json.member("user", try log.find(place.user))
             }
         }

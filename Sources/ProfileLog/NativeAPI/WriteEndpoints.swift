@@ -125,9 +125,10 @@ struct WriteEndpoints {
         let waiting = try device.map { try log.pendingCount(on: $0) }
         let present = try device.flatMap { try log.device($0)?.user }.flatMap { try log.find($0) }
         let hasArrived = try device != nil && log.events(of: receipt).contains { $0.event.kind == .userChanged }
-        return try APIAnswer.ok(version: place?.version) { json in
+        let version = place.map { receipt.version(after: $0) }
+        return try APIAnswer.ok(version: version) { json in
             json.member("position", receipt.last.rawValue)
-            json.member("version", place?.version.rawValue ?? 0)
+            json.member("version", version?.rawValue ?? 0)
             json.member("user", user)
             json.member("events", receipt.places.count)
             json.member("repeated", receipt.isRepetition)

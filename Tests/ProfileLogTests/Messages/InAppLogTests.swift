@@ -90,6 +90,11 @@ struct InAppLogTests {
         let last = try log.lastPosition()
         let again = try send([event("a"), event("c")], app(), to: log, key: "k")
         #expect(again.isRepetition && again.first == first.first && again.places == first.places)
+        let version = try #require(try log.find(.externalID("jane"))).version
+        for receipt in [first, again] {
+            #expect(receipt.version(after: receipt.places[1]) == version)
+            #expect(receipt.version(after: receipt.places[0]) == receipt.places[0].version, "not the last one")
+        }
         #expect(try log.lastPosition() == last)
         try log.expectSound()
     }
@@ -153,11 +158,12 @@ struct InAppLogTests {
     @Test("An append whose steps of messages exceed a commit is refused; the log goes on")
     func tooManySteps() throws {
         let log = try open()
-        let long = String(repeating: "x", count: 240)
+        // The ignored messages are listed: some 170 kB for each trigger.
+        let long = String(repeating: "🎵", count: 240)
         try start(log, declaring: .array((100..<300).map { Self.message("\($0)\(long)", on: "a") }))
         let last = try log.lastPosition()
         #expect {
-            _ = try send(Array(repeating: event("a"), count: 1_500), app(), to: log)
+            _ = try send(Array(repeating: event("a"), count: 320), app(), to: log)
         } throws: {
             if case .tooLarge = $0 as? AppendError { true } else { false }
         }
@@ -197,6 +203,17 @@ struct InAppLogTests {
         #expect(try log.inAppState(of: "phone")?.eligible == [])
         _ = try send([event("a")], app(), to: log)
         #expect(try steps(log) == ["shown a", "closed a"])
+        try log.expectSound()
+    }
+
+    @Test("A stored declaration of which this program refuses a message: the others work")
+    func refusedSince() throws {
+        let log = try open()
+        let wrong = AttributeValue.object([.init("id", .string("w")), .init("trigger_conditions", .array([]))])
+        try start(log, declaring: .array([wrong, Self.message("a", on: "a")]))
+        _ = try send([event("a")], app(), to: log)
+        #expect(try steps(log) == ["shown a"])
+        #expect(try log.inAppState(of: "phone")?.eligible == ["a"])
         try log.expectSound()
     }
 
