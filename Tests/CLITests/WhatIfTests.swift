@@ -50,6 +50,23 @@ struct WhatIfTests {
         #expect(lines[3].contains(#""switched_on":[7,12]"#))
     }
 
+    @Test("The quirks of the tag manager that would have changed something, with the verdict on each")
+    func quirks() throws {
+        let cli = try history()
+        try cli.succeed("log", "attribute", "jane", "level=7", "--device", "phone-1")
+        let output = try cli.succeed("whatif").output
+        #expect(output.contains("\nboxed-numbers (swift) changes 1: A number object casts to Double first"))
+        #expect(!output.contains("objects-dropped"))
+        #expect(try !cli.succeed("whatif", "--fault", "7").output.contains("boxed-numbers"))
+        let swift = try cli.succeed("whatif", "--policy", "standard", "--quirk", "swift").output
+        #expect(swift.contains("objects-dropped (swift, objective-c) changes 0: ") && !swift.contains("text-logged"))
+        let json = try cli.succeed("whatif", "--quirk", "boxed-numbers", "--format", "json").lines.last ?? ""
+        let object = #""tag_manager":{"calls":1,"quirks":[{"changed":1,"languages":["swift"],"quirk":"boxed-numbers","#
+        #expect(json.contains(object), "\(json)")
+        let wrong = try cli.run("whatif", "--quirk", "boxed-number")
+        #expect(wrong.status == 64 && wrong.errors.contains("Did you mean `boxed-numbers`?"), "\(wrong.errors)")
+    }
+
     @Test("For CI a difference is exit status 2")
     func exitStatus() throws {
         let cli = try history()

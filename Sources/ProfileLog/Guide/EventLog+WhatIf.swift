@@ -33,15 +33,19 @@ extension EventLog {
     /// and their items, and with erased users' launches that flushed nothing of others. `progress` may stop the work by
     /// returning false; the report then covers what was played.
     ///
-    /// - Parameter recordsPerSlice: how many one read transaction sees at most: long ones keep LMDB from reusing pages.
+    /// - Parameters:
+    ///   - quirks: of the tag manager's published providers: counts what they would have changed of the calls that the
+    ///     app's SDK logged, had tags made them.
+    ///   - recordsPerSlice: how many one read transaction sees at most: long ones keep LMDB from reusing pages.
     package func whatIf(
-        _ policy: PublishedPolicy, in scope: WhatIfScope = WhatIfScope(), mostItems: Int = 100,
+        _ policy: PublishedPolicy, in scope: WhatIfScope = WhatIfScope(), quirks: Set<TagQuirk> = [],
+        mostItems: Int = 100,
         recordsPerSlice: UInt64 = 1 << 16, progress: (LogProgress) -> Bool = { _ in true }
     ) throws -> WhatIfReport {
         let end = try min(lastPosition(), scope.until ?? Position(rawValue: .max)).rawValue
         var scope = scope
         scope.user = try scope.user.map { try canonicalUser(of: $0) }
-        var run = WhatIfRun(policy, scope, mostItems: mostItems)
+        var run = WhatIfRun(policy, scope, quirks, mostItems: mostItems)
         var position: UInt64 = 0
         var isStopped = false
         while position < end, !isStopped {
@@ -49,7 +53,7 @@ extension EventLog {
             try withView { view in
                 let names = names.current
                 try view.scan(from: position + 1, to: next) { position, header in
-                    guard let kind = header.kind, run.plays(kind) else { return true }
+                    guard let kind = header.kind, run.plays(kind) || run.countsCalls(kind, header) else { return true }
                     guard let event = RecordedEvent(header, position: Position(rawValue: position), names: names) else {
                         throw StorageError.damaged(place: "the record at position \(position) is unreadable")
                     }
@@ -73,13 +77,15 @@ private struct WhatIfRun {
     private var report: WhatIfReport
     private let policy: PublishedPolicy
     private let scope: WhatIfScope
+    private let quirks: Set<TagQuirk>
     private var devices: [Name: PublishedDevice] = [:]
     /// The canonical user of each user, as first resolved: later merges do not count.
     private(set) var canonical: [UInt64: UInt64] = [:]
     /// Launches of erased users. Only a flush of other users' items tells on which device one was.
     private var erasedLaunches: [Position: UserNumber] = [:]
 
-    init(_ policy: PublishedPolicy, _ scope: WhatIfScope, mostItems: Int) {
+    init(_ policy: PublishedPolicy, _ scope: WhatIfScope, _ quirks: Set<TagQuirk>, mostItems: Int) {
+        self.quirks = quirks
         self.policy = policy
         self.scope = scope
         report = WhatIfReport(mostItems: mostItems)
@@ -102,6 +108,14 @@ private struct WhatIfRun {
         }
     }
 
+    /// Whether it is what the app's SDK logged, when quirks are asked for.
+    func countsCalls(_ kind: EventKind, _ header: RecordHeader) -> Bool {
+        guard !quirks.isEmpty, case .content(let content, let timing) = kind.role, timing != .saved else {
+            return false
+        }
+        return (content == .customEvent || content == .customAttributes) && header.source.isSDK
+    }
+
     /// Plays `event` of the canonical user `user`.
     mutating func play(_ event: RecordedEvent, of user: UserNumber) {
         if event.isErased { return noteErased(event, of: user) }
@@ -109,6 +123,9 @@ private struct WhatIfRun {
         let launcher = erasedLauncher(of: event)
         guard let device = event.context.device, scope.device.map({ $0.hasSameBytes(as: device) }) ?? true else {
             return
+        }
+        if scope.user ?? user == user, scope.since ?? event.position <= event.position {
+            for call in TagQuirk.calls(in: event.event) { report.add(call, changedBy: quirks) }
         }
         if let launcher {
             report.guessed += 1

@@ -26,6 +26,10 @@ package struct WhatIfReport: Hashable, Sendable {
     package private(set) var byFault: [Fault: Count] = [:]
     /// How many items suffered each effect.
     package private(set) var byEffect: [FaultEffect: Int] = [:]
+    /// Custom events and attributes that the app's SDK logged, each a call of it.
+    package private(set) var calls = 0
+    /// How many of them each quirk of the tag manager's providers would have changed.
+    package private(set) var callsByQuirk: [TagQuirk: Int] = [:]
     /// The first affected items, by position.
     package private(set) var affectedItems: [AffectedItem] = []
     /// How many `affectedItems` are kept.
@@ -74,6 +78,12 @@ package struct WhatIfReport: Hashable, Sendable {
 
     /// Whether nothing differs.
     package var isEqual: Bool { affected == 0 }
+
+    /// Counts a call of the SDK that these quirks would have changed.
+    mutating func add(_ call: TagCall, changedBy quirks: Set<TagQuirk>) {
+        calls += 1
+        for quirk in quirks where quirk.changes(call) { callsByQuirk[quirk, default: 0] += 1 }
+    }
 
     /// Counts what became of an item on `device`.
     mutating func add(_ outcome: PublishedOutcome, on device: String) {

@@ -162,7 +162,7 @@ package struct NativeAPI: Dialect {
             "/v1/whatif", "what the published snippets would have done",
             [
                 "policy", "fault", "user", "device", "since", "until", "items", "language", "numbers", "save_ms",
-                "flush_ms", "crash_every", "crash_after", "unstored", "scenes", "update_every", "locked_every",
+                "quirk", "flush_ms", "crash_every", "crash_after", "unstored", "scenes", "update_every", "locked_every",
                 "instance_missing_until", "sdk", "sdk_disabled", "blocklist", "stray",
             ].map { EndpointInput($0) }
         ) { try WhatIfEndpoint(log: $0.log).whatIf($1) },

@@ -68,15 +68,7 @@ struct TagEndpoint {
         }
         guard let names = try fields.array("quirks") else { return language ?? [] }
         if language != nil { throw APIProblem.invalid("quirks", "and `language` exclude each other") }
-        return Set(
-            try names.map { name in
-                if let quirk = name.asText.flatMap(TagQuirk.init) { return quirk }
-                let nearest = NearestNames(to: name.asText ?? "", among: TagQuirk.allCases.map(\.rawValue))
-                let guess = nearest.close.first.map { "Did you mean `\($0)`? " } ?? ""
-                throw APIProblem.invalid(
-                    "quirks", "has an unknown one",
-                    remedy: "\(guess)The quirks are \(nearest.all.joined(separator: ", ")).")
-            })
+        return Set(try names.map { try TagQuirk(named: $0.asText ?? "", in: "quirks") })
     }
 
     // MARK: - Storing
@@ -237,10 +229,26 @@ extension TagOutcome {
             json.member("reason", "The tag \(fault.reason).")
             json.member("remedy", fault.remedy)
         }
-        json.objects("quirks", quirks) { json, quirk in
-            json.member("quirk", quirk.rawValue)
-            json.member("verdict", quirk.verdict)
+        json.objects("quirks", quirks) { $1.write(to: &$0) }
+    }
+}
+
+extension TagQuirk {
+    /// The quirk with this name; `place` is the field that has it.
+    init(named name: String, in place: String) throws(APIProblem) {
+        guard let quirk = TagQuirk(rawValue: name) else {
+            let nearest = NearestNames(to: name, among: TagQuirk.allCases.map(\.rawValue))
+            let guess = nearest.close.first.map { "Did you mean `\($0)`? " } ?? ""
+            throw APIProblem.invalid(
+                place, "has an unknown one", remedy: "\(guess)The quirks are \(nearest.all.joined(separator: ", ")).")
         }
+        self = quirk
+    }
+
+    /// Writes its name and the verdict on it.
+    func write(to json: inout JSONWriter) {
+        json.member("quirk", rawValue)
+        json.member("verdict", verdict)
     }
 }
 

@@ -10,6 +10,8 @@ struct WhatIfEndpoint {
     func whatIf(_ request: APIRequest) throws -> APIAnswer {
         var query = Query(request)
         let policy = try query.publishedPolicy()
+        let namesFaults = request.query.contains { $0.name == "fault" }
+        let quirks = try query.tagQuirks(ifNoneNamed: policy.faults.isEmpty || namesFaults ? [] : TagQuirk.allCases)
         let user = try query.user()
         var scope = WhatIfScope()
         scope.device = try query.device()
@@ -23,11 +25,12 @@ struct WhatIfEndpoint {
         scope.until = try until.map { try position($0, "until", isStart: false) }
         try Self.refuseBackwards(since, until, scope)
         // Stops when the caller has gone or the service ends.
-        let report = try log.whatIf(policy, in: scope, mostItems: most) { _ in !Task.isCancelled }
+        let report = try log.whatIf(policy, in: scope, quirks: quirks, mostItems: most) { _ in !Task.isCancelled }
         guard report.isComplete else { throw AppendError.closed }
         let warnings = try WhatIfWarnings(request, policy, report)
         return try APIAnswer.ok { json in
             try write(report, policy, to: &json)
+            if !quirks.isEmpty { Self.write(quirks, of: report, to: &json) }
             warnings.write(to: &json)
         }
     }
@@ -71,6 +74,18 @@ struct WhatIfEndpoint {
         }
         try json.array("affected_items", report.affectedItems) { json, item in
             try write(item.outcome, on: item.device, to: &json)
+        }
+    }
+
+    /// What the quirks of the tag manager's providers would have changed, with the verdict on each.
+    private static func write(_ quirks: Set<TagQuirk>, of report: WhatIfReport, to json: inout JSONWriter) {
+        json.object("tag_manager") { json in
+            json.member("calls", report.calls)
+            json.objects("quirks", TagQuirk.allCases.filter(quirks.contains)) { json, quirk in
+                json.member("changed", report.callsByQuirk[quirk] ?? 0)
+                json.array("languages", quirk.languages) { $0.value($1.tagWord) }
+                quirk.write(to: &json)
+            }
         }
     }
 
@@ -126,6 +141,19 @@ extension Query {
     /// The words of `fault`: several, or one with commas.
     static func faultWords(_ values: [String]) -> [String] {
         values.flatMap { $0.split(separator: ",").map(String.init) }
+    }
+
+    /// `quirk`: several, or one with commas, or those of a language.
+    mutating func tagQuirks(ifNoneNamed standard: [TagQuirk]) throws -> Set<TagQuirk> {
+        let named = Self.faultWords(all("quirk"))
+        if named.isEmpty { return Set(standard) }
+        return try named.reduce(into: []) { quirks, name in
+            if let language = SnippetLanguage(tagWord: name) {
+                quirks.formUnion(TagQuirk.of(language))
+            } else {
+                quirks.insert(try TagQuirk(named: name, in: "quirk"))
+            }
+        }
     }
 
     private static func faults(_ named: [String], _ conditions: PublishedConditions) throws -> Set<Fault> {

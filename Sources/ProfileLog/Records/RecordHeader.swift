@@ -98,7 +98,7 @@ package struct RecordHeader {
 
 extension RecordHeader {
     /// The event's source. Reads at most three fields after the header.
-    var source: EventSource {
+    package var source: EventSource {
         var reader = WireReader(body)
         while let field = reader.field(), field.number <= RecordField.source {
             if field.number == RecordField.source {

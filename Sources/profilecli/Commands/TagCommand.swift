@@ -127,7 +127,12 @@ struct TagTable {
                 if !languages[name, default: []].contains(language) { languages[name, default: []].append(language) }
             }
         }
-        return lines.map { "\($0.quirk) (\(languages[$0.quirk, default: []].joined(separator: ", "))): \($0.verdict)" }
+        return lines.map { Self.line($0.quirk, languages[$0.quirk, default: []], verdict: $0.verdict) }
+    }
+
+    /// A quirk with the languages that have it, and the verdict on it.
+    static func line(_ quirk: String, _ languages: [String], _ more: String = "", verdict: String) -> String {
+        "\(quirk) (\(languages.joined(separator: ", ")))\(more): \(verdict)"
     }
 
     /// The next step for each tag that did nothing.

@@ -14,12 +14,17 @@ struct WhatIfCommand: AsyncParsableCommand {
             --since and --until are positions, or times at which the log recorded an event. With --since, what came \
             before is played too, since it decides what is on the devices; it is not counted.
 
+            Below come the quirks of the published providers of the tag manager (docs/tag-manager.md): how many of the \
+            events and attributes that the app logged each would have changed, had tags logged them, and why. --quirk \
+            names single ones, also those that change nothing here.
+
             --format json: an object for each fault, one for each affected item, and the totals last.
 
             EXAMPLES
               profilecli whatif
               profilecli whatif --fault newest --fault 23 --flush-ms 500
               profilecli whatif --language PushContent=objc --user jane
+              profilecli whatif --quirk boxed-numbers --quirk text-logged-as-event
               profilecli whatif --fault 7 --since 2026-01-01T00:00:00Z --format json
               profilecli whatif --fail-on-difference
 
@@ -40,6 +45,13 @@ struct WhatIfCommand: AsyncParsableCommand {
         help: .init("The history ends here, this position or time included.", valueName: "position|time"))
     var until: String?
 
+    @Option(
+        parsing: .unconditionalSingleValue,
+        help: .init(
+            "Only this quirk of the tag manager, or those of swift or objective-c. Repeatable.", valueName: "quirk"),
+        completion: .list(["swift", "objective-c"] + TagQuirk.allCases.map(\.rawValue)))
+    var quirk: [String] = []
+
     @Option(help: .init("List so many of the affected items.", valueName: "n")) var items: UInt64 = 10
     @Flag(help: "Exit with 2 if an item fared differently, for CI.") var failOnDifference = false
     @OptionGroup var place: PlaceOptions
@@ -47,8 +59,10 @@ struct WhatIfCommand: AsyncParsableCommand {
     func run() async throws {
         let range = parameters(
             ("items", "\(items)"), ("user", user), ("device", device), ("since", since), ("until", until))
-        let answer = try await place.connect().get("/v1/whatif", published.query + range)
-        try Output.print(place.isJSON ? Self.json(answer) : WhatIfTable(answer: answer).lines)
+        let quirks = quirk.map { (name: "quirk", value: $0) }
+        let answer = try await place.connect().get("/v1/whatif", published.query + quirks + range)
+        let table = WhatIfTable(answer: answer, showsAllQuirks: !quirk.isEmpty)
+        try Output.print(place.isJSON ? Self.json(answer) : table.lines)
         for warning in answer.objects("warnings") {
             let typed = warning["place"].text.flatMap(Failure.typedName) ?? warning["place"].cell
             Self.warn("\(typed) \(warning["reason"].cell).")
@@ -159,12 +173,28 @@ struct PublishedOptions: ParsableArguments {
 
 struct WhatIfTable {
     let answer: JSONObject
+    /// Whether quirks that changed nothing are shown too.
+    var showsAllQuirks = false
 
     var lines: [String] {
-        if count("items") == 0 { return ["Nothing was saved. \(Suggestion.next("save event jane opened"))"] }
+        if count("items") == 0 { return ["Nothing was saved. \(Suggestion.next("save event jane opened"))"] + quirks }
         var lines: [String] = []
         if count("affected") > 0 { lines += faults + [""] + items + [""] }
-        return lines + totals
+        return lines + totals + quirks
+    }
+
+    /// What tags would have made of the calls that the app logged, quirk by quirk.
+    private var quirks: [String] {
+        let tags = answer.object("tag_manager")
+        let shown = tags.objects("quirks").filter { showsAllQuirks || $0.count("changed") > 0 }
+        if shown.isEmpty { return [] }
+        let calls = Number.counted(tags.count("calls"), "call")
+        return ["", "Had tags made the app's \(calls), the published providers would have changed some of them:"]
+            + shown.map { quirk in
+                TagTable.line(
+                    quirk["quirk"].cell, quirk["languages"].elements.map(\.cell),
+                    " changes \(Number.grouped(quirk.count("changed")))", verdict: quirk["verdict"].cell)
+            }
     }
 
     private func count(_ key: Name) -> UInt64 { answer.count(key) }

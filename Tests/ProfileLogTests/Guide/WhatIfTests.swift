@@ -45,6 +45,30 @@ struct WhatIfTests {
         try log.expectSound()
     }
 
+    @Test("Quirks of the tag manager: how many calls of the app each would have changed")
+    func quirks() throws {
+        let log = try open()
+        let changes = ProfileEvent.customAttributesChanged([
+            AttributeChange("level", .set(.int(7))), AttributeChange("song", .set(.string("x"))),
+            AttributeChange("share", .set(.double(0.5))), AttributeChange("n", .increment(1)),
+        ])
+        let tagged = CustomEvent(name: "a", properties: [.init("eventName", .string("a"))])
+        var ends: [Position] = []
+        for source in [EventSource.app, .rest] {
+            let receipt = try log.append(
+                [changes, .customEventLogged(tagged), .customEventLogged(CustomEvent(name: "b"))],
+                to: .externalID("ana"), context: EventContext(source: source, device: "d"))
+            ends.append(receipt.last)
+        }
+        let all = Set(TagQuirk.allCases)
+        let report = try log.whatIf(.standard, quirks: all)
+        #expect(report.calls == 5)
+        #expect(report.callsByQuirk == [.boxedNumbers: 1, .textLoggedAsEvent: 1, .settingsRemoved: 1])
+        #expect(try log.whatIf(.standard, quirks: [.objectsDropped]).callsByQuirk.isEmpty)
+        #expect(try log.whatIf(.standard).calls == 0)
+        #expect(try log.whatIf(.standard, in: WhatIfScope(since: ends[0]), quirks: all).calls == 1)
+    }
+
     @Test("The newest snippets: misdated, mistyped, reordered, to the wrong user, lost")
     func faithful() throws {
         let report = try history().whatIf(.faithful())

@@ -76,6 +76,8 @@ package struct TagParameters: Hashable, Sendable {
     private(set) var values: [Name: AttributeValue] = [:]
     private(set) var encodings: [Name: NumberEncoding] = [:]
 
+    init(_ values: [Name: AttributeValue]) { self.values = values }
+
     init(of tag: TagContainer.Tag, for event: AppEvent) {
         for (key, source) in tag.parameters {
             switch source {
