@@ -212,6 +212,16 @@ struct ScenarioTests {
         ("steps:\n  - settings: {session_timeout: 0}", "2:33", "1 s or more"),
         ("steps:\n  - settings: {online: maybe}", "2:24", "must be true or false"),
         ("steps:\n  - settings: phone", "2:15", "must be a mapping"),
+        ("steps:\n  - settings: {messages: 5}", "2:26", "must be a mapping"),
+        ("steps:\n  - settings: {messages: {minimum_intervl: 5}}", "2:27", "Did you mean `minimum_interval`?"),
+        ("steps:\n  - settings:\n      messages:\n        minimum_interval: 2 weeks", "4:9", "must be a span of time"),
+        (
+            "steps:\n  - settings: {messages: {display_choices: {a.b: shwo}}}", "2:45", "Did you mean `show`?"
+        ),
+        (
+            "workspace:\n  messages:\n    - id: a\n      trigger_conditions: [{type: opne}]\nsteps: [launch]",
+            "4:29", "Did you mean `open`?"
+        ),
         ("steps:\n  - log-purchase: {product: a, currency: EUR, price: x}", "2:54", "must be a number"),
         ("steps:\n  - tag: {event: a, container: none.yaml}", "2:32", "names a wrong file: The file "),
         ("steps:\n  - tag: {event: a, container: 7.5}", "2:32", "names a wrong file: "),

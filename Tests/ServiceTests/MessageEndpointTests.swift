@@ -80,6 +80,43 @@ struct MessageEndpointTests {
         }
     }
 
+    @Test("A message that was ignored with many others is explained by the step that lists it")
+    func listedInOthers() async throws {
+        try await withAPI { api in
+            let messages = (10..<40).map {
+                #"{"id":"m\#($0)","trigger_conditions":[{"type":"custom_event","event_name":"played"}]}"#
+            }
+            _ = await api.post("/v1/messages", #"{"messages":[\#(messages.joined(separator: ","))]}"#)
+            _ = await api.post("/v1/change-user", #"{"user":"ana"}"#)
+            _ = await api.post("/v1/launch", "{}")
+            _ = await api.post("/v1/log/event", #"{"device":"phone","name":"played"}"#)
+            let links = await api.get("/v1/messages/explain", [("user", "ana"), ("message", "m39")]).json.at("links")
+            #expect((0..<links.count).map { links.at("\($0).kind") } == ["customEventLogged", "inAppMessageIgnored"])
+        }
+    }
+
+    @Test("The ETag of a write is the version with the steps of messages that followed: a client can chain them")
+    func versions() async throws {
+        try await withAPI { api in
+            let message =
+                #"{"id":"a","re_eligibility":0,"trigger_conditions":[{"type":"custom_event","event_name":"a"}]}"#
+            _ = await api.post("/v1/messages", #"{"messages":[\#(message)]}"#)
+            _ = await api.post("/v1/change-user", #"{"user":"ana"}"#)
+            _ = await api.post("/v1/launch", "{}")
+            var expected = #""any""#
+            for number in 1...3 {
+                let body = #"{"device":"phone","name":"a","key":"k\#(number)","expect":\#(expected)}"#
+                let first = await api.answer(APIRequest(.post, "/v1/log/event", body: Array(body.utf8)))
+                #expect(first.status == 200, "\(String(decoding: first.body, as: UTF8.self))")
+                let version = await api.get("/v1/profile", [("user", "ana")]).json.at("version")
+                #expect(first.etag == "\"\(version.digits)\"")
+                let again = await api.answer(APIRequest(.post, "/v1/log/event", body: Array(body.utf8)))
+                #expect(again.etag == first.etag, "a repetition")
+                expected = version.digits
+            }
+        }
+    }
+
     @Test("An in-app message without steps is explained: no session had it, or no event triggered it")
     func withoutSteps() async throws {
         try await withAPI { api in

@@ -17,7 +17,9 @@ extension Decider {
         guard let refusal = reaction?.refusal else { return }
         // What became ready during the decision is kept for the next request.
         if places.count > before { return }
-        throw AppendError.invalid(place: "The action", reason: "is impossible: \(refusal)")
+        throw AppendError.invalid(
+            place: "The action", reason: "is impossible: \(refusal)",
+            remedy: "See what the device has of its messages: `profilecli messages show`.")
     }
 
     /// What became ready on the device before something happens there. In the background no timer runs.
@@ -168,7 +170,7 @@ extension Decider {
 
     private func compiled(_ catalogue: UInt64) throws -> TriggerTable {
         do {
-            return try TriggerTable(InAppMessage.list(try declared(at: catalogue) ?? .array([]), at: "messages"))
+            return try TriggerTable(InAppMessage.stored(declared(at: catalogue) ?? .array([]), at: "messages").messages)
         } catch is InAppMessageError {
             throw StorageError.damaged(place: "the declaration of messages at position \(catalogue)")
         }

@@ -35,8 +35,8 @@ extension InAppMessage {
         let kind = try fields.word("type", Kind.self) ?? .inApp
         let priority = try fields.number("priority") ?? 0
         let (start, end) = (try fields.time("start_time"), try fields.time("end_time"))
-        let reEligibility = try fields.integer("re_eligibility") ?? -1
-        let (delay, timeout) = (try fields.integer("delay") ?? 0, try fields.integer("timeout"))
+        let reEligibility = try fields.interval("re_eligibility") ?? -1
+        let (delay, timeout) = (try fields.interval("delay") ?? 0, try fields.interval("timeout"))
         let orientation = try fields.word("orientation", Orientation.self) ?? .any
         let form = try Self.form(fields)
         let (header, text) = (try fields.text("header"), try fields.text("message"))
@@ -54,19 +54,43 @@ extension InAppMessage {
 
     /// Reads a list of definitions; two of one ID are refused.
     package static func list(_ value: AttributeValue, at place: String) throws(InAppMessageError) -> [InAppMessage] {
-        guard case .array(let values) = value else {
-            throw InAppMessageError(place: place, reason: "must be a list", remedy: "Give a list of messages.")
-        }
         var messages: [InAppMessage] = []
-        for (index, value) in values.enumerated() {
-            guard case .object(let members) = value else {
-                throw InAppMessageError(
-                    place: "\(place)[\(index)]", reason: "must be an object", remedy: "Give keys and values.")
-            }
-            messages.append(try InAppMessage(members, at: "\(place)[\(index)]"))
+        for (index, value) in try elements(value, at: place).enumerated() {
+            messages.append(try InAppMessage(value, at: "\(place)[\(index)]"))
         }
         try check(messages, at: place)
         return messages
+    }
+
+    /// Reads a list of definitions that is stored. One that this program refuses was declared by another version of it:
+    /// it is skipped, so nothing triggers it.
+    package static func stored(
+        _ value: AttributeValue, at place: String
+    ) throws(InAppMessageError) -> (messages: [InAppMessage], skipped: [InAppMessageError]) {
+        var messages: [InAppMessage] = []
+        var skipped: [InAppMessageError] = []
+        for (index, value) in try elements(value, at: place).enumerated() {
+            do {
+                messages.append(try InAppMessage(value, at: "\(place)[\(index)]"))
+            } catch {
+                skipped.append(error)
+            }
+        }
+        return (messages, skipped)
+    }
+
+    private static func elements(_ value: AttributeValue, at place: String) throws(InAppMessageError)
+        -> [AttributeValue]
+    {
+        if case .array(let values) = value { return values }
+        throw InAppMessageError(place: place, reason: "must be a list", remedy: "Give a list of messages.")
+    }
+
+    private init(_ value: AttributeValue, at place: String) throws(InAppMessageError) {
+        guard case .object(let members) = value else {
+            throw InAppMessageError(place: place, reason: "must be an object", remedy: "Give keys and values.")
+        }
+        try self.init(members, at: place)
     }
 
     /// The most messages that a device holds (spec/device 5, limit).

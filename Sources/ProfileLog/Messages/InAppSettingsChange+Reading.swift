@@ -43,9 +43,9 @@ extension InAppSettingsChange {
 }
 
 extension MessageFields {
-    /// A number of seconds; a negative one is refused.
+    /// A span of time; a negative one is refused.
     fileprivate func seconds(_ key: Name) throws(InAppMessageError) -> UInt32? {
-        guard let seconds = try integer(key) else { return nil }
+        guard let seconds = try interval(key) else { return nil }
         return try InAppMessage.seconds(seconds, at: path(key.text))
     }
 

@@ -74,6 +74,17 @@ struct MessageFields {
         return number
     }
 
+    /// A span of time: a number of seconds, or text as in `90s` or `1d`.
+    func interval(_ key: Name) throws(InAppMessageError) -> Int? {
+        guard case .string(let text)? = value(key) else { return try integer(key) }
+        guard let seconds = DurationText.parse(text)?.components.seconds else {
+            throw InAppMessageError(
+                place: path(key.text), reason: "must be a span of time",
+                remedy: "Give seconds, or a number followed by s, m, h or d, as in 90s.")
+        }
+        return Int(clamping: seconds)
+    }
+
     func number(_ key: Name) throws(InAppMessageError) -> Double? {
         switch value(key) {
         case nil: return nil

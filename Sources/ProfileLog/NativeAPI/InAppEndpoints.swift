@@ -44,6 +44,18 @@ package struct InAppEndpoints {
         let declared = try log.declaredMessages()
         json.member("position", declared.position.rawValue)
         json.member("messages", JSONValues.json(declared.definitions))
+        try writeSkipped(declared.definitions, to: &json)
+    }
+
+    /// Says which of the stored definitions this program refuses: nothing triggers them.
+    private func writeSkipped(_ definitions: AttributeValue, to json: inout JSONWriter) throws {
+        let skipped = try InAppMessage.stored(definitions, at: "messages").skipped
+        if skipped.isEmpty { return }
+        json.objects("skipped", skipped) { json, error in
+            json.member("place", error.place)
+            json.member("reason", error.reason)
+            json.member("remedy", error.remedy)
+        }
     }
 
     /// `GET /v1/messages`: the declared messages.
@@ -64,6 +76,7 @@ package struct InAppEndpoints {
             json.member("device", device)
             json.member("user", try info.user.flatMap { try log.find($0) })
             write(state, to: &json)
+            try writeSkipped(log.declaredMessages().definitions, to: &json)
             EventJSON.write(info.settings, to: &json)
         }
     }

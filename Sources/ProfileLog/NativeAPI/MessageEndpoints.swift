@@ -22,6 +22,7 @@ struct MessageEndpoints {
             guard let message else { return event.position.rawValue == position }
             guard case .message(let step) = event.event else { return false }
             return step.message == message || step.dispatch.map { Name($0) } == message
+                || step.stage == .ignored && InAppContent(step.content).others.contains(message)
         }
         let reason = try links.isEmpty ? message.flatMap { try reasonWithoutSteps($0, user) } : nil
         guard !links.isEmpty || reason != nil else {

@@ -28,8 +28,13 @@ package struct InAppContent {
     package var definitions: AttributeValue? { value("definitions") }
 
     /// The messages of the session, in ascending order.
-    var messages: [Name]? {
-        guard case .array(let values)? = value("messages") else { return nil }
+    var messages: [Name]? { names("messages") }
+
+    /// The further messages that were ignored, in a step of an ignored one.
+    package var others: [Name] { names("others") ?? [] }
+
+    private func names(_ key: Name) -> [Name]? {
+        guard case .array(let values)? = value(key) else { return nil }
         return values.compactMap { if case .string(let id) = $0 { Name(id) } else { nil } }
     }
 

@@ -68,6 +68,40 @@ package struct YAMLNode {
         YAMLFileError(line: spot.line, column: spot.column, place: place, reason: reason, remedy: remedy)
     }
 
+    /// The error at `path` below this node, as in `triggers[0].type`: it is where the path is, or where the last part
+    /// of it is that the file has.
+    package func refusal(at path: String, _ reason: String, remedy: String) -> YAMLFileError {
+        guard !path.isEmpty, let (child, rest) = child(at: path[...]) else {
+            var error = refusal(reason, remedy: remedy)
+            if !path.isEmpty { error.place = place.isEmpty || path.hasPrefix("[") ? place + path : "\(place).\(path)" }
+            return error
+        }
+        if rest.isEmpty {
+            return YAMLFileError(
+                line: child.key.line, column: child.key.column, place: child.place, reason: reason, remedy: remedy)
+        }
+        return child.refusal(at: String(rest), reason, remedy: remedy)
+    }
+
+    /// The member or element with which `path` begins, and the rest of the path. A key may have dots: the longest fits.
+    private func child(at path: Substring) -> (node: YAMLNode, rest: Substring)? {
+        if path.hasPrefix("[") {
+            let number = path.dropFirst().prefix { $0.isNumber }
+            guard let index = Int(number), let elements = try? elements(), elements.indices.contains(index) else {
+                return nil
+            }
+            let rest = path[number.endIndex...].dropFirst()
+            return (elements[index], rest.hasPrefix(".") ? rest.dropFirst() : rest)
+        }
+        let members = ((try? members()) ?? []).filter { member in
+            path.hasPrefix(member.key.text)
+                && [nil, ".", "["].contains(path.dropFirst(member.key.text.count).first)
+        }
+        guard let member = members.max(by: { $0.key.text.count < $1.key.text.count }) else { return nil }
+        let rest = path.dropFirst(member.key.text.count)
+        return (member.value, rest.hasPrefix(".") ? rest.dropFirst() : rest)
+    }
+
     /// The key as a wrong one: `reason`, and the nearest of `known`, or all of them.
     package func unknown(_ reason: String = "is not known", key: String, among known: [String]) -> YAMLFileError {
         let remedy =

@@ -28,8 +28,8 @@ struct MessagesCommand: AsyncParsableCommand {
             let text = try Scenario.text(path, ifMissing: "Check the path; docs/in-app-messages.md has an example.")
             do throws(YAMLFileError) {
                 let root = try YAMLNode(yaml: text, withAnchors: false)
-                guard let root, root.isMapping else { return try root?.json() ?? .array([]) }
-                return try root.fields(["messages"]).required("messages").json()
+                guard let root, root.isMapping else { return try root?.inAppMessages() ?? .array([]) }
+                return try root.fields(["messages"]).required("messages").inAppMessages()
             } catch {
                 throw Failure(
                     "\(path.oneLine):\(error.line):\(error.column): \(error.fault).", remedy: error.remedy,
@@ -70,6 +70,15 @@ struct MessagesCommand: AsyncParsableCommand {
                     message.objects("trigger_conditions").map { $0["type"].cell }.joined(separator: ", "))
             }
             try Output.print(table.lines())
+            MessagesCommand.reportSkipped(answer)
+        }
+    }
+
+    /// Tells which declared messages this program refuses, as another version of it had declared them.
+    private static func reportSkipped(_ answer: JSONObject) {
+        for message in answer.objects("skipped") {
+            let place = message["place"].cell.oneLine
+            Output.message("Nothing triggers it: \(place) \(message["reason"].cell). \(message["remedy"].cell)")
         }
     }
 
@@ -95,6 +104,7 @@ struct MessagesCommand: AsyncParsableCommand {
             }
             table.add("eligible", answer["eligible"].elements.map(\.cell).joined(separator: ", "))
             try Output.print(table.lines())
+            MessagesCommand.reportSkipped(answer)
         }
     }
 

@@ -84,7 +84,7 @@ enum ScenarioSchema {
         case .choice(let words): json.member("enum", words)
         case .choices(let words): one(orMany: { $0.member("enum", words) }, &json)
         case .texts: one(orMany: { $0.member("type", ["string", "number", "boolean"]) }, &json)
-        case .object: json.member("type", "object")
+        case .object, .inAppSettings: json.member("type", "object")
         case .list: json.member("type", "array")
         case .container, .workspace: json.member("type", ["string", "object"])
         case .any: break

@@ -25,6 +25,8 @@ struct StepField: Sendable {
         case object
         case list
         case any
+        /// Settings of in-app messages: a mapping.
+        case inAppSettings
         /// A container of the tag manager: a mapping, or the name of a file.
         case container
         /// A workspace: a mapping, or the name of a file.
@@ -106,6 +108,7 @@ extension StepField.Kind {
         case .list:
             _ = try node.elements()
             return try node.json()
+        case .inAppSettings: return try node.inAppSettings()
         case .any, .container, .workspace: return try node.json()
         }
     }

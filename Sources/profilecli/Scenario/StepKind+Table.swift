@@ -121,7 +121,7 @@ extension StepKind {
                     as: "session_timeout_s"),
                 .sent("without_app_groups", .list, "Targets that lack an app group: `{process: …, app_group: …}`."),
                 .sent("with_app_groups", .list, "Targets that have it again."),
-                .sent("messages", .object, "In-app messages, as in docs/in-app-messages.md."),
+                .sent("messages", .inAppSettings, "In-app messages, as in docs/in-app-messages.md."),
                 .sent("permission", .choice(["granted", "denied", "not_asked"]), "Whether pushes may be shown."),
                 .sent(
                     "startup", .any, "When the app makes the SDK: a mapping if it waits, else `null` (docs/push.md)."),
@@ -340,6 +340,7 @@ extension StepKind {
             fields: [
                 .sent("fault", .texts, "Only these faults (docs/device-simulation.md), `newest` or `all`."),
                 .sent("policy", .choice(["faithful", "standard"]), "`standard` has no fault."),
+                .sent("quirk", .texts, "Only these quirks of the tag manager (docs/tag-manager.md)."),
                 .sent("user", .text, "Of this user only."), .sent("device", .text, "On this device only."),
                 .expected("items", "How many items were saved."),
                 .expected("delivered_right", "How many arrived as they were saved."),
@@ -347,6 +348,7 @@ extension StepKind {
                 .expected("stranded", "How many lie where the app never looks."),
                 .expected("rejected", "How many the SDK refused."), .expected("discarded", "How many were given up."),
                 .expected("effects", "`lost`, `doubled`, `wrong_user`, `misdated`, `mistyped`, …", .object),
+                .expected("tag_manager", "What the quirks would have changed: `calls`, `quirks`.", .object),
                 .expected("faults", "What each fault did."), .expected("affected_items", "The first ones."),
             ], more: conditions, example: "expect-whatif: {fault: 7, affected: 0}"),
     ]

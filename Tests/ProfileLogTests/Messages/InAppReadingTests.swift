@@ -186,11 +186,34 @@ struct InAppReadingTests {
     @Test("A pattern that is refused is an error of its field")
     func patterns() {
         #expect {
-            try PropertyFilter("a", .string, comparator: 10, .string("(a+)+$"))
+            try PropertyFilter("a", .string, comparator: 10, .string("(?=a)"))
         } throws: { error in
             let error = error as? InAppMessageError
-            return error?.place == "property_value" && error?.reason.contains("could take for ever") == true
+            return error?.place == "property_value" && error?.reason.contains("look-around") == true
         }
+    }
+
+    @Test("Spans of time are seconds, or a number with a unit")
+    func intervals() throws {
+        let spans: [(Name, AttributeValue)] = [
+            ("re_eligibility", .string("1d")), ("delay", .string("90s")), ("timeout", .string("1h")),
+        ]
+        let message = try InAppMessage(Self.message(spans))
+        #expect(message.reEligibility == .after(seconds: 86_400) && message.delay == 90 && message.timeout == 3_600)
+        for wrong in ["1", "1w", "-1s", "1.5h", "s", "99999999999999999999s"] {
+            let error = Self.error(Self.message([("delay", .string(wrong))]))
+            #expect(error?.place == "delay" && error?.reason == "must be a span of time", "\(wrong)")
+        }
+        #expect(Self.error(Self.message([("delay", .string("4000d"))]))?.reason == "is longer than ten years")
+    }
+
+    @Test("Of a stored list, what this program refuses is skipped; the rest is there")
+    func stored() throws {
+        let one = AttributeValue.object(Self.message())
+        let other = AttributeValue.object(Self.message([("id", .string("other")), ("delay", .int(-1))]))
+        let (messages, skipped) = try InAppMessage.stored(.array([other, one]), at: "messages")
+        #expect(messages.count == 1 && skipped.map(\.place) == ["messages[0].delay"])
+        #expect(throws: InAppMessageError.self) { try InAppMessage.stored(.int(1), at: "messages") }
     }
 
     // MARK: - Settings
@@ -200,7 +223,7 @@ struct InAppReadingTests {
         var settings = InAppSettings()
         settings.failingAssets = ["x"]
         let change = try InAppSettingsChange([
-            .init("minimum_interval", .int(5)), .init("automatic_display", .bool(false)),
+            .init("minimum_interval", .string("5s")), .init("automatic_display", .bool(false)),
             .init("prevent_display_for_different_user", .bool(true)), .init("orientation", .string("landscape")),
             .init("theme", .string("dark")), .init("request_time", .int(2)),
             .init("display_choice", .string("discard")),

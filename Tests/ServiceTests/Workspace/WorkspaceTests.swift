@@ -119,10 +119,18 @@ struct WorkspaceTests {
         ("limits:\n  depth: 3\n  depth: 4", 2, "depth", "is given twice"),
         ("subscription_groups:\n  - {id: a, name: A, channel: e-mail}", 2, "subscription_groups[0].channel", "email"),
         ("messages: all", 1, "messages", "must be a list"),
-        ("messages:\n  - {id: a}", 2, "messages[0]", "has a `trigger_conditions` that is empty"),
+        ("messages:\n  - {id: a}", 2, "messages[0].trigger_conditions", "is empty"),
+        (
+            "messages:\n  - id: a\n    trigger_conditions:\n      - type: opne", 4,
+            "messages[0].trigger_conditions[0].type", "open"
+        ),
+        (
+            "messages:\n  - id: a\n    trigger_conditions: [{type: open}]\n    re_eligibility: 1w", 4,
+            "messages[0].re_eligibility", "90s"
+        ),
         (
             "messages:\n  - {id: a, trigger_conditions: [{type: open}]}\n  - {id: a, trigger_conditions: [{type: open}]}",
-            3, "messages[1]", "has a `id` that is the ID of"
+            3, "messages[1].id", "is the ID of messages[0]"
         ),
         ("segments:\n  - {id: a, name: A}", 2, "segments[0]", "exactly one of users, all, any"),
         ("segments:\n  - {id: a, name: A, users: all, any: []}", 2, "segments[0]", "Keep one of users, any"),

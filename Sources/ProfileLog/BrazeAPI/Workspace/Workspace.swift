@@ -108,26 +108,9 @@ extension Workspace {
             }
             forcedTypes[name] = try Self.type(node)
         }
-        messages = try fields["messages"].map(Self.messages)
+        messages = try fields["messages"]?.inAppMessages()
         if let node = fields["limits"] { limits = try TrackLimits(node) }
         exportWindowDays = try fields["export_window_days"]?.integer(1...36_500)
-    }
-
-    private static func messages(_ node: YAMLNode) throws(YAMLFileError) -> AttributeValue {
-        let definitions = try node.json()
-        do throws(InAppMessageError) {
-            _ = try InAppMessage.list(definitions, at: "")
-        } catch {
-            guard node.isList, error.place.hasPrefix("[") else {
-                throw node.refusal(error.reason, remedy: error.remedy)
-            }
-            // The line is that of the message.
-            let parts = error.place.dropFirst().split(separator: "]", maxSplits: 1)
-            let message = try node.elements()[Int(parts[0]) ?? 0]
-            let field = parts.count > 1 ? "has a `\(parts[1].drop { $0 == "." })` that " : ""
-            throw message.refusal(field + error.reason, remedy: error.remedy)
-        }
-        return definitions
     }
 
     private static func app(_ node: YAMLNode) throws(YAMLFileError) -> App {
