@@ -96,23 +96,31 @@ struct BrazeSegmentTests {
         }
     }
 
+    /// Exports the external IDs of all users; the URL of the archive.
+    private func exportAll(_ api: API) async -> String {
+        await api.post("/users/export/segment", #"{"segment_id":"all","fields_to_export":["external_id"]}"#)
+            .json.at("url").text
+    }
+
+    /// Where the archive at `url` is; nil if it is gone.
+    private func path(_ url: String, _ api: API) async -> String? {
+        await api.answer(APIRequest(.get, url)).file?.path
+    }
+
     @Test("An erasure by another process removes the files too, and no newer one")
     func clearedByOtherProcess() async throws {
         try await withAPI { plain in
             let api = try plain.under(Self.yaml)
             let other = try EventLog(path: api.log.path)
-            func export() async -> String {
-                await api.post("/users/export/segment", #"{"segment_id":"all","fields_to_export":["external_id"]}"#)
-                    .json.at("url").text
-            }
-            func path(_ url: String) async -> String? { await api.answer(APIRequest(.get, url)).file?.path }
             await api.track(Wire.user("a"), Wire.user("b"))
-            let old = await export()
-            let removed = try #require(await path(old))
+            let old = await exportAll(api)
+            let oldPath = await path(old, api)
+            let removed = try #require(oldPath)
             _ = try other.erase([.externalID("a")], actor: "other", reason: "asked")
-            let new = await export()
-            #expect(await path(old) == nil && !FileManager.default.fileExists(atPath: removed))
-            let file = try #require(await path(new))
+            let new = await exportAll(api)
+            let (oldNow, newPath) = (await path(old, api), await path(new, api))
+            #expect(oldNow == nil && !FileManager.default.fileExists(atPath: removed))
+            let file = try #require(newPath)
             let parts = try ZipReader.parts(Array(try Data(contentsOf: URL(fileURLWithPath: file))))
             #expect(parts.map(\.text) == ["{\"external_id\":\"b\"}\n"])
         }
