@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Breaks the sources in five named ways, one at a time, in a scratch copy. Each time a named test must turn red.
+# Breaks the sources in seven named ways, one at a time, in a scratch copy. Each time a named test must turn red.
 #
 #   scripts/mutations.sh             all of them
 #   scripts/mutations.sh reuse-version
@@ -83,7 +83,7 @@ passes() {
     return "$result"
 }
 
-names=(skip-crc lose-tail ignore-checkpoint reorder-flush reuse-version)
+names=(skip-crc lose-tail ignore-checkpoint reorder-flush reuse-version process-twice ignore-interval)
 # shellcheck disable=SC2016  # $0 and $1 are Swift's
 declare -A edit=(
     # Every record is taken for undamaged.
@@ -96,6 +96,10 @@ declare -A edit=(
     [reorder-flush]='s/(\$0\.kind?\.rawValue ?? 0, \$0\.position) < (\$1\.kind?\.rawValue ?? 0, \$1\.position)/$0.position < $1.position/'
     # A user's tenth event gets the version of the ninth.
     [reuse-version]='s/let version = try view\.version(of: user, &streams) + 1/let version = try view.version(of: user, \&streams) == 9 ? 9 : try view.version(of: user, \&streams) + 1/'
+    # What the SDK captured stays captured when it is processed.
+    [process-twice]='s/case \.processed: captured\.removeAll { .* }/case .processed: break/'
+    # In-app messages are triggered within the minimum interval.
+    [ignore-interval]='s/if let index = chosen, isWithinInterval {/if let index = chosen, isWithinInterval, now < 0 {/'
 )
 declare -A tests=(
     [skip-crc]='CheckTests'
@@ -103,6 +107,8 @@ declare -A tests=(
     [ignore-checkpoint]='CrashTests.DeterminismTests/groups'
     [reorder-flush]='CrashTests.DeterminismTests/groups'
     [reuse-version]='CrashTests.BatchTests/twoStores'
+    [process-twice]='ProfileLogTests.PushModelTests'
+    [ignore-interval]='ProfileLogTests.InAppRandomTests'
 )
 
 prepare
