@@ -62,6 +62,8 @@ struct EventKindTests {
             .pendingDiscarded(Discard(positions: [Position(rawValue: 2)], actor: "a test", reason: "asked to"))
         case .dataSent: .dataSent([Position(rawValue: 2), Position(rawValue: 9)])
         case .deviceChanged: .deviceChanged(settings)
+        case .eventVoided: .eventVoided(voiding)
+        case .eventUnvoided: .eventUnvoided(voiding)
         case .objectsLeftOut: .objectsLeftOut([LeftOut(list: "events", index: 3, field: "time", reason: "a test")])
         case .messageSent, .messageNotSent, .pushReceived, .pushNotReceived, .pushCaptured, .pushExpanded, .pushOpened,
             .pushActionChosen, .pushDismissed, .pushProcessed, .inAppMessageShown, .inAppMessageWaiting,
@@ -70,6 +72,9 @@ struct EventKindTests {
         case .unknown: .other(.unknown)
         }
     }
+
+    private static let voiding = Voiding(
+        target: Position(rawValue: 3), since: Version(rawValue: 2), actor: "a test", reason: "twice")
 
     private static var settings: DeviceSettings {
         var settings = DeviceSettings()

@@ -206,6 +206,26 @@ public struct Discard: Hashable, Sendable {
     }
 }
 
+/// That an earlier event of the same person is void, or counts again.
+public struct Voiding: Hashable, Sendable {
+    /// The event that is void or counts again.
+    package var target: Position
+    /// The version of this user from which on the event matters: its own, or that of the merge which brought it.
+    package var since: Version
+    /// Who says so.
+    package var actor: String
+    /// The reason.
+    package var reason: String
+
+    /// `actor` voids or unvoids the event at `target` for `reason`.
+    package init(target: Position, since: Version, actor: String, reason: String) {
+        self.target = target
+        self.since = since
+        self.actor = actor
+        self.reason = reason
+    }
+}
+
 /// Something of a request that was not stored, and why (`ProfileEvent.objectsLeftOut`). It names fields and holds no
 /// value.
 public struct LeftOut: Hashable, Sendable {

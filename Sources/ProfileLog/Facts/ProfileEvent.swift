@@ -44,6 +44,11 @@ public enum ProfileEvent: Hashable, Sendable {
     case dataSent([Position])
     case deviceChanged(DeviceSettings)
 
+    /// An earlier event of the user is void: folds skip it from now on.
+    case eventVoided(Voiding)
+    /// A voided event counts again.
+    case eventUnvoided(Voiding)
+
     /// Parts of a request that were skipped; it changes nothing of the user.
     case objectsLeftOut([LeftOut])
 
@@ -82,6 +87,8 @@ public enum ProfileEvent: Hashable, Sendable {
         case .pendingDiscarded: .pendingDiscarded
         case .dataSent: .dataSent
         case .deviceChanged: .deviceChanged
+        case .eventVoided: .eventVoided
+        case .eventUnvoided: .eventUnvoided
         case .objectsLeftOut: .objectsLeftOut
         case .message(let step): step.stage.kind
         case .other(let kind): kind
@@ -123,6 +130,9 @@ public enum EventKind: UInt8, Sendable, CaseIterable {
     case appLeft = 35
     case dataSent = 36
     case deviceChanged = 37
+
+    case eventVoided = 40
+    case eventUnvoided = 41
 
     case objectsLeftOut = 51
 
@@ -190,6 +200,8 @@ public enum EventKind: UInt8, Sendable, CaseIterable {
         case .pendingDiscarded: "pending discarded"
         case .dataSent: "data sent"
         case .deviceChanged: "device set up"
+        case .eventVoided: "event voided"
+        case .eventUnvoided: "event unvoided"
         case .objectsLeftOut: "parts refused"
         case .messageSent: "message sent"
         case .messageNotSent: "message not sent"
@@ -261,7 +273,7 @@ public enum EventKind: UInt8, Sendable, CaseIterable {
         case .inAppMessageClicked: .message(.clicked)
         case .inAppMessageClosed: .message(.closed)
 
-        case .objectsLeftOut, .unknown: .remark
+        case .eventVoided, .eventUnvoided, .objectsLeftOut, .unknown: .remark
         }
     }
 
@@ -311,7 +323,7 @@ package enum EventRole: Hashable, Sendable {
     case outcome(Outcome)
     /// A message on its way to a screen.
     case message(MessageStep.Stage)
-    /// Changes no state.
+    /// Changes no state by itself. `eventVoided` and `eventUnvoided` decide which other events a fold by user skips.
     case remark
 
     @usableFromInline
@@ -379,7 +391,7 @@ extension ProfileEvent {
         case .userCreated, .userIdentified, .userChanged, .userLoggedOut, .aliasAdded, .aliasRenamed,
             .externalIDRenamed, .externalIDRemoved, .usersMerged, .userErased, .queued, .appLaunched, .appLeft,
             .sessionStarted, .sessionEnded, .pendingFlushed, .pendingDiscarded, .dataSent, .deviceChanged,
-            .objectsLeftOut:
+            .eventVoided, .eventUnvoided, .objectsLeftOut:
             throw .invalid(place: "An event of kind \(kind.name)", reason: "is made by the log alone")
         }
     }
@@ -395,7 +407,7 @@ extension ProfileEvent {
         case .userCreated, .userIdentified, .userChanged, .userLoggedOut, .aliasAdded, .aliasRenamed,
             .externalIDRenamed, .externalIDRemoved, .usersMerged, .userErased, .queued, .appLaunched, .appLeft,
             .sessionStarted, .sessionEnded, .pendingFlushed, .pendingDiscarded, .dataSent, .deviceChanged,
-            .objectsLeftOut, .message, .other:
+            .eventVoided, .eventUnvoided, .objectsLeftOut, .message, .other:
             nil
         }
     }
@@ -413,7 +425,8 @@ extension ProfileEvent {
         case .message(let step): step.message == name
         case .userCreated, .userIdentified, .userChanged, .userLoggedOut, .aliasAdded, .aliasRenamed,
             .externalIDRenamed, .externalIDRemoved, .usersMerged, .userErased, .appLaunched, .appLeft, .sessionStarted,
-            .sessionEnded, .pendingFlushed, .pendingDiscarded, .dataSent, .deviceChanged, .objectsLeftOut, .other:
+            .sessionEnded, .pendingFlushed, .pendingDiscarded, .dataSent, .deviceChanged, .eventVoided,
+            .eventUnvoided, .objectsLeftOut, .other:
             false
         }
     }

@@ -39,6 +39,10 @@ public enum ProfileProjection: Projection {
         }
         // There may be many: what was rendered is not read.
         if case .message = role { return }
+        if header.isVoiding {
+            state.voids += 1
+            return
+        }
         guard let body = RecordBody(header.body), !body.erased else { return }
         let at = body.occurredAt ?? header.recordedAt
         switch role {

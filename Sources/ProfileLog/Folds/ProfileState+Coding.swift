@@ -46,6 +46,7 @@ extension ProfileProjection {
             entry.body.withUnsafeBytes { writer.raw($0) }
             writer.byte(entry.isQueued ? 1 : 0)
         }
+        if state.voids > 0 { writer.varint(state.voids) }
         return Array(writer.bytes)
     }
 
@@ -89,6 +90,7 @@ extension ProfileProjection {
                     position: position, kind: kind, savedAt: savedAt, device: device, storage: storage,
                     body: Array(reader.bytes()), isQueued: reader.varint() == 1))
         }
+        if !reader.isAtEnd { state.voids = reader.varint() }
         return reader.isBad || !reader.isAtEnd ? nil : state
     }
 }

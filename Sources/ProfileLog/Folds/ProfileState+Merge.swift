@@ -8,6 +8,7 @@ extension ProfileState {
         launches.merge(source.launches)
         sessions.merge(source.sessions)
         flushes.merge(source.flushes)
+        voids += source.voids
         let takesEmailState = takesEmailState(of: source)
         for field in source.fields.fields {
             if !fields.index(of: field.key).found || wins(field, of: source)

@@ -22,6 +22,8 @@ public struct ProfileState: Sendable {
     package var events: [NamedOccurrences] = []
     package var purchases: [PurchaseSummary] = []
     package var pending: [PendingEntry] = []
+    /// How often an event was voided or unvoided.
+    package var voids: UInt64 = 0
 
     /// How often something happened, first and last.
     public struct Occurrences: Hashable, Sendable {
@@ -150,15 +152,22 @@ package struct FieldStore: Sendable {
         garbage = 0
     }
 
-    func withBytes<Result>(_ field: Field, _ body: (UnsafeRawBufferPointer) throws -> Result) rethrows -> Result {
+    package func withBytes<Result>(
+        _ field: Field, _ body: (UnsafeRawBufferPointer) throws -> Result
+    ) rethrows -> Result {
         let begin = Int(field.offset)
         return try arena.withUnsafeBytes { try body($0.slice(begin..<(begin + Int(field.length)))) }
     }
 
-    package func value(_ key: FieldKey) -> AttributeValue? {
+    package func value(_ key: FieldKey) -> AttributeValue? { field(key).flatMap { value($0) } }
+
+    /// The value of one of the fields.
+    package func value(_ field: Field) -> AttributeValue? { withBytes(field) { ValueCodec.read($0)?.value } }
+
+    /// The field of an attribute; nil if it has no value.
+    package func field(_ key: FieldKey) -> Field? {
         let (index, found) = index(of: key)
-        guard found else { return nil }
-        return withBytes(fields[index]) { ValueCodec.read($0)?.value }
+        return found ? fields[index] : nil
     }
 }
 
@@ -169,9 +178,9 @@ package struct FieldKey: RawRepresentable, Hashable, Sendable {
     @inline(__always)
     package init(rawValue: UInt32) { self.rawValue = rawValue }
     @inline(__always)
-    init(custom name: UInt32) { rawValue = 0x100 + name }
+    package init(custom name: UInt32) { rawValue = 0x100 + name }
     @inline(__always)
-    init(standard number: UInt32) { rawValue = number & 0xFF }
+    package init(standard number: UInt32) { rawValue = number & 0xFF }
 
     package var standard: StandardAttribute? {
         rawValue < 0x100 ? StandardAttribute(rawValue: UInt8(rawValue)) : nil

@@ -287,8 +287,8 @@ extension LeftOut {
         case .userCreated, .userIdentified, .userChanged, .userLoggedOut, .aliasAdded, .aliasRenamed,
             .externalIDRenamed, .externalIDRemoved, .usersMerged, .userErased, .customEventSaved,
             .customAttributesSaved, .userAttributeSaved, .queued, .appLaunched, .appLeft, .sessionStarted,
-            .sessionEnded, .pendingFlushed, .pendingDiscarded, .dataSent, .deviceChanged, .objectsLeftOut, .message,
-            .other:
+            .sessionEnded, .pendingFlushed, .pendingDiscarded, .dataSent, .deviceChanged, .eventVoided,
+            .eventUnvoided, .objectsLeftOut, .message, .other:
             return LeftOut(list: "events", index: 0, reason: reason)
         }
     }

@@ -115,7 +115,8 @@ extension EventKind {
         switch intent {
         case .events: self == .userCreated || self == .userChanged || self == .objectsLeftOut
         case .identity: isIdentity
-        default: false
+        case .void: self == .eventVoided || self == .eventUnvoided
+        case .device, .inApp, .messages, .discard: false
         }
     }
 

@@ -89,6 +89,7 @@ struct Decider: ~Copyable {
             case .identity(let change, let context): earlier = try decideIdentity(change, context, of: append)
             case .discard(let device, let selection, let actor, let reason, let context):
                 try decideDiscard(device, selection, actor, reason, context)
+            case .void(let request, let context): earlier = try decideVoid(request, context, of: append)
             }
             // A retry may name what was erased since: it must not come back.
             if earlier != nil { names.truncate(to: namesBefore) }

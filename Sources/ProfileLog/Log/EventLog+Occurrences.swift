@@ -1,9 +1,12 @@
 extension EventLog {
-    /// Calls `body` with all that took effect, in the order of the log and from one view. Scans the whole log.
+    /// Calls `body` with all that took effect and is not void, in the order of the log and from one view. Scans the
+    /// whole log.
     package func forEachOccurrence(_ body: (Occurrence) throws -> Void) throws {
         try withView { view in
             var fold = OccurrenceFold()
+            let voided = try view.voidedEvents()
             try view.scan(from: 1, to: view.last) { position, header in
+                if voided.contains(position) { return true }
                 try fold.apply(header, at: Position(rawValue: position), body)
                 return true
             }
@@ -13,12 +16,14 @@ extension EventLog {
     /// The number of `name`, under which occurrences have it; nil if nothing acknowledged has the name.
     package func number(of name: Name) throws -> UInt32? { try withView { _ in names.number(name) } }
 
-    /// Calls `body` with all that took effect for `user` up to `version`, in the order of the log; of those who were
-    /// merged into them too. Reads their events.
+    /// Calls `body` with all that took effect for `user` up to `version` and was not void then, in the order of the log;
+    /// of those who were merged into them too. Reads their events.
     package func forEachOccurrence(
         of user: UserNumber, asOf version: Version, _ body: (Occurrence) throws -> Void
     ) throws {
         try withView { view in
+            let recorded = try view.positions(of: user.rawValue, from: 1, to: version.rawValue)
+            let voided = try view.voidedEvents(among: recorded)
             var positions: [UInt64] = []
             var streams = [(user: user.rawValue, version: version.rawValue)]
             while let stream = streams.popLast() {
@@ -33,7 +38,7 @@ extension EventLog {
                 }
             }
             var fold = OccurrenceFold()
-            for position in positions.sorted() {
+            for position in positions.sorted() where !voided.contains(position) {
                 try fold.apply(view.header(at: position), at: Position(rawValue: position), body)
             }
         }

@@ -390,7 +390,9 @@ extension LogChecker {
                 do {
                     let from = (earlier?.version ?? 0) + 1
                     let positions = try view.positions(of: key.user, from: from, to: key.version)
-                    try log.states.fold(P.self, positions, into: &fresh, view)
+                    if try !log.states.fold(P.self, positions, into: &fresh, view) {
+                        fresh = try log.states.freshState(P.self, key.user, version: key.version, view)
+                    }
                     isRight = P.encode(fresh).elementsEqual(stored)
                     current = (key.user, key.version, fresh)
                 } catch is StorageError {}

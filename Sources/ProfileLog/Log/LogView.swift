@@ -67,7 +67,7 @@ package struct LogView: Reading {
     // MARK: - Users and versions
 
     /// How many events `user` has.
-    func version(of user: UInt64) throws -> UInt64 {
+    package func version(of user: UInt64) throws -> UInt64 {
         try refuseDamageOfAnybody()
         var streams = try Cursor(handle, tables.streams)
         return try version(of: user, &streams)

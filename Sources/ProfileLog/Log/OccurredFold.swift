@@ -8,6 +8,7 @@ struct OccurredFold {
     let names: NameTable
     /// What became of saved and queued items: whether they took effect.
     private var isEffective: [UInt64: Bool] = [:]
+    private var voided = VoidedEvents()
 
     init(view: LogView, names: NameTable) {
         self.view = view
@@ -17,6 +18,7 @@ struct OccurredFold {
     /// The state after what happened until `end` among the first `version` events of `user`.
     consuming func state(of user: UInt64, version: UInt64, until end: Timestamp) throws -> ProfileState {
         let recorded = try view.positions(of: user, from: 1, to: version)
+        voided = try view.voidedEvents(among: recorded)
         let events = try ordered(recorded, until: end)
         guard !events.isEmpty else { throw MomentError.beforeUser(created: Position(rawValue: recorded[0])) }
         var state = try fold(events, until: end)
@@ -53,6 +55,7 @@ struct OccurredFold {
     }
 
     private func apply(_ header: RecordHeader, _ position: UInt64, to state: inout ProfileState) {
+        if voided.contains(position) { return }
         let event = EventView(header: header, position: Position(rawValue: position), names: names)
         ProfileProjection.apply(event, to: &state)
         switch isEffective[position] {

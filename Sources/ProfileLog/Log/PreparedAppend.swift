@@ -10,6 +10,7 @@ public struct PreparedAppend: Sendable {
         case messages(AttributeValue)
         case identity(IdentityChange, EventContext)
         case discard(device: Name, selection: PendingSelection, actor: String, reason: String, context: EventContext)
+        case void(VoidRequest, EventContext)
     }
 
     struct Target: Sendable {
@@ -150,14 +151,19 @@ public struct PreparedAppend: Sendable {
     ) throws(AppendError) -> PreparedAppend {
         try Validation.check(device: device)
         try Validation.check(time: context.occurredAt)
-        for (place, text) in [("The actor", actor), ("The reason", reason)] where !(1...1_024 ~= text.utf8.count) {
-            throw .invalid(place: place, reason: "must have 1 to 1024 bytes")
-        }
+        try check(actor: actor, reason: reason)
         if actor == Discard.sdk {
             throw .invalid(place: "The actor", reason: "must not be SDK: that is the device itself")
         }
         return PreparedAppend(
             .discard(device: Name(device), selection: selection, actor: actor, reason: reason, context: context))
+    }
+
+    /// Refuses an actor or a reason that is empty or too long to stay in the log.
+    static func check(actor: String, reason: String) throws(AppendError) {
+        for (place, text) in [("The actor", actor), ("The reason", reason)] where !(1...1_024 ~= text.utf8.count) {
+            throw .invalid(place: place, reason: "must have 1 to 1024 bytes")
+        }
     }
 }
 

@@ -33,12 +33,12 @@ package struct StateStore: Sendable {
     ) throws {
         let earlier = try snapshot(P.self, user, upTo: version, view)
         if earlier?.version == version { return }
-        var state = earlier?.state ?? P.initial
         let from = (earlier?.version ?? 0) + 1
         // Damage here is in a cache, which is rebuilt.
         let positions = try view.positions(of: user, from: from, to: version)
+        let state: P.State
         do {
-            try fold(P.self, positions, into: &state, view)
+            state = try foldedState(P.self, user, version: version, from: earlier, positions, view).state
         } catch StorageError.damaged {
             return
         }
@@ -73,7 +73,7 @@ package struct StateStore: Sendable {
     }
 
     /// The newest usable snapshot at or before `version`.
-    func snapshot<P: Projection>(
+    package func snapshot<P: Projection>(
         _: P.Type, _ user: UInt64, upTo version: UInt64, _ view: LogView
     ) throws -> (version: UInt64, state: P.State)? {
         let prefix = KeyCoding.snapshotPrefix(P.name, user: user)
@@ -89,14 +89,19 @@ package struct StateStore: Sendable {
         }
     }
 
-    /// Folds the events at `positions` into `state`, at each merge after those of the user who was merged.
+    /// Folds the events at `positions` into `state`, at each merge after those of the user who was merged. Skips the
+    /// events in `voided`.
     ///
     /// A chain of merges may be as long as the number of users, so waiting folds are in an array and not on the stack.
     /// Takes memory for the positions of all of these users, and a state for each link.
+    ///
+    /// Without `voided` it ends at the first event that voids or unvoids another, and returns false: `state` is then
+    /// unusable. Which events to skip must be known before the fold (`VoidedEvents`).
     @_specialize(where P == ProfileProjection)
     package func fold<P: Projection>(
-        _: P.Type, _ positions: [UInt64], into state: inout P.State, _ view: LogView
-    ) throws {
+        _: P.Type, _ positions: [UInt64], into state: inout P.State, skipping voided: VoidedEvents? = nil,
+        _ view: LogView
+    ) throws -> Bool {
         var waiting: [(positions: [UInt64], next: Int, state: P.State)] = []
         var positions = positions
         var next = 0
@@ -104,7 +109,7 @@ package struct StateStore: Sendable {
         var isMerged = false
         while true {
             guard next < positions.count else {
-                guard var resumed = waiting.popLast() else { return }
+                guard var resumed = waiting.popLast() else { return true }
                 P.merge(state, into: &resumed.state)
                 (positions, next, state) = (resumed.positions, resumed.next, resumed.state)
                 isMerged = true
@@ -119,9 +124,14 @@ package struct StateStore: Sendable {
                 (positions, next, state) = (merged, 0, P.initial)
                 continue
             }
-            P.apply(EventView(header: header, position: Position(rawValue: position), names: store.names), to: &state)
             next += 1
             isMerged = false
+            if let voided {
+                if voided.contains(position) { continue }
+            } else if header.isVoiding {
+                return false
+            }
+            P.apply(EventView(header: header, position: Position(rawValue: position), names: store.names), to: &state)
         }
     }
 
@@ -132,7 +142,10 @@ package struct StateStore: Sendable {
     ) throws {
         guard let positions = try view.mergedPositions(header, position) else { return }
         var merged = P.initial
-        try fold(P.self, positions, into: &merged, view)
+        if try !fold(P.self, positions, into: &merged, view) {
+            merged = P.initial
+            _ = try fold(P.self, positions, into: &merged, skipping: view.voidedEvents(among: positions), view)
+        }
         P.merge(merged, into: &state)
     }
 
@@ -146,11 +159,46 @@ package struct StateStore: Sendable {
     @_specialize(where P == ProfileProjection)
     func foldedState<P: Projection>(_: P.Type, _ user: UInt64, version: UInt64, _ view: LogView) throws -> UserFold<P> {
         let earlier = try snapshot(P.self, user, upTo: version, view)
+        let positions = try view.positions(of: user, from: (earlier?.version ?? 0) + 1, to: version)
+        return try foldedState(P.self, user, version: version, from: earlier, positions, view)
+    }
+
+    /// The state of `user` after `version` of their events, folded from the first one: no snapshot is used.
+    package func freshState<P: Projection>(
+        _: P.Type, _ user: UInt64, version: UInt64, _ view: LogView
+    ) throws -> P.State {
+        let positions = try view.positions(of: user, from: 1, to: version)
+        return try foldedState(P.self, user, version: version, from: nil, positions, view).state
+    }
+
+    /// Folds the events at `positions` into the snapshot `earlier`; into an older one if they void what it includes.
+    private func foldedState<P: Projection>(
+        _: P.Type, _ user: UInt64, version: UInt64, from earlier: (version: UInt64, state: P.State)?,
+        _ positions: [UInt64], _ view: LogView
+    ) throws -> UserFold<P> {
+        var positions = positions
         var state = earlier?.state ?? P.initial
-        let from = (earlier?.version ?? 0) + 1
-        let positions = try view.positions(of: user, from: from, to: version)
-        try fold(P.self, positions, into: &state, view)
+        if try !fold(P.self, positions, into: &state, view) {
+            let (base, voided) = try voidedEvents(P.self, of: user, version: version, after: earlier, view)
+            state = base?.state ?? P.initial
+            positions = try view.positions(of: user, from: (base?.version ?? 0) + 1, to: version)
+            _ = try fold(P.self, positions, into: &state, skipping: voided, view)
+        }
         return UserFold(state: state, version: version, indexed: positions.count { $0 <= view.checkpoint })
+    }
+
+    /// The events that a fold up to `version` skips, and the snapshot with which it begins: `earlier`, or an older one
+    /// if events that `earlier` includes were voided or unvoided after it.
+    package func voidedEvents<P: Projection>(
+        _: P.Type, of user: UInt64, version: UInt64, after earlier: (version: UInt64, state: P.State)?, _ view: LogView
+    ) throws -> (base: (version: UInt64, state: P.State)?, voided: VoidedEvents) {
+        var base = earlier
+        while true {
+            let positions = try view.positions(of: user, from: (base?.version ?? 0) + 1, to: version)
+            let voided = try view.voidedEvents(among: positions)
+            guard let reached = base?.version, let since = voided.since, since <= reached else { return (base, voided) }
+            base = try snapshot(P.self, user, upTo: since - 1, view)
+        }
     }
 
     /// As `EventLog.keptState(_:of:asOf:)`.
@@ -273,7 +321,7 @@ package struct StateStore: Sendable {
 
 extension LogView {
     /// The events that the `usersMerged` event at `position` takes over; nil if it was erased.
-    func mergedPositions(_ header: RecordHeader, _ position: UInt64) throws -> [UInt64]? {
+    package func mergedPositions(_ header: RecordHeader, _ position: UInt64) throws -> [UInt64]? {
         guard let body = RecordBody(header.body), !body.erased, let source = body.otherUser else { return nil }
         let positions = try positions(of: source, from: 1, to: body.otherVersion)
         // Merged events come before the merge, so merges of merges end.

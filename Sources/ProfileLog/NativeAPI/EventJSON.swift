@@ -6,12 +6,16 @@ internal import ProfileLogRequests
 package struct EventJSON {
     private let log: EventLog
     private var ids: [UserNumber: String] = [:]
+    private var voided: [UserNumber: VoidedEvents] = [:]
 
     private static let mostIDs = 65_536
 
     package init(log: EventLog) { self.log = log }
 
-    package mutating func write(_ event: RecordedEvent, to json: inout JSONWriter) throws {
+    /// Writes `event` as an object, with the event that made it void if `showsVoid` and there is one.
+    package mutating func write(
+        _ event: RecordedEvent, showsVoid: Bool = false, to json: inout JSONWriter
+    ) throws {
         json.beginObject()
         json.member("position", event.position.rawValue)
         json.member("user", try id(of: event.user).map(AttributeValue.string) ?? .null)
@@ -23,6 +27,7 @@ package struct EventJSON {
         Self.write(event.context, to: &json)
         if let key = event.idempotencyKey { json.member("key", key) }
         if event.isErased { json.member("erased", true) }
+        if showsVoid { writeVoid(of: event, to: &json) }
         Self.writeContent(event.event, to: &json)
         json.endObject()
     }
@@ -34,6 +39,17 @@ package struct EventJSON {
         if ids.count >= Self.mostIDs { ids.removeAll(keepingCapacity: true) }
         ids[user] = id
         return id
+    }
+
+    /// The member `voided_by`, if `event` is void.
+    private mutating func writeVoid(of event: RecordedEvent, to json: inout JSONWriter) {
+        if voided[event.user] == nil {
+            if voided.count >= Self.mostIDs { voided.removeAll(keepingCapacity: true) }
+            // Where a record of the user is damaged, the others are shown all the same.
+            voided[event.user] =
+                (try? log.voidedEvents(of: log.canonicalUser(of: event.user))) ?? VoidedEvents()
+        }
+        if let void = voided[event.user]?.void(of: event.position.rawValue) { json.member("voided_by", void) }
     }
 
     private static func write(_ context: EventContext, to json: inout JSONWriter) {
@@ -100,6 +116,10 @@ package struct EventJSON {
             if !merge.released.isEmpty {
                 json.array("released_ids", merge.released) { $0.value($1.description) }
             }
+        case .eventVoided(let voiding), .eventUnvoided(let voiding):
+            json.member("target", voiding.target.rawValue)
+            json.member("actor", voiding.actor)
+            json.member("reason", voiding.reason)
         case .objectsLeftOut(let items):
             json.objects("left_out", items) { $0.leftOut($1) }
         case .message(let step): write(step, to: &json)
@@ -196,6 +216,7 @@ extension EventJSON {
         json.member("storage", item.context.storage?.name)
         json.member("item", item.context.item)
         if let replaced = item.context.replaces { json.member("replaces", replaced.rawValue) }
+        writeVoid(of: item, to: &json)
         Self.writeContent(item.event, to: &json)
     }
 
@@ -261,8 +282,9 @@ extension EventJSON {
         case .userCreated, .userIdentified, .userChanged, .userErased, .userLoggedOut, .usersMerged, .aliasAdded,
             .aliasRenamed, .externalIDRenamed, .externalIDRemoved, .customEventQueued, .customAttributesQueued,
             .userAttributesQueued, .purchaseQueued, .appLaunched, .appLeft, .sessionStarted, .sessionEnded,
-            .pendingFlushed, .pendingDiscarded, .dataSent, .deviceChanged, .objectsLeftOut, .messageSent,
-            .messageNotSent, .pushReceived, .pushNotReceived, .pushCaptured, .pushExpanded, .pushOpened,
+            .pendingFlushed, .pendingDiscarded, .dataSent, .deviceChanged, .eventVoided, .eventUnvoided,
+            .objectsLeftOut, .messageSent, .messageNotSent, .pushReceived, .pushNotReceived, .pushCaptured,
+            .pushExpanded, .pushOpened,
             .pushActionChosen, .pushDismissed, .pushProcessed, .inAppMessageShown, .inAppMessageWaiting,
             .inAppMessageIgnored, .inAppMessageDiscarded, .inAppMessageClicked, .inAppMessageClosed, .unknown:
             return nil

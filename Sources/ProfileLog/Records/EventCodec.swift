@@ -44,6 +44,7 @@ package enum RecordField {
     static let action: UInt32 = 43
     static let screen: UInt32 = 44
     static let inApp: UInt32 = 45
+    static let target: UInt32 = 48
 
     @usableFromInline
     package enum Value {
@@ -253,6 +254,12 @@ package enum EventEncoder {
             writer.field(RecordField.reason, text: discard.reason)
             writer.field(RecordField.actor, text: discard.actor)
         case .dataSent(let positions): if part == .details { write(positions, RecordField.flushed, &writer) }
+        case .eventVoided(let voiding), .eventUnvoided(let voiding):
+            if part == .rest { writer.field(RecordField.target, varint: voiding.target.rawValue) }
+            guard part == .details else { break }
+            writer.field(RecordField.reason, text: voiding.reason)
+            writer.field(RecordField.actor, text: voiding.actor)
+            writer.field(RecordField.targetVersion, varint: voiding.since.rawValue)
         case .objectsLeftOut(let items):
             if part == .rest { for item in items { LeftOutCodec.write(item, to: &writer) } }
         case .message(let step): return write(part, of: step, &names, &writer)
@@ -434,6 +441,8 @@ extension ProfileEvent {
                 Merge(
                     source: UserNumber(rawValue: body.otherUser ?? 0), version: Version(rawValue: body.otherVersion),
                     identities: body.identities, released: body.released))
+        case .eventVoided: return .eventVoided(Voiding(body))
+        case .eventUnvoided: return .eventUnvoided(Voiding(body))
         case .appLeft: return .appLeft
         case .sessionStarted: return .sessionStarted
         case .sessionEnded: return .sessionEnded(started: Position(rawValue: body.launch))
@@ -559,6 +568,8 @@ package struct RecordBody {
         var action: String?
         var screen = MessageStep.Screen.nothing
         var inApp: InAppChange?
+        var target: Position?
+        var targetVersion: UInt64 = 0
     }
 
     var append: AppendField? { rarities?.append }
@@ -578,6 +589,8 @@ package struct RecordBody {
     package var action: String? { rarities?.action }
     package var screen: MessageStep.Screen { rarities?.screen ?? .nothing }
     package var inApp: InAppChange? { rarities?.inApp }
+    package var target: Position? { rarities?.target }
+    package var targetVersion: UInt64 { rarities?.targetVersion ?? 0 }
 
     /// Reads `bytes`, which must outlive the body; nil if they are not a message.
     package init?(_ bytes: UnsafeRawBufferPointer) {
@@ -625,6 +638,8 @@ package struct RecordBody {
             case RecordField.channel: rare().channel = UInt8(truncatingIfNeeded: value)
             case RecordField.screen: rare().screen = .init(rawValue: UInt8(truncatingIfNeeded: value)) ?? .nothing
             case RecordField.cause: rare().cause = Position(rawValue: value)
+            case RecordField.target: rare().target = Position(rawValue: value)
+            case RecordField.targetVersion: rare().targetVersion = value
             default: break
             }
         }
@@ -788,6 +803,14 @@ enum OperationForm {
     static func update(_ value: AttributeValue) -> AttributeOperation.ObjectUpdate? {
         guard let match = match(value), case .object(let object) = value[newObject] else { return nil }
         return .init(match: match, object: object)
+    }
+}
+
+extension Voiding {
+    fileprivate init(_ body: RecordBody) {
+        self.init(
+            target: body.target ?? .start, since: Version(rawValue: body.targetVersion), actor: body.actor,
+            reason: body.reason)
     }
 }
 

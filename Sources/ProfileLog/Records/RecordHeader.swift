@@ -17,6 +17,11 @@ package struct RecordHeader {
 
     @inlinable package var kind: EventKind? { EventKind(rawValue: kindNumber) }
 
+    /// Whether it says of another event whether it counts.
+    @inlinable package var isVoiding: Bool {
+        kindNumber == EventKind.eventVoided.rawValue || kindNumber == EventKind.eventUnvoided.rawValue
+    }
+
     /// Reads the header of a stored record; nil if the bytes are not a record.
     @inlinable
     @inline(__always)

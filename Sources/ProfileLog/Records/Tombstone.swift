@@ -1,6 +1,6 @@
 /// What the first record of an append with an idempotency key says about the append (message `Append` of record.proto).
 package struct AppendField: Hashable, Sendable {
-    var key: [UInt8] = []
+    package var key: [UInt8] = []
     package var content: [UInt8] = []
     package var count: UInt64 = 0
     package var note: [UInt8] = []

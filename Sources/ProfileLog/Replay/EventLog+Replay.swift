@@ -189,8 +189,10 @@ private struct LiveProof<P: Projection> {
         var version: UInt64 = 0
         try log.withView { view in
             for position in try view.positions(of: user.rawValue, from: 1, to: last.rawValue) {
-                try log.states.fold(P.self, [position], into: &fresh, view)
                 version += 1
+                if try !log.states.fold(P.self, [position], into: &fresh, view) {
+                    fresh = try log.states.freshState(P.self, user.rawValue, version: version, view)
+                }
                 let kind = try view.header(at: position).kind
                 guard kind == .appLaunched || kind == .pendingFlushed else { continue }
                 let live = try log.states.state(P.self, user.rawValue, version: version, view)

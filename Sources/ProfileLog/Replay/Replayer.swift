@@ -18,6 +18,9 @@ public final class Replayer<P: Projection> {
         var versions: [UInt64] = []
         /// In a fold by device: where its state is.
         var devices: [Name: Int] = [:]
+        /// In a fold by user: the states of users of whom an event was voided or unvoided in this slice. They are
+        /// folded at its end, when it is known what to skip.
+        var voided: Set<Int> = []
         var error: (any Error)?
     }
 
@@ -100,6 +103,13 @@ public final class Replayer<P: Projection> {
                 if expected <= to { throw StorageError.damaged(place: "position \(expected) of the log is missing") }
             }
         }
+        for slot in lane.voided.sorted() {
+            let user = UInt64(slot) * count + index
+            lane.states[slot] = try log.withView { view in
+                try log.states.freshState(P.self, user, version: lane.versions[slot], view)
+            }
+        }
+        lane.voided = []
     }
 
     @inline(__always)
@@ -123,6 +133,8 @@ public final class Replayer<P: Projection> {
             lane.versions.append(0)
         }
         lane.versions[slot] = header.version
+        if header.isVoiding { lane.voided.insert(slot) }
+        if !lane.voided.isEmpty, lane.voided.contains(slot) { return }
         if header.kindNumber == EventKind.usersMerged.rawValue {
             try log.withView { try log.states.merge(P.self, header, position, into: &lane.states[slot], $0) }
         }

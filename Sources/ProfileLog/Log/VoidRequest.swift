@@ -1,0 +1,168 @@
+/// That an event is to be void, or to count again. The commit decides whether it can.
+package struct VoidRequest: Hashable, Sendable {
+    /// The event.
+    package var position: Position
+    /// Whether it is to be void; false to let it count again.
+    package var isVoid: Bool
+    /// Who says so.
+    package var actor: String
+    /// Why; kept in the log for ever.
+    package var reason: String
+
+    /// `actor` asks for it for `reason`.
+    package init(_ position: Position, isVoid: Bool, actor: String, reason: String) {
+        self.position = position
+        self.isVoid = isVoid
+        self.actor = actor
+        self.reason = reason
+    }
+
+    /// What makes two requests under one idempotency key the same.
+    var contentHash: [UInt8] {
+        var content: [UInt8] = []
+        content.appendBigEndian(position.rawValue)
+        content.append(isVoid ? 1 : 0)
+        content.appendBigEndian(UInt32(actor.utf8.count))
+        content += Array(actor.utf8) + Array(reason.utf8)
+        return KeyCoding.hash(content)
+    }
+}
+
+/// Why an event cannot be voided or unvoided.
+package enum VoidRefusal: Hashable, Sendable {
+    /// The log ends before the position.
+    case beyondEnd(last: UInt64)
+    /// The event was erased.
+    case erased
+    /// Only what was saved or logged can be void: this event is of another kind.
+    case kind(EventKind?)
+    /// It is void, by the event at this position.
+    case isVoid(by: Position)
+    /// It counts.
+    case counts
+}
+
+extension VoidRefusal {
+    /// What is wrong with the event, after "The event at position 12 ".
+    package var reason: String {
+        switch self {
+        case .beyondEnd(let last): "does not exist: the log ends at position \(last)"
+        case .erased: "was erased, and has no content that could count"
+        case .kind(let kind): "is of the kind \((kind ?? .unknown).name), and only what was saved or logged can be void"
+        case .isVoid(let void): "is void already, since position \(void.rawValue)"
+        case .counts: "is not void"
+        }
+    }
+
+    /// The next step.
+    package var remedy: String {
+        switch self {
+        case .beyondEnd, .counts, .erased: "See `profilecli history USER` for positions of events."
+        case .isVoid: "`profilecli unvoid POSITION` lets it count again."
+        case .kind(let kind):
+            switch kind?.role {
+            case .outcome, .device(.launched): "Void the items that it flushed, one by one."
+            case .identity(.merged): "A merge stays; void events that it brought, one by one."
+            case .identity(.erased): "An erasure cannot be undone."
+            case .identity: "Change the IDs again."
+            case .remark where kind == .eventVoided: "`profilecli unvoid POSITION` takes the position of what is void."
+            case .content, .device, .message, .remark, nil: "It changes no attribute, event or purchase of a profile."
+            }
+        }
+    }
+
+    /// Why the event of `target` can never be void; nil if it can.
+    init?(of target: RecordHeader) {
+        guard case .content = target.kind?.role else {
+            self = .kind(target.kind)
+            return
+        }
+        guard RecordBody(target.body)?.erased == true else { return nil }
+        self = .erased
+    }
+
+    /// Why an event with this status cannot be what `request` wants; nil if it can.
+    init?(of status: VoidStatus, _ request: VoidRequest) {
+        switch (status.void, request.isVoid) {
+        case (let void?, true): self = .isVoid(by: Position(rawValue: void))
+        case (nil, false): self = .counts
+        case (nil, true), (.some, false): return nil
+        }
+    }
+}
+
+extension AppendError {
+    fileprivate static func place(_ request: VoidRequest) -> String {
+        "The event at position \(request.position.rawValue)"
+    }
+
+    init(_ refusal: VoidRefusal, _ request: VoidRequest) {
+        self = .invalid(place: Self.place(request), reason: refusal.reason)
+    }
+}
+
+extension PreparedAppend {
+    /// An append that voids an event, or lets it count again. Refused with `invalid` if that cannot be (`VoidRefusal`).
+    ///
+    /// The event goes into the stream of the person's canonical user. A key makes the same request, sent again, change
+    /// nothing.
+    package static func void(
+        _ request: VoidRequest, context: EventContext, idempotencyKey key: String? = nil
+    ) throws(AppendError) -> PreparedAppend {
+        try check(actor: request.actor, reason: request.reason)
+        var append = PreparedAppend(.void(request, context))
+        append.idempotencyKey = try checked(key: key ?? "")
+        return append
+    }
+}
+
+extension EventLog {
+    /// Makes the event at `position` void: from now on the state of its user is what it would be without it.
+    ///
+    /// Only what was saved or logged can be void. The event stays in the log; states as of a position before the void
+    /// still have it. A saved item that is void is flushed like others, and changes nothing.
+    ///
+    /// ```swift
+    /// try log.void(receipt.last, actor: "ops", reason: "a test purchase")
+    /// ```
+    @discardableResult
+    public func void(
+        _ position: Position, actor: String, reason: String, source: EventSource = .system,
+        idempotencyKey key: String? = nil
+    ) throws(AppendError) -> AppendReceipt {
+        let request = VoidRequest(position, isVoid: true, actor: actor, reason: reason)
+        return try commit(.void(request, context: EventContext(source: source), idempotencyKey: key))
+    }
+
+    /// Lets the event at `position`, which is void, count again.
+    @discardableResult
+    public func unvoid(
+        _ position: Position, actor: String, reason: String, source: EventSource = .system,
+        idempotencyKey key: String? = nil
+    ) throws(AppendError) -> AppendReceipt {
+        let request = VoidRequest(position, isVoid: false, actor: actor, reason: reason)
+        return try commit(.void(request, context: EventContext(source: source), idempotencyKey: key))
+    }
+
+    /// Why the event cannot be what `request` wants; nil if it can.
+    package func refusal(of request: VoidRequest) throws -> VoidRefusal? {
+        try withView { view in
+            let position = request.position.rawValue
+            guard position > 0, position <= view.last else { return .beyondEnd(last: view.last) }
+            let target = try view.header(at: position)
+            if let refusal = VoidRefusal(of: target) { return refusal }
+            return VoidRefusal(of: try view.voidStatus(of: position, target, view.header), request)
+        }
+    }
+
+    /// The void events among those of `user` and of users merged into them, as of now. Looks at the kind of each of
+    /// their events, unless the profile says that none was ever void.
+    package func voidedEvents(of user: UserNumber) throws -> VoidedEvents {
+        try withView { view in
+            let version = try view.version(of: user.rawValue)
+            let profile = try states.state(ProfileProjection.self, user.rawValue, version: version, view)
+            if profile.voids == 0 { return VoidedEvents() }
+            return try view.voidedEvents(among: view.positions(of: user.rawValue, from: 1, to: version))
+        }
+    }
+}
