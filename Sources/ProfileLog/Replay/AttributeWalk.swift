@@ -1,0 +1,335 @@
+/// A write of an attribute that a walk has met.
+struct AttributeWrite {
+    /// The event with the value; for what was saved and flushed, the saved one.
+    let position: UInt64
+    /// The value after it, in stored form; nil if it removed the value.
+    let bytes: [UInt8]?
+    /// The `eventVoided` event that made it void. Then it changed nothing.
+    var void: UInt64?
+
+    /// The value after it; nil if it removed the value.
+    var value: AttributeValue? { bytes.flatMap { $0.withUnsafeBytes { ValueCodec.read($0)?.value } } }
+}
+
+/// What a walk knows of one attribute.
+struct AttributeTrack {
+    /// The last write; nil before the first.
+    private(set) var current: AttributeWrite?
+    /// The write before it.
+    private(set) var previous: AttributeWrite?
+    /// All writes, if they are wanted.
+    var all: [AttributeWrite] = []
+    /// The last value by its parts, if it is an array or an object.
+    private var parts: TracedValue?
+    /// Whether the writers of all parts are known, and not only that of the value as a whole.
+    private var knowsParts = true
+    /// Whether those of the parts that they replaced are.
+    private var knowsReplaced = true
+
+    init() {}
+
+    /// Whether `traced` tells all.
+    var isExact: Bool { knowsParts && knowsReplaced }
+
+    /// The track of an attribute of which the writes before this one are unknown.
+    init(from write: AttributeWrite) {
+        current = write
+        knowsParts = !write.isComposed
+    }
+
+    /// The last value by its parts; nil without a value.
+    var traced: TracedValue? {
+        guard let current, let value = current.value else { return nil }
+        return parts ?? TracedValue(value, by: current.position, over: replaced)
+    }
+
+    private var replaced: TracedValue? {
+        guard let previous, let value = previous.value else { return nil }
+        return TracedValue(value, by: previous.position)
+    }
+
+    /// Takes in the next write, which did `operation`; nil if it wrote the whole value.
+    mutating func add(_ write: AttributeWrite, _ operation: AttributeOperation?) {
+        if write.isComposed, let value = write.value {
+            let before = traced
+            if let before, let operation, operation.keepsParts {
+                let after = before.applying(operation, by: write.position)
+                parts = after.value == value ? after : TracedValue(value, by: write.position, over: before)
+                knowsReplaced = knowsReplaced && knowsParts
+            } else {
+                parts = TracedValue(value, by: write.position, over: before)
+                (knowsReplaced, knowsParts) = (knowsParts, true)
+            }
+        } else {
+            parts = nil
+            (knowsReplaced, knowsParts) = (true, true)
+        }
+        previous = current
+        current = write
+    }
+
+    /// Goes on with the track of a merged user, whose value won.
+    mutating func goOn(with source: AttributeTrack) {
+        var taken = source
+        taken.previous = source.previous ?? current
+        taken.all = all + source.all
+        self = taken
+    }
+}
+
+extension AttributeWrite {
+    /// Whether the value is an array or an object.
+    fileprivate var isComposed: Bool {
+        guard let bytes else { return false }
+        return bytes.withUnsafeBytes { bytes in
+            var reader = WireReader(bytes)
+            let field = reader.field()?.number
+            return field == RecordField.Value.array || field == RecordField.Value.object
+        }
+    }
+}
+
+extension AttributeOperation {
+    /// Whether parts of a composed value stay as they were.
+    fileprivate var keepsParts: Bool {
+        switch self {
+        case .set, .unset, .increment: false
+        case .arrayAdd, .arrayRemove, .objectMerge, .objectsAdd, .objectsUpdate, .objectsRemove: true
+        }
+    }
+}
+
+/// Folds the profile of one user event by event, and notes each write of an attribute.
+struct AttributeWalk {
+    /// Where each write took effect, if that is another event.
+    private(set) var effects: [UInt64: UInt64] = [:]
+    /// The merges by which users came to this one.
+    private(set) var merges: [UInt64: UInt64] = [:]
+    /// What was found: of attributes with a goal as of that write, of others as of the end of the walk.
+    private(set) var tracks: [FieldKey: AttributeTrack] = [:]
+
+    private let view: LogView
+    private let names: NameTable
+    /// The only attribute that matters; nil if all do.
+    private let wanted: FieldKey?
+    private let voided: VoidedEvents?
+    private let keepsAll: Bool
+
+    /// The last write of an attribute, and the user's version at that event.
+    struct Goal {
+        let key: FieldKey
+        let position: UInt64
+        let version: UInt64
+    }
+
+    /// A walk through `view`.
+    ///
+    /// - Parameters:
+    ///   - wanted: the only attribute that matters; nil if all do.
+    ///   - voided: the events to skip; nil if none of the user is void.
+    ///   - keepsAll: whether tracks keep all writes.
+    init(_ view: LogView, _ names: NameTable, wanted: FieldKey?, voided: VoidedEvents?, keepsAll: Bool) {
+        self.view = view
+        self.names = names
+        self.wanted = wanted
+        self.voided = voided
+        self.keepsAll = keepsAll
+    }
+
+    /// One user's stream, and how far it is folded.
+    private struct Stream {
+        let user: UInt64
+        let positions: [UInt64]
+        var next = 0
+        var state = ProfileProjection.initial
+        var tracks: [FieldKey: AttributeTrack] = [:]
+        /// The users who were merged into this one.
+        var merged: [UInt64] = []
+    }
+
+    /// Folds the events of `user` at `positions`, of which the first follows `base`. With `goals`, ascending by
+    /// version, it ends when it has met the first of them and the next one is far. Returns how many it has met.
+    mutating func run(
+        _ user: UInt64, _ positions: [UInt64], from base: (version: UInt64, state: ProfileState)?, goals: [Goal] = []
+    ) throws -> Int {
+        var stream = Stream(user: user, positions: positions)
+        if let base {
+            stream.state = base.state
+            for field in base.state.fields.fields where wanted == nil || wanted == field.key {
+                stream.tracks[field.key] = AttributeTrack(from: base.state.fields.write(field))
+            }
+        }
+        var waiting: [Stream] = []
+        var isMerged = false
+        var met = 0
+        try view.withCursor(view.tables.log) { cursor in
+            while true {
+                guard stream.next < stream.positions.count else {
+                    guard var target = waiting.popLast() else { break }
+                    merge(stream, into: &target)
+                    stream = target
+                    isMerged = true
+                    continue
+                }
+                let position = stream.positions[stream.next]
+                let header = try RecordHeader(cursor.find(position), at: position)
+                if header.kindNumber == EventKind.usersMerged.rawValue, !isMerged,
+                    let source = RecordBody(header.body)?.otherUser,
+                    let merged = try view.mergedPositions(header, position)
+                {
+                    waiting.append(stream)
+                    stream = Stream(user: source, positions: merged)
+                    continue
+                }
+                stream.next += 1
+                isMerged = false
+                if let void = voided?.void(of: position) {
+                    if keepsAll { noteVoid(void, header, position, &stream) }
+                    continue
+                }
+                apply(EventView(header: header, position: Position(rawValue: position), names: names), to: &stream)
+                if !goals.isEmpty, waiting.isEmpty, isEnd(goals, &met, at: header.version, &stream) { break }
+            }
+        }
+        if goals.isEmpty { tracks = stream.tracks }
+        return met
+    }
+
+    /// How many events may lie between two goals of one walk: fewer than a new beginning costs.
+    private static let fewEvents: UInt64 = 256
+
+    /// Takes the tracks of the next goals that are reached; true if no goal is near.
+    private mutating func isEnd(
+        _ goals: [Goal], _ met: inout Int, at version: UInt64, _ stream: inout Stream
+    ) -> Bool {
+        while met < goals.count, goals[met].version <= version {
+            let goal = goals[met]
+            guard let track = stream.tracks[goal.key], track.current?.position == goal.position else { return false }
+            tracks[goal.key] = track
+            met += 1
+        }
+        return met == goals.count || goals[met].version > version + Self.fewEvents
+    }
+
+    // MARK: - Writes
+
+    private mutating func apply(_ event: borrowing EventView, to stream: inout Stream) {
+        var tracks: [FieldKey: AttributeTrack] = [:]
+        swap(&tracks, &stream.tracks)
+        var effects: [UInt64: UInt64] = [:]
+        let position = event.position.rawValue
+        ProfileProjection.apply(event, to: &stream.state) { written, state in
+            let isNoted = note(written, state.fields, &tracks)
+            if isNoted, written != position { effects[written] = position }
+        }
+        swap(&tracks, &stream.tracks)
+        if !effects.isEmpty { self.effects.merge(effects) { $1 } }
+    }
+
+    /// Notes what the event at `position` has just written; false if that is nothing.
+    private func note(
+        _ position: UInt64, _ fields: FieldStore, _ tracks: inout [FieldKey: AttributeTrack]
+    ) -> Bool {
+        var isNoted = false
+        var present = 0
+        if let wanted {
+            let field = fields.field(wanted)
+            present = field == nil ? 0 : 1
+            if let field, field.position == position { isNoted = true; add(fields.write(field), wanted, &tracks) }
+        } else {
+            present = fields.fields.count
+            for field in fields.fields where field.position == position {
+                isNoted = true
+                add(fields.write(field), field.key, &tracks)
+            }
+        }
+        // Removals are rare: the tracks are searched only if one of them must have lost its value.
+        if tracks.count > present {
+            for (key, track) in tracks where track.current?.bytes != nil && fields.field(key) == nil {
+                isNoted = true
+                add(AttributeWrite(position: position, bytes: nil), key, &tracks)
+            }
+        }
+        return isNoted
+    }
+
+    private func add(_ write: AttributeWrite, _ key: FieldKey, _ tracks: inout [FieldKey: AttributeTrack]) {
+        // What is no array or object has no parts, whatever the operation was.
+        tracks[key, default: AttributeTrack()].add(write, write.isComposed ? operation(on: key, write.position) : nil)
+        if keepsAll { tracks[key]?.all.append(write) }
+    }
+
+    /// What the event at `position` does with a custom attribute; nil if it sets another attribute, or more of it.
+    private func operation(on key: FieldKey, _ position: UInt64) -> AttributeOperation? {
+        guard key.isCustom, let header = try? view.header(at: position) else { return nil }
+        return operations(header, position).first { $0.key == key }?.operation
+    }
+
+    private func operations(
+        _ header: RecordHeader, _ position: UInt64
+    ) -> [(key: FieldKey, operation: AttributeOperation)] {
+        guard let recorded = RecordedEvent(header, position: Position(rawValue: position), names: names.current) else {
+            return []
+        }
+        var event = recorded.event
+        if case .queued(let queued) = event { event = queued }
+        if case .customAttributesSaved(let changes) = event { event = .customAttributesChanged(changes) }
+        if case .userAttributeSaved(let change) = event { event = .userAttributesChanged([change]) }
+        if case .userAttributesChanged(let changes) = event {
+            return changes.map { (FieldKey(standard: UInt32($0.attribute.rawValue)), .set($0.value)) }
+        }
+        guard case .customAttributesChanged(let changes) = event else { return [] }
+        return changes.compactMap { change in
+            names.number(change.name).map { (FieldKey(custom: $0), change.operation) }
+        }
+    }
+
+    /// Notes what the void event at `position` would have written now.
+    private func noteVoid(_ void: UInt64, _ header: RecordHeader, _ position: UInt64, _ stream: inout Stream) {
+        for (key, operation) in operations(header, position) where wanted == nil || wanted == key {
+            let value = operation.applied(to: stream.state.fields.value(key))
+            var writer = WireWriter()
+            if let value { ValueCodec.write(value, to: &writer) }
+            let bytes = value == nil ? nil : Array(writer.bytes)
+            stream.tracks[key, default: AttributeTrack()].all.append(
+                AttributeWrite(position: position, bytes: bytes, void: void))
+        }
+    }
+
+    // MARK: - Merges
+
+    /// Merges `source` into `target`, whose next event is the merge. Attributes that come from the source keep its
+    /// writes.
+    private mutating func merge(_ source: Stream, into target: inout Stream) {
+        let position = target.positions[target.next]
+        for user in [source.user] + source.merged {
+            merges[user] = position
+            target.merged.append(user)
+        }
+        let before = target.state.fields
+        ProfileProjection.merge(source.state, into: &target.state)
+        for field in target.state.fields.fields where wanted == nil || wanted == field.key {
+            let write = target.state.fields.write(field)
+            if let old = before.field(field.key).map({ before.write($0) }), old.position == write.position,
+                old.bytes == write.bytes
+            {
+                continue
+            }
+            if let track = source.tracks[field.key], let last = track.current, last.position == write.position,
+                last.bytes == write.bytes
+            {
+                target.tracks[field.key, default: AttributeTrack()].goOn(with: track)
+            } else {
+                // Entries of both, as for push tokens.
+                add(write, field.key, &target.tracks)
+            }
+        }
+    }
+}
+
+extension FieldStore {
+    /// The write of one of the fields.
+    fileprivate func write(_ field: Field) -> AttributeWrite {
+        AttributeWrite(position: field.position, bytes: withBytes(field) { Array($0) })
+    }
+}

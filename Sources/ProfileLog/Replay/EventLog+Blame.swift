@@ -1,0 +1,217 @@
+extension EventLog {
+    /// Why the attributes of `user` have their values: for each value, also inside arrays and objects, the last event
+    /// that wrote it, and what was there before. Void events are skipped; attributes that came with a merge name the
+    /// user whose events they were.
+    ///
+    /// ```swift
+    /// for entry in try log.blame(of: user.number, field: "address.city") {
+    ///     print(entry.value, entry.write.event.position, entry.previous?.value)
+    /// }
+    /// ```
+    ///
+    /// One attribute costs the events between its last write and the snapshot before that; the log, an array that grew
+    /// over time and a user with void events cost the user's whole history.
+    ///
+    /// - Parameters:
+    ///   - field: one attribute, or a part of it as in `address.city` or `pets[0].name`; nil for all attributes. A
+    ///     standard and a custom attribute of the same name are both in the answer.
+    ///   - withLog: whether the answer has all writes of each value.
+    /// - Returns: the values in the order of their names; nothing if the user never had the attribute.
+    public func blame(of user: UserNumber, field: String? = nil, withLog: Bool = false) throws -> [FieldBlame] {
+        try withView { view in
+            let version = try view.version(of: user.rawValue)
+            let search = BlameSearch(
+                log: self, view: view, user: user.rawValue, version: version, withLog: withLog,
+                now: try states.state(ProfileProjection.self, user.rawValue, version: version, view))
+            guard let field else { return try search.answer(search.now.fields.fields.map { ($0.key, []) }) }
+            for asked in attributes(named: field) {
+                let answer = try search.answer(asked)
+                if !answer.isEmpty { return answer }
+            }
+            return []
+        }
+    }
+
+    /// What `text` may name, the longest name first: names of attributes may contain dots.
+    private func attributes(named text: String) -> [[(key: FieldKey, path: [FieldBlame.Step])]] {
+        let ends = [text.endIndex] + text.indices.filter { text[$0] == "." || text[$0] == "[" }.reversed()
+        return ends.compactMap { end in
+            guard end > text.startIndex, let path = [FieldBlame.Step](text[end...]) else { return nil }
+            let name = String(text[..<end])
+            let standard = StandardAttribute(name: name).map { FieldKey(standard: UInt32($0.rawValue)) }
+            let custom = names.number(Name(name)).map { FieldKey(custom: $0) }
+            return [standard, custom].compactMap { $0.map { ($0, path) } }
+        }
+    }
+}
+
+/// Finds the writes of attributes of one user.
+private struct BlameSearch {
+    let log: EventLog
+    let view: LogView
+    let user: UInt64
+    let version: UInt64
+    let withLog: Bool
+    let now: ProfileState
+
+    /// The blame of these attributes, or of parts of them; of those without a value only if they had one before.
+    func answer(_ asked: [(key: FieldKey, path: [FieldBlame.Step])]) throws -> [FieldBlame] {
+        let found = try find(asked.map(\.key))
+        var answer: [FieldBlame] = []
+        let named = asked.compactMap { key, path in name(of: key).map { (name: $0, key: key, path: path) } }
+        let order = named.sorted { ($0.key.isCustom ? 1 : 0, $0.name) < ($1.key.isCustom ? 1 : 0, $1.name) }
+        for (name, key, path) in order {
+            guard let track = found.tracks[key] else { continue }
+            let log = withLog ? try writes(track, path, found) : []
+            guard let traced = track.traced else {
+                guard let current = track.current else {
+                    // All its writes are void.
+                    if let last = log.last { answer.append(entry(name, key, path, nil, last, nil, log)) }
+                    continue
+                }
+                let previous = track.previous.flatMap { write in write.value.map { ($0, write.position) } }
+                answer.append(entry(name, key, path, nil, try write(current, found), previous, log))
+                continue
+            }
+            try traced.part(at: path)?.forEachLeaf(path) { path, leaf in
+                let write = try self.write(leaf.origin.position, leaf.value, void: nil, found)
+                let log = withLog ? try writes(track, path, found) : []
+                answer.append(entry(name, key, path, leaf.value, write, leaf.origin.replaced, log))
+            }
+        }
+        return answer
+    }
+
+    private func name(of key: FieldKey) -> Name? {
+        key.isCustom ? log.names.name(key.customName) : key.standard.map { Name($0.name) }
+    }
+
+    private func entry(
+        _ name: Name, _ key: FieldKey, _ path: [FieldBlame.Step], _ value: AttributeValue?, _ write: FieldWrite,
+        _ previous: (value: AttributeValue, position: UInt64)?, _ log: [FieldWrite]
+    ) -> FieldBlame {
+        var write = write
+        if write.request == nil { write.request = request(of: write.event.position.rawValue) }
+        return FieldBlame(
+            attribute: name, isCustom: key.isCustom, path: path, value: value, write: write,
+            previous: previous.map { .init(value: $0.value, position: Position(rawValue: $0.position)) }, log: log)
+    }
+
+    /// How far before an event the first one of its request is looked for.
+    private static let longestRequest: UInt64 = 100
+
+    /// The key of the append with the event at `position`: it is in the append's first record.
+    private func request(of position: UInt64) -> String? {
+        for distance in 1..<max(2, min(position, Self.longestRequest)) where distance < position {
+            guard let header = try? view.header(at: position - distance) else { return nil }
+            guard let append = AppendField.first(in: header.body) else { continue }
+            return append.count > distance && !append.isErased ? String(decoding: append.key, as: UTF8.self) : nil
+        }
+        return nil
+    }
+
+    // MARK: - The search
+
+    /// What walks have found.
+    private struct Found {
+        var tracks: [FieldKey: AttributeTrack] = [:]
+        var effects: [UInt64: UInt64] = [:]
+        var merges: [UInt64: UInt64] = [:]
+
+        mutating func take(_ walk: AttributeWalk) {
+            tracks.merge(walk.tracks) { $1 }
+            effects.merge(walk.effects) { $1 }
+            merges.merge(walk.merges) { $1 }
+        }
+    }
+
+    private func find(_ keys: [FieldKey]) throws -> Found {
+        if !withLog, let found = try findLastWrites(keys) { return found }
+        let positions = try view.positions(of: user, from: 1, to: version)
+        let voided = now.voids > 0 ? try view.voidedEvents(among: positions) : nil
+        var walk = walk(keys, skipping: voided)
+        _ = try walk.run(user, positions, from: nil)
+        var found = Found()
+        found.take(walk)
+        return found
+    }
+
+    private func walk(_ keys: [FieldKey], skipping voided: VoidedEvents?) -> AttributeWalk {
+        AttributeWalk(
+            view, log.names, wanted: keys.count == 1 ? keys[0] : nil, voided: voided, keepsAll: withLog)
+    }
+
+    /// Walks from snapshots shortly before the last writes, which the profile names. Nil if that does not tell all.
+    private func findLastWrites(_ keys: [FieldKey]) throws -> Found? {
+        var goals: [AttributeWalk.Goal] = []
+        for key in keys {
+            guard let field = now.fields.field(key) else { return nil }
+            let header = try view.header(at: field.position)
+            // The event of a merged user took effect with the merge.
+            guard header.user == user else { return nil }
+            goals.append(.init(key: key, position: field.position, version: header.version))
+        }
+        goals.sort { $0.version < $1.version }
+        var found = Found()
+        while let first = goals.first {
+            let base = try log.states.snapshot(ProfileProjection.self, user, upTo: first.version - 1, view)
+            // Later voids are about events that the snapshot or this walk includes.
+            guard base?.state.voids ?? 0 == now.voids else { return nil }
+            let positions = try view.positions(of: user, from: (base?.version ?? 0) + 1, to: version)
+            var walk = walk(keys, skipping: nil)
+            let met = try walk.run(user, positions, from: base, goals: goals)
+            guard met > 0 else { return nil }
+            found.take(walk)
+            goals.removeFirst(met)
+        }
+        for key in keys {
+            guard let track = found.tracks[key], track.isExact, let field = now.fields.field(key),
+                now.fields.withBytes(field, { track.current?.bytes?.elementsEqual($0) }) == true
+            else { return nil }
+        }
+        return found
+    }
+
+    // MARK: - Writes
+
+    /// All writes of an attribute; of a part of it those that changed it.
+    private func writes(_ track: AttributeTrack, _ path: [FieldBlame.Step], _ found: Found) throws -> [FieldWrite] {
+        var writes: [FieldWrite] = []
+        var last: AttributeValue?
+        for write in track.all {
+            let value = write.value.flatMap { $0.value(at: path) }
+            if !path.isEmpty, value == last { continue }
+            if write.void == nil { last = value }
+            writes.append(try self.write(write.position, value, void: write.void, found))
+        }
+        return writes
+    }
+
+    private func write(_ write: AttributeWrite, _ found: Found) throws -> FieldWrite {
+        try self.write(write.position, write.value, void: write.void, found)
+    }
+
+    private func write(
+        _ position: UInt64, _ value: AttributeValue?, void: UInt64?, _ found: Found
+    ) throws -> FieldWrite {
+        let place = Position(rawValue: position)
+        let header = try view.header(at: position)
+        guard let event = RecordedEvent(header, position: place, names: log.names.current) else {
+            throw StorageError.damaged(place: "the record at position \(position) is unreadable")
+        }
+        var write = FieldWrite(value: value, event: event, request: event.idempotencyKey)
+        write.void = void.map { Position(rawValue: $0) }
+        if header.user != user { write.merge = found.merges[header.user].map { Position(rawValue: $0) } }
+        if void != nil { return write }
+        if let effect = found.effects[position] {
+            write.effect = Position(rawValue: effect)
+            let flush = try view.header(at: effect)
+            if flush.kind == .pendingFlushed, let body = RecordBody(flush.body) {
+                write.launch = Position(rawValue: body.launch)
+            }
+        } else if !event.event.kind.isSaved, !event.event.kind.isQueued {
+            write.effect = place
+        }
+        return write
+    }
+}

@@ -1,0 +1,133 @@
+/// Why an attribute, or a part of its value, is what it is: which event wrote it, and what it was before.
+public struct FieldBlame: Hashable, Sendable {
+    /// The attribute's name.
+    package var attribute: Name
+    /// Whether it is a custom attribute.
+    package var isCustom: Bool
+    /// Where in the attribute's value; empty for the value itself.
+    package var path: [Step]
+    /// What is there now; nil if the attribute has no value any more.
+    public var value: AttributeValue?
+    /// The last write of it.
+    public var write: FieldWrite
+    /// What was there before that write; nil if there was nothing.
+    public var previous: Previous?
+    /// All writes of it, the first one first, void ones included; empty unless asked for.
+    public var log: [FieldWrite] = []
+
+    /// One step into an object or an array.
+    package enum Step: Hashable, Sendable {
+        case member(Name)
+        case element(Int)
+    }
+
+    /// A value that was replaced.
+    public struct Previous: Hashable, Sendable {
+        /// The value.
+        public var value: AttributeValue
+        /// The event that wrote it.
+        public var position: Position
+    }
+
+    /// The attribute and the path: `address.city`, `pets[0].name`.
+    public var field: String { attribute.text + path.text }
+}
+
+/// One write of an attribute.
+public struct FieldWrite: Hashable, Sendable {
+    /// What the attribute, or the part of it that was asked for, was after it; nil if the write removed it.
+    public var value: AttributeValue?
+    /// The event: what was saved or logged, by which source, on which device. Its user may have been merged since.
+    public var event: RecordedEvent
+    /// The event with which it took effect: itself, or the flush or `dataSent` that made a saved one effective. Nil for
+    /// a write that never did.
+    public var effect: Position?
+    /// The launch that flushed it.
+    public var launch: Position?
+    /// The idempotency key of the request with the event; nil if it had none, and in a log for events after the
+    /// request's first one.
+    public var request: String?
+    /// The `usersMerged` event that brought it to this user.
+    public var merge: Position?
+    /// The `eventVoided` event that made it void.
+    public var void: Position?
+}
+
+extension [FieldBlame.Step] {
+    /// The steps as text: `.city[0]`.
+    package var text: String {
+        map { step in
+            switch step {
+            case .member(let key): ".\(key.text)"
+            case .element(let index): "[\(index)]"
+            }
+        }.joined()
+    }
+
+    /// Reads steps as text; nil if they are none.
+    package init?(_ text: Substring) {
+        self = []
+        var rest = text
+        while let first = rest.popFirst() {
+            let isMember = first == "."
+            guard isMember || first == "[" else { return nil }
+            let end = rest.firstIndex { isMember ? $0 == "." || $0 == "[" : $0 == "]" } ?? rest.endIndex
+            let word = rest[..<end]
+            rest = rest[end...]
+            if isMember {
+                guard !word.isEmpty else { return nil }
+                append(.member(Name(String(word))))
+            } else {
+                guard let index = Int(word), index >= 0, rest.popFirst() == "]" else { return nil }
+                append(.element(index))
+            }
+        }
+    }
+}
+
+extension AttributeValue {
+    /// What is at the end of `path`; nil if the value does not go so far.
+    package func value(at path: some Sequence<FieldBlame.Step>) -> AttributeValue? {
+        var value = self
+        for step in path {
+            switch (step, value) {
+            case (.member(let key), .object):
+                guard let member = value[key] else { return nil }
+                value = member
+            case (.element(let index), .array(let items)) where index < items.count: value = items[index]
+            case (.member, _), (.element, _): return nil
+            }
+        }
+        return value
+    }
+}
+
+extension TracedValue {
+    /// What is at the end of `path`; nil if the value does not go so far.
+    func part(at path: some Sequence<FieldBlame.Step>) -> TracedValue? {
+        var part = self
+        for step in path {
+            switch (step, part) {
+            case (.member(let key), .object):
+                guard let member = part.member(key) else { return nil }
+                part = member
+            case (.element(let index), .array(let items, _)) where index < items.count: part = items[index]
+            case (.member, _), (.element, _): return nil
+            }
+        }
+        return part
+    }
+
+    /// Calls `body` with each part that has no parts of its own: values, empty arrays and empty objects.
+    func forEachLeaf(
+        _ path: [FieldBlame.Step] = [], _ body: ([FieldBlame.Step], TracedValue) throws -> Void
+    ) rethrows {
+        switch self {
+        case .array(let items, _) where !items.isEmpty:
+            for (index, item) in items.enumerated() { try item.forEachLeaf(path + [.element(index)], body) }
+        case .object(let members, _) where !members.isEmpty:
+            for member in members { try member.value.forEachLeaf(path + [.member(member.key)], body) }
+        case .leaf, .array, .object: try body(path, self)
+        }
+    }
+}
