@@ -92,7 +92,7 @@ struct OpenAPITests {
         "/users/identify", "/users/merge", "/users/external_ids/rename", "/users/external_ids/remove", "/users/delete",
         "/subscription/status/set", "/v2/subscription/status/set", "/v1/save/event", "/v1/save/attributes",
         "/v1/save/user-attribute", "/v1/log/event", "/v1/log/attributes", "/v1/log/user-attribute", "/v1/log/purchase",
-        "/v1/batch", "/messages/send", "/campaigns/trigger/send", "/canvas/trigger/send",
+        "/v1/batch", "/v1/void", "/v1/unvoid", "/messages/send", "/campaigns/trigger/send", "/canvas/trigger/send",
         "/transactional/v1/campaigns/{campaign_id}/send",
     ]
 

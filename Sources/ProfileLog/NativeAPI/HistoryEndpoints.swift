@@ -49,7 +49,7 @@ struct HistoryEndpoints {
                         more = true
                         break
                     }
-                    try events.write(event, to: &json)
+                    try events.write(event, showsVoid: true, to: &json)
                     count += 1
                 }
                 guard page.count == wanted, let last = page.last else { break }

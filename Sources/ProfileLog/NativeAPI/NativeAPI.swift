@@ -154,6 +154,15 @@ package struct NativeAPI: Dialect {
             "/v1/series", "numbers by day or hour",
             [.required("of")] + EndpointInput.series(needsLength: false) + [.init("where")]
         ) { try await SeriesEndpoint(store: $0.store).series($1) },
+        .init(.post, "/v1/void", "an event is void: folds skip it from now on", VoidEndpoints.inputs) {
+            try await VoidEndpoints(store: $0.store).answer($1, isVoid: true)
+        },
+        .init(.post, "/v1/unvoid", "a void event counts again", VoidEndpoints.inputs) {
+            try await VoidEndpoints(store: $0.store).answer($1, isVoid: false)
+        },
+        read("/v1/blame", "who set each attribute of a user, and what it was before", BlameEndpoint.inputs) {
+            try BlameEndpoint(log: $0.log).blame($1)
+        },
         .init(
             .post, "/v1/erase", "erase a person, with everything of theirs",
             [.required("user"), .required("reason"), .init("actor")]

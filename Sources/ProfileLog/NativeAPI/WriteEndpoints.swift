@@ -161,6 +161,17 @@ struct WriteEndpoints {
     static func conditions(
         _ fields: Fields, _ request: APIRequest
     ) throws -> (expected: ExpectedVersion, key: String?) {
+        let key = try key(fields, request)
+        let expected = try expectation(fields.value("expect"))
+        let match = try request.ifMatch.map(expectation(ifMatch:))
+        if let expected, let match, expected != match {
+            throw APIProblem.invalid("expect", "differs from the header If-Match")
+        }
+        return (expected ?? match ?? .any, key)
+    }
+
+    /// `key` or the header; nil without one.
+    static func key(_ fields: Fields, _ request: APIRequest) throws -> String? {
         let key = try fields.text("key")
         if let key, let header = request.idempotencyKey, Name(key) != Name(header) {
             throw APIProblem.invalid("key", "differs from the header Idempotency-Key")
@@ -168,12 +179,7 @@ struct WriteEndpoints {
         if (key ?? request.idempotencyKey)?.isEmpty == true {
             throw APIProblem.invalid(key == nil ? "Idempotency-Key" : "key", "must not be empty")
         }
-        let expected = try expectation(fields.value("expect"))
-        let match = try request.ifMatch.map(expectation(ifMatch:))
-        if let expected, let match, expected != match {
-            throw APIProblem.invalid("expect", "differs from the header If-Match")
-        }
-        return (expected ?? match ?? .any, key ?? request.idempotencyKey)
+        return key ?? request.idempotencyKey
     }
 
     static func expectation(_ value: AttributeValue?) throws -> ExpectedVersion? {

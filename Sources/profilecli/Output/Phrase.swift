@@ -93,6 +93,8 @@ enum Phrase {
             parts += (["message", "channel", "action", "reason"] as [Name]).compactMap { event[$0].text }
         }
         if let replaced = event["replaces"].integer { parts.append("(repairs @\(replaced))") }
+        if let target = event["target"].integer { parts.append("@\(target)") }
+        if let void = event["voided_by"].integer { parts.append("(void @\(void))") }
         if let reason = event["reason"].text, let actor = event["actor"].text { parts.append("by \(actor): \(reason)") }
         return parts.joined(separator: "  ")
     }

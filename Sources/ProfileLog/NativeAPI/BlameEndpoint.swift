@@ -1,0 +1,92 @@
+internal import ProfileLogRequests
+
+/// `GET /v1/blame`.
+struct BlameEndpoint {
+    let log: EventLog
+
+    static let inputs: [EndpointInput] = [.required("user"), .init("field"), .init("log", .boolean)]
+
+    func blame(_ request: APIRequest) throws -> APIAnswer {
+        var query = Query(request)
+        let id = try Identifiers.user(query.requiredText("user"))
+        let field = try query.text("field")
+        let withLog = try query.flag("log")
+        try query.end()
+        let user = try log.knownUser(meantBy: id)
+        let entries = try log.blame(of: user.number, field: field, withLog: withLog)
+        if let field, entries.isEmpty { throw try unknownField(field, user) }
+        var events = EventJSON(log: log)
+        return try APIAnswer.ok(version: user.version) { json in
+            json.member("user", user)
+            json.member("version", user.version.rawValue)
+            try json.objects("fields", entries) { json, entry in
+                json.member("field", entry.field)
+                json.member("group", entry.isCustom ? "custom_attributes" : "attributes")
+                json.member("value", entry.value.map(JSONValues.json) ?? .null)
+                if entry.value == nil { json.member("removed", true) }
+                try json.object("set") { try write(entry.write, user, &events, to: &$0) }
+                if let previous = entry.previous {
+                    json.object("previous") { json in
+                        json.member("value", JSONValues.json(previous.value))
+                        json.member("position", previous.position)
+                    }
+                }
+                guard withLog else { return }
+                try json.objects("log", entry.log) { json, one in
+                    json.member("value", one.value.map(JSONValues.json) ?? .null)
+                    try write(one, user, &events, to: &json)
+                }
+            }
+        }
+    }
+
+    /// Writes who wrote a value, as members.
+    private func write(
+        _ write: FieldWrite, _ user: UserInfo, _ events: inout EventJSON, to json: inout JSONWriter
+    ) throws {
+        let (event, context) = (write.event, write.event.context)
+        json.member("position", event.position)
+        json.member("version", event.version.rawValue)
+        json.member("kind", event.event.kind.name)
+        json.member("how", event.event.kind.timing)
+        json.member("at", event.occurredAt)
+        json.member("recorded_at", event.recordedAt)
+        if let effect = write.effect, effect != event.position { json.member("effect", effect) }
+        if let launch = write.launch { json.member("launch", launch) }
+        json.member("source", context.source.name)
+        json.member("process", context.process?.text)
+        json.member("device", context.device)
+        json.member("storage", context.storage?.name)
+        json.member("item", context.item)
+        json.member("app", context.app)
+        json.member("key", write.request)
+        if event.user != user.number {
+            json.member("of_user", try events.id(of: event.user))
+            json.member("of_user_number", event.user.rawValue)
+        }
+        if let merge = write.merge { json.member("merge", merge) }
+        if let void = write.void { json.member("voided_by", void) }
+    }
+
+    /// Status 404: the user never had `field`.
+    private func unknownField(_ field: String, _ user: UserInfo) throws -> APIProblem {
+        let profile = log.profileView(try log.profile(of: user.number))
+        let names = (profile.attributes + profile.customAttributes).map(\.name.text)
+        let nearest = NearestNames(to: field, among: names)
+        let guess = nearest.close.first.map { "Did you mean \($0)? " } ?? ""
+        let known =
+            names.isEmpty
+            ? "The profile has no attributes." : "It has \(nearest.all.prefix(20).joined(separator: ", "))."
+        return APIProblem(
+            status: 404, code: "unknown_field",
+            error: "The user never had an attribute \(APIProblem.shown(field)).", remedy: guess + known, place: "field")
+    }
+}
+
+extension EventKind {
+    /// How a fact of a profile came: `saved` on a device, `queued` in an SDK, or `logged`; nil for other events.
+    fileprivate var timing: String? {
+        guard case .content(_, let timing) = role else { return nil }
+        return "\(timing)"
+    }
+}

@@ -1,0 +1,80 @@
+internal import ProfileLogRequests
+
+/// `POST /v1/void` and `/v1/unvoid`.
+struct VoidEndpoints {
+    let store: RequestStore
+
+    private var log: EventLog { store.log }
+
+    static let inputs: [EndpointInput] = [
+        .required("position", .integer), .required("reason"), .init("actor"), .init("key"),
+    ]
+
+    func answer(_ request: APIRequest, isVoid: Bool) async throws -> APIAnswer {
+        try request.refuseIfMatch()
+        let fields = try Fields(request)
+        guard let number = try fields.integer("position") else { throw APIProblem.invalid("position", "is missing") }
+        guard number > 0 else { throw APIProblem.invalid("position", "must be a position of the log") }
+        let reason = try fields.requiredText("reason")
+        let actor = try fields.text("actor") ?? "api"
+        for (place, text) in [("reason", reason), ("actor", actor)] where text.isEmpty || text.utf8.count > 1024 {
+            throw APIProblem.invalid(place, "must have 1 to 1024 bytes")
+        }
+        let key = try WriteEndpoints.key(fields, request)
+        let change = VoidRequest(
+            Position(rawValue: UInt64(number)), isVoid: isVoid, actor: actor, reason: reason)
+        let receipt: AppendReceipt
+        do {
+            receipt = try await store.commit(
+                .void(change, context: EventContext(source: .rest), idempotencyKey: key))
+        } catch AppendError.invalid(let place, let reason) {
+            guard let refusal = try log.refusal(of: change) else {
+                throw AppendError.invalid(place: place, reason: reason)
+            }
+            throw problem(refusal, change)
+        }
+        return try answer(to: receipt, change)
+    }
+
+    private func problem(_ refusal: VoidRefusal, _ change: VoidRequest) -> APIProblem {
+        let position = change.position.rawValue
+        var problem = APIProblem(
+            status: 400, code: "invalid", error: "The event at position \(position) \(refusal.reason).",
+            remedy: refusal.remedy.replacing("POSITION", with: "\(position)"), place: "position")
+        switch refusal {
+        case .isVoid(let void): (problem.status, problem.code, problem.facts) = (409, "void", [("void", void.rawValue)])
+        case .counts: (problem.status, problem.code) = (409, "not_void")
+        case .beyondEnd, .erased, .kind: break
+        }
+        return problem
+    }
+
+    private func answer(to receipt: AppendReceipt, _ change: VoidRequest) throws -> APIAnswer {
+        guard let place = receipt.places.last, let target = try log.event(at: change.position) else {
+            throw APIProblem.invalid("position", "is beyond the log's end")
+        }
+        let user = try log.find(place.user)
+        let before = try log.profile(of: place.user, asOf: Version(rawValue: place.version.rawValue - 1))
+        let after = try log.profile(of: place.user, asOf: place.version)
+        return APIAnswer.ok(version: place.version) { json in
+            json.member("position", receipt.last.rawValue)
+            json.member("version", place.version.rawValue)
+            json.member("user", user)
+            json.member(change.isVoid ? "voided" : "unvoided", change.position.rawValue)
+            json.member("kind", target.event.kind.name)
+            json.member("repeated", receipt.isRepetition)
+            json.array("changed", changes(log.profileView(before), log.profileView(after))) { $0.value($1.text) }
+        }
+    }
+
+    /// The attributes, events and products that are not the same in both.
+    private func changes(_ before: ProfileView, _ after: ProfileView) -> [Name] {
+        func differing<Item: Hashable>(_ items: KeyPath<ProfileView, [Item]>, _ name: (Item) -> Name) -> [Name] {
+            Set(before[keyPath: items]).symmetricDifference(after[keyPath: items]).map(name)
+        }
+        let names =
+            differing(\.attributes, \.name) + differing(\.customAttributes, \.name)
+            + differing(\.customEvents, \.name) + differing(\.purchases, \.product)
+        return Set(names).sorted()
+    }
+}

@@ -1,0 +1,73 @@
+internal import ArgumentParser
+internal import ProfileLog
+
+struct BlameCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        "blame", "Who set each attribute of a user, and what it was before.",
+        """
+        FIELD is an attribute, or a part of its value: address.city, pets[0].name. Without it all attributes are \
+        shown, and every value inside arrays and objects on a line of its own. BEFORE is what the last write replaced. \
+        What a merge brought names the user whose event it was; with --log void writes are shown too.
+        """,
+        examples: """
+            profilecli blame jane
+            profilecli blame jane email
+            profilecli blame jane address.city --log
+            profilecli blame jane --format json
+            """)
+
+    @Argument(help: .user) var user: String
+    @Argument(help: "An attribute, or a part of its value.") var field: String?
+    @Flag(help: "All values that it had, the first one first.") var log = false
+    @OptionGroup var place: PlaceOptions
+
+    func run() async throws {
+        let query = parameters(("user", user), ("field", field), ("log", log ? "true" : nil))
+        let answer = try await place.connect().get("/v1/blame", query)
+        if place.isJSON { return try Output.print([answer.line]) }
+        let fields = answer.objects("fields")
+        if fields.isEmpty { return Output.message("The user has no attributes.") }
+        try Output.print(log ? fields.flatMap(Self.logLines) : Self.table(fields).lines())
+    }
+
+    private static func table(_ fields: [JSONObject]) -> Table {
+        var table = Table("FIELD", "VALUE", "SINCE!", "#POS", "BY!", "FROM", "BEFORE")
+        for field in fields {
+            let set = field.object("set")
+            table.add(
+                field["field"].cell, field.flag("removed") ? "(removed)" : field["value"].cell, Phrase.time(set["at"]),
+                set["position"].cell,
+                how(set), origin(set), field.object("previous")["value"].cell)
+        }
+        return table
+    }
+
+    private static func logLines(_ field: JSONObject) -> [String] {
+        var table = Table("VALUE", "SINCE!", "#POS", "BY!", "FROM")
+        for write in field.objects("log") {
+            table.add(
+                write["value"] == .null ? "(removed)" : write["value"].cell, Phrase.time(write["at"]),
+                write["position"].cell, how(write), origin(write))
+        }
+        return [Style.bold(field["field"].cell.oneLine)] + table.lines() + [""]
+    }
+
+    /// `attributes saved`, `user attributes`, and whether it is void.
+    private static func how(_ write: JSONObject) -> String {
+        let words = EventKind(name: write["kind"].text ?? "")?.words ?? ""
+        return write["voided_by"] == .null ? words : "\(words), void @\(write["voided_by"].cell)"
+    }
+
+    /// `extension Push on phone, launch @7, of device:phone`.
+    private static func origin(_ write: JSONObject) -> String {
+        var parts = [Phrase.origin(write)]
+        if write["launch"] != .null { parts.append("launch @\(write["launch"].cell)") }
+        if let key = write["key"].text { parts.append("request \(key)") }
+        if write["of_user_number"] != .null {
+            let id = write["of_user"].text ?? "user \(write["of_user_number"].cell)"
+            let merge = write["merge"] == .null ? "" : " merged @\(write["merge"].cell)"
+            parts.append("of \(id)\(merge)")
+        }
+        return parts.joined(separator: ", ")
+    }
+}

@@ -1,0 +1,47 @@
+import Foundation
+import Testing
+
+@Suite("Void, unvoid and blame on the command line")
+struct VoidTests {
+    @Test("A void is told in one line, and blame tells who set what")
+    func story() throws {
+        let cli = try CLI()
+        try cli.succeed("log", "attribute", "jane", "plan=free", "home={\"city\":\"Bonn\"}")
+        try cli.succeed("log", "attribute", "jane", "plan=gold")
+        let void = try cli.succeed("void", "3", "--reason", "a test", "--by", "ops")
+        #expect(
+            void.output
+                == "Voided position 3 (attributes) at position 4 (jane, version 4); it changes plan. "
+                + "Next: profilecli profile jane\n")
+        #expect(try cli.succeed("profile", "jane", "--format", "json").output.contains(#""plan":"free""#))
+        let history = try cli.succeed("history", "jane").output
+        #expect(history.contains("(void @4)") && history.contains("@3  by ops: a test"))
+        let blame = try cli.succeed("blame", "jane")
+        #expect(blame.lines[0].hasPrefix("FIELD"))
+        #expect(blame.lines[1].hasPrefix("home.city  Bonn") && blame.lines[2].hasPrefix("plan       free"))
+        let log = try cli.succeed("blame", "jane", "plan", "--log").output
+        #expect(log.contains("attributes, void @4") && log.contains("gold"))
+        #expect(try cli.succeed("blame", "jane", "plan", "--format", "json").output.contains(#""value":"free""#))
+        let twice = try cli.run("void", "3", "--reason", "a test")
+        #expect(twice.status == 1 && twice.errors.contains("is void already, since position 4"))
+        #expect(twice.errors.contains("`profilecli unvoid 3"))
+        try cli.succeed("unvoid", "3", "--reason", "it was right")
+        #expect(try cli.succeed("blame", "jane", "plan").output.contains("gold"))
+        #expect(try cli.succeed("check").output.hasPrefix("Sound"))
+        #expect(try cli.succeed("replay", "--verify").status == 0)
+    }
+
+    @Test("Wrong input gets a sentence and the next step")
+    func wrong() throws {
+        let cli = try CLI()
+        try cli.succeed("log", "attribute", "jane", "plan=free")
+        let created = try cli.run("void", "1", "--reason", "x")
+        #expect(created.status == 64 && created.errors.contains("is of the kind userCreated"))
+        let beyond = try cli.run("void", "9", "--reason", "x")
+        #expect(beyond.status == 64 && beyond.errors.contains("the log ends at position 2"))
+        let field = try cli.run("blame", "jane", "plam")
+        #expect(field.status == 1 && field.errors.contains("Did you mean plan?"))
+        #expect(try cli.run("void", "2").status == 64)
+        #expect(try cli.run("blame", "nobody").status == 1)
+    }
+}
