@@ -442,7 +442,7 @@ extension ProfileEvent {
         case .customEventSaved, .customEventLogged, .purchaseLogged, .message, .userCreated, .userIdentified,
             .userChanged, .userLoggedOut, .aliasAdded, .aliasRenamed, .externalIDRenamed, .externalIDRemoved,
             .usersMerged, .userErased, .appLaunched, .appLeft, .sessionStarted, .sessionEnded, .pendingFlushed,
-            .pendingDiscarded, .dataSent, .deviceChanged, .objectsLeftOut, .other:
+            .pendingDiscarded, .dataSent, .deviceChanged, .eventVoided, .eventUnvoided, .objectsLeftOut, .other:
             false
         }
     }
