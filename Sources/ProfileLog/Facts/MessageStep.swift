@@ -75,6 +75,12 @@ public struct MessageStep: Hashable, Sendable {
         case clicked
         /// The in-app message left the screen.
         case closed
+
+        /// A request wants it sent at a later time, or changes such a request; for a user whom the request names, or of
+        /// the system for the request as a whole.
+        case scheduled
+        /// The scheduled request waits no longer: it was sent, deleted, or cannot be sent.
+        case unscheduled
     }
 
     /// What of a push a user sees. The numbers are stored (record.proto).
@@ -143,6 +149,8 @@ extension MessageStep.Stage {
         case .discarded: .inAppMessageDiscarded
         case .clicked: .inAppMessageClicked
         case .closed: .inAppMessageClosed
+        case .scheduled: .messageScheduled
+        case .unscheduled: .messageUnscheduled
         }
     }
 }

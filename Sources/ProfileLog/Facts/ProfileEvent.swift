@@ -156,6 +156,9 @@ public enum EventKind: UInt8, Sendable, CaseIterable {
     case inAppMessageClicked = 84
     case inAppMessageClosed = 85
 
+    case messageScheduled = 86
+    case messageUnscheduled = 87
+
     /// Never stored: any kind that this program does not know because a newer program wrote it.
     case unknown = 0
 
@@ -219,6 +222,8 @@ public enum EventKind: UInt8, Sendable, CaseIterable {
         case .inAppMessageDiscarded: "in-app message discarded"
         case .inAppMessageClicked: "in-app message clicked"
         case .inAppMessageClosed: "in-app message closed"
+        case .messageScheduled: "message scheduled"
+        case .messageUnscheduled: "message unscheduled"
         case .unknown: "unknown"
         }
     }
@@ -272,6 +277,8 @@ public enum EventKind: UInt8, Sendable, CaseIterable {
         case .inAppMessageDiscarded: .message(.discarded)
         case .inAppMessageClicked: .message(.clicked)
         case .inAppMessageClosed: .message(.closed)
+        case .messageScheduled: .message(.scheduled)
+        case .messageUnscheduled: .message(.unscheduled)
 
         case .eventVoided, .eventUnvoided, .objectsLeftOut, .unknown: .remark
         }

@@ -126,7 +126,7 @@ extension InAppState {
         case .discarded: _ = take(change.message)
         case .closed: if screen?.message == change.message { screen = nil }
         case .ignored, .clicked, .notSent, .received, .notReceived, .captured, .expanded, .opened, .actionChosen,
-            .dismissed, .processed:
+            .dismissed, .processed, .scheduled, .unscheduled:
             break
         }
     }

@@ -19,7 +19,9 @@ public struct AppendBuilder: ~Copyable {
     /// How many events were added.
     package var count: Int { append.items.count }
     /// Whether there is nothing to store, not even that something was skipped.
-    package var isEmpty: Bool { count == 0 && append.leftOut.isEmpty }
+    package var isEmpty: Bool { count == 0 && append.leftOut.isEmpty && append.systemSteps.isEmpty }
+    /// How many events are stored before the steps of the system, at most: an item may make a user and join a device.
+    package var mostEventsOfUsers: Int { 3 * count + append.leftOut.count }
     /// Bytes that they take.
     package var byteCount: Int { writer.count + append.extraBytes }
 
@@ -132,6 +134,23 @@ public struct AppendBuilder: ~Copyable {
         }
         append.leftOut.append((user, items))
         append.extraBytes += size
+    }
+
+    /// Adds a step of a message that is no user's: an event of the system, which no erasure reaches. It must hold
+    /// nothing about a person.
+    package mutating func addOfSystem(_ step: MessageStep) throws(AppendError) {
+        try Validation.check(.message(step), EventContext(source: .rest))
+        var writer = WireWriter()
+        var longest = LongestNumbers()
+        _ = EventEncoder.write(.message(step), EventContext(source: .rest), names: &longest, to: &writer)
+        guard writer.count <= Limits.bytesPerEvent else {
+            throw .invalid(place: "The event", reason: "must not be larger than \(Limits.bytesPerEvent) bytes")
+        }
+        guard byteCount + writer.count <= Limits.bytesPerAppend else {
+            throw .tooLarge(limit: "\(Limits.bytesPerAppend) bytes")
+        }
+        append.systemSteps.append(step)
+        append.extraBytes += writer.count
     }
 
     /// Has the append refused unless `user` is at `version`.

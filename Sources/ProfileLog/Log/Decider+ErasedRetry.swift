@@ -113,7 +113,9 @@ extension EventKind {
     /// Whether an append makes events of this kind besides its items.
     fileprivate func isMadeBeside(_ intent: PreparedAppend.Intent) -> Bool {
         switch intent {
-        case .events: self == .userCreated || self == .userChanged || self == .objectsLeftOut
+        case .events:
+            [.userCreated, .userChanged, .objectsLeftOut, .messageNotSent, .messageScheduled, .messageUnscheduled]
+                .contains(self)
         case .identity: isIdentity
         case .void: self == .eventVoided || self == .eventUnvoided
         case .device, .inApp, .messages, .discard: false

@@ -59,7 +59,9 @@ extension Decider {
         places.reserveCapacity(append.items.count)
         key = field
         // The key's field is in the first record. It counts all records, also those that create users.
-        let promised = field.map { _ in append.items.count + append.leftOut.count + extraEvents(append, users, plans) }
+        let promised = field.map { _ in
+            append.items.count + append.leftOut.count + append.systemSteps.count + extraEvents(append, users, plans)
+        }
         if let promised { key?.count = UInt64(promised) }
         for index in append.items.indices {
             let item = append.items[index]
@@ -84,6 +86,7 @@ extension Decider {
             let event = ProfileEvent.objectsLeftOut(user == nil ? items.map(\.anonymous) : items)
             try self.event(event, EventContext(source: .rest), user ?? 0)
         }
+        for step in append.systemSteps { try event(.message(step), EventContext(source: .rest), 0) }
         precondition(promised == nil || promised == places.count, "A key counts other events than its append stored.")
     }
 

@@ -23,6 +23,8 @@ package struct Preconditions: Sendable {
         case pushTokens
         /// The types that these custom attributes got from their first values.
         case types(of: Set<Name>)
+        /// Which sends wait for their time.
+        case schedules
     }
 
     /// What the decision read. A commit checks it before `expected`.
@@ -124,6 +126,7 @@ extension Preconditions.Subject {
         switch self {
         case .pushTokens: "who has a push token"
         case .types: "the type of a custom attribute"
+        case .schedules: "which sends wait for their time"
         }
     }
 
@@ -142,6 +145,7 @@ extension Preconditions.Subject {
             }
             guard case .customAttributesChanged(let changes)? = event(header, names) else { return true }
             return changes.contains { attributes.contains($0.name) }
+        case .schedules: return header.kind == .messageScheduled || header.kind == .messageUnscheduled
         }
     }
 

@@ -44,6 +44,8 @@ public struct PreparedAppend: Sendable {
     var devices: [Int: Name] = [:]
     /// What the request skipped. It is stored after all items, in the user's stream if the user exists then.
     var leftOut: [(user: UserID?, items: [LeftOut])] = []
+    /// Steps of messages that are no user's. They are stored last, in the stream of the system.
+    var systemSteps: [MessageStep] = []
     /// Checked under the write lock.
     private(set) var preconditions = Preconditions()
     /// Addresses that still resolve to users who have another one now. This append releases them for new users.
@@ -58,8 +60,8 @@ public struct PreparedAppend: Sendable {
 
     /// Upper bound of the bytes in a commit: each event and each new user has a header and a checksum.
     var byteCount: Int {
-        bytes.count + extraBytes + 64 * (items.count + targets.count + leftOut.count) + idempotencyKey.count
-            + note.count + releases.reduce(0) { $0 + 64 + $1.parts[0].utf8.count }
+        bytes.count + extraBytes + 64 * (items.count + targets.count + leftOut.count + systemSteps.count)
+            + idempotencyKey.count + note.count + releases.reduce(0) { $0 + 64 + $1.parts[0].utf8.count }
     }
 
     init(_ intent: Intent) { self.intent = intent }
@@ -114,7 +116,7 @@ public struct PreparedAppend: Sendable {
         func moved<Value>(_ values: [Int: Value]) -> [Int: Value] {
             Dictionary(uniqueKeysWithValues: values.filter { $0.key >= count }.map { ($0.key - count, $0.value) })
         }
-        beginning.leftOut = []
+        (beginning.leftOut, beginning.systemSteps) = ([], [])
         rest.items = items[count...].map { item in
             Item(target: item.target - firstOfRest, kind: item.kind, body: item.body)
         }

@@ -286,7 +286,8 @@ extension EventJSON {
             .objectsLeftOut, .messageSent, .messageNotSent, .pushReceived, .pushNotReceived, .pushCaptured,
             .pushExpanded, .pushOpened,
             .pushActionChosen, .pushDismissed, .pushProcessed, .inAppMessageShown, .inAppMessageWaiting,
-            .inAppMessageIgnored, .inAppMessageDiscarded, .inAppMessageClicked, .inAppMessageClosed, .unknown:
+            .inAppMessageIgnored, .inAppMessageDiscarded, .inAppMessageClicked, .inAppMessageClosed, .messageScheduled,
+            .messageUnscheduled, .unknown:
             return nil
         }
     }

@@ -462,7 +462,8 @@ extension ProfileEvent {
         case .objectsLeftOut: return .objectsLeftOut(body.leftOut)
         case .messageSent, .messageNotSent, .pushReceived, .pushNotReceived, .pushCaptured, .pushExpanded, .pushOpened,
             .pushActionChosen, .pushDismissed, .pushProcessed, .inAppMessageShown, .inAppMessageWaiting,
-            .inAppMessageIgnored, .inAppMessageDiscarded, .inAppMessageClicked, .inAppMessageClosed:
+            .inAppMessageIgnored, .inAppMessageDiscarded, .inAppMessageClicked, .inAppMessageClosed, .messageScheduled,
+            .messageUnscheduled:
             return messageStep(kind, body, names).map { .message($0) }
         case .unknown: return .other(.unknown)
         }

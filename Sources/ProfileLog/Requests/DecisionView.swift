@@ -18,6 +18,8 @@ package final class DecisionView {
     private var leading: [UserID: UserNumber] = [:]
     private var unusedKeys: [String] = []
     private var subjects: [Preconditions.Subject] = []
+    /// Where `Subject.schedules` was read.
+    private var schedulesReach: Position?
     /// Addresses that are taken from users who have another one by now.
     private var releases: [UserID] = []
     /// The states over the whole store that were brought up to date, and up to where at least.
@@ -159,6 +161,11 @@ package final class DecisionView {
     /// The decision holds only if no event changes `subject` that the states over the whole store did not have.
     package func requireUnchanged(_ subject: Preconditions.Subject) { subjects.append(subject) }
 
+    /// The decision holds only if no event after `position` changes which sends wait for their time.
+    package func requireSchedulesUnchanged(since position: Position) {
+        schedulesReach = min(schedulesReach ?? position, position)
+    }
+
     /// The decision holds only if nothing is stored under `key`.
     package func requireUnused(_ key: String) { unusedKeys.append(key) }
 
@@ -176,6 +183,7 @@ package final class DecisionView {
         for (user, info) in unchanged { preconditions.require(user, unchanged: info) }
         for (user, number) in leading { preconditions.require(user, leadsTo: number) }
         for subject in subjects { preconditions.require(subject, unchangedSince: statesReach) }
+        if let schedulesReach { preconditions.require(.schedules, unchangedSince: schedulesReach) }
         for key in unusedKeys { preconditions.require(unused: key) }
         var append = append
         append.require(preconditions, releasing: releases)

@@ -41,7 +41,8 @@ package struct Endpoint: Sendable {
         "/v2/subscription/status/set": "subscription.status.set",
         "/subscription/user/status": "subscription.groups.get",
         "/transactional/v1/campaigns/{campaign_id}/send": "transactional.send",
-        "/events": "events.get", "/custom_attributes": "custom_attributes.get",
+        "/messages/scheduled_broadcasts": "messages.schedule_broadcasts", "/events": "events.get",
+        "/custom_attributes": "custom_attributes.get",
     ]
 
     /// Whether a request may carry an `Idempotency-Key`.
