@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Breaks the sources in seven named ways, one at a time, in a scratch copy. Each time a named test must turn red.
+# Breaks the sources in named ways, one at a time, in a scratch copy. Each time a named test must turn red.
 #
 #   scripts/mutations.sh             all of them
 #   scripts/mutations.sh reuse-version
@@ -41,7 +41,7 @@ prepare() {
     rm -rf "$scratch/original"
     cp -a "$scratch/Sources/ProfileLog" "$scratch/original"
     (cd "$scratch" && swift package dump-package >"$scratch/manifest.json")
-    python3 - "$scratch" CrashTests ProfileLogTests profilelog-crashchild <<'KEEP'
+    python3 - "$scratch" CrashTests ProfileLogTests ServiceTests profilelog-crashchild profiled <<'KEEP'
 # Keeps the targets that these tests need in Package.swift.
 import json, re, sys
 
@@ -83,7 +83,10 @@ passes() {
     return "$result"
 }
 
-names=(skip-crc lose-tail ignore-checkpoint reorder-flush reuse-version process-twice ignore-interval)
+names=(
+    skip-crc lose-tail ignore-checkpoint reorder-flush reuse-version process-twice ignore-interval send-twice
+    send-unsubscribed keep-erased-part resend-parts no-rate share-budget
+)
 # shellcheck disable=SC2016  # $0 and $1 are Swift's
 declare -A edit=(
     # Every record is taken for undamaged.
@@ -100,6 +103,18 @@ declare -A edit=(
     [process-twice]='s/case \.processed: captured\.removeAll { .* }/case .processed: break/'
     # In-app messages are triggered within the minimum interval.
     [ignore-interval]='s/if let index = chosen, isWithinInterval {/if let index = chosen, isWithinInterval, now < 0 {/'
+    # A scheduled send does not record that it was sent.
+    [send-twice]='s/try builder.addOfSystem(schedule.end(Schedule.sent))$/_ = Schedule.sent/'
+    # A user who has unsubscribed gets what was sent to subscribers.
+    [send-unsubscribed]='s/case .subscribed: state != "unsubscribed"/case .subscribed: true/'
+    # The part of a scheduled request that is a user's is stored for the system, which no erasure reaches.
+    [keep-erased-part]='s/try builder.add(.message(step), EventContext(source: .rest), to: id)$/try builder.addOfSystem(step)/'
+    # A broadcast begins with the first user again after the process died.
+    [resend-parts]='s/schedule.sentTo = UserNumber(rawValue: UInt64(user))/_ = user/'
+    # No limit for sends to many.
+    [no-rate]='s/if request.isTargeted { try await checkRate(request) }//'
+    # Each text of a request may cost as much as all of them.
+    [share-budget]='s/for: sends, recipient.properties, now: now, failing: failing, budget: budget/for: sends, recipient.properties, now: now, failing: failing, budget: RenderBudget()/'
 )
 declare -A tests=(
     [skip-crc]='CheckTests'
@@ -109,6 +124,12 @@ declare -A tests=(
     [reuse-version]='CrashTests.BatchTests/twoStores'
     [process-twice]='ProfileLogTests.PushModelTests'
     [ignore-interval]='ProfileLogTests.InAppRandomTests'
+    [send-twice]='ServiceTests.BrazeScheduleTests/forms'
+    [send-unsubscribed]='ServiceTests.BrazeSendTests/hindrances'
+    [keep-erased-part]='ServiceTests.BrazeScheduleTests/erasure'
+    [resend-parts]='ServiceTests.BrazeScheduleTests/halfDone'
+    [no-rate]='ServiceTests.BrazeSendTests/rate'
+    [share-budget]='ServiceTests.BrazeSendTests/budget'
 )
 
 prepare

@@ -218,11 +218,25 @@ class ClientTests(unittest.TestCase):
         with self.assertRaises(braze.BrazeClientError):
             self.client.user_delete([f"u{number}" for number in range(51)])
 
-    # What is not there
+    # Sending
 
-    def test_an_unknown_path_is_an_error_of_the_client(self):
+    def test_a_scheduled_campaign(self):
+        with tempfile.NamedTemporaryFile("w", suffix=".yaml") as file:
+            file.write("campaigns: [{id: spring, name: Spring, messages: [{webhook: {url: /}}]}]")
+            file.flush()
+            service = Service("--workspace", file.name)
+        self.addCleanup(service.stop)
+        made = client(service)
+        made.user_track(attributes=[{"external_id": "a"}])
+        service.post("/v1/clock", {"set": "2030-01-01T00:00:00Z"})
+        answer = made.campaign_trigger_schedule_create(
+            "spring", {"time": "2030-01-01T01:00:00Z"}, recipients=[{"external_user_id": "a"}])
+        self.assertEqual((answer["status_code"], answer["success"], answer["message"]), (201, True, "success"))
+        self.assertEqual(service.get("/v1/sends").json["sends"], [])
+        service.post("/v1/clock", {"advance": 3600})
+        self.assertEqual([one["kind"] for one in service.get("/v1/sends?user=a").json["sends"]], ["messageSent"])
         with self.assertRaises(braze.BrazeClientError):
-            self.client.campaign_trigger_schedule_create("campaign", {"time": AT})
+            made.campaign_trigger_schedule_create("spring", {"time": "soon"}, broadcast=True)
 
 
 class KeyTests(unittest.TestCase):

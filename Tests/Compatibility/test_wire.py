@@ -100,6 +100,7 @@ GET, STATUS = "/subscription/status/get", "/subscription/user/status"
 NEW, UPDATE, IDENTIFY, MERGE = "/users/alias/new", "/users/alias/update", "/users/identify", "/users/merge"
 RENAME, REMOVE, DELETE = "/users/external_ids/rename", "/users/external_ids/remove", "/users/delete"
 SEND, CAMPAIGN, CANVAS = "/messages/send", "/campaigns/trigger/send", "/canvas/trigger/send"
+SCHEDULE, SCHEDULED = "/schedule/", "/messages/scheduled_broadcasts"
 TRANSACTIONAL, SEND_ID = "/transactional/v1/campaigns/spring/send", "/sends/id/create"
 
 # A table is played from its first row to its last on an empty store.
@@ -454,6 +455,27 @@ TABLES = {
             "recipient": {"external_user_id": "a"}, "trigger_properties": {"what": "receipt"}},
          201, {"dispatch_id": ANY, "status": "sent", "metadata": ANY}),
         ("an ID for sends", SEND_ID, {"campaign_id": "spring", "send_id": "s-2"}, 201, {"message": "success", "send_id": "s-2"}),
+    ],
+    "schedules": [
+        *[row for form, body in [
+            ("/messages", {"messages": {"webhook": {"url": "/"}}}), ("/campaigns/trigger", {"campaign_id": "spring"}),
+            ("/canvas/trigger", {"canvas_id": "welcome"})]
+          for row in [
+            ("a broadcast", form + SCHEDULE + "create",
+             {**body, "broadcast": True, "segment_id": "everybody", "schedule": {"time": "2100-01-01T00:00:00Z"}},
+             400, refused("invalid", "Bad Request", place="schedule.time")),
+            ("one that is due at once", form + SCHEDULE + "create",
+             {**body, "broadcast": True, "segment_id": "everybody", "schedule": {"time": "2026-01-01T00:00:00Z"}},
+             201, {"dispatch_id": ANY, "schedule_id": ANY, "message": "success"}),
+            ("another time for an unknown one", form + SCHEDULE + "update",
+             {**body, "schedule_id": "none", "schedule": {"time": "2026-01-01T00:00:00Z"}},
+             400, refused("invalid", "Invalid Schedule ID", place="schedule_id")),
+            ("an unknown one", form + SCHEDULE + "delete", {**body, "schedule_id": "none"},
+             400, refused("invalid", "Invalid Schedule ID", place="schedule_id")),
+        ]],
+        ("none is left", SCHEDULED + "?end_time=2100-01-01T00:00:00Z", None, 200,
+         {"scheduled_broadcasts": [], "message": "success"}),
+        ("without an end", SCHEDULED, None, 400, refused("invalid", place="end_time")),
     ],
     "aliases": [
         ("two users", TRACK, {"attributes": [{"external_id": "a"}, {"external_id": "w"}]}, 201, ok(attributes_processed=2)),

@@ -94,6 +94,10 @@ struct OpenAPITests {
         "/v1/save/user-attribute", "/v1/log/event", "/v1/log/attributes", "/v1/log/user-attribute", "/v1/log/purchase",
         "/v1/batch", "/v1/void", "/v1/unvoid", "/messages/send", "/campaigns/trigger/send", "/canvas/trigger/send",
         "/transactional/v1/campaigns/{campaign_id}/send",
+        "/messages/schedule/create", "/messages/schedule/update", "/messages/schedule/delete",
+        "/campaigns/trigger/schedule/create", "/campaigns/trigger/schedule/update",
+        "/campaigns/trigger/schedule/delete", "/canvas/trigger/schedule/create", "/canvas/trigger/schedule/update",
+        "/canvas/trigger/schedule/delete",
     ]
 
     @Test("Every POST tells the members of its body and whether it takes a key, every answer its type")
@@ -165,6 +169,7 @@ struct OpenAPITests {
             "/segments/data_series": ["segment_id string required"] + series.prefix(3),
             "/segments/list": ["page integer 0...2147483647 0", "sort_direction string"],
             "/segments/details": ["segment_id string required"],
+            "/messages/scheduled_broadcasts": ["end_time string required"],
         ]
         try await withService { service in
             let paths = try await service.get("/openapi.json").json.at("paths")

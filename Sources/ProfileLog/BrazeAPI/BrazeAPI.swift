@@ -10,6 +10,8 @@ package struct BrazeAPI: Dialect {
     /// first.
     let pushTokens: LiveState<PushTokenProjection>
     let exports = ExportFiles()
+    let schedules: Schedules
+    let rates = SendRates()
 
     var log: EventLog { store.log }
 
@@ -18,6 +20,7 @@ package struct BrazeAPI: Dialect {
         self.workspace = workspace
         catalogue = LiveState(store.log)
         pushTokens = LiveState(store.log)
+        schedules = Schedules(store.log)
     }
 
     /// Removes the files that exports made, at the end of a program. The files of a program that is killed are removed
@@ -27,17 +30,30 @@ package struct BrazeAPI: Dialect {
     /// Removes the files in which a person is who was erased since.
     package func removeOutdatedExports() { exports.removeOutdated(log) }
 
+    /// Sends the scheduled requests whose time has come, by the clock of the store, and returns how many.
+    @discardableResult
+    package func sendDue() async throws -> Int { try await DueSends(api: self).send() }
+
+    /// When the next scheduled request is due; nil if none waits.
+    package func nextDue() throws -> Timestamp? { try schedules.current().waiting.values.map(\.time).min() }
+
     private var tracks: TrackEndpoints { TrackEndpoints(api: self) }
     private var identity: IdentityEndpoints { IdentityEndpoints(store: store, onErasure: removeOutdatedExports) }
     private var subscriptions: SubscriptionEndpoints { SubscriptionEndpoints(api: self) }
     private var export: ExportEndpoints { ExportEndpoints(api: self) }
     private var sends: SendEndpoints { SendEndpoints(api: self) }
     private var numbers: NumberEndpoints { NumberEndpoints(api: self) }
+    private var scheduled: ScheduleEndpoints { ScheduleEndpoints(api: self) }
     private var names: CatalogueEndpoints {
         CatalogueEndpoints(log: log, workspace: workspace, catalogue: catalogue)
     }
 
-    package static let handlers: [EndpointHandler<BrazeAPI>] = [
+    package static let handlers =
+        others + schedules(.messages, "/messages", "messages", messages)
+        + schedules(.campaign, "/campaigns/trigger", "a campaign", campaign)
+        + schedules(.canvas, "/canvas/trigger", "a canvas", canvas)
+
+    private static let others: [EndpointHandler<BrazeAPI>] = [
         .init(.post, "/users/alias/new", "give users aliases", lists("user_aliases")) {
             try await $0.identity.addAliases($1)
         },
@@ -141,22 +157,18 @@ package struct BrazeAPI: Dialect {
         ) { try await $0.export.exportSegment($1) },
         .init(
             .post, "/messages/send", "send messages to users, a segment or an audience",
-            lists("external_user_ids", "user_aliases") + [
-                .init("segment_id"), .init("audience", .object), .init("broadcast", .boolean), .init("campaign_id"),
-                .init("send_id"), .init("override_frequency_capping", .boolean), .init("recipient_subscription_state"),
-                .required("messages", .object),
-            ]
+            messages
         ) { try await $0.sends.sendMessages($1) },
         .init(
-            .post, "/campaigns/trigger/send", "send a campaign of the workspace file",
-            [.required("campaign_id"), .init("trigger_properties", .object)] + sending
+            .post, "/campaigns/trigger/send", "send a campaign of the workspace file", campaign
         ) { try await $0.sends.triggerCampaign($1) },
         .init(
             .post, "/canvas/trigger/send", "send the first message step of a canvas of the workspace file",
-            [.required("canvas_id"), .init("canvas_entry_properties", .object), .init("context", .object)] + sending
+            canvas
         ) { try await $0.sends.triggerCanvas($1) },
         .init(
-            .post, "/transactional/v1/campaigns/{campaign_id}/send", "send a campaign to one user, once for each ID",
+            .post, "/transactional/v1/campaigns/{campaign_id}/send",
+            "send a campaign to one user, once for each ID",
             [.init("external_send_id"), .init("trigger_properties", .object), .required("recipient", .object)]
         ) { try await $0.sends.sendTransactional($1) },
         .init(
@@ -164,10 +176,45 @@ package struct BrazeAPI: Dialect {
             [.required("campaign_id"), .init("send_id")]
         ) { try $0.sends.createSendID($1) },
         .init(.get, "/exports/{file}", "the file of an export", []) { try $0.export.exportedFile($1) },
+        .init(
+            .get, "/messages/scheduled_broadcasts", "scheduled sends to all who match", [.required("end_time")]
+        ) { try $0.scheduled.broadcasts($1) },
     ]
 
     private static let series: [EndpointInput] =
         EndpointInput.series(needsLength: true) + [.init("app_id"), .init("segment_id")]
+
+    /// Creating, changing and deleting schedules of one form. `inputs` are those of the form that sends at once.
+    private static func schedules(
+        _ form: SendForm, _ path: String, _ what: String, _ inputs: [EndpointInput]
+    ) -> [EndpointHandler<BrazeAPI>] {
+        let schedule = EndpointInput("schedule", .object)
+        let named =
+            [EndpointInput.required("schedule_id")] + (form == .messages ? [] : [.required(form.idKey.text)])
+        return [
+            .init(
+                .post, path + "/schedule/create", "send \(what) at a later time",
+                inputs + [.required("schedule", .object)]
+            ) { try await $0.scheduled.create($1, form) },
+            .init(
+                .post, path + "/schedule/update", "change when \(what) will be sent",
+                named + [schedule] + (form == .messages ? [.init("messages", .object)] : [])
+            ) { try await $0.scheduled.update($1, form) },
+            .init(.post, path + "/schedule/delete", "do not send \(what) after all", named) {
+                try await $0.scheduled.delete($1, form)
+            },
+        ]
+    }
+
+    private static let messages =
+        lists("external_user_ids", "user_aliases") + [
+            .init("segment_id"), .init("audience", .object), .init("broadcast", .boolean), .init("campaign_id"),
+            .init("send_id"), .init("override_frequency_capping", .boolean), .init("recipient_subscription_state"),
+            .required("messages", .object),
+        ]
+    private static let campaign = [.required("campaign_id"), .init("trigger_properties", .object)] + sending
+    private static let canvas =
+        [.required("canvas_id"), .init("canvas_entry_properties", .object), .init("context", .object)] + sending
 
     private static let sending: [EndpointInput] = [
         .init("send_id"), .init("broadcast", .boolean), .init("audience", .object), .init("recipients", .array),

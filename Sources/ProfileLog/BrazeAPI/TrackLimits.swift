@@ -33,6 +33,11 @@ struct TrackLimits: Hashable, Sendable {
     /// Users whose subscription states one request sets or asks for.
     var usersPerSubscriptionRequest = 50
 
+    /// Requests a minute that send to a segment, an audience or all users.
+    var targetedSendsPerMinute = 250
+    /// IDs that are created for sends in a day.
+    var sendIDsPerDay = 100
+
     /// A limit for an answer: in KB if it is a whole number of them.
     static func shown(bytes: Int) -> String {
         bytes.isMultiple(of: 1 << 10) ? "\(bytes >> 10) KB" : "\(bytes) bytes"

@@ -27,9 +27,9 @@ struct VoidEndpoints {
         do {
             receipt = try await store.commit(
                 .void(change, context: EventContext(source: .rest), idempotencyKey: key))
-        } catch AppendError.invalid(let place, let reason) {
+        } catch AppendError.invalid(let place, let reason, let remedy) {
             guard let refusal = try log.refusal(of: change) else {
-                throw AppendError.invalid(place: place, reason: reason)
+                throw AppendError.invalid(place: place, reason: reason, remedy: remedy)
             }
             throw problem(refusal, change)
         }

@@ -301,7 +301,7 @@ struct BrazeSendTests {
     func halfDone() async throws {
         try await withSends { (api) async throws in
             let body = #"{"campaign_id":"plain","broadcast":true}"#
-            let request = try SendRequest(campaign: Array(body.utf8), api.braze.workspace)
+            let request = try SendRequest(campaign: JSON.parse(Array(body.utf8)), api.braze.workspace)
             let problem = Broadcast(request, api.braze).halfDone(7, AppendError.closed)
             let json = try JSON.parse(problem.answer(at: "/messages/send").body)
             #expect(json.at("dispatch_id").text == request.plan.dispatch)
@@ -490,6 +490,106 @@ struct BrazeSendTests {
         }
     }
 
+    @Test("Too many sends to a segment or an audience in a minute are refused and recorded; to users they are not")
+    func rate() async throws {
+        try await withAPI { plain in
+            let api = try plain.under(Self.yaml + "\nlimits: {targeted_sends_per_minute: 2, send_ids_per_day: 1}")
+            await api.track(Self.user("ana", "ios", more: #""plan":"gold""#))
+            func send(_ target: String) async -> (status: Int, json: AttributeValue) {
+                await api.post("/messages/send", #"{\#(target),"messages":{"webhook":{"url":"u"}}}"#)
+            }
+            #expect(await send(#""broadcast":true,"segment_id":"gold""#).status == 201)
+            #expect(await send(#""external_user_ids":["ana"],"segment_id":"gold""#).status == 201)
+            let (status, json) = await send(#""broadcast":true,"segment_id":"gold""#)
+            #expect(status == 429)
+            #expect(json.at("code") == "rate_limited")
+            #expect(json.at("remedy").text.hasPrefix("Try again in "), "\(json)")
+            #expect(await send(#""external_user_ids":["ana"]"#).status == 201)
+            #expect(try api.sends(to: "ana") == Array(repeating: "sent webhook ", count: 3))
+            let sends = await api.get("/v1/sends").json.at("sends").asArray ?? []
+            #expect(sends.count == 4)
+            #expect(
+                sends.filter { $0.at("kind") == "messageNotSent" }.map { $0.at("reason").text }
+                    == ["rate limit: 2 sends a minute with a segment or an audience"])
+            let create = #"{"campaign_id":"plain"}"#
+            #expect(await api.post("/sends/id/create", create).status == 201)
+            #expect(await api.post("/sends/id/create", create).status == 429)
+        }
+    }
+
+    @Test("The window of a limit moves with the clock, also back")
+    func window() {
+        let rate = SendRate(seconds: 60)
+        func count(_ seconds: Int64) -> Int? { rate.count(at: Timestamp(rawValue: seconds * 1_000_000), limit: 2) }
+        #expect(count(0) == nil && count(10) == nil)
+        #expect(count(30) == 30)
+        #expect(count(60) == nil)
+        #expect(count(61) == 9)
+        #expect(count(5) == nil)
+    }
+
+    @Test(
+        "A misspelt member is named in the refusal, and else as something minor",
+        arguments: [
+            ("/campaigns/trigger/send", #"{"campain_id":"plain"}"#, "Invalid Campaign ID", "'campaign_id'"),
+            ("/campaigns/trigger/send", #"{"campaign_id":"plian"}"#, "Invalid Campaign ID", "'plain'"),
+            ("/canvas/trigger/send", #"{"canvas_id":"wellcome"}"#, "Invalid Canvas ID", "'welcome'"),
+            (
+                "/campaigns/trigger/send", #"{"campaign_id":"plain","recipient":[{"external_user_id":"ana"}]}"#,
+                "No Recipients", "'recipients'"
+            ),
+            (
+                "/campaigns/trigger/send", #"{"campaign_id":"plain","recipients":[{"external_userid":"ana"}]}"#,
+                "`recipients[0]` must have exactly one of", "'external_user_id'"
+            ),
+            ("/messages/send", #"{"external_user_ids":["ana"],"message":{}}"#, "No message to send", "'messages'"),
+            (
+                "/messages/send", #"{"external_user_ids":["ana"],"messages":{"apple_push":{"alrt":"a"}}}"#,
+                "'alert' is required", "'alert'"
+            ),
+        ])
+    func misspelt(path: String, body: String, message: String, nearest: String) async throws {
+        try await withSends { (api) async throws in
+            let (status, json) = await api.post(path, body)
+            #expect(status == 400)
+            #expect(json.at("message").text.hasPrefix(message), "\(json)")
+            #expect(json.at("remedy").text.contains("Did you mean \(nearest)?"), "\(json)")
+        }
+    }
+
+    @Test("A misspelt member without which the request is whole is something minor; others are ignored")
+    func minor() async throws {
+        try await withSends { (api) async throws in
+            let (status, json) = await api.post(
+                "/messages/send",
+                #"{"external_user_ids":["ana"],"brodcast":false,"unheard_of":1,"#
+                    + #""messages":{"apple_push":{"alert":"a","bagde":1,"unheard_of":1}}}"#)
+            #expect(status == 201)
+            #expect(
+                json.at("errors").asArray?.map(\.text) == [
+                    "messages.apple_push.bagde: 'bagde' is not known: Did you mean 'badge'?",
+                    "brodcast: 'brodcast' is not known: Did you mean 'broadcast'?",
+                ])
+        }
+    }
+
+    @Test("A slide-up of more than 140 characters is refused", arguments: [140, 141])
+    func slideup(characters: Int) async throws {
+        try await withSends { (api) async throws in
+            let text = String(repeating: "é", count: characters)
+            let (status, json) = await api.post(
+                "/messages/send",
+                #"{"external_user_ids":["ana"],"messages":{"webhook":{"url":"u"},"slideup":{"alert":"\#(text)"}}}"#)
+            if characters == 140 {
+                #expect(status == 201)
+                #expect(json.at("errors.0").text.hasPrefix("messages.slideup: 'slideup' is not known"))
+            } else {
+                #expect(status == 400)
+                #expect(json.at("message") == "Slideup Message Length Exceeded")
+            }
+        }
+    }
+
     @Test("A request has at most 50 users and 50 KB of properties")
     func limits() async throws {
         try await withSends { (api) async throws in
@@ -557,6 +657,25 @@ struct BrazeSendTests {
                     "apple_push: the payload has \(payload) bytes, 4096 are allowed", "sent",
                     "webhook: line 1, column 37: the template takes more than 100000 steps",
                 ])
+        }
+    }
+
+    @Test("All texts of a request share what they may cost: what comes too late is not sent")
+    func budget() async throws {
+        try await withSends { (api) async throws in
+            let users = (0..<20).map { "b\($0)" }
+            let objects = users.map { #"{"external_id":"\#($0)"}"# }.joined(separator: ",")
+            _ = await api.post("/users/track", #"{"attributes":[\#(objects)]}"#)
+            let (text, part) = (String(repeating: "a", count: 4_000), String(repeating: "b", count: 2_560))
+            let costly = "{% if '\(text)' contains '\(part)' %}x{% endif %}"
+            let ids = users.map { #""\#($0)""# }.joined(separator: ",")
+            _ = await api.post(
+                "/messages/send", #"{"external_user_ids":[\#(ids)],"messages":{"webhook":{"url":"\#(costly)"}}}"#)
+            let sent = try users.filter { try api.sends(to: $0) == ["sent webhook "] }
+            #expect(sent.count > 2 && sent == Array(users.prefix(sent.count)), "\(sent)")
+            #expect(sent.count < users.count)
+            let reason = try #require(try api.sends(to: "b19").first)
+            #expect(reason.hasSuffix("the templates of the request take too many steps together"), "\(reason)")
         }
     }
 

@@ -25,7 +25,12 @@ struct Broadcast: Sendable {
         var users = 0
         while let user = start {
             do {
-                let part = try await api.store.performSlowly { _ in try read(after: user, key, answer) }
+                let part = try await api.store.performSlowly { _ in
+                    var builder = api.log.prepare(capacity: 1_024)
+                    var part = try read(after: user, into: &builder)
+                    part.append = try builder.finish(under: key, remembering: answer.body)
+                    return part
+                }
                 if key != nil, part.next != nil {
                     throw APIProblem.invalid(
                         "Idempotency-Key", "cannot go with a broadcast to so many users",
@@ -55,6 +60,45 @@ struct Broadcast: Sendable {
         return problem
     }
 
+    /// Sends `schedule`, which is due, part by part; each part records how far it came, in the same append. Returns
+    /// false if the schedule is another one now.
+    ///
+    /// So nothing is sent twice, also if several processes send it, or one dies half-way.
+    func send(_ schedule: Schedule) async throws -> Bool {
+        var schedule = schedule
+        for _ in 0..<Self.attempts {
+            do {
+                while true {
+                    let (sent, isDone) = try await sendPart(of: schedule)
+                    guard let sent else { return false }
+                    if isDone { return true }
+                    schedule.sentTo = sent
+                }
+            } catch AppendError.unknownUser {
+                // A user was erased after they were read.
+            }
+        }
+        throw APIProblem.busy
+    }
+
+    /// The last user of the part, nil if the schedule is another one now; and whether it was the last part.
+    private func sendPart(of schedule: Schedule) async throws -> (sent: UserNumber?, isDone: Bool) {
+        let part = try await api.store.performSlowly { _ in
+            var builder = api.log.prepare(capacity: 1_024)
+            var part = try read(after: schedule.sentTo, into: &builder, cause: schedule.source)
+            try builder.addOfSystem(part.next.map { schedule.step(sentTo: $0) } ?? schedule.end(Schedule.sent))
+            part.append = try builder.finish()
+            return part
+        }
+        let isStored = try await api.store.perform(evenIfFull: true) { [api] log in
+            try log.commit(decidingUnderLock: {
+                try api.schedules.current().waiting[schedule.id] == schedule ? part.append : nil
+            }) != nil
+        }
+        guard isStored else { return (nil, false) }
+        return (part.next ?? schedule.sentTo, part.next == nil)
+    }
+
     private struct Part: Sendable {
         var append: PreparedAppend?
         /// The last user in it; nil if it ends with the last user of all.
@@ -65,11 +109,12 @@ struct Broadcast: Sendable {
 
     private struct IsFull: Error {}
 
-    private func read(after user: UserNumber, _ key: RequestKey?, _ answer: APIAnswer) throws -> Part {
+    private func read(
+        after user: UserNumber, into builder: inout AppendBuilder, cause: Position? = nil
+    ) throws -> Part {
         let log = api.log
         let audience = try audience()
         let (now, failing) = (log.options.now(), api.store.failingChannels.all)
-        var builder = log.prepare(capacity: 1_024)
         var last: UserNumber?
         var users = 0
         let budget = RenderBudget()
@@ -84,7 +129,9 @@ struct Broadcast: Sendable {
                 guard try audience?.takes(recipient.profile, at: now) ?? true else { return }
                 if builder.count >= Self.eventsPerPart || builder.byteCount >= Self.bytesPerPart { throw IsFull() }
                 budget.addUser()
-                for event in request.plan.events(for: recipient, .null, now: now, failing: failing, budget: budget) {
+                for event in request.plan.events(
+                    for: recipient, .null, now: now, failing: failing, budget: budget, cause: cause)
+                {
                     _ = try builder.add(event, to: .brazeID(user.brazeID))
                 }
                 last = user.number
@@ -92,7 +139,7 @@ struct Broadcast: Sendable {
             }
             last = nil
         } catch is IsFull {}
-        return Part(append: try builder.finish(under: key, remembering: answer.body), next: last, users: users)
+        return Part(next: last, users: users)
     }
 
     private func audience() throws -> Audience? {

@@ -9,6 +9,8 @@ struct SendDecision {
     /// Whether something is sent.
     private(set) var sendsAnything = false
     let request: SendRequest
+    /// What is to wait for its time: each user gets the part of the request that is theirs; nil to send at once.
+    var waiting: (schedule: Schedule, request: AttributeValue)?
     private let api: BrazeAPI
     private let view: DecisionView
     private let budget = RenderBudget()
@@ -40,17 +42,23 @@ struct SendDecision {
                 try builder.leaveOut([LeftOut(list: request.list, index: index, reason: reason)], of: nil)
                 continue
             }
+            let id = user.map { UserID.brazeID($0.brazeID) } ?? recipient.id
+            if let (schedule, request) = waiting {
+                if user != nil { try view.requireSame(id) }
+                let step = schedule.step(of: request, for: recipient)
+                try builder.add(.message(step), EventContext(source: .rest), to: id)
+                continue
+            }
             let state = try user.flatMap { try view.profile(of: $0.number) } ?? ProfileProjection.initial
             let sends = try self.recipient(user, recipient.id, state, changes[index] ?? [])
             if let reason = try reasonAgainst(sends, audience) {
                 drop(index, reason)
                 continue
             }
-            let id = user.map { UserID.brazeID($0.brazeID) } ?? recipient.id
             if user != nil { try view.requireSame(id) }
             let failing = api.store.failingChannels.all
             for event in request.plan.events(
-                for: sends, recipient.properties, now: now, failing: failing, budget: budget)
+                for: sends, recipient.properties, now: now, failing: failing, budget: budget, cause: recipient.cause)
             {
                 if try builder.add(event, to: id) { sendsAnything = true }
             }

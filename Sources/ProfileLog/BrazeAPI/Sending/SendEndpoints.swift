@@ -12,28 +12,45 @@ struct SendEndpoints {
 
     /// `POST /messages/send`
     func sendMessages(_ request: APIRequest) async throws -> APIAnswer {
-        try await send(request) { try SendRequest(messages: request.body, workspace) }
+        try await send(request, .messages)
     }
 
     /// `POST /campaigns/trigger/send`
     func triggerCampaign(_ request: APIRequest) async throws -> APIAnswer {
-        try await send(request) { try SendRequest(campaign: request.body, workspace) }
+        try await send(request, .campaign)
     }
 
     /// `POST /canvas/trigger/send`
     func triggerCanvas(_ request: APIRequest) async throws -> APIAnswer {
-        try await send(request) { try SendRequest(canvas: request.body, workspace) }
+        try await send(request, .canvas)
     }
 
-    private func send(_ request: APIRequest, _ read: () throws -> SendRequest) async throws -> APIAnswer {
+    private func send(_ request: APIRequest, _ form: SendForm) async throws -> APIAnswer {
         let key = try RequestKey(request)
         return try await api.store.once(under: key) { _, note in
             APIAnswer(status: 201, body: note.answer)
         } first: {
-            let request = try read()
+            let request = try SendRequest(form, BodyObject.read(request.body), knownTo: request, workspace)
+            if request.isTargeted { try await checkRate(request) }
             if request.recipients.isEmpty { return try await Broadcast(request, api).send(under: key) }
             return try await decide(request, under: key) { $0.answer }
         }
+    }
+
+    /// Refuses what is too many in a minute. It is recorded once for the request: nobody was looked up for it.
+    private func checkRate(_ request: SendRequest) async throws {
+        let limit = workspace.limits.targetedSendsPerMinute
+        guard let seconds = api.rates.targeted.count(at: log.options.now(), limit: limit) else { return }
+        let refusal = SendRates.refusal(
+            "sends a minute with a segment or an audience", limit: limit, seconds: seconds)
+        var builder = log.prepare(capacity: 0)
+        try builder.addOfSystem(
+            MessageStep(
+                .notSent, of: Name(request.plan.id), by: request.plan.messages[0].channel,
+                reason: "rate limit: \(limit) sends a minute with a segment or an audience",
+                dispatch: request.plan.dispatch))
+        _ = try await api.store.commit(builder.finish())
+        throw refusal
     }
 
     /// `POST /transactional/v1/campaigns/{campaign_id}/send`: a repetition under the same `external_send_id` sends
@@ -57,7 +74,7 @@ struct SendEndpoints {
         return try await api.store.once(under: key) { _, note in
             APIAnswer(status: 201, body: note.answer)
         } first: {
-            let asked = try SendRequest(transactional: request.body, campaign: campaign, workspace)
+            let asked = try SendRequest(transactional: body, campaign: campaign, workspace)
             return try await decide(asked, under: key) { decision in
                 APIAnswer.ok(status: 201) { json in
                     json.member("dispatch_id", decision.request.plan.dispatch)
@@ -83,10 +100,12 @@ struct SendEndpoints {
                 remedy: "Send the `send_id` that you want.")
         }
         let body = try BodyObject.read(request.body)
-        guard body.present("campaign_id")?.asText.flatMap({ workspace.campaign($0) }) != nil else {
-            throw SendRequest.unknownCampaign
-        }
+        _ = try SendRequest.campaign(body, workspace)
         let sendID = try SendRequest.sendID(body) ?? UUID().uuidString.lowercased()
+        let limit = workspace.limits.sendIDsPerDay
+        if let seconds = api.rates.sendIDs.count(at: log.options.now(), limit: limit) {
+            throw SendRates.refusal("send IDs a day", limit: limit, seconds: seconds)
+        }
         return APIAnswer.ok(status: 201) { json in
             json.member("message", "success")
             json.member("send_id", sendID)
@@ -117,9 +136,12 @@ struct SendEndpoints {
 
 extension SendRequest {
     /// 201 with `dispatch_id`, then what was not done.
-    func answer(errors: [String] = [], dropped: [SendDecision.Drop] = []) -> APIAnswer {
+    func answer(
+        errors: [String] = [], dropped: [SendDecision.Drop] = [], schedule: String? = nil
+    ) -> APIAnswer {
         APIAnswer.ok(status: 201) { json in
             json.member("dispatch_id", plan.dispatch)
+            json.member("schedule_id", schedule)
             json.member("message", "success")
             json.member("send_id", plan.sendID)
             json.notDone(errors: errors, dropped: dropped, of: self)

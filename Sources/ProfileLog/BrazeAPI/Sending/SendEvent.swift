@@ -17,7 +17,7 @@ extension AppendBuilder {
             guard case .invalid(let place, let reason, _) = error, !event.step.content.isEmpty else { throw error }
             let step = event.step
             let notSent = MessageStep(
-                .notSent, of: step.message, by: step.channel,
+                .notSent, of: step.message, by: step.channel, cause: step.cause,
                 reason: "\(step.channel.name): what was rendered cannot be stored: \(place) \(reason)",
                 dispatch: step.dispatch)
             try add(.message(notSent), EventContext(source: event.context.source), to: user)

@@ -17,7 +17,7 @@ struct SendPlan: Sendable {
     var state = State.subscribed
     var sendID: String?
     /// One for the whole request.
-    let dispatch = UUID().uuidString.lowercased().filter { $0 != "-" }
+    var dispatch = UUID().uuidString.lowercased().filter { $0 != "-" }
 
     /// The least state of subscription.
     enum State: String, Sendable {
@@ -53,9 +53,10 @@ extension SendPlan {
     ///   - own: properties of this user, which override the common ones key by key.
     ///   - failing: channels that fail, as a test asked for.
     ///   - budget: what all renderings of the request may cost.
+    ///   - cause: the step that scheduled the send; nil if it was not scheduled.
     func events(
         for recipient: SendRecipient, _ own: AttributeValue, now: Timestamp, failing: Set<MessageStep.Channel>,
-        budget: RenderBudget
+        budget: RenderBudget, cause: Position? = nil
     ) -> [SendEvent] {
         let context = RenderContext(
             recipient: recipient, properties: [source: properties.overridden(by: own)],
@@ -65,6 +66,7 @@ extension SendPlan {
         func add(_ step: MessageStep, on device: Name? = nil) {
             var step = step
             step.dispatch = dispatch
+            step.cause = cause
             if let sendID { step.content = step.content.setting("send_id", .string(sendID)) }
             events.append(SendEvent(step: step, context: EventContext(source: .rest, device: device?.text)))
         }
@@ -181,6 +183,14 @@ extension AttributeValue {
         var joined = members
         for member in own { joined = joined.setting(member.key, member.value) }
         return .object(joined)
+    }
+}
+
+extension AttributeValue {
+    /// The object with `key`.
+    func setting(_ key: Name, _ value: AttributeValue) -> AttributeValue {
+        guard case .object(let members) = self else { return self }
+        return .object(members.setting(key, value))
     }
 }
 

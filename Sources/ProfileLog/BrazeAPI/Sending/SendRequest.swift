@@ -2,6 +2,19 @@ internal import Foundation
 internal import ProfileLogRequests
 internal import ProfileLogSending
 
+/// Which request sends: the beginning of its path. The names are stored with scheduled sends.
+enum SendForm: String, Sendable, CaseIterable {
+    /// `/messages/…`
+    case messages
+    /// `/campaigns/trigger/…`
+    case campaign
+    /// `/canvas/trigger/…`
+    case canvas
+
+    /// The member that names the campaign or the canvas.
+    var idKey: Name { self == .canvas ? "canvas_id" : "campaign_id" }
+}
+
 /// The body of a request that sends (spec/messaging-api 1): what is sent, and to whom.
 struct SendRequest: Sendable {
     var plan: SendPlan
@@ -16,11 +29,15 @@ struct SendRequest: Sendable {
     /// A user that a request names.
     struct Recipient: Sendable {
         var id: UserID
+        /// The array of the request that has the recipient, and the element.
+        let given: AttributeValue.Member
         /// Properties of their own, which override the common ones key by key.
         var properties: AttributeValue = .null
         /// Whether nothing is sent to an unknown user; else they are made first, with `attributes`.
         var updatesOnly = true
         var attributes: [AttributeValue.Member] = []
+        /// The step that scheduled the send; nil if it was not scheduled.
+        var cause: Position?
     }
 
     /// The array of the recipients, for places in answers.
@@ -30,18 +47,22 @@ struct SendRequest: Sendable {
     static let mostRecipients = 50
     /// Bytes of `canvas_entry_properties`.
     private static let mostPropertyBytes = 50 << 10
+
+    /// Reads the body of a request of this form.
+    init(_ form: SendForm, _ body: AttributeValue, _ workspace: Workspace) throws {
+        switch form {
+        case .messages: try self.init(messages: body, workspace)
+        case .campaign: try self.init(campaign: body, workspace)
+        case .canvas: try self.init(canvas: body, workspace)
+        }
+    }
 }
 
 // MARK: - `/messages/send`
 
 extension SendRequest {
-    init(messages bytes: [UInt8], _ workspace: Workspace) throws {
-        let body = try BodyObject.read(bytes)
-        var campaign: Campaign?
-        if let id = body.present("campaign_id") {
-            campaign = id.asText.flatMap { workspace.campaign($0) }
-            if campaign == nil { throw Self.unknownCampaign }
-        }
+    init(messages body: AttributeValue, _ workspace: Workspace) throws {
+        let campaign = body.present("campaign_id") == nil ? nil : try Self.campaign(body, workspace)
         plan = SendPlan(campaign, .trigger, [])
         plan.sendID = try Self.sendID(body)
         plan.state = try Self.state(body)
@@ -55,19 +76,34 @@ extension SendRequest {
         for member in members where member.value != .null {
             let place = "messages.\(APIProblem.shown(member.key.text))"
             guard let channel = MessageStep.Channel(name: member.key.text), channel != .inAppMessage else {
+                if member.key == "slideup" { try Self.checkSlideup(member.value, at: place) }
                 let fault = SendFault.unknown(member.key.text, at: place, among: channels)
                 errors.append("\(fault): \(fault.remedy)")
                 continue
             }
+            let slips = Self.misspelt(in: member.value, among: channel.fieldNames, at: place)
             do throws(SendFault) {
                 let message = try ChannelMessage(channel, member.value, at: place, from: .request)
                 if let campaign { try Self.check(message, of: campaign, at: place) }
                 plan.messages.append(message)
+                errors += slips.map { "\($0): \($0.remedy)" }
             } catch {
-                throw APIProblem(error)
+                var problem = APIProblem(error)
+                if let slip = slips.first { problem.remedy = "\(slip.message): \(slip.remedy)" }
+                throw problem
             }
         }
         if plan.messages.isEmpty { throw Self.noMessage }
+    }
+
+    /// Characters of a slide-up, an in-app message of early versions of the platform. It is not simulated.
+    private static let mostSlideupCharacters = 140
+
+    private static func checkSlideup(_ slideup: AttributeValue, at place: String) throws {
+        let texts = ["alert", "message"].compactMap { slideup.present($0)?.asText }
+        guard texts.contains(where: { $0.isLonger(than: mostSlideupCharacters) }) else { return }
+        throw refusal(
+            "Slideup Message Length Exceeded", at: place, "Write at most \(mostSlideupCharacters) characters.")
     }
 
     /// Each message must stand for one of the campaign.
@@ -97,7 +133,7 @@ extension SendRequest {
                     key == "user_aliases"
                     ? TrackTarget.alias(value) : TrackTarget.externalID(value).map(UserID.externalID)
                 guard let id else { throw APIProblem.invalid("\(key)[\(index)]", "is no \(label)") }
-                recipients.append(Recipient(id: id))
+                recipients.append(Recipient(id: id, given: .init(key, value)))
             }
         }
         list = "external_user_ids"
@@ -131,27 +167,22 @@ extension SendRequest {
 
 extension SendRequest {
     /// The body of `/campaigns/trigger/send`.
-    init(campaign bytes: [UInt8], _ workspace: Workspace) throws {
-        let body = try BodyObject.read(bytes)
-        guard let campaign = body.present("campaign_id")?.asText.flatMap({ workspace.campaign($0) }) else {
-            throw Self.unknownCampaign
-        }
+    init(campaign body: AttributeValue, _ workspace: Workspace) throws {
+        let campaign = try Self.campaign(body, workspace)
         try self.init(body, campaign, .trigger, ["trigger_properties"], workspace)
     }
 
     /// The body of `/canvas/trigger/send`.
-    init(canvas bytes: [UInt8], _ workspace: Workspace) throws {
-        let body = try BodyObject.read(bytes)
-        guard let canvas = body.present("canvas_id")?.asText.flatMap({ workspace.canvas($0) }) else {
-            throw Self.refusal("Invalid Canvas ID", at: "canvas_id", "Declare the canvas in the workspace file.")
-        }
+    init(canvas body: AttributeValue, _ workspace: Workspace) throws {
+        let canvas = try Self.canvas(body, workspace)
         try self.init(body, canvas, .canvasEntry, ["canvas_entry_properties", "context"], workspace)
     }
 
     /// The body of a transactional request for `campaign`.
-    init(transactional bytes: [UInt8], campaign id: String, _ workspace: Workspace) throws {
-        let body = try BodyObject.read(bytes)
-        guard let campaign = workspace.campaign(id) else { throw Self.unknownCampaign }
+    init(transactional body: AttributeValue, campaign id: String, _ workspace: Workspace) throws {
+        guard let campaign = workspace.campaign(id) else {
+            throw Self.unknown("campaign", id, among: workspace.campaigns)
+        }
         plan = SendPlan(campaign, .trigger, campaign.steps[0].messages)
         plan.properties = try Self.properties(body, ["trigger_properties"])
         guard let recipient = body.present("recipient") else { throw Self.noRecipients }
@@ -187,12 +218,15 @@ extension SendRequest {
         ]
         let given = identifiers.compactMap { entry in value.present(entry.key).map { (entry, $0) } }
         guard given.count == 1, let (entry, identifier) = given.first else {
-            throw APIProblem.invalid(place, "must have exactly one of external_user_id, user_alias, email")
+            let slip = misspelt(in: value, among: recipientKeys + keys, at: place).first
+            throw APIProblem.invalid(
+                place, "must have exactly one of external_user_id, user_alias, email",
+                remedy: slip.map { "\($0.message): \($0.remedy)" } ?? APIProblem.correctIt)
         }
         guard let id = TrackTarget.id(entry.id, identifier) else {
             throw APIProblem.invalid("\(place).\(entry.key)", "is no such identifier")
         }
-        var recipient = Recipient(id: id)
+        var recipient = Recipient(id: id, given: .init("recipients", value))
         recipient.properties = try properties(value, keys, at: "\(place).")
         if let attributes = value.present("attributes") {
             guard case .object(let members) = attributes else {
@@ -277,8 +311,77 @@ extension SendRequest {
             }
     }
 
-    static let unknownCampaign = refusal(
-        "Invalid Campaign ID", at: "campaign_id", "Declare the campaign in the workspace file (docs/workspace.md).")
+    /// The members of a recipient, without the properties.
+    private static let recipientKeys = [
+        "external_user_id", "user_alias", "email", "prioritization", "send_to_existing_only", "attributes",
+    ]
+
+    /// The campaign that the body names.
+    static func campaign(_ body: AttributeValue, _ workspace: Workspace) throws -> Campaign {
+        let id = body.present("campaign_id")?.asText
+        guard let campaign = id.flatMap({ workspace.campaign($0) }) else {
+            throw unknown("campaign", id, among: workspace.campaigns)
+        }
+        return campaign
+    }
+
+    /// The canvas that the body names.
+    static func canvas(_ body: AttributeValue, _ workspace: Workspace) throws -> Campaign {
+        let id = body.present("canvas_id")?.asText
+        guard let canvas = id.flatMap({ workspace.canvas($0) }) else {
+            throw unknown("canvas", id, among: workspace.canvases)
+        }
+        return canvas
+    }
+
+    /// The refusal of an ID that no campaign or canvas of the workspace file has.
+    private static func unknown(_ what: String, _ id: String?, among known: [Campaign]) -> APIProblem {
+        let nearest = id.flatMap { NearestNames(to: $0, among: known.map(\.id)).close.first }
+        return refusal(
+            "Invalid \(what.capitalized) ID", at: "\(what)_id",
+            nearest.map { "Did you mean '\(APIProblem.shown($0))'?" }
+                ?? "Declare the \(what) in the workspace file (docs/workspace.md).")
+    }
+
+    /// As `init(_:_:_:)`, for a body that a client sent. A misspelt member is named: in the refusal to which it led, or
+    /// as something minor.
+    init(_ form: SendForm, _ body: AttributeValue, knownTo request: APIRequest, _ workspace: Workspace) throws {
+        let slips = Self.misspelt(in: body, among: request.inputs?.map(\.name) ?? [], at: "")
+        do {
+            try self.init(form, body, workspace)
+        } catch var problem as APIProblem {
+            let fits = slips.first { slip in problem.place.map { slip.remedy.contains("'\($0)'") } ?? true }
+            if let fits { problem.remedy = "\(fits.message): \(fits.remedy)" }
+            throw problem
+        }
+        errors += slips.map { "\($0): \($0.remedy)" }
+    }
+
+    /// What to do about a member that is missing and that another one was perhaps to be; nil if none was.
+    static func remedy(forMissing key: String, in body: AttributeValue, _ request: APIRequest) -> String? {
+        misspelt(in: body, among: request.inputs?.map(\.name) ?? [], at: "")
+            .first { $0.remedy.contains("'\(key)'") }
+            .map { "\($0.message): \($0.remedy)" }
+    }
+
+    /// Whether the limit of requests with a segment or an audience counts it.
+    var isTargeted: Bool { recipients.isEmpty || segment != nil || audience != nil }
+
+    /// The members of `object` that are not known and differ by a few letters from one that is known and missing.
+    /// Others are ignored: a newer client may send them.
+    static func misspelt(in object: AttributeValue, among known: [String], at place: String) -> [SendFault] {
+        guard case .object(let members) = object else { return [] }
+        let given = Set(members.map(\.key.text))
+        return members.compactMap { member in
+            let key = member.key.text
+            guard !known.contains(key) else { return nil }
+            let missing = known.filter { !given.contains($0) }
+            guard !NearestNames(to: key, among: missing).close.isEmpty else { return nil }
+            let member = APIProblem.shown(key)
+            return .unknown(key, at: place.isEmpty ? member : "\(place).\(member)", among: missing)
+        }
+    }
+
     static let noRecipients = refusal(
         "No Recipients", at: nil, "Name users, or send \"broadcast\": true with a segment or an audience.")
     static let noMessage = refusal("No message to send", at: "messages", "Add a message for a channel.")

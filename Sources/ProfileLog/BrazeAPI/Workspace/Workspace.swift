@@ -230,6 +230,8 @@ extension TrackLimits {
         ("depth", \.depth, 48),
         ("identifiers_per_export", \.identifiersPerExport, 1_000),
         ("users_per_subscription_request", \.usersPerSubscriptionRequest, 1_000),
+        ("targeted_sends_per_minute", \.targetedSendsPerMinute, 1_000_000),
+        ("send_ids_per_day", \.sendIDsPerDay, 1_000_000),
     ]
 
     init(_ node: YAMLNode) throws(YAMLFileError) {

@@ -66,6 +66,9 @@ extension MessageStep.Channel {
     /// Whether its messages are rendered; those of others are recorded as not simulated.
     package var isSimulated: Bool { !fields.isEmpty }
 
+    /// The names of `fields`.
+    package var fieldNames: [String] { fields.map(\.name) }
+
     /// The fields that a message of the channel can have; empty if the channel is not simulated.
     var fields: [MessageField] {
         switch self {

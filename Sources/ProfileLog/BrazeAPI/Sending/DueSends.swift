@@ -1,0 +1,139 @@
+internal import ProfileLogRequests
+internal import ProfileLogSending
+
+/// Sends what is due of the scheduled requests.
+struct DueSends {
+    let api: BrazeAPI
+
+    private var log: EventLog { api.log }
+
+    /// Sends all that is due, in the order of time, and returns how many requests that were.
+    ///
+    /// Each end is stored with the send that it ends, so none is sent twice, whoever calls this at the same time. A
+    /// request that cannot be sent any more, as its campaign is not declared now, ends with the reason.
+    func send() async throws -> Int {
+        var sent = 0
+        for schedule in try api.schedules.due(at: log.options.now()) {
+            let isSent =
+                if schedule.events == nil { try await broadcast(schedule) } else { try await send(schedule.id) }
+            if isSent { sent += 1 }
+        }
+        return sent
+    }
+
+    // MARK: - To users
+
+    private func send(_ id: String) async throws -> Bool {
+        try await api.store.decider.decide(evenIfFull: true) { [self] view in
+            guard let schedule = try due(id, view) else { return .answer(false) }
+            let append: PreparedAppend
+            do {
+                append = try self.append(schedule, view)
+            } catch  where Self.isLasting(error) {
+                append = try Self.end(schedule, "cannot be sent: \(Self.words(error))", log)
+            }
+            return .store(append) { _ in true }
+        }
+    }
+
+    /// The schedule, if it waits still and is due.
+    private func due(_ id: String, _ view: DecisionView) throws -> Schedule? {
+        let (waiting, reach) = try api.schedules.current()
+        view.requireSchedulesUnchanged(since: reach)
+        guard let schedule = waiting[id], schedule.time <= log.options.now() else { return nil }
+        return schedule
+    }
+
+    private func append(_ schedule: Schedule, _ view: DecisionView) throws -> PreparedAppend {
+        guard let request = try request(of: schedule) else {
+            return try Self.end(schedule, "no user of the request is known", log)
+        }
+        var builder = log.prepare(capacity: request.recipients.count)
+        var decision = SendDecision(request, api, view)
+        try decision.decide(&builder)
+        try builder.addOfSystem(schedule.end(Schedule.sent))
+        return try builder.finish()
+    }
+
+    private static func end(_ schedule: Schedule, _ reason: String, _ log: EventLog) throws -> PreparedAppend {
+        var builder = log.prepare(capacity: 0)
+        try builder.addOfSystem(schedule.end(reason))
+        return try builder.finish()
+    }
+
+    /// The request for all of its users who were not erased; nil if there is none.
+    private func request(of schedule: Schedule) throws -> SendRequest? {
+        var request: SendRequest?
+        var users: Set<UserID> = []
+        for part in try parts(of: schedule) {
+            guard let user = try log.find(.brazeID(part.user.brazeID)) else { continue }
+            let id = UserID.brazeID(user.brazeID)
+            guard users.insert(id).inserted else { continue }
+            var own = try SendRequest(schedule.form, part.request, api.workspace)
+            for index in own.recipients.indices {
+                own.recipients[index].id = id
+                own.recipients[index].cause = part.position
+            }
+            if request == nil { request = own } else { request?.recipients += own.recipients }
+        }
+        request?.plan.dispatch = schedule.dispatch
+        return request
+    }
+
+    /// What of the request belongs to one user.
+    struct Part {
+        var user: UserInfo
+        var request: AttributeValue
+        var position: Position
+    }
+
+    /// The steps of the users whom the request names, without those who were erased.
+    func parts(of schedule: Schedule) throws -> [Part] {
+        guard let events = schedule.events else { return [] }
+        let span = min(UInt64(events), schedule.source.rawValue - 1)
+        let page = try log.events(
+            from: Position(rawValue: schedule.source.rawValue - span), limit: events,
+            where: EventFilter(kinds: [.messageScheduled]), scanLimit: Int(span))
+        return try page.events.compactMap { event in
+            guard event.user != .system, let request = schedule.request(in: event.event),
+                let user = try log.find(event.user)
+            else { return nil }
+            return Part(user: user, request: request, position: event.position)
+        }
+    }
+
+    // MARK: - To all who match
+
+    private func broadcast(_ schedule: Schedule) async throws -> Bool {
+        do {
+            var request = try SendRequest(schedule.form, self.request(ofBroadcast: schedule), api.workspace)
+            request.plan.dispatch = schedule.dispatch
+            return try await Broadcast(request, api).send(schedule)
+        } catch  where Self.isLasting(error) {
+            return try await api.store.decider.decide(evenIfFull: true) { [self] view in
+                guard let schedule = try due(schedule.id, view) else { return .answer(false) }
+                let end = try Self.end(schedule, "cannot be sent: \(Self.words(error))", log)
+                return .store(end) { _ in true }
+            }
+        }
+    }
+
+    func request(ofBroadcast schedule: Schedule) throws -> AttributeValue {
+        guard let event = try log.event(at: schedule.source), let request = schedule.request(in: event.event) else {
+            throw StorageError.damaged(place: "the record at position \(schedule.source)")
+        }
+        return request
+    }
+
+    // MARK: - Errors
+
+    /// Whether the request would be refused at each later time as well.
+    private static func isLasting(_ error: any Error) -> Bool {
+        error is SendFault || !(error is WorkBudgetExceeded) && [400, 413].contains(APIProblem(error).status)
+    }
+
+    private static func words(_ error: any Error) -> String {
+        if let fault = error as? SendFault { return "\(fault)" }
+        return APIProblem(error).error
+    }
+}

@@ -1,0 +1,158 @@
+internal import ProfileLogRequests
+internal import ProfileLogSending
+
+/// A request that waits for its time (spec/messaging-api 1), folded from its steps `scheduled` and `unscheduled`.
+///
+/// The steps of the system say when what is sent; they hold nothing about a person. The part of a request that belongs
+/// to a user whom it names is a step in the stream of this user, so that it is erased with them. All steps of one
+/// append follow each other.
+///
+/// | member of a step | |
+/// |---|---|
+/// | `schedule_id` | whose step it is |
+/// | `form` | of the system: ``SendForm`` |
+/// | `time`, `timing` | of the system: when, and for whose clock it was asked |
+/// | `request` | what to send, as the request had it: of the system for a broadcast, else of each user |
+/// | `events` | of the system: among so many events before it are the steps of the users |
+/// | `sent_to` | of the system: the users up to this number have the broadcast |
+struct Schedule: Hashable, Sendable {
+    let id: String
+    let form: SendForm
+    /// The ID of the campaign or canvas; empty without one.
+    let message: Name
+    /// The channel of its first message.
+    let channel: MessageStep.Channel
+    let dispatch: String
+    var time: Timestamp
+    var timing = Timing.fixed
+    /// The step of the system with which the request was stored.
+    var source = Position.start
+    /// Among so many events before `source` are the steps of its users; nil for a broadcast.
+    var events: Int?
+    /// The users up to this one have the broadcast.
+    var sentTo = UserNumber.system
+
+    /// For whose clock the time was asked. All are sent at the time in UTC.
+    enum Timing: String, Sendable {
+        case fixed = "UTC"
+        case localTime = "local_time_zones"
+        case optimalTime = "intelligent_delivery"
+    }
+
+    /// The reason of an end that was reached.
+    static let sent = "sent"
+}
+
+// MARK: - Its steps
+
+extension Schedule {
+    /// Members of the steps.
+    fileprivate enum Key {
+        static let schedule: Name = "schedule_id"
+        static let form: Name = "form"
+        static let time: Name = "time"
+        static let timing: Name = "timing"
+        static let request: Name = "request"
+        static let events: Name = "events"
+        static let sentTo: Name = "sent_to"
+    }
+
+    private func step(_ content: [Name: AttributeValue], reason: String? = nil) -> MessageStep {
+        var members = content.map { AttributeValue.Member($0, $1) }
+        members.append(.init(Key.schedule, .string(id)))
+        return MessageStep(
+            reason == nil ? .scheduled : .unscheduled, of: message, by: channel, reason: reason, dispatch: dispatch,
+            content: members.sorted { $0.key < $1.key })
+    }
+
+    private var moment: [Name: AttributeValue] {
+        [
+            Key.form: .string(form.rawValue), Key.time: .date(OccurredAt(time)),
+            Key.timing: .string(timing.rawValue),
+        ]
+    }
+
+    /// The step of the system for a broadcast of `request`.
+    func step(broadcasting request: AttributeValue) -> MessageStep {
+        step(moment.merging([Key.request: Self.common(request)]) { $1 })
+    }
+
+    /// The step of the system for users whose steps are among the `events` before it.
+    func step(events: Int) -> MessageStep { step(moment.merging([Key.events: .int(Int64(events))]) { $1 }) }
+
+    /// The step of the system that changes the time alone.
+    var stepOfTime: MessageStep { step(moment) }
+
+    /// The step of the system after a part of a broadcast.
+    func step(sentTo user: UserNumber) -> MessageStep {
+        step(moment.merging([Key.sentTo: .int(Int64(user.rawValue))]) { $1 })
+    }
+
+    /// The step of the system that ends it.
+    func end(_ reason: String) -> MessageStep { step([:], reason: reason) }
+
+    /// The step of one user: what of `request` is theirs.
+    func step(of request: AttributeValue, for recipient: SendRequest.Recipient) -> MessageStep {
+        guard case .object(let members) = Self.common(request) else { return step([:]) }
+        // Applied already.
+        let applied: Set<Name> = ["attributes", "send_to_existing_only"]
+        let given =
+            if case .object(let own) = recipient.given.value, recipient.given.key == "recipients" {
+                AttributeValue.object(own.filter { !applied.contains($0.key) })
+            } else {
+                recipient.given.value
+            }
+        return step(
+            ofUser: .object((members + [.init(recipient.given.key, .array([given]))]).sorted { $0.key < $1.key }))
+    }
+
+    /// The step of one user with their request.
+    func step(ofUser request: AttributeValue) -> MessageStep { step([Key.request: request]) }
+
+    /// The request without its users and its time.
+    private static func common(_ request: AttributeValue) -> AttributeValue {
+        guard case .object(let members) = request else { return request }
+        let others: Set<Name> = ["external_user_ids", "user_aliases", "recipients", "schedule"]
+        return .object(members.filter { !others.contains($0.key) })
+    }
+
+    /// The request in a step of this schedule; nil if it has none.
+    func request(in event: ProfileEvent) -> AttributeValue? {
+        guard case .message(let step) = event, case let content = AttributeValue.object(step.content),
+            content[Key.schedule] == .string(id)
+        else { return nil }
+        return content[Key.request]
+    }
+}
+
+// MARK: - The fold
+
+extension [String: Schedule] {
+    /// Folds a step of the system.
+    mutating func apply(_ step: MessageStep, at position: Position) {
+        let content = AttributeValue.object(step.content)
+        guard let id = content[Schedule.Key.schedule]?.asText else { return }
+        guard step.stage == .scheduled, case .date(let time)? = content[Schedule.Key.time],
+            let form = content[Schedule.Key.form]?.asText.flatMap(SendForm.init)
+        else {
+            self[id] = nil
+            return
+        }
+        var schedule =
+            self[id]
+            ?? Schedule(
+                id: id, form: form, message: step.message, channel: step.channel, dispatch: step.dispatch ?? "",
+                time: time.timestamp)
+        schedule.time = time.timestamp
+        schedule.timing = content[Schedule.Key.timing]?.asText.flatMap(Schedule.Timing.init) ?? .fixed
+        if let events = content[Schedule.Key.events]?.asInteger {
+            (schedule.source, schedule.events) = (position, Int(events))
+        } else if content[Schedule.Key.request] != nil {
+            schedule.source = position
+        }
+        if let user = content[Schedule.Key.sentTo]?.asInteger {
+            schedule.sentTo = UserNumber(rawValue: UInt64(user))
+        }
+        self[id] = schedule
+    }
+}

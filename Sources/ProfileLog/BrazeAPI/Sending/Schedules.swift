@@ -1,0 +1,42 @@
+internal import ProfileLogRequests
+internal import Synchronization
+
+/// The requests that wait for their time: a fold of the system's events, kept in memory. A read folds in what is new.
+final class Schedules: Sendable {
+    private let log: EventLog
+    private let state = Mutex(State())
+
+    private struct State {
+        /// The last event of the system that is folded in.
+        var version = Version(rawValue: 0)
+        /// Everything up to this position is folded in.
+        var reach = Position.start
+        var waiting: [String: Schedule] = [:]
+    }
+
+    init(_ log: EventLog) { self.log = log }
+
+    /// What waits, by ID, with everything that was acknowledged before; and the position up to which it is complete.
+    func current() throws -> (waiting: [String: Schedule], reach: Position) {
+        let last = try log.lastPosition()
+        return try state.withLock { state in
+            if last > state.reach {
+                try log.forEachEvent(of: .system, from: state.version.next) { event in
+                    state.version = event.version
+                    guard event.kind == .messageScheduled || event.kind == .messageUnscheduled,
+                        case .message(let step)? = event.recorded()?.event
+                    else { return true }
+                    state.waiting.apply(step, at: event.position)
+                    return true
+                }
+                state.reach = last
+            }
+            return (state.waiting, state.reach)
+        }
+    }
+
+    /// Those whose time is not after `now`, the earliest first.
+    func due(at now: Timestamp) throws -> [Schedule] {
+        try current().waiting.values.filter { $0.time <= now }.sorted { ($0.time, $0.id) < ($1.time, $1.id) }
+    }
+}
