@@ -1,3 +1,4 @@
+import Foundation
 import ProfileLog
 import Testing
 
@@ -34,6 +35,40 @@ struct SendsTests {
         #expect(one.first?.contains(#""reason":"unsubscribed""#) == true, "\(one)")
         let table = try cli.succeed("sends", "ben").output
         #expect(table.contains("spring") && table.contains("unsubscribed"), "\(table)")
+    }
+
+    @Test("--due sends what was scheduled, with the campaigns of the workspace file, once")
+    func due() throws {
+        let campaigns = """
+            campaigns: [{id: late, name: Late, messages: [{webhook: {url: "/{{${user_id}}}"}}]}]
+            """
+        let file = try cli.write(campaigns, as: "workspace.yaml")
+        let scenario = try cli.write(
+            """
+            start: 2020-01-01T00:00:00Z
+            workspace: workspace.yaml
+            steps:
+              - log-event: {user: ana, name: x}
+              - request:
+                  path: /campaigns/trigger/schedule/create
+                  body:
+                    campaign_id: late
+                    recipients: [{external_user_id: ana}]
+                    schedule: {time: "2020-01-02T00:00:00Z"}
+                  status: 201
+              - expect-sends: {user: ana, sends: []}
+            """, as: "scenario.yaml")
+        let store = cli.folder.appending(path: "late").path
+        try cli.succeed("scenario", "run", scenario, "--store", store)
+        for count in ["1 scheduled request.", "0 scheduled requests."] {
+            let outcome = try cli.succeed(
+                "sends", "ana", "--due", "--workspace", file, "--store", store, "--format", "json")
+            #expect(outcome.lines.count == 1, "\(outcome.output)")
+            #expect(outcome.output.contains(#""url":"/ana""#), "\(outcome.output)")
+            #expect(outcome.errors.contains("Sent \(count)"), "\(outcome.errors)")
+        }
+        #expect(try cli.run("sends", "--workspace", file).status == 64)
+        #expect(try cli.run("sends", "--due", "--url", "http://127.0.0.1:1").status == 64)
     }
 
     @Test("No send is said so, and an unknown user is an error")

@@ -28,6 +28,31 @@ struct EphemeralTests {
         #expect(!FileManager.default.fileExists(atPath: service.store))
     }
 
+    @Test("A scheduled send is sent before the answer that sets the clock to its time, and without a request as well")
+    func scheduled() async throws {
+        try await withService(arguments: ["--ephemeral"]) { service in
+            _ = try await service.post("/v1/log/event", #"{"user":"u","name":"e"}"#)
+            _ = try await service.post("/v1/clock", #"{"set":"2030-01-01T00:00:00Z"}"#)
+            func schedule(_ time: String) async throws {
+                let created = try await service.post(
+                    "/messages/schedule/create",
+                    #"{"external_user_ids":["u"],"schedule":{"time":"\#(time)"},"messages":{"webhook":{"url":"u"}}}"#)
+                #expect(created.status == 201, "\(created.json)")
+            }
+            try await schedule("2030-01-01T01:00:00Z")
+            #expect(try await service.get("/v1/sends").json.at("sends").count == 0)
+            _ = try await service.post("/v1/clock", #"{"advance":"1h"}"#)
+            #expect(try await service.get("/v1/sends").json.at("sends.0.kind") == "messageSent")
+            _ = try await service.post("/v1/reset", "")
+            _ = try await service.post("/v1/log/event", #"{"user":"u","name":"e"}"#)
+            try await schedule(Timestamp(rawValue: Timestamp.now().rawValue + 200_000).rfc3339())
+            for _ in 0..<3_000 where try await service.get("/v1/sends").json.at("sends").count == 0 {
+                try await Task.sleep(for: .milliseconds(20))
+            }
+            #expect(try await service.get("/v1/sends").json.at("sends").count == 1)
+        }
+    }
+
     @Test("Writes during resets go to one store or the other, whole, or are refused")
     func resetUnderLoad() async throws {
         try await withService(arguments: ["--ephemeral"]) { service in

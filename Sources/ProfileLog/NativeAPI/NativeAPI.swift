@@ -6,16 +6,20 @@ package struct NativeAPI: Dialect {
     let ephemeral: (any EphemeralStore)?
     /// Called after a person was erased.
     let onErasure: @Sendable () -> Void
+    /// Called after the store's time was set.
+    let onTimeSet: @Sendable () async -> Void
 
     private var log: EventLog { store.log }
 
     /// With `ephemeral`, the store may be emptied and its time set.
     package init(
-        _ store: RequestStore, ephemeral: (any EphemeralStore)? = nil, onErasure: @escaping @Sendable () -> Void = {}
+        _ store: RequestStore, ephemeral: (any EphemeralStore)? = nil, onErasure: @escaping @Sendable () -> Void = {},
+        onTimeSet: @escaping @Sendable () async -> Void = {}
     ) {
         self.store = store
         self.ephemeral = ephemeral
         self.onErasure = onErasure
+        self.onTimeSet = onTimeSet
     }
 
     private var writes: WriteEndpoints { WriteEndpoints(store: store) }
@@ -25,7 +29,9 @@ package struct NativeAPI: Dialect {
     private var pending: PendingEndpoints { PendingEndpoints(store: store) }
     private var sends: SendEndpoints { SendEndpoints(store: store) }
     private var whole: StoreEndpoints { StoreEndpoints(store: store, onErasure: onErasure) }
-    private var testStore: TestStoreEndpoints { TestStoreEndpoints(store: store, ephemeral: ephemeral) }
+    private var testStore: TestStoreEndpoints {
+        TestStoreEndpoints(store: store, ephemeral: ephemeral, onTimeSet: onTimeSet)
+    }
 
     package static let handlers =
         WriteKind.all.map { kind in

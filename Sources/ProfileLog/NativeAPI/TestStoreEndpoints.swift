@@ -5,6 +5,7 @@ internal import Synchronization
 struct TestStoreEndpoints {
     let store: RequestStore
     let ephemeral: (any EphemeralStore)?
+    let onTimeSet: @Sendable () async -> Void
 
     private static let longestSpanSeconds: Double = 10_000 * 366 * 86_400
 
@@ -52,6 +53,7 @@ struct TestStoreEndpoints {
                 clock.release()
             }
         }
+        await onTimeSet()
         return APIAnswer.ok { $0.clock(clock.reading()) }
     }
 

@@ -64,7 +64,7 @@ enum ScenarioPlace: Sendable {
                 _ = try await service.post("/v1/reset") { $0.member("fixtures", false) }
                 _ = try await service.post("/v1/clock") { $0.member("set", start.rfc3339()) }
             }
-            try await body(ScenarioWorld(connection: service, clock: nil))
+            try await body(ScenarioWorld(service: service))
         }
     }
 }
@@ -89,13 +89,11 @@ extension ScenarioPlace {
 /// What answers the requests of a scenario, and the clock there.
 struct ScenarioWorld: Sendable {
     let connection: any Connection
-    /// The clock of a store in this process; that of a service is moved by requests.
-    fileprivate let clock: StoreClock?
+    /// The clock of a store in this process, and what sends there; those of a service are moved by requests.
+    private let local: (clock: StoreClock, braze: BrazeAPI)?
 
     /// A service.
-    fileprivate init(connection: any Connection, clock: StoreClock?) {
-        (self.connection, self.clock) = (connection, clock)
-    }
+    fileprivate init(service: RemoteAPI) { (connection, local) = (service, nil) }
 
     /// The store that `open` opens. The clock begins at `start`, or at the time of the last event if that is later: a
     /// log does not go back in time.
@@ -108,19 +106,20 @@ struct ScenarioWorld: Sendable {
         if let last = try log.event(at: log.lastPosition())?.recordedAt { clock.set(to: max(start, last)) }
         try scenario.workspace?.declareMessages(in: log)
         let store = RequestStore(log)
-        self.init(
-            connection: LocalAPI(APIRouter(NativeAPI(store), BrazeAPI(store, scenario.workspace ?? Workspace()))),
-            clock: clock)
+        let braze = BrazeAPI(store, scenario.workspace ?? Workspace())
+        connection = LocalAPI(APIRouter(NativeAPI(store), braze))
+        local = (clock, braze)
     }
 
-    /// Lets time pass.
+    /// Lets time pass; what was scheduled until then is sent.
     func wait(seconds: Int64) async throws {
-        guard let clock else {
+        guard let (clock, braze) = local else {
             _ = try await connection.post("/v1/clock") { $0.member("advance", seconds) }
             return
         }
         guard clock.advance(byMicroseconds: seconds * 1_000_000) else {
             throw Failure("`advance` leads beyond the year 9999.", remedy: "Correct it and try again.")
         }
+        try await braze.sendDue()
     }
 }

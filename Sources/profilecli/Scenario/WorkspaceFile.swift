@@ -3,6 +3,19 @@ internal import ProfileLog
 internal import ProfileLogBrazeAPI
 internal import ProfileLogNativeAPI
 
+extension Workspace {
+    /// Reads the workspace file at `path`.
+    init(file path: String) throws(Failure) {
+        let text = try Scenario.text(path, ifMissing: "Check the path; docs/workspace.md has an example.")
+        do throws(YAMLFileError) {
+            self = try Workspace(yaml: text)
+        } catch {
+            throw Failure(
+                "\(path.oneLine):\(error.line):\(error.column): \(error.fault).", remedy: error.remedy, status: .usage)
+        }
+    }
+}
+
 /// The workspace of a scenario: in the scenario itself, or in a file.
 enum WorkspaceFile {
     /// What a scenario in `folder` says of its workspace.

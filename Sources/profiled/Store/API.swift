@@ -21,9 +21,16 @@ struct API: Sendable {
         log = writer.log
         self.activity = activity
         self.braze = braze
-        router = APIRouter(NativeAPI(store, ephemeral: ephemeral, onErasure: braze.removeOutdatedExports), braze)
+        router = APIRouter(
+            NativeAPI(
+                store, ephemeral: ephemeral, onErasure: braze.removeOutdatedExports,
+                // The task for scheduled sends tries again what fails here.
+                onTimeSet: { _ = try? await braze.sendDue() }),
+            braze)
     }
 
     func answer(_ request: APIRequest) async -> APIAnswer { await router.answer(request) }
+    func sendDue() async throws -> Int { try await braze.sendDue() }
+    func nextDue() throws -> Timestamp? { try braze.nextDue() }
     func removeExports() { braze.removeExports() }
 }

@@ -1,0 +1,39 @@
+internal import Logging
+internal import ProfileLog
+internal import ServiceLifecycle
+
+/// Sends the scheduled requests of the store when their time comes, until the service ends.
+struct ScheduledSends: Service {
+    let store: LiveStore
+    let logger: Logger
+
+    /// How long it sleeps at most. A request may become due earlier than what it knew of: another process of the store
+    /// may schedule one, or a test replace the store.
+    private static let longestSleep = Duration.seconds(1)
+
+    func run() async throws {
+        await cancelWhenGracefulShutdown {
+            while !Task.isCancelled {
+                try? await Task.sleep(for: await look())
+            }
+        }
+    }
+
+    /// Sends what is due, and returns how long to sleep before the next look.
+    private func look() async -> Duration {
+        let api = store.api
+        do {
+            if let due = try api.nextDue(), due <= api.log.options.now() {
+                let sent = try await api.sendDue()
+                logger.info("sent scheduled requests", metadata: ["requests": .stringConvertible(sent)])
+            }
+            guard let next = try api.nextDue() else { return Self.longestSleep }
+            let wait = Duration.microseconds(next.rawValue - api.log.options.now().rawValue)
+            return min(max(wait, .milliseconds(10)), Self.longestSleep)
+        } catch {
+            // Endpoints say why the store does not work, and metrics too.
+            logger.debug("scheduled requests wait", metadata: ["error": "\(type(of: error))"])
+            return Self.longestSleep
+        }
+    }
+}
