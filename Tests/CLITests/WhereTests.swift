@@ -36,7 +36,7 @@ struct WhereTests {
     func mistake() throws {
         let outcome = try cli.run("users", "--where", "exists(custom.levl)")
         #expect(outcome.status == 64)
-        #expect(outcome.errors.contains("--where names an attribute that the store has never seen: `levl` (column 15)"))
+        #expect(outcome.errors.contains("--where names an attribute that the store has never seen (column 15)"))
         #expect(outcome.errors.contains("Did you mean `level`?"))
     }
 

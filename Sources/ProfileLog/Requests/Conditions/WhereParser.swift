@@ -260,7 +260,7 @@ private struct WhereParser {
         let known = WherePath.groups + WherePath.fields.keys.sorted() + StandardAttribute.allCases.map(\.name)
         let nearest = NearestNames(to: first, among: known)
         throw refusal(
-            "has the unknown field \(start.shown)",
+            "names an unknown field",
             nearest.close.first.map { "Did you mean `\($0)`?" }
                 ?? "Attributes of your own are `custom.NAME`; other fields are \(nearest.all.joined(separator: ", ")).",
             at: start)
@@ -290,7 +290,7 @@ private struct WhereParser {
         if try names.knows(name) { return name }
         let nearest = NearestNames(to: name.text, among: try names.all(kind)).close.first
         throw refusal(
-            "names \(what) that the store has never seen: \(start.shown)",
+            "names \(what) that the store has never seen",
             nearest.map { "Did you mean `\($0)`?" } ?? "Correct the name.", at: start)
     }
 
@@ -306,7 +306,7 @@ private struct WhereParser {
         }
         let nearest = NearestNames(to: word, among: known)
         throw refusal(
-            word.isEmpty ? "lacks what to ask" : "has the unknown `.\(APIProblem.shown(word))`",
+            word.isEmpty ? "lacks what to ask" : "asks for something unknown",
             nearest.close.first.map { "Did you mean `.\($0)`?" }
                 ?? "Write one of \(known.map { ".\($0)" }.joined(separator: ", ")).", at: start)
     }

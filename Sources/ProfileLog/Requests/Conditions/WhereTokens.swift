@@ -38,10 +38,10 @@ struct WhereToken: Hashable {
         }
     }
 
-    /// As it is typed, for messages.
+    /// What it is, for messages. A word may be a person's value, so it is not repeated.
     var shown: String {
         switch kind {
-        case .word(let word): "`\(APIProblem.shown(word))`"
+        case .word: "a word"
         case .quoted: "the text in quotes"
         case .number, .span: "the number"
         case .sign(let sign): "`\(sign)`"
