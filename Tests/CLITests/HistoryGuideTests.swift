@@ -56,6 +56,9 @@ struct HistoryGuideTests {
         #expect(try output("pending --as-of 8 --device phone").contains("2 items wait, as of then."))
         #expect(try output("diff --all -3d").contains("1 user changed, 0 of them new."))
         #expect(try output("diff --all yesterday today").contains("0 users changed"))
+        #expect(try output("users --where 'custom.level >= 6' --as-of -3d").contains("ana"))
+        #expect(try output(#"users --where 'events."Viewed Home".count >= 1 in 30d' --count"#) == "1\n")
+        #expect(try output(#"stats --plot "Viewed Home" --length 10"#).contains("1  █"))
         let graph = try output("history ana --graph")
         #expect(graph.contains(/phone +identity/) && graph.contains(/tablet +logged/), "\(graph)")
     }

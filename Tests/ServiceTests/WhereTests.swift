@@ -45,20 +45,20 @@ struct WhereTests {
                 let count = await api.get("/v1/users", [("where", asked.text), ("count", "true")]).json.at("count")
                 #expect(count == .int(Int64(expected.count)))
                 let (position, then) = past[Int.random(in: 0..<past.count, using: &random)]
-                let before = then.all.filter { !$0.isMerged && asked.holds($0) }.map(\.brazeID)
+                let before = then.all.filter { !$0.isMerged && asked.holds($0) }.map { "\($0.brazeID) \($0.id)" }
                 let got = try await ids(api, asked.text, asOf: position)
                 #expect(got == before, "seed \(seed), position \(position): \(asked.text)")
             }
         }
     }
 
-    /// By the IDs that never change: an external ID may have gone to another user since.
+    /// With their IDs of then: an external ID may have gone to another user since.
     private func ids(_ api: API, _ condition: String, asOf position: UInt64) async throws -> [String] {
         let (status, json) = await api.get(
             "/v1/users", [("where", condition), ("as_of", "\(position)"), ("limit", "1000")])
         try #require(status == 200, "\(json.json)")
         guard case .array(let users) = json.at("users") else { return [] }
-        return users.map { $0.at("braze_id").text }
+        return users.map { "\($0.at("braze_id").text) \($0.at("id").text)" }
     }
 
     @Test(

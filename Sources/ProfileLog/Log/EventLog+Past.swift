@@ -113,7 +113,8 @@ extension EventLog {
         }
     }
 
-    private func pastUser(_ number: UInt64, _ position: UInt64, _ view: LogView) throws -> PastUser {
+    /// The user with this number as of `position`.
+    func pastUser(_ number: UInt64, _ position: UInt64, _ view: LogView) throws -> PastUser {
         var info = try info(number, view)
         info.version = Version(rawValue: try view.version(of: number, upTo: position))
         var canonical = number

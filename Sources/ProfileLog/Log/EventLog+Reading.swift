@@ -3,7 +3,7 @@ extension EventLog {
 
     /// Calls `body` with the profile of every user who is not erased or merged into another, in the order of their
     /// creation, all from one view. Returns the position of that view. As of an earlier position there are the users
-    /// who were there, with the IDs that they have now.
+    /// who were there, with the IDs of then.
     ///
     /// The read transaction stays open, so `body` should not wait. Erasures during it are not seen; a profile
     /// that they make unreadable is skipped.
@@ -23,17 +23,18 @@ extension EventLog {
             var number = user.rawValue
             let count = min(try view.userCount(), end.rawValue)
             let position = position.flatMap { $0.rawValue < view.last ? $0 : nil }
-            let mergedLater = try position.map { try mergedUsers(after: $0, view) } ?? []
             while number < count {
                 number += 1
                 do {
-                    var user = try info(number, view)
-                    guard !user.isErased, try mergedLater.contains(number) || view.canonicalUser(of: number) == number
-                    else { continue }
-                    if let position {
-                        user.version = try version(of: number, at: position, view)
-                        if user.version == .none { return Position(rawValue: view.last) }
-                    }
+                    let found =
+                        try position.map { try pastUser(number, $0.rawValue, view) }
+                        ?? PastUser(
+                            info: info(number, view),
+                            canonical: UserNumber(rawValue: try view.canonicalUser(of: number)))
+                    let user = found.info
+                    // Users are numbered in the order of their creation.
+                    if position != nil, user.version == .none { break }
+                    guard !user.isErased, found.canonical == user.number else { continue }
                     let version = user.version.rawValue
                     let profile = try states.state(ProfileProjection.self, number, version: version, view)
                     let usage =
@@ -47,18 +48,6 @@ extension EventLog {
             }
             return Position(rawValue: view.last)
         }
-    }
-
-    /// The users who were merged into others after `position`.
-    private func mergedUsers(after position: Position, _ view: LogView) throws -> Set<UInt64> {
-        var users: Set<UInt64> = []
-        try view.scan(from: position.rawValue + 1, to: view.last) { _, header in
-            if header.kind == .usersMerged, let body = RecordBody(header.body), let source = body.otherUser {
-                users.insert(source)
-            }
-            return true
-        }
-        return users
     }
 
     // MARK: - Users and events
@@ -229,12 +218,7 @@ extension EventLog {
 
     /// The user's version at `position` of the log: how many of their events have that position or a smaller one.
     package func version(of user: UserNumber, at position: Position) throws -> Version {
-        try withView { view in try version(of: user.rawValue, at: position, view) }
-    }
-
-    private func version(of user: UInt64, at position: Position, _ view: LogView) throws -> Version {
-        let positions = try view.positions(of: user, from: 1, to: view.version(of: user))
-        return Version(rawValue: UInt64(positions.prefix { $0 <= position.rawValue }.count))
+        try withView { view in Version(rawValue: try view.version(of: user.rawValue, upTo: position.rawValue)) }
     }
 
     /// What waits on `device` for a launch, in the order in which it was saved.

@@ -11,7 +11,7 @@ struct UsersCommand: AsyncParsableCommand {
             profilecli users --where 'country = "DE" and custom.level >= 3'
             profilecli users --where 'events.purchase.count >= 3 in 30d'
             profilecli users --where 'not exists(custom.level)' --count
-            profilecli users --where 'last_seen < 30d ago' --as-of 2026-01-31T00:00:00Z
+            profilecli users --where 'last_seen < 30d ago' --as-of monday
             profilecli users --format json | wc -l
             """)
 
