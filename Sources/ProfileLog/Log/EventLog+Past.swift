@@ -117,12 +117,30 @@ extension EventLog {
     func pastUser(_ number: UInt64, _ position: UInt64, _ view: LogView) throws -> PastUser {
         var info = try info(number, view)
         info.version = Version(rawValue: try view.version(of: number, upTo: position))
-        var canonical = number
-        while let (target, at) = try view.merge(of: canonical), at <= position { canonical = target }
+        let canonical = try view.canonicalUser(of: number, upTo: position)
         if !info.isErased {
             info.ids = canonical == number ? try view.identities(of: number, version: info.version.rawValue) : []
         }
         return PastUser(info: info, canonical: UserNumber(rawValue: canonical))
+    }
+
+    /// The canonical user of `user` at `position`.
+    package func canonicalUser(of user: UserNumber, asOf position: Position) throws -> UserNumber {
+        try withView { UserNumber(rawValue: try $0.canonicalUser(of: user.rawValue, upTo: position.rawValue)) }
+    }
+
+    /// The void events at `position`. Scans the log up to there.
+    package func voidedEvents(asOf position: Position) throws -> VoidedEvents {
+        try withView { try $0.voidedEvents(upTo: position.rawValue) }
+    }
+
+    /// When it is at `moment`, whose last event is at `position`: what windows and spans of conditions count from.
+    package func time(at moment: Moment, _ position: Position) throws -> Timestamp {
+        switch moment {
+        case .now: options.now()
+        case .time(let time): time
+        case .position, .version: try event(at: position)?.recordedAt ?? options.now()
+        }
     }
 
     // MARK: - Changed users
@@ -213,6 +231,13 @@ extension LogView {
         let first = (low - 1) * capacity + 1
         let row = try positions(of: user, from: first, to: min(version, first + capacity - 1))
         return first - 1 + UInt64(row.prefix { $0 <= position }.count)
+    }
+
+    /// The canonical user of `user` at `position`.
+    fileprivate func canonicalUser(of user: UInt64, upTo position: UInt64) throws -> UInt64 {
+        var canonical = user
+        while let (target, at) = try merge(of: canonical), at <= position { canonical = target }
+        return canonical
     }
 
     /// Into whom `user` was merged, and at which position; nil if they were not.

@@ -59,10 +59,10 @@ extension LogView {
         return voided
     }
 
-    /// The voided events by all that the view sees.
-    package func voidedEvents() throws -> VoidedEvents {
+    /// The voided events by all that the view sees up to `position`.
+    package func voidedEvents(upTo position: UInt64 = .max) throws -> VoidedEvents {
         var voided = VoidedEvents()
-        try scan(from: 1, to: last) { position, header in
+        try scan(from: 1, to: min(position, last)) { position, header in
             if header.isVoiding, let body = RecordBody(header.body), !body.erased, let target = body.target {
                 voided.apply((position, target.rawValue, header.kind == .eventVoided))
             }

@@ -7,19 +7,25 @@ package struct EventJSON {
     private let log: EventLog
     private var ids: [UserNumber: String] = [:]
     private var voided: [UserNumber: VoidedEvents] = [:]
+    /// All void events, if they are known from the start.
+    private let allVoided: VoidedEvents?
 
     private static let mostIDs = 65_536
 
-    package init(log: EventLog) { self.log = log }
+    /// - Parameter voided: the void events of all users; without it they are read for each user that is asked for.
+    package init(log: EventLog, voided: VoidedEvents? = nil) { (self.log, allVoided) = (log, voided) }
 
-    /// Writes `event` as an object, with the event that made it void if `showsVoid` and there is one.
+    /// Writes `event` as an object, with the event that made it void if `showsVoid` and there is one, and with the number
+    /// of the `profile` that it is part of.
     package mutating func write(
-        _ event: RecordedEvent, showsVoid: Bool = false, to json: inout JSONWriter
+        _ event: RecordedEvent, showsVoid: Bool = false, ofProfile profile: UserNumber? = nil,
+        to json: inout JSONWriter
     ) throws {
         json.beginObject()
         json.member("position", event.position.rawValue)
         json.member("user", try id(of: event.user).map(AttributeValue.string) ?? .null)
         json.member("user_number", event.user.rawValue)
+        if let profile { json.member("profile_number", profile.rawValue) }
         json.member("version", event.version.rawValue)
         json.member("kind", event.event.kind.name)
         json.member("recorded_at", event.recordedAt)
@@ -43,6 +49,10 @@ package struct EventJSON {
 
     /// The member `voided_by`, if `event` is void.
     private mutating func writeVoid(of event: RecordedEvent, to json: inout JSONWriter) {
+        if let allVoided {
+            if let void = allVoided.void(of: event.position.rawValue) { json.member("voided_by", void) }
+            return
+        }
         if voided[event.user] == nil {
             if voided.count >= Self.mostIDs { voided.removeAll(keepingCapacity: true) }
             // Where a record of the user is damaged, the others are shown all the same.

@@ -9,6 +9,7 @@ package struct NativeAPI: Dialect {
     /// Called after the store's time was set.
     let onTimeSet: @Sendable () async -> Void
 
+    private let exportVoids = VoidsAsOf()
     private var log: EventLog { store.log }
 
     /// With `ephemeral`, the store may be emptied and its time set.
@@ -160,6 +161,10 @@ package struct NativeAPI: Dialect {
             "/v1/series", "numbers by day or hour",
             [.required("of")] + EndpointInput.series(needsLength: false) + [.init("where")]
         ) { try await SeriesEndpoint(store: $0.store).series($1) },
+        read("/v1/export", "events or profiles of one moment, in pages or as JSON Lines or CSV", ExportEndpoint.inputs)
+        {
+            try await ExportEndpoint(store: $0.store, voids: $0.exportVoids).export($1)
+        },
         .init(.post, "/v1/void", "an event is void: folds skip it from now on", VoidEndpoints.inputs) {
             try await VoidEndpoints(store: $0.store).answer($1, isVoid: true)
         },

@@ -4,7 +4,7 @@ internal import ProfileLogRequests
 struct UserSearch: Sendable {
     private let condition: Condition
     private let position: Position?
-    /// When it is for the condition: the present, or the time of `position`.
+    /// When it is for the condition: the present, or the time of the moment.
     private let now: Timestamp
     private let after: UserNumber
     private let limit: Int
@@ -21,7 +21,7 @@ struct UserSearch: Sendable {
         guard text != nil || isCount else { return nil }
         position = try asOf.map { moment in try APIProblem.resolving("as_of") { try log.position(at: moment) } }
         condition = try text.map { try Condition(whereParameter: $0, log) } ?? .everybody
-        now = try position.flatMap { try log.event(at: $0)?.recordedAt } ?? log.options.now()
+        now = try log.time(at: asOf ?? .now, position ?? .start)
     }
 
     private struct IsFull: Error {}

@@ -13,6 +13,8 @@ package struct APIAnswer: Sendable {
     package var link: String?
     /// A file that is sent in place of `body`; nil for an answer in JSON.
     package var file: File?
+    /// A text that is read while it is sent, in place of `body`; nil for an answer in JSON.
+    package var stream: (any Stream)?
     /// What went wrong, in one word for programs: the member `code`; nil for a success.
     package var code: String?
 
@@ -26,6 +28,14 @@ package struct APIAnswer: Sendable {
             self.path = path
             self.mediaType = mediaType
         }
+    }
+
+    /// A text of any length, in parts.
+    package protocol Stream: Sendable {
+        /// As in the header `Content-Type`.
+        var mediaType: String { get }
+        /// The next part; nil at the end. May read the disk.
+        func next() throws -> [UInt8]?
     }
 
     package init(status: Int, body: [UInt8], etag: String? = nil, allow: String? = nil, code: String? = nil) {

@@ -54,7 +54,8 @@ package struct Endpoint: Sendable {
 
     /// What it answers with, as in `Content-Type`.
     package var mediaTypes: [String] {
-        path.hasPrefix("/exports/") ? ["application/zip", "application/gzip"] : ["application/json"]
+        if path == "/v1/export" { return ["application/json", "application/jsonl", "text/csv"] }
+        return path.hasPrefix("/exports/") ? ["application/zip", "application/gzip"] : ["application/json"]
     }
 }
 

@@ -174,6 +174,7 @@ final class RequestAdaptor: Sendable {
             return stream(call, endpoint, exchange)
         }
         let answer = await answer(call, by: store.api)
+        if let stream = answer.stream { return .response(ServiceAnswer.response(stream, exchange.headers)) }
         guard let file = answer.file else { return .answer(ServiceAnswer(answer)) }
         guard let response = ServiceAnswer.response(file, exchange.headers) else { throw Refusal.fileGone }
         return .response(response)

@@ -84,6 +84,23 @@ struct ServiceAnswer: Sendable {
         return Response(status: .ok, headers: fields(type: file.mediaType, headers), body: body)
     }
 
+    /// A response with a text that is read while it is sent. An error on the way ends the connection, so that the client
+    /// does not take a part for the whole.
+    static func response(_ stream: any APIAnswer.Stream, _ headers: [HTTPField]) -> Response {
+        let body = ResponseBody { writer in
+            try await withTaskExecutorPreference(globalConcurrentExecutor) {
+                while let part = try stream.next() {
+                    var rest = ByteBuffer(bytes: part)
+                    while let slice = rest.readSlice(length: min(rest.readableBytes, bytesAtOnce)),
+                        slice.readableBytes > 0
+                    { try await writer.write(slice) }
+                }
+            }
+            try await writer.finish(nil)
+        }
+        return Response(status: .ok, headers: fields(type: stream.mediaType, headers), body: body)
+    }
+
     static func fields(type: String, _ more: [HTTPField]) -> HTTPFields {
         var fields = HTTPFields()
         fields[.contentType] = type

@@ -1,0 +1,193 @@
+internal import ProfileLogRequests
+internal import Synchronization
+
+/// `GET /v1/export`: the events or the profiles of one moment, for analysis. In pages as JSON, or as one stream of text.
+///
+/// Erased persons are in no page. A page that is read after another one is as of the same position, so pages fit
+/// together whatever is stored between them.
+struct ExportEndpoint: Sendable {
+    let store: RequestStore
+    let voids: VoidsAsOf
+
+    static let inputs: [EndpointInput] =
+        [
+            .required("what"), .init("as_of"), .init("time"), .init("where"), .init("after", .integer),
+            .init("limit", .integer), .init("began", .integer), .init("format"),
+        ] + filters.map { EndpointInput($0) }
+    private static let filters = ["kind", "name", "field", "device", "since", "before"]
+
+    private static let standardRows = 1_000
+    private static let mostRows = 10_000
+
+    func export(_ request: APIRequest) async throws -> APIAnswer {
+        var query = Query(request)
+        let what = try query.requiredText("what")
+        let moment = try query.moment("as_of", now: store.log.options.now()) ?? .now
+        let pinned = try query.time("time")
+        let filter = try query.filter(now: store.log.options.now())
+        let condition = try query.text("where")
+        let after = try query.number("after", 0 ... .max - 1, standard: 0)
+        let limit = try query.limit(standard: Self.standardRows, most: Self.mostRows)
+        let began = try query.number("began", 0 ... .max, standard: .max)
+        let format = try query.text("format")
+        try query.end()
+        let table = try ExportTable(what)
+        let others = table.kind == .events ? ["where"] : Self.filters
+        if let other = request.query.first(where: { others.contains($0.name) })?.name {
+            throw APIProblem.invalid(other, "is not for \(what)", remedy: "Omit it.")
+        }
+        let asOf = try APIProblem.resolving("as_of") { try store.log.position(at: moment) }
+        let time = try pinned ?? store.log.time(at: moment, asOf)
+        var reader = ExportReader(table: table, asOf: asOf, time: time, voids: voids, log: store.log)
+        (reader.after, reader.filter) = (after, filter)
+        reader.condition = try condition.map { try Condition(whereParameter: $0, store.log) }
+        if let format {
+            var answer = APIAnswer(status: 200, body: [])
+            answer.stream = ExportText(reader, try ExportText.Format(parameter: format))
+            return answer
+        }
+        return try await store.performSlowly { [reader] log in
+            var reader = reader
+            var json = JSONWriter()
+            // Before the rows: an erasure after this is one of the next page.
+            let last = try log.lastPosition()
+            let isOutdated = try began < last.rawValue && log.hasErasure(after: Position(rawValue: began))
+            try json.object { json in
+                json.key("rows")
+                json.beginArray()
+                try reader.read(limit: limit, to: &json)
+                json.endArray()
+                json.member("what", table.name)
+                json.member("store", Hexadecimal.text(log.storeID))
+                json.member("as_of", reader.asOf.rawValue)
+                json.member("time", reader.time)
+                json.member("position", last.rawValue)
+                json.member("next", reader.after)
+                json.member("total", try reader.total())
+                json.member("more", !reader.isAtEnd)
+                json.member("outdated", isOutdated)
+            }
+            return APIAnswer(status: 200, body: json.bytes)
+        }
+    }
+}
+
+/// The void events of the last moment that was asked for: all pages of an export have the same one.
+final class VoidsAsOf: Sendable {
+    private let known = Mutex<(position: Position, voided: VoidedEvents)?>(nil)
+
+    func voided(_ position: Position, _ log: EventLog) throws -> VoidedEvents {
+        if let known = known.withLock({ $0 }), known.position == position { return known.voided }
+        let voided = try log.voidedEvents(asOf: position)
+        known.withLock { $0 = (position, voided) }
+        return voided
+    }
+}
+
+/// Reads the rows of an export, from where it is.
+struct ExportReader: Sendable {
+    let table: ExportTable
+    let asOf: Position
+    /// What windows and spans count from.
+    let time: Timestamp
+    private let voids: VoidsAsOf
+    private let log: EventLog
+    var filter = EventFilter()
+    var condition: Condition?
+    /// The position of the last event, or the number of the last user, that was looked at.
+    var after: UInt64 = 0
+    private(set) var isAtEnd = false
+
+    /// Events that are read at once.
+    private static let chunk = 256
+    /// A page ends early when it has so many bytes.
+    private static let mostBytes = 4 << 20
+    /// Users that one page looks at: it may be short although more follow.
+    private static let mostUsers: UInt64 = 100_000
+
+    init(table: ExportTable, asOf: Position, time: Timestamp, voids: VoidsAsOf, log: EventLog) {
+        (self.table, self.asOf, self.time, self.voids, self.log) = (table, asOf, time, voids, log)
+    }
+
+    /// What `after` is at the end.
+    func total() throws -> UInt64 {
+        switch table.kind {
+        case .events: asOf.rawValue
+        case .profiles: try log.userCount()
+        }
+    }
+
+    /// Writes up to `limit` rows as elements of an array, and moves on.
+    mutating func read(limit: Int, to json: inout JSONWriter) throws {
+        switch table.kind {
+        case .events: try readEvents(limit, &json)
+        case .profiles: try readProfiles(limit, &json)
+        }
+    }
+
+    // MARK: - Events
+
+    private mutating func readEvents(_ limit: Int, _ json: inout JSONWriter) throws {
+        var events = EventJSON(log: log, voided: try voids.voided(asOf, log))
+        var owners: [UserNumber: Owner] = [:]
+        var count = 0
+        while count < limit, after < asOf.rawValue, json.bytes.count < Self.mostBytes {
+            let from = Position(rawValue: after).next
+            let room = Int(min(UInt64(min(Self.chunk, limit - count)), asOf.rawValue - after))
+            let page = try log.events(from: from, limit: room, where: filter)
+            for event in page.events where event.position <= asOf {
+                if owners[event.user] == nil { owners[event.user] = try owner(event.user) }
+                guard let owner = owners[event.user], !owner.isErased, !event.isErased else { continue }
+                try events.write(event, showsVoid: true, ofProfile: owner.profile, to: &json)
+                count += 1
+            }
+            after = min(page.scanned.rawValue, asOf.rawValue)
+        }
+        isAtEnd = after >= asOf.rawValue
+    }
+
+    /// Whose an event is.
+    private struct Owner {
+        let isErased: Bool
+        /// The canonical user at `asOf`; nil for the events of no user.
+        let profile: UserNumber?
+    }
+
+    private func owner(_ user: UserNumber) throws -> Owner {
+        guard user != .system, let info = try log.find(user) else { return Owner(isErased: false, profile: nil) }
+        return Owner(
+            isErased: info.isErased, profile: info.isErased ? nil : try log.canonicalUser(of: user, asOf: asOf))
+    }
+
+    // MARK: - Profiles
+
+    private struct IsFull: Error {}
+
+    private mutating func readProfiles(_ limit: Int, _ json: inout JSONWriter) throws {
+        let total = try log.userCount()
+        let end = min(total, after + min(Self.mostUsers, .max - after))
+        let profiles = ProfileJSON(log: log)
+        var (count, last) = (0, end)
+        do {
+            _ = try log.forEachProfile(
+                after: UserNumber(rawValue: after), through: UserNumber(rawValue: end), asOf: asOf, withUsage: false
+            ) { user, createdAt, state, _ in
+                if let condition {
+                    let subject = ProfileSubject(user, state, createdAt: createdAt, in: log)
+                    guard try condition.accepts(subject, at: time) else { return }
+                }
+                try json.object { json in
+                    profiles.write(user, to: &json)
+                    try profiles.write(state, createdAt: createdAt, to: &json)
+                }
+                count += 1
+                if count == limit || json.bytes.count > Self.mostBytes {
+                    last = user.number.rawValue
+                    throw IsFull()
+                }
+            }
+        } catch is IsFull {}
+        after = last
+        isAtEnd = after >= total
+    }
+}

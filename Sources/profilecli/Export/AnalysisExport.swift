@@ -1,0 +1,169 @@
+internal import Foundation
+internal import ProfileLog
+internal import ProfileLogNativeAPI
+
+/// An export for analysis: asks for page after page and gives the rows to a file, which a later run goes on with.
+struct AnalysisExport {
+    let table: ExportTable
+    let format: ExportFormat
+    /// What the user asked for, as parameters of `GET /v1/export`.
+    let query: [(name: String, value: String)]
+
+    private static let rowsAtOnce = 2_000
+
+    /// What makes two exports the same one.
+    private var request: String {
+        let words = query.map { "\($0.name)=\($0.value)" } + ["what=\(table.name)", "format=\(format.rawValue)"]
+        return words.sorted().joined(separator: "&")
+    }
+
+    /// Writes to standard output.
+    func print(_ connection: any Connection, _ format: ExportLines.Format) async throws {
+        let lines = ExportLines(table, format)
+        try Output.write(lines.header)
+        var progress = ExportProgress(request: request)
+        while let rows = try await next(&progress, connection, isOutdated: { _ in }) {
+            var bytes: [UInt8] = []
+            for row in rows { lines.write(row, to: &bytes) }
+            try Output.write(bytes)
+        }
+    }
+
+    /// Writes the file at `path`. With `force`, one that is there is replaced, and what another export began is removed.
+    func write(_ connection: any Connection, into path: String, force: Bool) async throws {
+        Interrupt.watch()
+        let target = try ExportTarget(path, force: force)
+        let file = try format.file(target, table)
+        var progress = try resumed(file, target, force: force)
+        var bar = ProgressBar(isShown: Terminal.isError)
+        defer { bar.clear() }
+        while true {
+            var isOutdated = false
+            let rows = try await next(&progress, connection) { isOutdated = $0 }
+            if isOutdated {
+                Output.message("A person was erased since this export began: it begins again.")
+                progress = ExportProgress(request: request)
+                try file.begin(progress)
+                continue
+            }
+            guard let rows else { break }
+            do {
+                try file.append(rows, progress)
+            } catch let error as Output.CannotWrite {
+                throw Failure(
+                    "\(path) cannot be written: \(error.reason).",
+                    remedy: "Free some space and run the same command again: it goes on where it stopped.",
+                    status: .unwritable)
+            }
+            bar.update(LogProgress(stage: "export", done: progress.next, total: progress.total))
+            if Interrupt.isRequested {
+                throw Failure(
+                    "Stopped by \(Interrupt.name) after \(Number.counted(progress.rows, "row")).",
+                    remedy: "Run the same command again: it goes on where it stopped.", status: Interrupt.status)
+            }
+        }
+        try file.finish()
+        try target.complete()
+        bar.clear()
+        Output.message(
+            "Wrote \(Number.counted(progress.rows, "row")) as of position \(progress.asOf ?? 0) to \(path).")
+    }
+
+    /// Where an earlier run of the same export stopped, or the start.
+    private func resumed(
+        _ file: any ExportFile, _ target: ExportTarget, force: Bool
+    ) throws -> ExportProgress {
+        if let earlier = try file.progress() {
+            if earlier.request == request {
+                Output.message("Going on after \(Number.counted(earlier.rows, "row")).")
+                return earlier
+            }
+            if !force {
+                throw Failure(
+                    "\(target.partial) is of another export.",
+                    remedy: "Run that one again, or add --force to begin this one.", status: .usage)
+            }
+        }
+        let progress = ExportProgress(request: request)
+        try file.begin(progress)
+        return progress
+    }
+
+    /// The next rows; nil at the end. `note` is told whether a person was erased since the export began.
+    private func next(
+        _ progress: inout ExportProgress, _ connection: any Connection, isOutdated note: (Bool) -> Void
+    ) async throws -> [AttributeValue]? {
+        if progress.isAtEnd { return nil }
+        var query = query.filter { progress.asOf == nil || $0.name != "as_of" }
+        query += [("what", table.name), ("after", "\(progress.next)"), ("limit", "\(Self.rowsAtOnce)")]
+        if let asOf = progress.asOf, let began = progress.began {
+            query += [("as_of", "\(asOf)"), ("time", progress.time), ("began", "\(began)")]
+        }
+        let answer = try await connection.get("/v1/export", query)
+        guard progress.store.isEmpty || answer["store"].text == progress.store else {
+            throw Failure(
+                "The service has another log now than when this export began.",
+                remedy: "Add --force to begin the export again.")
+        }
+        let rows = answer["rows"].elements
+        note(answer.flag("outdated"))
+        progress.store = answer["store"].text ?? ""
+        progress.asOf = answer.count("as_of")
+        progress.began = progress.began ?? answer.count("position")
+        progress.time = answer["time"].text ?? ""
+        progress.next = answer.count("next")
+        progress.total = answer.count("total")
+        progress.rows += UInt64(rows.count)
+        progress.isAtEnd = !answer.flag("more")
+        return rows
+    }
+}
+
+/// How far an export is.
+struct ExportProgress: Equatable {
+    /// What was asked for.
+    let request: String
+    /// The ID of the store; empty before the first page.
+    var store = ""
+    /// The position as of which all rows are.
+    var asOf: UInt64?
+    /// The last position of the log at the beginning.
+    var began: UInt64?
+    /// What windows count from.
+    var time = ""
+    /// The last event or user that was looked at, and the last one that there is.
+    var next: UInt64 = 0
+    var total: UInt64 = 0
+    var rows: UInt64 = 0
+    var isAtEnd = false
+
+    init(request: String) { self.request = request }
+
+    /// Reads what `json(bytes:)` wrote; nil for anything else.
+    init?(_ json: JSONObject) {
+        guard let request = json["request"].text else { return nil }
+        self.request = request
+        store = json["store"].text ?? ""
+        asOf = json["as_of"].integer.map { UInt64(max(0, $0)) }
+        began = json["began"].integer.map { UInt64(max(0, $0)) }
+        time = json["time"].text ?? ""
+        (next, total, rows) = (json.count("next"), json.count("total"), json.count("rows"))
+        isAtEnd = json.flag("at_end")
+    }
+
+    /// As one JSON object; `bytes` is the length of the text that has these rows.
+    func json(bytes: UInt64? = nil) -> String {
+        JSONWriter.object { json in
+            json.member("request", request)
+            json.member("store", store)
+            if let asOf { json.member("as_of", asOf) }
+            if let began { json.member("began", began) }
+            json.member("time", time)
+            json.member("next", next)
+            json.member("total", total)
+            json.member("rows", rows)
+            json.member("at_end", isAtEnd)
+            if let bytes { json.member("bytes", bytes) }
+        }
+    }
+}

@@ -1,0 +1,141 @@
+internal import ArgumentParser
+internal import Foundation
+internal import ProfileLog
+internal import ProfileLogNativeAPI
+
+/// The forms of an export for analysis.
+enum ExportFormat: String, ExpressibleByArgument, CaseIterable {
+    case jsonl, csv, sqlite
+
+    /// The form of lines; nil for SQLite.
+    var lines: ExportLines.Format? { ExportLines.Format(rawValue: rawValue) }
+
+    func file(_ target: ExportTarget, _ table: ExportTable) throws -> any ExportFile {
+        if let lines { return TextExportFile(target, ExportLines(table, lines)) }
+        return try SQLiteExportFile(target, table)
+    }
+}
+
+/// An unfinished export. Rows and how far it is become durable together, so a kill at any time loses one page.
+protocol ExportFile {
+    /// Where an earlier run stopped; nil if there was none. What came after that place is removed.
+    func progress() throws -> ExportProgress?
+    /// Removes what is there.
+    func begin(_ progress: ExportProgress) throws
+    /// Adds rows; `progress` is the place after them.
+    func append(_ rows: [AttributeValue], _ progress: ExportProgress) throws
+    /// Closes it; all rows are there.
+    func finish() throws
+}
+
+/// The file that an export makes: `FILE.partial` until it is complete, then `FILE`.
+final class ExportTarget {
+    let path: String
+    let partial: String
+    /// Of the file that says how far the unfinished one is, if that cannot say it itself.
+    let state: String
+    /// Of the unfinished file, which is locked.
+    let descriptor: Int32
+
+    /// Opens or makes the unfinished file, for its owner alone.
+    init(_ path: String, force: Bool) throws {
+        self.path = path
+        partial = path + ".partial"
+        state = partial + ".state"
+        var status = stat()
+        if stat(path, &status) == 0 {
+            guard force else {
+                throw Failure(
+                    "\(path) exists.", remedy: "Name another file, or replace it with --force.", status: .usage)
+            }
+            guard status.st_mode & S_IFMT == S_IFREG else {
+                throw Failure("\(path) is no file.", remedy: "Name a file.", status: .usage)
+            }
+        }
+        while true {
+            let descriptor = open(partial, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+            guard descriptor >= 0 else {
+                throw Failure(
+                    "The file \(partial) cannot be written: \(String(cString: strerror(errno))).",
+                    remedy: "Check the path and the folder's permissions.")
+            }
+            guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+                close(descriptor)
+                throw Failure(
+                    "Another program writes \(partial).", remedy: "Wait until it has ended, or name another file.")
+            }
+            // The other program may have given it its final name before it was locked.
+            if FileIdentity(partial) == FileIdentity(descriptor: descriptor) {
+                self.descriptor = descriptor
+                return
+            }
+            close(descriptor)
+        }
+    }
+
+    deinit { close(descriptor) }
+
+    /// Gives the complete file its name.
+    func complete() throws {
+        guard fsync(descriptor) == 0, rename(partial, path) == 0 else { throw Output.CannotWrite(code: errno) }
+        unlink(state)
+    }
+}
+
+/// Lines; the place where they stop is in `FILE.partial.state`.
+struct TextExportFile: ExportFile {
+    private let target: ExportTarget
+    private let lines: ExportLines
+
+    init(_ target: ExportTarget, _ lines: ExportLines) { (self.target, self.lines) = (target, lines) }
+
+    func progress() throws -> ExportProgress? {
+        guard let data = FileManager.default.contents(atPath: target.state), let json = try? JSONObject(Array(data)),
+            let progress = ExportProgress(json)
+        else { return nil }
+        let bytes = off_t(json.count("bytes"))
+        // A file that is shorter is not the one of this state.
+        guard lseek(target.descriptor, 0, SEEK_END) >= bytes else { return nil }
+        try cut(to: bytes)
+        return progress
+    }
+
+    func begin(_ progress: ExportProgress) throws {
+        unlink(target.state)
+        try cut(to: 0)
+        try Output.write(lines.header, to: target.descriptor)
+        try note(progress)
+    }
+
+    func append(_ rows: [AttributeValue], _ progress: ExportProgress) throws {
+        var bytes: [UInt8] = []
+        for row in rows { lines.write(row, to: &bytes) }
+        try Output.write(bytes, to: target.descriptor)
+        try note(progress)
+    }
+
+    func finish() {}
+
+    private func cut(to bytes: off_t) throws {
+        guard ftruncate(target.descriptor, bytes) == 0, lseek(target.descriptor, bytes, SEEK_SET) == bytes else {
+            throw Output.CannotWrite(code: errno)
+        }
+    }
+
+    /// The lines first, then the place: a place never says more than there is.
+    private func note(_ progress: ExportProgress) throws {
+        guard fdatasync(target.descriptor) == 0 else { throw Output.CannotWrite(code: errno) }
+        let bytes = UInt64(max(0, lseek(target.descriptor, 0, SEEK_CUR)))
+        let new = target.state + ".new"
+        let file = open(new, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
+        guard file >= 0 else { throw Output.CannotWrite(code: errno) }
+        do {
+            defer { close(file) }
+            try Output.write(Array(progress.json(bytes: bytes).utf8), to: file)
+            guard fdatasync(file) == 0, rename(new, target.state) == 0 else { throw Output.CannotWrite(code: errno) }
+        } catch {
+            unlink(new)
+            throw error
+        }
+    }
+}

@@ -1,0 +1,81 @@
+internal import ProfileLog
+internal import ProfileLogNativeAPI
+
+/// One table of SQLite, `events` or `profiles`. A second table, `export`, has one row that says how far it is and as of
+/// which position: it is written in the same transaction as the rows, and stays in the complete file.
+struct SQLiteExportFile: ExportFile {
+    private let table: ExportTable
+    private let database: SQLite
+
+    init(_ target: ExportTarget, _ table: ExportTable) throws {
+        self.table = table
+        database = try SQLite(path: target.partial)
+    }
+
+    func progress() throws -> ExportProgress? {
+        let known = "SELECT name FROM sqlite_master WHERE name = 'export'"
+        guard try database.prepare(known).run() != nil,
+            let text = try database.prepare("SELECT progress FROM export").run()
+        else { return nil }
+        return ExportProgress(try JSONObject(Array(text.utf8)))
+    }
+
+    func begin(_ progress: ExportProgress) throws {
+        let columns = table.columns.enumerated().map { index, column in
+            "\"\(column.name)\" \(column.type.declared)\(index == 0 ? " PRIMARY KEY" : "")"
+        }
+        try inTransaction {
+            for old in ExportTable.Kind.allCases { try database.execute("DROP TABLE IF EXISTS \(old.rawValue)") }
+            try database.execute(
+                """
+                DROP TABLE IF EXISTS export;
+                CREATE TABLE export (progress TEXT NOT NULL);
+                INSERT INTO export VALUES ('');
+                CREATE TABLE \(table.name) (\(columns.joined(separator: ", ")));
+                """)
+            try note(progress)
+        }
+    }
+
+    func append(_ rows: [AttributeValue], _ progress: ExportProgress) throws {
+        let places = table.columns.map { _ in "?" }.joined(separator: ",")
+        let insert = try database.prepare("INSERT INTO \(table.name) VALUES (\(places))")
+        try inTransaction {
+            for row in rows { try insert.run(table.cells(of: row)) }
+            try note(progress)
+        }
+    }
+
+    func finish() throws {
+        if table.kind == .events {
+            try database.execute("CREATE INDEX IF NOT EXISTS events_by_profile ON events (profile_number)")
+        }
+    }
+
+    private func note(_ progress: ExportProgress) throws {
+        try database.prepare("UPDATE export SET progress = ?").run([.string(progress.json())])
+    }
+
+    private func inTransaction(_ body: () throws -> Void) throws {
+        try database.execute("BEGIN IMMEDIATE")
+        do {
+            try body()
+            try database.execute("COMMIT")
+        } catch {
+            try? database.execute("ROLLBACK")
+            throw error
+        }
+    }
+}
+
+extension ExportTable.ColumnType {
+    /// As SQLite declares it.
+    fileprivate var declared: String {
+        switch self {
+        case .integer, .flag: "INTEGER"
+        case .real: "REAL"
+        case .any: ""
+        case .text, .json, .others: "TEXT"
+        }
+    }
+}
