@@ -157,6 +157,12 @@ class Benchmark:
         print(f"| a user of 10,000 events | | {statistics.median(times[1:]):.1f} ms | | ≤ 12 ms | "
               f"first read {times[0]:.1f} ms |", flush=True)
 
+    def as_of(self):
+        self.store("as-of-bare")
+        reads = run(SWIFT, "as-of", "--store", self.store("as-of"))
+        print(f"| as of any version, 10,000 events, 40 fields, p50 | | {reads['p50_us']:.1f} µs | | ≤ 50 µs | "
+              f"p99 {reads['p99_us']:.0f} µs; snapshots {reads['snapshot_share']:.1%} of the store |", flush=True)
+
     def imports(self):
         rates = []
         for _ in range(self.rounds):
@@ -190,7 +196,7 @@ def main():
     print("| what | C | ProfileLog | ratio | wanted | note |\n|---|---|---|---|---|---|", flush=True)
     benchmark = Benchmark(options)
     for part in (benchmark.append, benchmark.append_one, benchmark.concurrent, benchmark.fold, benchmark.reads,
-                 benchmark.big_user, benchmark.imports, benchmark.messages):
+                 benchmark.big_user, benchmark.as_of, benchmark.imports, benchmark.messages):
         part()
 
 

@@ -9,8 +9,24 @@ package struct StateStore: Sendable {
 
     // MARK: - Of one user
 
-    /// Versions between two snapshots of a user that are both kept, for reads of the past.
-    static let keptSnapshotInterval: UInt64 = 1024
+    /// Versions between two snapshots of a user that are kept for reads of the past, if the state is small.
+    static let keptSnapshotInterval: UInt64 = 256
+    /// Bytes that kept snapshots take for each event at most: less than 15 % of the smallest records.
+    static let keptBytesPerEvent = 6
+
+    /// Whether a snapshot of so many bytes is kept at `version`: at each multiple of the interval, and for a large
+    /// state at each second, fourth, eighth … of them.
+    static func isKept(_ version: UInt64, bytes: @autoclosure () -> Int) -> Bool {
+        var interval = keptSnapshotInterval
+        while version.isMultiple(of: interval) {
+            if bytes() <= Int(interval) * keptBytesPerEvent { return true }
+            interval *= 2
+        }
+        return false
+    }
+
+    /// Events after which a state that was folded on demand is stored.
+    private static let longFold = 1024
 
     /// Writes a snapshot of each projection for `users`, at the view's end.
     ///
@@ -33,30 +49,38 @@ package struct StateStore: Sendable {
     ) throws {
         let earlier = try snapshot(P.self, user, upTo: version, view)
         if earlier?.version == version { return }
-        let from = (earlier?.version ?? 0) + 1
-        // Damage here is in a cache, which is rebuilt.
+        var state = earlier?.state ?? P.initial
+        var folded = earlier?.version ?? 0
+        let from = folded + 1
         let positions = try view.positions(of: user, from: from, to: version)
-        let state: P.State
-        do {
-            state = try foldedState(P.self, user, version: version, from: earlier, positions, view).state
-        } catch StorageError.damaged {
-            return
-        }
-        try transaction.put(
-            view.tables.snapshots, KeyCoding.snapshot(P.name, user: user, version: version),
-            SnapshotRow.bytes(revision: P.revision, state: P.encode(state)))
         // Snapshots between the two are of another revision, or damaged.
         for key in try snapshotKeys(P.name, user, from: from, below: version, view) {
             try transaction.delete(view.tables.snapshots, key)
         }
-        if let earlier, earlier.version / Self.keptSnapshotInterval == version / Self.keptSnapshotInterval {
+        while folded < version {
+            let next = min(version, (folded / Self.keptSnapshotInterval + 1) * Self.keptSnapshotInterval)
+            let part = Array(positions[Int(folded + 1 - from)...Int(next - from)])
+            let base = folded == 0 ? nil : (version: folded, state: state)
+            // Damage here is in a cache, which is rebuilt.
+            do {
+                state = try foldedState(P.self, user, version: next, from: base, part, view).state
+            } catch StorageError.damaged {
+                return
+            }
+            folded = next
+            let bytes = P.encode(state)
+            guard folded == version || Self.isKept(folded, bytes: bytes.count) else { continue }
+            try transaction.put(
+                view.tables.snapshots, KeyCoding.snapshot(P.name, user: user, version: folded),
+                SnapshotRow.bytes(revision: P.revision, state: bytes))
+        }
+        if let earlier, !Self.isKept(earlier.version, bytes: P.encode(earlier.state).count) {
             try transaction.delete(
                 view.tables.snapshots, KeyCoding.snapshot(P.name, user: user, version: earlier.version))
         }
     }
 
-    /// The keys of a user's snapshots from version `from` to below `end`: a handful, as one is kept of every 1024
-    /// versions.
+    /// The keys of a user's snapshots from version `from` to below `end`: a few, as one of 256 is kept.
     private func snapshotKeys(
         _ projection: String, _ user: UInt64, from: UInt64, below end: UInt64, _ view: LogView
     ) throws -> [[UInt8]] {
@@ -211,7 +235,7 @@ package struct StateStore: Sendable {
             let version = min(now, version.rawValue)
             return (try foldedState(P.self, user.rawValue, version: version, view), view.last)
         }
-        if store.options.snapshotInterval > 0, fold.indexed > Self.keptSnapshotInterval {
+        if store.options.snapshotInterval > 0, fold.indexed > Self.longFold {
             // A read is right whether or not the next one is cheaper.
             try? keep(P.self, fold, of: user, seen: seen)
         }

@@ -1,0 +1,54 @@
+import ProfileLog
+import Testing
+
+@testable import ProfileLogLog
+
+@Suite("Snapshots for reads of the past")
+struct SnapshotSpacingTests {
+    private let folder = TemporaryFolder()
+    private let clock = TestClock()
+
+    /// A user with `count` events, each of which adds one to `n`, and a note of so many bytes.
+    private func filled(_ count: Int, noteBytes: Int = 1, flushEvery: Int = .max) throws -> EventLog {
+        let log = try EventLog(path: folder.path, create: true, options: .small(clock, indexLag: 100_000))
+        let note = AttributeChange("note", .set(.string(String(repeating: "x", count: noteBytes))))
+        for start in stride(from: 0, to: count, by: flushEvery == .max ? count : flushEvery) {
+            var builder = log.prepare(capacity: count)
+            for index in start..<min(count, start + min(count, flushEvery)) {
+                let changes = [AttributeChange("n", .increment(1))] + (index == 0 ? [note] : [])
+                try builder.add(.customAttributesChanged(changes), .test, to: .externalID("ana"))
+            }
+            _ = try log.commit(builder.finish())
+            try log.writeIndex()
+        }
+        return log
+    }
+
+    /// The versions of the stored snapshots.
+    private func versions(_ log: EventLog) throws -> [UInt64] {
+        try log.rows(.snapshots).keys.compactMap { key in
+            key.withUnsafeBytes { SnapshotKey($0)?.version }
+        }.sorted()
+    }
+
+    @Test(
+        "One flush of a long history leaves one of every 256 versions, as many flushes do", arguments: [.max, 100, 256])
+    func spacing(flushEvery: Int) throws {
+        let log = try filled(1_000, flushEvery: flushEvery)
+        #expect(try versions(log) == [256, 512, 768, 1_001])
+        let ana = try #require(try log.find(.externalID("ana"))).number
+        for version in [1, 2, 255, 256, 257, 511, 512, 513, 700, 1_000, 1_001] as [UInt64] {
+            let view = try log.profileView(log.profile(of: ana, asOf: Version(rawValue: version)))
+            let number = view.customAttributes.first { $0.name == "n" }?.value
+            #expect(number == (version == 1 ? nil : .int(Int64(version) - 1)), "\(version)")
+        }
+        try log.expectSound()
+    }
+
+    @Test("A large state is kept more rarely: at most six bytes for each event")
+    func large() throws {
+        let log = try filled(3_000, noteBytes: 5_000)
+        #expect(try versions(log) == [1_024, 2_048, 3_001])
+        try log.expectSound()
+    }
+}
