@@ -34,12 +34,15 @@ extension PlaceArguments {
     var path: String { store ?? Terminal.environment("PROFILELOG_STORE") ?? "profilelog" }
 
     /// Connects to the service or opens the store. If `create` is true, the first valid request makes a missing store.
-    func connect(create: Bool = false) throws -> any Connection {
+    /// `projections` are those of a store that is opened.
+    func connect(
+        create: Bool = false, projections: [any Projection.Type] = [ProfileProjection.self]
+    ) throws -> any Connection {
         if let url = url ?? (store == nil ? Terminal.environment("PROFILELOG_URL") : nil) {
             return try RemoteAPI(url: url, key: Terminal.environment("PROFILELOG_KEY"))
         }
         if create, try StoreFolder(path: path) == .vacant { return NewStoreAPI(path) }
-        return LocalAPI(try openStore(path, create: create))
+        return LocalAPI(try openStore(path, create: create, projections: projections))
     }
 }
 

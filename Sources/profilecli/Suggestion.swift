@@ -36,6 +36,8 @@ enum TypedPlace {
 
     /// Commands that work on a store's own files, and so have no `--url`.
     private static let storeOnly: Set<Substring> = ["check", "compact", "import", "replay", "simulate"]
+    /// Options of `replay` that a service has too.
+    private static let shadowOptions: Set<Substring> = ["--shadow", "--swap", "--discard"]
 
     /// `command`, which begins with the name of a subcommand, followed by the place.
     static func completing(_ command: String) -> String {
@@ -44,7 +46,8 @@ enum TypedPlace {
         else { return command }
         return switch place {
         case .store(let folder): "\(command) \(Shell.option("--store", folder))"
-        case .service where storeOnly.contains(name): "\(command) --store FOLDER"
+        case .service where storeOnly.contains(name) && shadowOptions.isDisjoint(with: words):
+            "\(command) --store FOLDER"
         case .service(let url): "\(command) \(Shell.option("--url", url))"
         }
     }

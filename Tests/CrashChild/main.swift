@@ -6,7 +6,7 @@ let arguments = Array(CommandLine.arguments.dropFirst())
 let numbers = arguments.dropFirst(2).compactMap { UInt64($0) }
 
 guard arguments.count >= 2 else {
-    let modes = "load|script|write|turns|read|retry|hold-read|hold-write|digest|match"
+    let modes = "load|script|write|turns|read|retry|hold-read|hold-write|digest|match|shadow"
     Report.line("usage: profilelog-crashchild \(modes) STORE NUMBER ...")
     exit(64)
 }
@@ -27,6 +27,7 @@ do {
     case ("hold-write", 0): try HoldRun.write(store: store)
     case ("digest", 0): exit(try DigestRun.run(store: store) ? 0 : 1)
     case ("match", 1): try MatchRun.run(events: Int(numbers[0]))
+    case ("shadow", 1): try ShadowRun.run(store: store, threads: Int(numbers[0]))
     default:
         Report.line("bad arguments")
         exit(64)

@@ -5,8 +5,8 @@
 public protocol Projection: Sendable {
     /// What has been folded so far: of one user, of one device, of the whole store.
     associatedtype State: Sendable
-    /// Names the cached state on disk, and survives a rename of the type. 1 to 64 bytes, not `index`, `flush` or the
-    /// name of a projection of the library.
+    /// Names the cached state on disk, and survives a rename of the type. 1 to 64 bytes without U+0000, not `index`,
+    /// `flush`, `generations` or the name of a projection of the library.
     static var name: String { get }
     /// Raised when `apply` or the bytes change meaning: a state cached under another revision is dropped and replayed.
     static var revision: UInt32 { get }

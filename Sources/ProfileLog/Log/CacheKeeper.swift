@@ -216,7 +216,8 @@ final class CacheKeeper: Sendable {
         let size = room
         let view = LogView(
             handle: transaction.handle, tail: flush.tail, tables: store.environment.tables, nameTable: store.names,
-            checkpoint: flush.progress.checkpoint, last: flush.progress.target)
+            checkpoint: flush.progress.checkpoint, last: flush.progress.target,
+            generations: try Generations.read(store.environment.tables, transaction).live)
         let writer = IndexWriter(view: view)
         while room > 0 {
             let stage = flush.progress.stage

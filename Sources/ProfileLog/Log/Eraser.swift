@@ -262,7 +262,7 @@ extension ErasedCaches {
         var states: [[UInt8]] = []
         try view.forEachRow(of: view.tables.checkpoints.table) { row in
             let key = Array(row.key)
-            if key != IndexCheckpoint.key, key != FlushProgress.key { states.append(key) }
+            if key != IndexCheckpoint.key, key != FlushProgress.key, key != Generations.key { states.append(key) }
         }
         for key in states { try transaction.delete(view.tables.checkpoints, key) }
     }

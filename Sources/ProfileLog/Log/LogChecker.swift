@@ -9,6 +9,8 @@ struct LogChecker {
     /// The same, as far as the caches reach.
     private(set) var indexed: [UInt64] = []
     private(set) var facts = IndexFacts()
+    /// Which stored states are read, and which are a shadow.
+    private var generations = Generations()
 
     /// What the caches must hold up to the checkpoint, derived from the log.
     struct IndexFacts {
@@ -30,6 +32,7 @@ struct LogChecker {
     mutating func run(_ progress: (LogProgress) -> Void) throws {
         // Also the first one, before there is a checkpoint.
         let flush = try FlushProgress.known(tables, view, checkpoint: view.checkpoint, last: view.last)
+        generations = try Generations.read(tables, view)
         let order: [Table.Name] = [
             .names, .log, .streams, .identifiers, .contacts, .users, .devices, .pending, .keys, .snapshots,
             .checkpoints,
@@ -361,7 +364,8 @@ extension LogChecker {
     /// Of other projections' rows only the checksum can be compared. A key that is no snapshot's hides those after it.
     mutating func checkSnapshots(_ progress: (LogProgress) -> Void) throws {
         let projections = log.store.projections.filter { $0.scope == .user }
-        let known = projections.map { KeyCoding.snapshotPrefix($0.name) }
+        let names = projections.map { storedNames($0) }
+        let known = names.joined().map { KeyCoding.snapshotPrefix($0) }
         try view.forEachRow(of: tables.snapshots.table) { row in
             guard let key = SnapshotKey(row.key) else {
                 return report.add("snapshots \(Hexadecimal.text(row.key))", "the key is none of a snapshot")
@@ -370,14 +374,26 @@ extension LogChecker {
                 report.add(key.place, "the checksum is wrong")
             }
         }
-        for projection in projections { try checkSnapshots(projection, progress) }
+        for (projection, names) in zip(projections, names) {
+            for name in names { try checkSnapshots(of: projection, in: name, progress) }
+        }
     }
 
-    private mutating func checkSnapshots<P: Projection>(_: P.Type, _ progress: (LogProgress) -> Void) throws {
+    /// The names under which live states of a projection are stored, and those of the shadow.
+    private func storedNames<P: Projection>(_: P.Type) -> [String] {
+        let shadow = generations.shadow.flatMap { shadow in
+            shadow.projections.contains { $0.name == Name(P.name) } ? shadow.generation : nil
+        }
+        return [view.storedName(of: P.self)] + [shadow].compactMap { $0.map { Generations.storedName(P.name, $0) } }
+    }
+
+    private mutating func checkSnapshots<P: Projection>(
+        of _: P.Type, in name: String, _ progress: (LogProgress) -> Void
+    ) throws {
         let total = try UInt64(view.count(tables.snapshots.table))
         var count = 0
         var current: (user: UInt64, version: UInt64, state: P.State)?
-        try view.forEachRow(of: tables.snapshots.table, withPrefix: KeyCoding.snapshotPrefix(P.name)) { row in
+        try view.forEachRow(of: tables.snapshots.table, withPrefix: KeyCoding.snapshotPrefix(name)) { row in
             guard let key = SnapshotKey(row.key) else { return }
             let stored = SnapshotRow.state(row.value, revision: P.revision)
             if stored == nil, RecordHeader.hasRightChecksum(row.value) { return }
@@ -408,18 +424,23 @@ extension LogChecker {
     /// Of projections that the log was opened without only the checksum can be compared.
     mutating func checkStates(_ progress: (LogProgress) -> Void) throws {
         let projections = log.store.projections.filter { $0.scope == .store }
-        let known = Set(projections.map { Array($0.name.utf8) } + [IndexCheckpoint.key, FlushProgress.key])
+        let names = projections.flatMap { storedNames($0) }.map { Array($0.utf8) }
+        let known = Set(names + [IndexCheckpoint.key, FlushProgress.key])
         try view.forEachRow(of: tables.checkpoints.table) { row in
             if known.contains(Array(row.key)) || RecordHeader.hasRightChecksum(row.value) { return }
             report.add("checkpoints \(String(decoding: row.key, as: UTF8.self))", "it is damaged")
         }
-        for projection in projections { try checkState(projection, progress) }
+        for projection in projections {
+            for name in storedNames(projection) { try checkState(of: projection, in: name, progress) }
+        }
     }
 
     /// A stored state over the whole store against a fresh fold up to its position.
-    private mutating func checkState<P: Projection>(_: P.Type, _ progress: (LogProgress) -> Void) throws {
-        guard let row = try view.get(tables.checkpoints, Array(P.name.utf8)) else { return }
-        let place = "checkpoints \(P.name)"
+    private mutating func checkState<P: Projection>(
+        of _: P.Type, in name: String, _ progress: (LogProgress) -> Void
+    ) throws {
+        guard let row = try view.get(tables.checkpoints, Array(name.utf8)) else { return }
+        let place = "checkpoints \(Generations.shown(name))"
         guard RecordHeader.hasRightChecksum(row) else { return report.add(place, "it is damaged") }
         guard let stored = StoreStateRow.read(row, revision: P.revision) else { return }
         let (names, end) = (log.names, stored.position)
@@ -439,5 +460,7 @@ extension LogChecker {
 
 extension SnapshotKey {
     /// Where the row is, in the words of a report.
-    fileprivate var place: String { "snapshots \(projection), user \(user), version \(version)" }
+    fileprivate var place: String {
+        "snapshots \(Generations.shown(projection)), user \(user), version \(version)"
+    }
 }

@@ -169,7 +169,8 @@ package final class OpenStore: Sendable {
             case .ready:
                 return LogView(
                     handle: transaction.handle, tail: tail, tables: environment.tables, nameTable: names,
-                    checkpoint: checkpoint, last: last, flush: index?.flush)
+                    checkpoint: checkpoint, last: last, flush: index?.flush,
+                    generations: try Generations.read(environment.tables, transaction).live)
             case .ahead: return nil
             case .overgrown: try rebuildTail(transaction)
             // The commit is visible and the tail does not know it yet: that needs the tail's lock.

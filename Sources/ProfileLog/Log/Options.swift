@@ -5,7 +5,8 @@ public struct LogOptions: Sendable {
     /// Events that the caches may lag by before they are written; with more users than that, as many as there are
     /// users, up to 2^20.
     package var indexLag = 65_536
-    /// Users whose rows one slice of such a writing touches at most: each may be on its own page.
+    /// Users whose rows one slice of such a writing, or of a replay into a shadow, touches at most: each may be on its
+    /// own page.
     package var usersPerIndexSlice = 2_048
     /// Events of one user between two snapshots; 0 writes none.
     public var snapshotInterval = 32

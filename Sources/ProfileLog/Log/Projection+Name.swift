@@ -13,8 +13,12 @@ extension Projection {
         if !(1...64).contains(bytes.count) {
             throw .invalid(place: "The projection's name \(name)", reason: "must be 1 to 64 bytes, not \(bytes.count)")
         }
+        if bytes.contains(0) {
+            throw .invalid(place: "A projection's name", reason: "must not contain the character U+0000")
+        }
         let isOurs =
             bytes.elementsEqual(IndexCheckpoint.key) || bytes.elementsEqual(FlushProgress.key)
+            || bytes.elementsEqual(Generations.key)
             || builtIn.contains { $0 != self && $0.name.hasSameBytes(as: name) }
         if isOurs {
             throw .invalid(place: "The projection's name \(name)", reason: "is one of the log's own; take another one")

@@ -35,18 +35,25 @@ package struct StateStore: Sendable {
         // The streams are written, up to the view's end.
         let written = LogView(
             handle: view.handle, tail: view.tail, tables: view.tables, nameTable: store.names, checkpoint: view.last,
-            last: view.last)
+            last: view.last, generations: view.generations)
         for user in users {
             let version = try view.version(of: user)
             for projection in store.projections where projection.scope == .user {
-                try writeSnapshot(projection, user, version, written, transaction)
+                var rows: [SnapshotChange] = []
+                // Damage here is in a cache, which is rebuilt.
+                do {
+                    try addSnapshots(of: projection, user, version, written, to: &rows)
+                } catch StorageError.damaged {}
+                for row in rows { try row.apply(to: view.tables.snapshots, transaction) }
             }
         }
     }
 
-    private func writeSnapshot<P: Projection>(
-        _: P.Type, _ user: UInt64, _ version: UInt64, _ view: LogView, _ transaction: borrowing WriteTransaction
+    /// Adds to `rows` what brings the snapshots of `user` up to `version`; at damage, what comes before it.
+    func addSnapshots<P: Projection>(
+        of _: P.Type, _ user: UInt64, _ version: UInt64, _ view: LogView, to rows: inout [SnapshotChange]
     ) throws {
+        let name = view.storedName(of: P.self)
         let earlier = try snapshot(P.self, user, upTo: version, view)
         if earlier?.version == version { return }
         var state = earlier?.state ?? P.initial
@@ -54,29 +61,22 @@ package struct StateStore: Sendable {
         let from = folded + 1
         let positions = try view.positions(of: user, from: from, to: version)
         // Snapshots between the two are of another revision, or damaged.
-        for key in try snapshotKeys(P.name, user, from: from, below: version, view) {
-            try transaction.delete(view.tables.snapshots, key)
-        }
+        for key in try snapshotKeys(name, user, from: from, below: version, view) { rows.append(.init(key: key)) }
         while folded < version {
             let next = min(version, (folded / Self.keptSnapshotInterval + 1) * Self.keptSnapshotInterval)
             let part = Array(positions[Int(folded + 1 - from)...Int(next - from)])
             let base = folded == 0 ? nil : (version: folded, state: state)
-            // Damage here is in a cache, which is rebuilt.
-            do {
-                state = try foldedState(P.self, user, version: next, from: base, part, view).state
-            } catch StorageError.damaged {
-                return
-            }
+            state = try foldedState(P.self, user, version: next, from: base, part, view).state
             folded = next
             let bytes = P.encode(state)
             guard folded == version || Self.isKept(folded, bytes: bytes.count) else { continue }
-            try transaction.put(
-                view.tables.snapshots, KeyCoding.snapshot(P.name, user: user, version: folded),
-                SnapshotRow.bytes(revision: P.revision, state: bytes))
+            rows.append(
+                .init(
+                    key: KeyCoding.snapshot(name, user: user, version: folded),
+                    row: SnapshotRow.bytes(revision: P.revision, state: bytes)))
         }
         if let earlier, !Self.isKept(earlier.version, bytes: P.encode(earlier.state).count) {
-            try transaction.delete(
-                view.tables.snapshots, KeyCoding.snapshot(P.name, user: user, version: earlier.version))
+            rows.append(.init(key: KeyCoding.snapshot(name, user: user, version: earlier.version)))
         }
     }
 
@@ -100,9 +100,10 @@ package struct StateStore: Sendable {
     package func snapshot<P: Projection>(
         _: P.Type, _ user: UInt64, upTo version: UInt64, _ view: LogView
     ) throws -> (version: UInt64, state: P.State)? {
-        let prefix = KeyCoding.snapshotPrefix(P.name, user: user)
+        let name = view.storedName(of: P.self)
+        let prefix = KeyCoding.snapshotPrefix(name, user: user)
         return try view.withCursor(view.tables.snapshots) { cursor in
-            var row = try cursor.last(before: KeyCoding.snapshot(P.name, user: user, version: version + 1))
+            var row = try cursor.last(before: KeyCoding.snapshot(name, user: user, version: version + 1))
             while let found = row, found.key.count == prefix.count + 8, found.key.starts(with: prefix) {
                 if let bytes = SnapshotRow.state(found.value, revision: P.revision), let state = P.decode(bytes) {
                     return (found.key.bigEndian64(at: prefix.count), state)
@@ -248,7 +249,9 @@ package struct StateStore: Sendable {
         try store.writing.withLock { _ in
             try store.environment.withWriteTransaction { transaction in
                 guard try isNobodyErased(since: seen, transaction) else { return }
-                let key = KeyCoding.snapshot(P.name, user: user.rawValue, version: fold.version)
+                let generation = try Generations.live(of: P.name, store.environment.tables, transaction)
+                let name = Generations.storedName(P.name, generation)
+                let key = KeyCoding.snapshot(name, user: user.rawValue, version: fold.version)
                 let row = SnapshotRow.bytes(revision: P.revision, state: P.encode(fold.state))
                 try transaction.put(store.environment.tables.snapshots, key, row)
             }
@@ -286,14 +289,36 @@ package struct StateStore: Sendable {
         return try keep(P.self, fold.state, at: fold.position, seen: fold.seen) && fold.position < fold.seen
     }
 
+    /// As `keepStateInPart`, of the shadow of number `generation`, up to position `end`. Returns how far it reaches.
+    func keepState<P: Projection>(
+        _: P.Type, ofShadow generation: UInt64, upTo end: UInt64, limit: UInt64
+    ) throws -> UInt64 {
+        let fold = try store.withView { view in
+            var shadow = view
+            shadow.generations[Name(P.name)] = generation
+            shadow.last = min(view.last, end)
+            var fold = try storeState(P.self, shadow, limit: limit)
+            fold.seen = view.last
+            return fold
+        }
+        if fold.count > 0 { _ = try keep(P.self, fold.state, at: fold.position, seen: fold.seen, generation) }
+        return fold.position
+    }
+
     /// Stores `state`, which has reached `position` and was folded from a view that ended at `seen`. Returns whether it
-    /// did: not if a user was erased since, as it may hold erased values.
-    func keep<P: Projection>(_: P.Type, _ state: P.State, at position: UInt64, seen: UInt64) throws -> Bool {
-        let key = Array(P.name.utf8)
+    /// did: not if a user was erased since, as it may hold erased values. `generation` is that of a shadow; nil for the
+    /// live one.
+    func keep<P: Projection>(
+        _: P.Type, _ state: P.State, at position: UInt64, seen: UInt64, _ generation: UInt64? = nil
+    ) throws -> Bool {
         let row = StoreStateRow.bytes(revision: P.revision, position: position, state: P.encode(state))
         let tables = store.environment.tables
         return try store.writing.withLock { _ in
             try store.environment.withWriteTransaction { transaction in
+                let generations = try Generations.read(tables, transaction)
+                if let generation, generations.shadow?.generation != generation { return false }
+                let live = generations.live[Name(P.name)] ?? 0
+                let key = Array(Generations.storedName(P.name, generation ?? live).utf8)
                 if let stored = try transaction.get(tables.checkpoints, key).flatMap({
                     StoreStateRow.read($0, revision: P.revision)
                 }), stored.position >= position {
@@ -320,7 +345,7 @@ package struct StateStore: Sendable {
 
     /// The stored state and its position; nil if the view can use none.
     private func storedState<P: Projection>(_: P.Type, _ view: LogView) throws -> (position: UInt64, state: P.State)? {
-        guard let row = try view.get(view.tables.checkpoints, Array(P.name.utf8)),
+        guard let row = try view.get(view.tables.checkpoints, Array(view.storedName(of: P.self).utf8)),
             let stored = StoreStateRow.read(row, revision: P.revision), stored.position <= view.last,
             let state = P.decode(stored.state)
         else { return nil }
@@ -344,6 +369,11 @@ package struct StateStore: Sendable {
 }
 
 extension LogView {
+    /// The name under which the states of `P` are stored that this view reads.
+    func storedName<P: Projection>(of _: P.Type) -> String {
+        generations.isEmpty ? P.name : Generations.storedName(P.name, generations[Name(P.name)] ?? 0)
+    }
+
     /// The events that the `usersMerged` event at `position` takes over; nil if it was erased.
     package func mergedPositions(_ header: RecordHeader, _ position: UInt64) throws -> [UInt64]? {
         guard let body = RecordBody(header.body), !body.erased, let source = body.otherUser else { return nil }
@@ -362,6 +392,17 @@ struct UserFold<P: Projection> {
     let version: UInt64
     /// How many folded events the caches have: the next flush makes a snapshot of the others.
     let indexed: Int
+}
+
+/// A row of table `snapshots` to write, or to remove.
+struct SnapshotChange: Sendable {
+    let key: [UInt8]
+    /// Nil to remove it.
+    var row: [UInt8]?
+
+    func apply(to table: WritableTable, _ transaction: borrowing WriteTransaction) throws {
+        if let row { try transaction.put(table, key, row) } else { try transaction.delete(table, key) }
+    }
 }
 
 /// A row of table `snapshots`.
@@ -388,7 +429,7 @@ private struct StoreFold<P: Projection> {
     /// How far it reaches.
     let position: UInt64
     /// Where the view ended.
-    let seen: UInt64
+    var seen: UInt64
     /// How many events were folded into the stored state.
     let count: UInt64
 }

@@ -174,6 +174,19 @@ package struct NativeAPI: Dialect {
         read("/v1/blame", "who set each attribute of a user, and what it was before", BlameEndpoint.inputs) {
             try BlameEndpoint(log: $0.log).blame($1)
         },
+        read("/v1/replay", "the shadow: states that a replay writes beside those that are read", []) {
+            try ReplayEndpoints(store: $0.store).report($1)
+        },
+        .init(
+            .post, "/v1/replay", "fold the stored states again, for some seconds, beside those that are read",
+            ReplayEndpoints.inputs
+        ) { try await ReplayEndpoints(store: $0.store).fold($1) },
+        .init(.post, "/v1/replay/swap", "make the shadow's states the live ones", ReplayEndpoints.swapInputs) {
+            try await ReplayEndpoints(store: $0.store).swap($1)
+        },
+        .init(.post, "/v1/replay/discard", "give the shadow up", ReplayEndpoints.discardInputs) {
+            try await ReplayEndpoints(store: $0.store).discard($1)
+        },
         .init(
             .post, "/v1/erase", "erase a person, with everything of theirs",
             [.required("user"), .required("reason"), .init("actor")]

@@ -1,16 +1,23 @@
 internal import ArgumentParser
 internal import ProfileLog
+internal import ProfileLogNativeAPI
 
-struct ReplayCommand: ParsableCommand {
+struct ReplayCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        "replay", "Fold the whole log again: into fresh profiles, or into a fresh store.",
+        "replay", "Fold the whole log again: into fresh profiles, a shadow of the stored states, or a fresh store.",
         """
-        Without --into, nothing is written: the log is folded into fresh profiles, and their digest is printed. Two \
+        Without an option, nothing is written: the log is folded into fresh profiles, and their digest is printed. Two \
         stores with the same digest hold the same profiles. With --verify the fresh profiles are compared with the \
         live ones, now and after every launch; exit status 2 says that they differ.
 
         With --into, the store is rebuilt in another folder: same events, positions and times. A copy that was stopped \
         goes on where it stopped when the same command runs again.
+
+        With --shadow, the states that make reads fast are folded again beside those that are read, while readers and \
+        writers go on. Stopped or killed, it goes on where it stopped when the same command runs again. --swap makes \
+        these states the live ones in one transaction, --discard gives them up. A program whose projections have \
+        another revision is prepared so while the older one runs. With --verify, exit status 2 says that a live state \
+        is not what its events say.
         """,
         examples: """
             profilecli replay --verify
@@ -18,10 +25,13 @@ struct ReplayCommand: ParsableCommand {
             profilecli replay --until 1000
             profilecli replay --until 2026-01-31T12:00:00Z --into past-store
             profilecli replay --into mended --mend-clock
+            profilecli replay --shadow --threads 2 --verify
+            profilecli replay --swap
+            profilecli replay --shadow --user ana --swap
+            profilecli replay --discard
             """)
 
-    @OptionGroup var store: StoreOnlyOption
-    @OptionGroup var output: FormatOption
+    @OptionGroup var place: PlaceOptions
 
     @Option(
         help: .init("A folder for the rebuilt store; made if missing.", valueName: "folder"), completion: .directory)
@@ -35,7 +45,12 @@ struct ReplayCommand: ParsableCommand {
     @Flag(help: "With --into: events recorded while the clock was ahead get the present time in the copy.")
     var mendClock = false
 
-    @Flag(help: "Prove that the live profiles are what the log says.") var verify = false
+    @Flag(help: "Prove that the live profiles, or states, are what the log says.") var verify = false
+    @Flag(help: "Fold the stored states again, beside those that are read.") var shadow = false
+    @Flag(help: "Make the states of the shadow the live ones.") var swap = false
+    @Flag(help: "Give the shadow up.") var discard = false
+    @Option(help: .init("With --shadow: the states of this user alone. Repeatable.", valueName: "user"))
+    var user: [String] = []
     @Option(parsing: .unconditional, help: "Threads that fold.") var threads = 1
 
     mutating func validate() throws {
@@ -45,15 +60,42 @@ struct ReplayCommand: ParsableCommand {
         }
         if into == nil, mendClock { throw ValidationError("--mend-clock changes a copy. Name its folder with --into.") }
         if into != nil, verify { throw ValidationError("--into always verifies the copy. Omit --verify.") }
+        if shadow || swap || discard { return try checkShadow() }
+        if !user.isEmpty { throw ValidationError("--user chooses states of a shadow. Add --shadow.") }
+        try place.refuseService()
     }
 
-    func run() throws {
+    private func checkShadow() throws {
+        if into != nil { throw ValidationError("--into makes a store, and --shadow states of this one. Omit one.") }
+        if discard, shadow || swap {
+            throw ValidationError("--discard gives up what --shadow makes. Omit one of them.")
+        }
+        if !shadow, verify || until != nil || !user.isEmpty || threads != 1 {
+            throw ValidationError("--verify, --until, --user and --threads are for the replay. Add --shadow.")
+        }
+        if let until, UInt64(until) == nil { throw ValidationError("With --shadow, --until must be a position.") }
+        guard 1...16 ~= threads else { throw ValidationError("With --shadow, --threads must be from 1 to 16.") }
+    }
+
+    func run() async throws {
+        guard shadow || swap || discard else { return try replayWhole() }
+        let connection = try place.connect(projections: RequestStore.projections)
+        let replay = ShadowReplay(connection: connection, isJSON: place.isJSON)
+        if discard { return try await replay.discard() }
+        if shadow {
+            try await replay.fold(
+                users: user, until: until.flatMap { UInt64($0) }, threads: threads, verify: verify, isLast: !swap)
+        }
+        if swap { try await replay.swap() }
+    }
+
+    private func replayWhole() throws {
         if let into, try StoreFolder(path: into) == .foreign {
             throw Failure(
                 StorageError.notAStore(path: into).description,
                 remedy: "Name an empty or a new folder with --into; nothing was changed in this one.")
         }
-        let log = try openStore(store.path)
+        let log = try openStore(place.path)
         var until = self.until.flatMap { UInt64($0) }.map(Position.init)
         if until == nil, let time = self.until.flatMap({ OccurredAt(iso8601: $0) }) {
             until = try log.position(at: time.timestamp)
@@ -71,7 +113,7 @@ struct ReplayCommand: ParsableCommand {
             throw Failure(
                 "The replay was stopped.", remedy: "Run the same command again\(hint)", status: Interrupt.status)
         }
-        try Output.print(output.isJSON ? [Self.json(report)] : lines(report))
+        try Output.print(place.isJSON ? [Self.json(report)] : lines(report))
         guard report.isEqual else {
             Output.message(
                 TypedPlace.completing(

@@ -8,6 +8,8 @@ struct ProgressBar {
     private let isShown: Bool
     private var stage = ""
     private var begin: ContinuousClock.Instant
+    /// What was done when the stage began: work that goes on where it stopped.
+    private var doneBefore: UInt64 = 0
     private var lastDrawn: ContinuousClock.Instant?
     private(set) var isDrawn = false
     static let erasure = "\r\u{1B}[K"
@@ -24,11 +26,13 @@ struct ProgressBar {
         if progress.stage != stage {
             stage = progress.stage
             begin = now
+            doneBefore = progress.done < progress.total ? progress.done : 0
         } else if let lastDrawn, now - lastDrawn < .milliseconds(100), progress.done != progress.total {
             return
         }
         lastDrawn = now
-        let line = Self.line(progress, elapsed: now - begin, width: Terminal.errorWidth ?? 80)
+        let line = Self.line(
+            progress, since: min(doneBefore, progress.done), elapsed: now - begin, width: Terminal.errorWidth ?? 80)
         try? Output.write(Array("\r\(line)\u{1B}[K".utf8), to: 2)
         isDrawn = true
     }
@@ -52,9 +56,11 @@ struct ProgressBar {
     }
 
     /// The bar as text: `import  [█████·····]  52 %  520,000 events  412,000/s  1 s left`.
-    static func line(_ progress: LogProgress, elapsed: Duration, width: Int) -> String {
+    ///
+    /// `since` was done before: it counts for the bar and not for the rate.
+    static func line(_ progress: LogProgress, since: UInt64 = 0, elapsed: Duration, width: Int) -> String {
         let seconds = elapsed.inSeconds
-        let rate = seconds > 0.05 ? Double(progress.done) / seconds : 0
+        let rate = seconds > 0.05 ? Double(progress.done - since) / seconds : 0
         var parts = [progress.stage]
         var tail = ["\(Number.grouped(progress.done)) \(progress.unit)"]
         if rate > 0 { tail.append("\(Number.grouped(UInt64(rate)))/s") }

@@ -1,0 +1,106 @@
+internal import ProfileLogRequests
+
+/// `/v1/replay`: stored states are folded again beside those that are read, and swapped in.
+struct ReplayEndpoints {
+    let store: RequestStore
+
+    private static let threads: ClosedRange<UInt64> = 1...16
+    private static let seconds: ClosedRange<UInt64> = 1...60
+
+    static let inputs: [EndpointInput] = [
+        .init("users", .array), .init("until", .integer), .init("threads", .integer, limits: threads, standard: 1),
+        .init("verify", .boolean), .init("for_s", .integer, limits: seconds, standard: 5),
+    ]
+
+    /// The generation that the caller has seen: no other shadow is swapped.
+    static let swapInputs: [EndpointInput] = [.required("generation", .integer)]
+    static let discardInputs: [EndpointInput] = [.init("generation", .integer)]
+
+    func report(_ request: APIRequest) throws -> APIAnswer {
+        try Query(request).end()
+        let (report, users) = (try store.log.shadowReport(), try store.log.userCount())
+        return APIAnswer.ok { json in
+            if let report { json.shadow(report, of: users) } else { json.member("shadow", .null) }
+        }
+    }
+
+    /// A request folds for some seconds; the next one goes on there.
+    func fold(_ request: APIRequest) async throws -> APIAnswer {
+        try request.refuseConditions()
+        let fields = try Fields(request, mayBeEmpty: true)
+        let users = try (fields.array("users") ?? []).map { value in
+            guard case .string(let text) = value else { throw APIProblem.invalid("users", "must be IDs of users") }
+            return try Identifiers.user(text)
+        }
+        let until = try fields.integer("until")
+        if let until, until < 0 { throw APIProblem.invalid("until", "must be a position of the log") }
+        let threads = try Self.number("threads", Self.threads, fields) ?? 1
+        let seconds = try Self.number("for_s", Self.seconds, fields) ?? 5
+        let verify = try fields.flag("verify")
+        let (report, count) = try await store.performSlowly { log in
+            let clock = ContinuousClock()
+            let end = clock.now + .seconds(seconds)
+            let report = try log.replayIntoShadow(
+                users: users, until: until.map { Position(rawValue: UInt64($0)) }, threads: threads, verify: verify
+            ) { _ in clock.now < end }
+            return (report, try log.userCount())
+        }
+        return APIAnswer.ok { json in
+            json.shadow(report, of: count)
+            json.array("damaged", report.damaged) { $0.value($1.rawValue) }
+            if verify { json.array("differing", report.differing) { $0.value($1.rawValue) } }
+        }
+    }
+
+    private static func number(_ name: Name, _ range: ClosedRange<UInt64>, _ fields: Fields) throws -> Int? {
+        guard let number = try fields.integer(name) else { return nil }
+        guard let known = UInt64(exactly: number), range.contains(known) else {
+            throw APIProblem.invalid(name.text, "must be from \(range.lowerBound) to \(range.upperBound)")
+        }
+        return Int(known)
+    }
+
+    func swap(_ request: APIRequest) async throws -> APIAnswer {
+        guard let generation = try generation(request) else { throw APIProblem.invalid("generation", "is missing") }
+        let (report, count) = try await store.performSlowly { log in
+            (try log.swapShadow(ifGeneration: generation), try log.userCount())
+        }
+        return APIAnswer.ok { json in
+            json.shadow(report, of: count)
+            json.member("swapped", true)
+        }
+    }
+
+    func discard(_ request: APIRequest) async throws -> APIAnswer {
+        let generation = try generation(request)
+        let discarded = try await store.performSlowly { log in try log.discardShadow(ifGeneration: generation) }
+        return APIAnswer.ok { $0.member("discarded", discarded) }
+    }
+
+    private func generation(_ request: APIRequest) throws -> UInt64? {
+        try request.refuseConditions()
+        guard let number = try Fields(request, mayBeEmpty: true).integer("generation") else { return nil }
+        guard number > 0 else { throw APIProblem.invalid("generation", "must be a number from 1") }
+        return UInt64(number)
+    }
+}
+
+extension JSONWriter {
+    /// Writes the member `shadow`, in a store of `count` users.
+    fileprivate mutating func shadow(_ report: ShadowReport, of count: UInt64) {
+        let shadow = report.shadow
+        let total = shadow.users.isEmpty ? count : UInt64(shadow.users.count)
+        let done = shadow.users.isEmpty ? shadow.user : UInt64(shadow.users.prefix { $0 <= shadow.user }.count)
+        object("shadow") { json in
+            json.member("generation", shadow.generation)
+            json.array("projections", shadow.projections) { $0.value($1.name.text) }
+            if let until = shadow.until { json.member("until", until) }
+            json.member("users", total)
+            json.member("users_done", min(done, total))
+            json.member("pass", shadow.pass)
+            json.member("states", shadow.states)
+            json.member("events", shadow.events)
+            json.member("complete", shadow.isComplete)
+        }
+    }
+}

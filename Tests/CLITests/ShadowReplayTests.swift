@@ -1,0 +1,65 @@
+import Foundation
+import Testing
+
+@Suite("replay --shadow")
+struct ShadowReplayTests {
+    private func filled() throws -> CLI {
+        let cli = try CLI()
+        let events = try cli.succeed("generate", "--events", "2000", "--users", "30").output
+        #expect(try cli.run("import", "-", input: events).status == 0)
+        try cli.succeed("log", "event", "ana", "seen")
+        return cli
+    }
+
+    @Test("States are folded beside those that are read, compared, and swapped")
+    func story() throws {
+        let cli = try filled()
+        let digest = try cli.succeed("replay").output.suffix(65)
+        let folded = try cli.succeed("replay", "--shadow", "--threads", "2", "--verify").output
+        #expect(folded.contains("The shadow is complete:") && folded.contains("of 31 users"), "\(folded)")
+        #expect(folded.contains("Next: profilecli replay --swap"))
+        #expect(try cli.succeed("check").output.hasPrefix("Sound"))
+        #expect(try cli.succeed("replay", "--swap").output.hasPrefix("Swapped: "))
+        #expect(try cli.succeed("check").output.hasPrefix("Sound"))
+        #expect(try cli.succeed("replay", "--verify").output.suffix(65) == digest)
+        let json = try cli.succeed("replay", "--shadow", "--user", "ana", "--swap", "--format", "json").output
+        #expect(json.contains(#""states":2,"users":1,"users_done":1},"swapped":true"#), "\(json)")
+        #expect(try cli.succeed("check").output.hasPrefix("Sound"))
+    }
+
+    @Test("With --url the service folds")
+    func remote() throws {
+        let cli = try filled()
+        let service = try RemoteTests.Service(cli)
+        let outcome = try cli.run(["replay", "--shadow", "--swap"], environment: service.environment)
+        #expect(outcome.status == 0 && outcome.output.hasPrefix("Swapped: "), "\(outcome.errors)")
+        let refused = try cli.run(["replay"], environment: service.environment)
+        #expect(refused.status == 64 && refused.errors.contains("works on a store's own files"))
+        _ = service.end()
+        #expect(try cli.succeed("check").output.hasPrefix("Sound"))
+    }
+
+    @Test("Wrong usage, and a shadow of other work, is one sentence and a next step")
+    func usage() throws {
+        let cli = try filled()
+        let rows: [([String], Int32, String)] = [
+            (["--swap"], 1, "There is no shadow to swap."),
+            (["--swap"], 1, "Make one with `profilecli replay --shadow`."),
+            (["--shadow", "--into", "x"], 64, "Omit one."), (["--discard", "--swap"], 64, "Omit one of them."),
+            (["--swap", "--verify"], 64, "Add --shadow."), (["--user", "ana"], 64, "Add --shadow."),
+            (["--shadow", "--until", "2026-01-01T00:00:00Z"], 64, "--until must be a position."),
+            (["--shadow", "--threads", "17"], 64, "from 1 to 16"),
+            (["--shadow", "--user", "nobody"], 1, "No user has this ID."),
+        ]
+        for (arguments, status, sentence) in rows {
+            let outcome = try cli.run(["replay"] + arguments)
+            #expect(outcome.status == status && outcome.errors.contains(sentence), "\(arguments): \(outcome.errors)")
+        }
+        try cli.succeed("replay", "--shadow", "--until", "100")
+        let other = try cli.run("replay", "--shadow")
+        #expect(other.status == 64 && other.errors.contains("up to position 100"), "\(other.errors)")
+        #expect(other.errors.contains("`profilecli replay --discard`"))
+        #expect(try cli.succeed("replay", "--discard").output == "The shadow is discarded.\n")
+        #expect(try cli.succeed("replay", "--discard").output == "There is no shadow.\n")
+    }
+}

@@ -1,0 +1,53 @@
+import Foundation
+import ProfileLog
+import ProfileLogNativeAPI
+import ProfileLogRequests
+import TestSupport
+import Testing
+
+@Suite("A replay into a shadow, over the API")
+struct ReplayEndpointTests {
+    private func withAPI(_ body: (API) async throws -> Void) async throws {
+        let folder = TestFolders.new("api")
+        let log = try EventLog(path: folder.path, create: true, projections: RequestStore.projections)
+        try await body(API(log: log))
+        #expect(try log.check().isSound)
+    }
+
+    @Test("It is folded, looked at, guarded by its generation, and swapped")
+    func story() async throws {
+        try await withAPI { api in
+            for _ in 0..<40 { _ = await api.post("/v1/log/event", #"{"user":"ana","name":"a"}"#) }
+            let before = await api.get("/v1/profile", [("user", "ana")]).json
+            #expect(before.at("version") == 41)
+            #expect(await api.get("/v1/replay").json.at("shadow") == .null)
+            let folded = await api.post("/v1/replay", #"{"threads":2,"verify":true}"#).json
+            let shadow = folded.at("shadow")
+            #expect(shadow.at("complete") == true && shadow.at("users_done") == 1 && shadow.at("generation") == 1)
+            #expect(shadow.at("projections") == .array(["profile", "usage", "catalogue"]))
+            #expect(shadow.at("states") == 2 && shadow.at("events") == 41)
+            #expect(folded.at("differing").count == 0)
+            #expect(await api.get("/v1/replay").json.at("shadow") == shadow)
+            let other = await api.post("/v1/replay", #"{"users":["ana"]}"#)
+            #expect(other.status == 400 && other.json.at("error").text.contains("is of another replay"))
+            let guarded = await api.post("/v1/replay/swap", #"{"generation":7}"#)
+            #expect(guarded.status == 400 && guarded.json.at("error").text.contains("is of generation 1, not 7"))
+            let swapped = await api.post("/v1/replay/swap", #"{"generation":1}"#)
+            #expect(swapped.status == 200 && swapped.json.at("swapped") == true)
+            #expect(await api.get("/v1/profile", [("user", "ana")]).json == before)
+            let missing = await api.post("/v1/replay/swap", #"{"generation":1}"#)
+            #expect(missing.status == 400 && missing.json.at("error") == "The shadow does not exist.")
+            #expect(await api.post("/v1/replay/discard", "{}").json.at("discarded") == false)
+        }
+    }
+
+    @Test(
+        "Wrong fields are named",
+        arguments: [("threads", "0"), ("for_s", "61"), ("until", "-1"), ("users", "[1]"), ("user", "1")])
+    func fields(name: String, value: String) async throws {
+        try await withAPI { api in
+            let answer = await api.post("/v1/replay", "{\"\(name)\":\(value)}")
+            #expect(answer.status == 400 && answer.json.at("place") == .string(name))
+        }
+    }
+}
