@@ -54,7 +54,8 @@ struct ProfileCLI: AsyncParsableCommand {
             DiffCommand.self, BlameCommand.self, VoidCommand.self, UnvoidCommand.self, TailCommand.self,
             UsersCommand.self, ChangeUserCommand.self, EraseCommand.self, CompactCommand.self,
             ReplayCommand.self,
-            WhatIfCommand.self, ImportCommand.self, ExportCommand.self, CheckCommand.self, StatsCommand.self,
+            WhatIfCommand.self, FoldCommand.self, ImportCommand.self, ExportCommand.self, CheckCommand.self,
+            StatsCommand.self,
             GenerateCommand.self, SimulateCommand.self, ScenarioCommand.self, SendsCommand.self, MessagesCommand.self,
         ])
 

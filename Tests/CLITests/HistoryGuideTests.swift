@@ -62,6 +62,10 @@ struct HistoryGuideTests {
         let profiles = try output("export --profiles --as-of -3d --format csv")
         #expect(profiles.contains("number,user,") && profiles.contains(#"""city"":""Köln"""#), "\(profiles)")
         #expect(try output("export --events --since -3d").contains(#""name":"Completed Match Game""#))
+        let level = try output("whatif --without name:level --where 'custom.level >= 2'")
+        #expect(level.contains("0 users would enter, 1 would leave."), "\(level)")
+        let tablet = try output("whatif --without device:tablet --where 'custom.level >= 6'")
+        #expect(tablet.contains(/~ +custom level +2 +7\b/) && tablet.contains("1 user would enter"), "\(tablet)")
         let graph = try output("history ana --graph")
         #expect(graph.contains(/phone +identity/) && graph.contains(/tablet +logged/), "\(graph)")
     }

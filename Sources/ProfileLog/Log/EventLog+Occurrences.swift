@@ -17,9 +17,12 @@ extension EventLog {
     package func number(of name: Name) throws -> UInt32? { try withView { _ in names.number(name) } }
 
     /// Calls `body` with all that took effect for `user` up to `version` and was not void then, in the order of the log;
-    /// of those who were merged into them too. Reads their events.
+    /// of those who were merged into them too. Reads their events. `effect` says which
+    /// of them count in an altered history.
     package func forEachOccurrence(
-        of user: UserNumber, asOf version: Version, _ body: (Occurrence) throws -> Void
+        of user: UserNumber, asOf version: Version,
+        altered effect: (RecordHeader, UInt64) -> RecordEffect = { _, _ in .none },
+        _ body: (Occurrence) throws -> Void
     ) throws {
         try withView { view in
             let recorded = try view.positions(of: user.rawValue, from: 1, to: version.rawValue)
@@ -39,7 +42,10 @@ extension EventLog {
             }
             var fold = OccurrenceFold()
             for position in positions.sorted() where !voided.contains(position) {
-                try fold.apply(view.header(at: position), at: Position(rawValue: position), body)
+                let header = try view.header(at: position)
+                try effect(header, position).withRecord(inPlaceOf: header) { header in
+                    try fold.apply(header, at: Position(rawValue: position), body)
+                }
             }
         }
     }

@@ -212,7 +212,7 @@ extension LogView {
 
     /// How many of the user's events have a position up to `position`. Reads about as many rows of `streams` as the
     /// user's number of rows has binary digits.
-    func version(of user: UInt64, upTo position: UInt64) throws -> UInt64 {
+    package func version(of user: UInt64, upTo position: UInt64) throws -> UInt64 {
         let version = try self.version(of: user)
         if position >= last || version == 0 { return version }
         let capacity = UInt64(StreamRow.capacity)

@@ -1,43 +1,10 @@
 extension EventLog {
     /// `state`, which must be of this log, with its names.
-    public func profileView(_ state: ProfileState) -> ProfileView {
-        let fields = state.fields.fields.compactMap { field -> (isCustom: Bool, field: ProfileView.Field)? in
-            guard let value = state.fields.value(field.key), let name = fieldName(field.key) else { return nil }
-            return (
-                field.key.isCustom,
-                .init(
-                    name: name, value: value, position: Position(rawValue: field.position),
-                    setAt: Timestamp(rawValue: field.at))
-            )
-        }
-        return ProfileView(
-            attributes: fields.filter { !$0.isCustom }.map(\.field).sorted { $0.name < $1.name },
-            customAttributes: fields.filter(\.isCustom).map(\.field).sorted { $0.name < $1.name },
-            customEvents: state.events.compactMap { event in
-                names.name(event.name).map { .init(name: $0, occurrences: event.occurrences) }
-            }.sorted { $0.name < $1.name },
-            purchases: state.purchases.compactMap { purchase in
-                names.name(purchase.product).map {
-                    .init(
-                        product: $0, occurrences: purchase.occurrences, currencies: purchase.revenue.map(\.currency),
-                        amounts: purchase.revenue.map(\.amount))
-                }
-            }.sorted { $0.product < $1.product },
-            pending: state.pending.map { entry in
-                .init(
-                    position: Position(rawValue: entry.position), kind: entry.list, device: entry.device.text,
-                    storage: entry.storage.storage(names), savedAt: Timestamp(rawValue: entry.savedAt),
-                    isQueued: entry.isQueued)
-            })
-    }
+    public func profileView(_ state: ProfileState) -> ProfileView { ProfileView(state, names.current) }
 
     /// The value of a custom attribute in `state`, which must be of this log. Reads nothing else of the profile.
     package func customAttribute(_ name: Name, of state: ProfileState) -> AttributeValue? {
         names.number(name).flatMap { state.customAttribute($0) }
-    }
-
-    private func fieldName(_ key: FieldKey) -> Name? {
-        key.isCustom ? names.name(key.customName) : key.standard.map { Name($0.name) }
     }
 
     /// `state`, which must be of this log, with its names.
@@ -65,5 +32,46 @@ extension EventLog {
         numbered.compactMap { number, occurrences in
             names.name(number).map { .init(name: $0, occurrences: occurrences) }
         }.sorted { $0.name < $1.name }
+    }
+}
+
+extension ProfileView {
+    /// `state` with the names that its numbers have in `names`.
+    package init(_ state: ProfileState, _ names: NameMap) {
+        let fields = state.fields.fields.compactMap { field -> (isCustom: Bool, field: Field)? in
+            guard let value = state.fields.value(field.key), let name = names.name(field.key) else { return nil }
+            return (
+                field.key.isCustom,
+                .init(
+                    name: name, value: value, position: Position(rawValue: field.position),
+                    setAt: Timestamp(rawValue: field.at))
+            )
+        }
+        self.init(
+            attributes: fields.filter { !$0.isCustom }.map(\.field).sorted { $0.name < $1.name },
+            customAttributes: fields.filter(\.isCustom).map(\.field).sorted { $0.name < $1.name },
+            customEvents: state.events.compactMap { event in
+                names.name(event.name).map { .init(name: $0, occurrences: event.occurrences) }
+            }.sorted { $0.name < $1.name },
+            purchases: state.purchases.compactMap { purchase in
+                names.name(purchase.product).map {
+                    .init(
+                        product: $0, occurrences: purchase.occurrences, currencies: purchase.revenue.map(\.currency),
+                        amounts: purchase.revenue.map(\.amount))
+                }
+            }.sorted { $0.product < $1.product },
+            pending: state.pending.map { entry in
+                .init(
+                    position: Position(rawValue: entry.position), kind: entry.list, device: entry.device.text,
+                    storage: entry.storage.storage(names.name), savedAt: Timestamp(rawValue: entry.savedAt),
+                    isQueued: entry.isQueued)
+            })
+    }
+}
+
+extension NameMap {
+    /// The name of an attribute; nil if it has none.
+    fileprivate func name(_ key: FieldKey) -> Name? {
+        key.isCustom ? name(key.customName) : key.standard.map { Name($0.name) }
     }
 }

@@ -29,20 +29,40 @@ extension EventLog {
     /// What differs from `earlier` to `later`, two states of this log, field by field: by group, then by name. Without
     /// an earlier one, all that `later` has.
     package func changes(from earlier: ProfileState?, to later: ProfileState) -> [FieldChange] {
-        let (before, after) = (profileView(earlier ?? ProfileProjection.initial), profileView(later))
-        return FieldChange.between(.attributes, Self.fields(before.attributes), Self.fields(after.attributes))
-            + FieldChange.between(
-                .customAttributes, Self.fields(before.customAttributes), Self.fields(after.customAttributes))
-            + FieldChange.between(
-                .customEvents, Self.counts(before.customEvents.map { ($0.name, $0.occurrences) }),
-                Self.counts(after.customEvents.map { ($0.name, $0.occurrences) }))
-            + FieldChange.between(
-                .purchases, Self.counts(before.purchases.map { ($0.product, $0.occurrences) }),
-                Self.counts(after.purchases.map { ($0.product, $0.occurrences) }))
-            + FieldChange.between(.profile, earlier.map(Self.facts) ?? [:], Self.facts(later))
+        FieldChange.all(from: earlier, to: later, names.current)
+    }
+}
+
+extension FieldChange {
+    /// What differs from `earlier` to `later`, two states whose names are in `names`: by group, then by name. Without
+    /// an earlier one, all that `later` has.
+    ///
+    /// With `withRevenue`, what was paid for a product is compared too, as a field for each currency.
+    package static func all(
+        from earlier: ProfileState?, to later: ProfileState, _ names: NameMap, withRevenue: Bool = false
+    ) -> [FieldChange] {
+        let before = ProfileView(earlier ?? ProfileProjection.initial, names)
+        let after = ProfileView(later, names)
+        return between(.attributes, fields(before.attributes), fields(after.attributes))
+            + between(.customAttributes, fields(before.customAttributes), fields(after.customAttributes))
+            + between(
+                .customEvents, counts(before.customEvents.map { ($0.name, $0.occurrences) }),
+                counts(after.customEvents.map { ($0.name, $0.occurrences) }))
+            + between(
+                .purchases, counts(before.purchases.map { ($0.product, $0.occurrences) }),
+                counts(after.purchases.map { ($0.product, $0.occurrences) }))
+            + (withRevenue ? revenueChanges(before.purchases, after.purchases) : [])
+            + between(.profile, earlier.map(facts) ?? [:], facts(later))
     }
 
-    private typealias Values = [Name: FieldChange.SetValue]
+    /// What differs from the values of `before` to those of `after`, by name.
+    package static func between(
+        _ group: Group, _ before: [Name: AttributeValue], _ after: [Name: AttributeValue]
+    ) -> [FieldChange] {
+        between(group, before.mapValues { SetValue(value: $0) }, after.mapValues { SetValue(value: $0) })
+    }
+
+    private typealias Values = [Name: SetValue]
 
     private static func fields(_ fields: [ProfileView.Field]) -> Values {
         Dictionary(uniqueKeysWithValues: fields.map { ($0.name, .init(value: $0.value, position: $0.position)) })
@@ -53,6 +73,30 @@ extension EventLog {
             uniqueKeysWithValues: counts.map { name, occurrences in
                 (name, .init(value: .int(Int64(clamping: occurrences.count)), position: occurrences.position))
             })
+    }
+
+    /// The sums by product and currency that differ.
+    private static func revenueChanges(
+        _ before: [ProfileView.Purchased], _ after: [ProfileView.Purchased]
+    ) -> [FieldChange] {
+        func sums(_ purchases: [ProfileView.Purchased]) -> [[Name]: SetValue] {
+            var sums: [[Name]: SetValue] = [:]
+            for purchase in purchases {
+                for (currency, amount) in purchase.revenue {
+                    sums[[purchase.product, "revenue", Name(currency)]] = .init(
+                        value: .double(amount), position: purchase.occurrences.position)
+                }
+            }
+            return sums
+        }
+        let (old, new) = (sums(before), sums(after))
+        return Set(old.keys).union(new.keys).sorted { $0.lexicographicallyPrecedes($1) }.compactMap { path in
+            old[path]?.value == new[path]?.value
+                ? nil
+                : FieldChange(
+                    group: .purchases, path: path, before: old[path]?.value, after: new[path]?.value,
+                    position: new[path]?.position)
+        }
     }
 
     private static func facts(_ state: ProfileState) -> Values {
@@ -72,12 +116,12 @@ extension EventLog {
 
 extension FieldChange {
     /// A value, and the event that set it.
-    fileprivate struct SetValue {
+    private struct SetValue {
         var value: AttributeValue
         var position: Position?
     }
 
-    fileprivate static func between(
+    private static func between(
         _ group: Group, _ before: [Name: SetValue], _ after: [Name: SetValue]
     ) -> [FieldChange] {
         var changes: [FieldChange] = []

@@ -170,6 +170,12 @@ package struct LogView: Reading {
         return row
     }
 
+    /// Whether `user` has a profile: not one who was merged into another or erased.
+    package func hasProfile(_ user: UInt64) throws -> Bool {
+        let row = try identities(of: user)
+        return row.mergedInto == nil && !row.isErased
+    }
+
     /// The row of a user, and the users that the tail merged into them, whose part it lacks.
     ///
     /// Only `isIdentified` may be used of a merged user's row: during a flush it may already have some events of the

@@ -72,7 +72,7 @@ extension VoidRefusal {
     }
 
     /// Why the event of `target` can never be void; nil if it can.
-    init?(of target: RecordHeader) {
+    package init?(of target: RecordHeader) {
         guard case .content = target.kind?.role else {
             self = .kind(target.kind)
             return

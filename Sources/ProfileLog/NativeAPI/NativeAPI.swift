@@ -199,6 +199,10 @@ package struct NativeAPI: Dialect {
                 "instance_missing_until", "sdk", "sdk_disabled", "blocklist", "stray",
             ].map { EndpointInput($0) }
         ) { try WhatIfEndpoint(log: $0.log).whatIf($1) },
+        read(
+            "/v1/whatif/profiles", "which profiles would differ without some events, or with others",
+            ProfileWhatIfEndpoint.inputs
+        ) { try await ProfileWhatIfEndpoint(store: $0.store).answer($1) },
         read("/v1/stats", "how much the store holds", []) { try $0.whole.stats($1) },
         .init(.post, "/v1/reset", "empty a store for tests", [.init("fixtures", .boolean)]) {
             try await $0.testStore.reset($1)

@@ -82,6 +82,11 @@ package struct NameMap: Sendable {
         content.names.append(name)
     }
 
+    /// Adds the next name. One without text is that of an erased name.
+    package mutating func add(_ name: Name) {
+        if name.text.isEmpty { addErased() } else { name.text.withRawUTF8 { add($0, name) } }
+    }
+
     /// Adds the next row of table `names`.
     package mutating func add(row: UnsafeRawBufferPointer) {
         if !RecordHeader.hasRightChecksum(row) {

@@ -4,8 +4,14 @@ internal import ProfileLog
 struct WhatIfCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "whatif",
-        abstract: "What the published snippets would have lost, doubled, misdated or given to the wrong user.",
+        abstract: "What would differ if the history, or the published snippets, had been at work.",
         discussion: """
+            With --without, --correct or --program: which profiles would differ if some events had not been, or been \
+            others, or if another program had folded them. Prints how many users, which fields, and some of the \
+            users with both values; with --where, who would enter and leave those who pass. --user asks about one. \
+            Only what was saved or logged can be omitted or corrected. Writes nothing.
+
+            Without those: what the published snippets would have lost, doubled, misdated or given to the wrong user. \
             Plays the saves, launches, user changes and discards of the log with the code that the guide publishes, on \
             separate devices, and checks that each item is delivered once, exactly, to its user and with its own time. \
             Writes nothing. What a history does not record is an option, with a default; the number before its help is \
@@ -21,6 +27,10 @@ struct WhatIfCommand: AsyncParsableCommand {
             --format json: an object for each fault, one for each affected item, and the totals last.
 
             EXAMPLES
+              profilecli whatif --without source:import --sample 3
+              profilecli whatif --without name:level --where 'custom.level >= 5'
+              profilecli whatif --correct '17={"name":"played"}' --fail-on lost
+              profilecli whatif --program ./older/profilecli --program-argument fold
               profilecli whatif
               profilecli whatif --fault newest --fault 23 --flush-ms 500
               profilecli whatif --language PushContent=objc --user jane
@@ -29,10 +39,12 @@ struct WhatIfCommand: AsyncParsableCommand {
               profilecli whatif --fail-on-difference
 
             EXIT STATUS
+              2 with --fail-on if it is met,
               2 with --fail-on-difference if an item fared differently,
               1 if the command failed, 64 wrong usage
             """)
 
+    @OptionGroup var altered: AlteredHistoryOptions
     @OptionGroup var published: PublishedOptions
     @Option(help: "What was saved for this USER only, in any form that `profilecli --help` lists.") var user: String?
     @Option(help: .init("What was saved on this device only.", valueName: "id")) var device: String?
@@ -56,7 +68,20 @@ struct WhatIfCommand: AsyncParsableCommand {
     @Flag(help: "Exit with 2 if an item fared differently, for CI.") var failOnDifference = false
     @OptionGroup var place: PlaceOptions
 
+    mutating func validate() throws {
+        guard altered.isAsked else { return }
+        let isAboutGuide =
+            published.query.count > 1 || !quirk.isEmpty || device != nil || since != nil || until != nil
+            || failOnDifference
+        if isAboutGuide {
+            throw ValidationError(
+                "Options of the published guide, such as --fault and --since, do not go with another history. Omit them, "
+                    + "or --without, --correct and --program.")
+        }
+    }
+
     func run() async throws {
+        if altered.isAsked { return try await ProfileWhatIf(options: altered, user: user, place: place).run() }
         let range = parameters(
             ("items", "\(items)"), ("user", user), ("device", device), ("since", since), ("until", until))
         let quirks = quirk.map { (name: "quirk", value: $0) }

@@ -9,10 +9,18 @@ package struct ProfileSubject: ConditionSubject {
     private let log: EventLog
     private let changes: [ProfileEvent]
     private let createdAt: Timestamp?
+    /// The history of which the state is, if that is not the one of the log.
+    private var alteration: Alteration?
 
     /// - Parameter createdAt: when the log recorded the user's first event; read if it is nil and asked for.
     package init(_ user: UserInfo, _ state: ProfileState, createdAt: Timestamp? = nil, in log: EventLog) {
         self.init(user, ids: user.ids, state, createdAt: createdAt, changes: [], in: log)
+    }
+
+    /// A user whose state is that of an altered history.
+    package init(_ user: UserInfo, _ state: ProfileState, of alteration: Alteration?, in log: EventLog) {
+        self.init(user, state, in: log)
+        self.alteration = alteration
     }
 
     /// The user as `changes` leave their attributes.
@@ -120,7 +128,10 @@ package struct ProfileSubject: ConditionSubject {
             case .product(let name): log.names.number(name).map { .purchase($0) }
             }
         var count: UInt64 = 0
-        try log.forEachOccurrence(of: user.number, asOf: state.version) { occurrence in
+        try log.forEachOccurrence(
+            of: user.number, asOf: state.version,
+            altered: { alteration?.effect(on: $0, at: $1) ?? .none }
+        ) { occurrence in
             if occurrence.what == wanted, occurrence.at >= start, occurrence.at <= end { count += occurrence.quantity }
         }
         return Int64(clamping: count)

@@ -1,0 +1,245 @@
+internal import ProfileLogRequests
+
+/// `GET /v1/whatif/profiles`: which profiles would differ if the history were another one.
+struct ProfileWhatIfEndpoint {
+    let store: RequestStore
+
+    private var log: EventLog { store.log }
+
+    static let inputs: [EndpointInput] = [
+        .init("without"), .init("correct"), .init("where"), .init("user"),
+        .init("sample", .integer, limits: 0...1_000, standard: 10), .init("seed", .integer, standard: 1),
+        .init("budget_ms", .integer, limits: 1...3_600_000),
+    ]
+
+    /// Users are folded on so many threads.
+    private static let threads = 2
+
+    func answer(_ request: APIRequest) async throws -> APIAnswer {
+        var query = Query(request)
+        let (without, correct) = (query.all("without"), query.all("correct"))
+        let (text, id) = (try query.text("where"), try query.user())
+        var options = WhatIfOptions()
+        options.threads = Self.threads
+        options.samples = Int(try query.number("sample", 0...1_000, standard: 10))
+        options.seed = try query.number("seed", 0 ... .max, standard: 1)
+        let budget = try query.number("budget_ms", 1...3_600_000, standard: .max)
+        if budget != .max { options.end = ContinuousClock.now + .milliseconds(budget) }
+        try query.end()
+        let history = try AlteredHistoryReader(log: log).history(without: without, correct: correct)
+        options.user = try id.map { try log.canonicalUser(of: log.knownUser(meantBy: $0).number) }
+        let condition = try text.map { try Condition(whereParameter: $0, log) }
+        if let condition {
+            let now = log.options.now()
+            options.passes = { [log] user, state, alteration in
+                try condition.accepts(ProfileSubject(user, state, of: alteration, in: log), at: now)
+            }
+        }
+        return try await store.performSlowly { [options] log in
+            // Stops when the caller has gone or the service ends.
+            let impact = try log.whatIf(Alteration(history, of: log), options) { _ in !Task.isCancelled }
+            if Task.isCancelled { throw AppendError.closed }
+            return try APIAnswer.ok { try impact.write(of: log, hasCondition: condition != nil, to: &$0) }
+        }
+    }
+}
+
+/// Reads an altered history as a request or a command line writes it.
+struct AlteredHistoryReader {
+    let log: EventLog
+
+    /// - Parameters:
+    ///   - without: as in `event:17`, `name:level`, `source:import`, `device:phone` and `user:jane`.
+    ///   - correct: as in `17={"name":"played"}`.
+    func history(without: [String], correct: [String]) throws -> AlteredHistory {
+        var history = AlteredHistory()
+        for text in without { history.without.insert(try omission(text)) }
+        for text in correct { try addCorrection(text, to: &history) }
+        if without.isEmpty, correct.isEmpty {
+            throw APIProblem.invalid(
+                "without", "is missing",
+                remedy: "Name what did not happen, as in event:17, name:level or source:import.")
+        }
+        return history
+    }
+
+    // MARK: - What is omitted
+
+    private static let words = ["event", "name", "source", "device", "user"]
+
+    private func omission(_ text: String) throws -> AlteredHistory.Omission {
+        let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+        guard parts.count == 2, !parts[1].isEmpty else {
+            throw APIProblem.invalid(
+                "without", "must be a word, a colon and a value",
+                remedy: "Write event:17, name:level, source:import, device:phone or user:jane.")
+        }
+        let value = parts[1]
+        switch parts[0] {
+        case "event":
+            guard let position = UInt64(value) else {
+                throw APIProblem.invalid("without", "must be event: and a position of the log")
+            }
+            return try checked(.event(Position(rawValue: position)), "without")
+        case "name": return .name(try name(value))
+        case "source":
+            let names = EventSource.allCases.map(\.name)
+            guard let source = EventSource(name: value) else {
+                throw Self.unknown("source", value, NearestNames(to: value, among: names))
+            }
+            return .source(source)
+        case "device":
+            // A device on which events were only logged has no state.
+            let filter = EventFilter(device: value)
+            guard
+                try log.device(value) != nil
+                    || !log.events(from: .start, limit: 1, where: filter, scanLimit: .max)
+                        .events.isEmpty
+            else { throw APIProblem.unknownDevice }
+            return .device(Name(value))
+        case "user": return .user(try log.knownUser(meantBy: Identifiers.user(value)).number)
+        default: throw Self.unknown("word", parts[0], NearestNames(to: parts[0], among: Self.words))
+        }
+    }
+
+    private static func unknown(_ what: String, _ value: String, _ nearest: NearestNames) -> APIProblem {
+        let guess = nearest.close.first.map { "Did you mean \($0)? " } ?? ""
+        return APIProblem.invalid(
+            "without", "has the unknown \(what) \(APIProblem.shown(value))",
+            remedy: "\(guess)Write one of \(nearest.all.joined(separator: ", ")).")
+    }
+
+    /// A name that the store has seen, or that of a standard attribute.
+    private func name(_ text: String) throws -> Name {
+        let name = Name(text)
+        if try log.number(of: name) != nil || StandardAttribute(name: text) != nil { return name }
+        let names = WhereNames(log)
+        let known = try names.all(.customAttribute) + names.all(.event) + names.all(.product)
+        let nearest = NearestNames(to: text, among: known + StandardAttribute.allCases.map(\.name)).close.first
+        throw APIProblem.invalid(
+            "without", "names what the store has never seen: \(APIProblem.shown(text))",
+            remedy: nearest.map { "Did you mean \($0)?" } ?? "Name an event, a product or an attribute.")
+    }
+
+    /// Refuses an event that cannot be altered, as a problem of the parameter `place`.
+    private func checked(
+        _ omission: AlteredHistory.Omission, _ place: String
+    ) throws -> AlteredHistory.Omission {
+        _ = try Alteration(AlteredHistory(without: [omission]), of: log)
+        return omission
+    }
+
+    // MARK: - What is corrected
+
+    private func addCorrection(_ text: String, to history: inout AlteredHistory) throws {
+        let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+        guard parts.count == 2, let position = UInt64(parts[0]).map(Position.init(rawValue:)) else {
+            throw APIProblem.invalid(
+                "correct", "must be a position, an equals sign and the event",
+                remedy: #"Write it as in 17={"name":"played"}."#)
+        }
+        _ = try checked(.event(position), "correct")
+        guard history.corrections[position] == nil, let original = try log.event(at: position) else {
+            throw APIProblem.invalid("correct", "corrects the event at position \(position.rawValue) twice")
+        }
+        let value: AttributeValue
+        do {
+            value = try JSON.parse(Array(parts[1].utf8))
+        } catch {
+            throw APIProblem.invalid("correct", "has no valid JSON at byte \(error.offset): \(error.kind)")
+        }
+        guard case .object(let members) = value else { throw APIProblem.invalid("correct", "has no JSON object") }
+        do throws(ImportLine.Refusal) {
+            history.corrections[position] = try content(ImportFields(members), original)
+            history.times[position] = try ImportFields(members).time("occurred_at")
+        } catch {
+            throw APIProblem.invalid("correct", "has an event that cannot be: \(error.reason)")
+        }
+        try refuseOthers(members, history.corrections[position], original)
+        do {
+            _ = try Alteration(history, of: log)
+        } catch let AppendError.invalid(place, reason, remedy) {
+            throw APIProblem.invalid(
+                "correct", "has an event that cannot be: \(place.prefix(1).lowercased())\(place.dropFirst()) \(reason)",
+                remedy: remedy ?? APIProblem.correctIt)
+        }
+    }
+
+    /// The event that `fields` describe: of the kind that they name, or that of `original`.
+    private func content(
+        _ fields: ImportFields, _ original: RecordedEvent
+    ) throws(ImportLine.Refusal) -> ProfileEvent {
+        var kind = original.event.kind
+        if let name = try fields.text("kind") {
+            guard let named = EventKind(name: name) else { throw .init("its \"kind\" is unknown") }
+            kind = named
+        }
+        // The queued form of a kind has the content of the other one.
+        let logged = EventKind.allCases.first { $0.queued == kind }
+        guard let event = try EventJSON.readContent(logged ?? kind, fields) else {
+            throw .init("events of the kind \(kind.name) have no content that a profile shows")
+        }
+        return logged == nil ? event : .queued(event)
+    }
+
+    /// Refuses members that are no content. Those that an answer shows besides may be there if they are as they were.
+    private func refuseOthers(
+        _ members: [AttributeValue.Member], _ event: ProfileEvent?, _ original: RecordedEvent
+    ) throws {
+        guard let event else { return }
+        var (content, whole) = (JSONWriter(), JSONWriter())
+        content.object { EventJSON.writeContent(event, to: &$0) }
+        var events = EventJSON(log: log)
+        try events.write(original, to: &whole)
+        let known = try JSON.parse(content.bytes)
+        let before = try JSON.parse(whole.bytes)
+        for member in members where !["kind", "occurred_at"].contains(member.key.text) && known[member.key] == nil {
+            guard before[member.key] != member.value else { continue }
+            let names = (known.keys + ["kind", "occurred_at"]).map(\.text)
+            let nearest = NearestNames(to: member.key.text, among: names)
+            throw APIProblem.invalid(
+                "correct", "cannot change \(APIProblem.shown(member.key.text))",
+                remedy: "\(nearest.close.first.map { "Did you mean \($0)? " } ?? "")"
+                    + "An event's content has \(nearest.all.joined(separator: ", ")).")
+        }
+    }
+}
+
+extension AttributeValue {
+    /// The names of an object's members.
+    fileprivate var keys: [Name] { if case .object(let members) = self { members.map(\.key) } else { [] } }
+}
+
+extension ProfileImpact {
+    /// Writes it as members; with who entered and left if there was a condition.
+    package func write(of log: EventLog, hasCondition: Bool, to json: inout JSONWriter) throws {
+        json.member("position", position)
+        json.member("users", users)
+        json.member("changed", changed)
+        json.member("lost", lost)
+        json.member("complete", isComplete)
+        if !isComplete {
+            json.member("reached_user_number", reached)
+            json.member("total", total)
+        }
+        if hasCondition {
+            json.member("entered", entered)
+            json.member("left", left)
+        }
+        json.objects("fields", fields.sorted { $0.key < $1.key }) { json, row in
+            json.member("group", row.key.group.rawValue)
+            json.member("field", row.key.name)
+            json.member("set", row.value.set)
+            json.member("changed", row.value.changed)
+            json.member("lost", row.value.lost)
+        }
+        try json.objects("samples", samples) { json, sample in
+            json.member("user", try log.find(sample.user))
+            if let passes = sample.passes {
+                json.member("passed", passes.before)
+                json.member("passes", passes.after)
+            }
+            json.changes(sample.changes)
+        }
+    }
+}

@@ -1,0 +1,38 @@
+/// A history as it might have been: the question of a what-if (docs/history.md).
+///
+/// ```swift
+/// let impact = try log.whatIf(AlteredHistory(without: [.source(.import)]))
+/// print(impact.changed, "of", impact.users, "profiles would differ")
+/// ```
+///
+/// Only what was saved, logged or queued can be omitted or corrected, as only that can be void. Users, their merges,
+/// launches and sessions stay.
+public struct AlteredHistory: Sendable {
+    /// What did not happen.
+    public var without: Set<Omission>
+    /// Events with another content, by their positions. What was saved stays saved, what was logged stays logged.
+    public var corrections: [Position: ProfileEvent]
+    /// Other times at which corrected events happened.
+    package var times: [Position: OccurredAt] = [:]
+
+    /// A history without some events, and with others in place of those at the positions of `corrections`.
+    public init(without: Set<Omission> = [], corrections: [Position: ProfileEvent] = [:]) {
+        self.without = without
+        self.corrections = corrections
+    }
+
+    /// A part of the history that is omitted.
+    public enum Omission: Hashable, Sendable {
+        /// The event at a position.
+        case event(Position)
+        /// Custom events and purchases with this name, and what sets the attribute with this name. Other attributes of
+        /// the same event stay.
+        case name(Name)
+        /// What came from this source.
+        case source(EventSource)
+        /// What happened on the device with this ID.
+        case device(Name)
+        /// The events of this user, and of those who were merged into them.
+        case user(UserNumber)
+    }
+}

@@ -1,0 +1,251 @@
+/// How a what-if is run, and what it looks at besides.
+package struct WhatIfOptions: Sendable {
+    /// Users are folded in parallel. The answer is the same for any number.
+    package var threads = 1
+    /// How many of the users who differ are kept with their fields.
+    package var samples = 10
+    /// Which ones: the same seed, the same users.
+    package var seed: UInt64 = 1
+    /// This user alone.
+    package var user: UserNumber?
+    /// Counts who enters and who leaves the users who pass: asked with the profile of the log, and with that of the
+    /// altered history and its events.
+    package var passes: (@Sendable (UserInfo, ProfileState, Alteration?) throws -> Bool)?
+    /// When to stop; nil to go on to the end. The users of one pass over the log are all compared, or none of them.
+    package var end: ContinuousClock.Instant?
+    /// Users of one pass over the log: memory grows with them, and not with all users.
+    package var usersPerPass: UInt64 = 1 << 18
+
+    package init() {}
+
+    fileprivate var isOver: Bool { end.map { ContinuousClock.now >= $0 } ?? false }
+}
+
+extension EventLog {
+    /// Which profiles would differ if the history were `history`. Writes nothing.
+    ///
+    /// ```swift
+    /// let impact = try log.whatIf(AlteredHistory(without: [.event(receipt.last)]))
+    /// ```
+    ///
+    /// Folds each user twice in one pass over the log; once more only for those with altered events. A question about
+    /// single events or users reads their events alone. Throws ``AppendError/invalid(place:reason:remedy:)`` for an
+    /// event that is not there, that was erased, or that has no content.
+    ///
+    /// - Parameter threads: users are folded in parallel; the answer is the same for any number.
+    public func whatIf(_ history: AlteredHistory, threads: Int = 1) throws -> ProfileImpact {
+        var options = WhatIfOptions()
+        options.threads = threads
+        return try whatIf(Alteration(history, of: self), options)
+    }
+
+    /// As `whatIf(_:threads:)`. `progress` may stop it by returning false.
+    package func whatIf(
+        _ alteration: Alteration, _ options: WhatIfOptions, progress: (LogProgress) -> Bool = { _ in true }
+    ) throws -> ProfileImpact {
+        try AlteredFold(log: self, alteration: alteration, options: options).run(progress)
+    }
+}
+
+/// Folds users twice, as the log has them and as an altered history would, and compares.
+private struct AlteredFold: Sendable {
+    let log: EventLog
+    let alteration: Alteration
+    let options: WhatIfOptions
+
+    /// As of a replay: no transaction sees more records.
+    private static let sliceLength: UInt64 = 1 << 18
+    /// With an end, passes begin small, so that something is compared.
+    private static let firstPass: UInt64 = 1 << 14
+
+    func run(_ progress: (LogProgress) -> Bool) throws -> ProfileImpact {
+        var impact = ProfileImpact(position: Position(rawValue: alteration.last))
+        impact.total = try log.userCount()
+        if let users = alteration.users ?? options.user.map({ [$0.rawValue] }) {
+            try compare(users.sorted(), into: &impact)
+        } else {
+            try compareAll(into: &impact, progress)
+        }
+        impact.samples.sort { $0.user.rawValue < $1.user.rawValue }
+        return impact
+    }
+
+    // MARK: - Some users
+
+    /// Reads the events of each, in the order in which they are folded.
+    private func compare(_ users: [UInt64], into impact: inout ProfileImpact) throws {
+        for user in users where options.user.map({ $0.rawValue == user }) ?? true {
+            guard !options.isOver else {
+                impact.isComplete = false
+                return
+            }
+            let profile = try log.withView { view in
+                let version = try view.version(of: user, upTo: alteration.last)
+                return try view.hasProfile(user) ? forkedProfile(of: user, version: version, view) : nil
+            }
+            if let profile { try compare(profile, of: user, into: &impact) }
+        }
+        impact.reached = impact.total
+    }
+
+    private func forkedProfile(of user: UInt64, version: UInt64, _ view: LogView) throws -> ForkedProfile {
+        var profile = ForkedProfile()
+        let order = try log.states.freshState(FoldOrder.self, user, version: version, view)
+        try profile.apply(order, alteration, log.names, view)
+        return profile
+    }
+
+    private func compare(_ profile: ForkedProfile, of user: UInt64, into impact: inout ProfileImpact) throws {
+        impact.users += 1
+        guard let after = profile.after else { return }
+        let before = profile.before
+        if ProfileProjection.encode(before) == ProfileProjection.encode(after) { return }
+        let changes = FieldChange.all(from: before, to: after, alteration.names, withRevenue: true)
+        var passes: ProfileImpact.Passes?
+        if let isPassing = options.passes, let info = try log.find(UserNumber(rawValue: user)) {
+            passes = .init(before: try isPassing(info, before, nil), after: try isPassing(info, after, alteration))
+        }
+        impact.note(UserNumber(rawValue: user), changes, passes, samples: options.samples, seed: options.seed)
+    }
+
+    // MARK: - All users
+
+    /// One thread's share of a pass: the users whose number leaves its index as the remainder.
+    private struct Lane {
+        var profiles: [ForkedProfile] = []
+        var versions: [UInt64] = []
+        /// Users with events that void others: folded when the pass has seen all of them.
+        var voided: Set<Int> = []
+        var impact = ProfileImpact(position: .start)
+        var error: (any Error)?
+    }
+
+    private func compareAll(into impact: inout ProfileImpact, _ progress: (LogProgress) -> Bool) throws {
+        var first: UInt64 = 1
+        var count = options.end == nil ? options.usersPerPass : Self.firstPass
+        while first <= impact.total {
+            let users = first..<min(first + min(count, options.usersPerPass), impact.total + 1)
+            guard let found = try pass(users, of: impact.total, progress) else {
+                impact.isComplete = false
+                return
+            }
+            impact.add(found, samples: options.samples)
+            impact.reached = users.upperBound - 1
+            first = users.upperBound
+            count *= 2
+        }
+    }
+
+    /// Compares `users`; nil if it was stopped.
+    private func pass(
+        _ users: Range<UInt64>, of total: UInt64, _ progress: (LogProgress) -> Bool
+    ) throws -> ProfileImpact? {
+        let lanes = (0..<max(1, options.threads)).map { _ in Guarded(Lane()) }
+        let count = lanes.count
+        // A user's number is at most the position of their first event.
+        var position = users.lowerBound - 1
+        while position < alteration.last {
+            let (from, to) = (position + 1, min(alteration.last, position + Self.sliceLength))
+            try onLanes(lanes) { lane, index in
+                try scan(from, to, users, UInt64(index), UInt64(count), &lane)
+            }
+            position = to
+            let isGoingOn = progress(
+                LogProgress(stage: "what if", done: users.lowerBound - 1, total: total, unit: "users"))
+            guard isGoingOn, !options.isOver else { return nil }
+        }
+        try onLanes(lanes) { lane, index in try compare(&lane, users, UInt64(index), UInt64(count)) }
+        var impact = ProfileImpact(position: .start)
+        for lane in lanes { impact.add(lane.withReading { $0.impact }, samples: options.samples) }
+        return impact.isComplete ? impact : nil
+    }
+
+    private func onLanes(_ lanes: [Guarded<Lane>], _ body: @escaping @Sendable (inout Lane, Int) throws -> Void) throws
+    {
+        if lanes.count == 1 { return try lanes[0].withWriting { try body(&$0, 0) } }
+        onThreads(lanes.count) { index in
+            lanes[index].withWriting { lane in
+                do { try body(&lane, index) } catch { lane.error = error }
+            }
+        }
+        for lane in lanes {
+            if let error = lane.withReading({ $0.error }) { throw error }
+        }
+    }
+
+    private func scan(
+        _ from: UInt64, _ to: UInt64, _ users: Range<UInt64>, _ index: UInt64, _ count: UInt64, _ lane: inout Lane
+    ) throws {
+        try log.environment.withReadTransaction { transaction in
+            try transaction.withCursor(log.environment.tables.log) { cursor in
+                var row = try cursor.seek(from)
+                var expected = from
+                while let found = row, expected <= to {
+                    guard found.key.number == expected else { break }
+                    let user = RecordHeader.user(of: found.value)
+                    if user % count == index, users.contains(user) {
+                        try fold(RecordHeader(found.value, at: expected), expected, users, count, &lane)
+                    }
+                    expected += 1
+                    row = try cursor.next()
+                }
+                if expected <= to { throw StorageError.damaged(place: "position \(expected) of the log is missing") }
+            }
+        }
+    }
+
+    @inline(__always)
+    private func fold(
+        _ header: RecordHeader, _ position: UInt64, _ users: Range<UInt64>, _ count: UInt64, _ lane: inout Lane
+    ) throws {
+        let slot = Int((header.user - users.lowerBound) / count)
+        while lane.profiles.count <= slot {
+            lane.profiles.append(ForkedProfile())
+            lane.versions.append(0)
+        }
+        guard header.version == lane.versions[slot] + 1 else {
+            throw StorageError.damaged(
+                place: "version \(lane.versions[slot] + 1) of user \(header.user) is missing")
+        }
+        lane.versions[slot] = header.version
+        if header.isVoiding { lane.voided.insert(slot) }
+        if !lane.voided.isEmpty, lane.voided.contains(slot) { return }
+        if header.kindNumber == EventKind.usersMerged.rawValue {
+            try merge(header, position, into: &lane.profiles[slot])
+        }
+        lane.profiles[slot].apply(header, position, alteration, log.names)
+    }
+
+    private func merge(_ header: RecordHeader, _ position: UInt64, into profile: inout ForkedProfile) throws {
+        try log.withView { view in
+            var order = FoldOrder.initial
+            try log.states.merge(FoldOrder.self, header, position, into: &order, view)
+            try profile.apply(order, alteration, log.names, view)
+        }
+    }
+
+    /// Users whom one read transaction sees at most while they are compared.
+    private static let usersPerView = 4096
+
+    private func compare(_ lane: inout Lane, _ users: Range<UInt64>, _ index: UInt64, _ count: UInt64) throws {
+        // The first user of the lane, in slot 0.
+        let first = users.lowerBound + (index + count - users.lowerBound % count) % count
+        for begin in stride(from: 0, to: lane.profiles.count, by: Self.usersPerView) {
+            if options.isOver {
+                lane.impact.isComplete = false
+                return
+            }
+            let slots = begin..<min(begin + Self.usersPerView, lane.profiles.count)
+            try log.withView { view in
+                for slot in slots where lane.versions[slot] > 0 {
+                    let user = first + UInt64(slot) * count
+                    guard try view.hasProfile(user) else { continue }
+                    if lane.voided.contains(slot) {
+                        lane.profiles[slot] = try forkedProfile(of: user, version: lane.versions[slot], view)
+                    }
+                    try compare(lane.profiles[slot], of: user, into: &lane.impact)
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,133 @@
+internal import ArgumentParser
+internal import ProfileLog
+
+/// Another history than that of the log, or another program, and what is asked about it.
+struct AlteredHistoryOptions: ParsableArguments {
+    @Option(
+        parsing: .unconditionalSingleValue,
+        help: .init(
+            "Without this event, name, source, device or user: event:17, name:level, source:import. Repeatable.",
+            valueName: "word:value"))
+    var without: [String] = []
+
+    @Option(
+        parsing: .unconditionalSingleValue,
+        help: .init(
+            "With this content in place of that of an event, as `history --format json` shows it. Repeatable.",
+            valueName: "position=json"))
+    var correct: [String] = []
+
+    @Option(
+        parsing: .unconditional,
+        help: .init("With the profiles that this program folds (docs/fold-protocol.md).", valueName: "program"),
+        completion: .file())
+    var program: String?
+
+    @Option(
+        parsing: .unconditionalSingleValue,
+        help: .init("An argument of that program; fold for a profilecli. Repeatable.", valueName: "argument"))
+    var programArgument: [String] = []
+
+    @Option(help: .init("How long that program may take for a line (default: 10s).", valueName: "time"))
+    var programLimit: String?
+
+    @Option(
+        name: .customLong("where"), help: .init("Who would enter and leave: docs/where.md.", valueName: "condition"))
+    var condition: String?
+
+    @Option(help: .init("Show so many of the users who would differ (default: 5).", valueName: "n"))
+    var sample: UInt64?
+
+    @Option(help: .init("Which ones: another number, other users.", valueName: "n")) var seed: UInt64?
+    @Option(help: .init("Stop after this time: 30s, 500ms, 2m.", valueName: "time")) var budget: String?
+
+    @Option(
+        help: .init(
+            "Exit with 2 if a profile would differ (changed), lose a value (lost), if users would enter or leave, or if "
+                + "more than n would differ. Repeatable.", valueName: "changed|lost|entered|left|n"),
+        completion: .list(FailOn.words))
+    var failOn: [FailOn] = []
+
+    /// Whether another history is asked about, and not the published guide.
+    var isAsked: Bool { !without.isEmpty || !correct.isEmpty || program != nil }
+
+    /// Options that say nothing without another history.
+    private var dependents: [(name: String, isGiven: Bool)] {
+        [
+            ("--program-argument", !programArgument.isEmpty), ("--program-limit", programLimit != nil),
+            ("--where", condition != nil), ("--sample", sample != nil), ("--seed", seed != nil),
+            ("--budget", budget != nil), ("--fail-on", !failOn.isEmpty),
+        ]
+    }
+
+    mutating func validate() throws {
+        if !isAsked, let name = dependents.first(where: \.isGiven)?.name {
+            throw ValidationError(
+                "\(name) is about another history. Name it with --without, --correct or --program.")
+        }
+        if program != nil, !without.isEmpty || !correct.isEmpty || condition != nil {
+            throw ValidationError("--program gets the history as it is. Omit --without, --correct and --where.")
+        }
+        if program == nil, let name = dependents.prefix(2).first(where: \.isGiven)?.name {
+            throw ValidationError("\(name) is about another program. Name it with --program.")
+        }
+        if program == "" { throw ValidationError("--program must not be empty. Name an executable file.") }
+        if condition == nil, failOn.contains(where: { $0 == .entered || $0 == .left }) {
+            throw ValidationError("--fail-on entered and left are about a condition. Name it with --where.")
+        }
+        _ = try (Self.span(budget, "--budget"), Self.span(programLimit, "--program-limit"))
+    }
+
+    /// `30s`, `500ms`, `2m` or `1h`; nil if it is not given.
+    static func span(_ text: String?, _ option: String) throws -> Duration? {
+        guard let text else { return nil }
+        let units: [(String, Int64)] = [("ms", 1), ("s", 1000), ("m", 60_000), ("h", 3_600_000)]
+        for (unit, milliseconds) in units where text.hasSuffix(unit) {
+            guard let count = Int64(text.dropLast(unit.count)), 1...3_600_000 / milliseconds ~= count else { continue }
+            return .milliseconds(count * milliseconds)
+        }
+        throw ValidationError("\(option) must be a time of up to an hour, as in 30s, 500ms or 2m.")
+    }
+
+    var samples: Int { Int(clamping: sample ?? 5) }
+
+    /// The parameters of `GET /v1/whatif/profiles`.
+    func query(user: String?) throws -> [(name: String, value: String)] {
+        let budget = try Self.span(budget, "--budget").map { "\(Int64($0 / .milliseconds(1)))" }
+        return without.map { ("without", $0) } + correct.map { ("correct", $0) }
+            + parameters(
+                ("where", condition), ("user", user), ("sample", "\(samples)"), ("seed", seed.map { "\($0)" }),
+                ("budget_ms", budget))
+    }
+}
+
+/// When a what-if fails.
+enum FailOn: ExpressibleByArgument, Hashable {
+    case changed, lost, entered, left
+    case more(than: UInt64)
+
+    static let words = ["changed", "lost", "entered", "left"]
+
+    init?(argument: String) {
+        switch argument {
+        case "changed": self = .changed
+        case "lost": self = .lost
+        case "entered": self = .entered
+        case "left": self = .left
+        default:
+            guard let count = UInt64(argument) else { return nil }
+            self = .more(than: count)
+        }
+    }
+
+    /// Whether the answer of a what-if is one on which it fails.
+    func isMet(by answer: JSONObject) -> Bool {
+        switch self {
+        case .changed: answer.count("changed") > 0
+        case .lost: answer.count("lost") > 0
+        case .entered: answer.count("entered") > 0
+        case .left: answer.count("left") > 0
+        case .more(let count): answer.count("changed") > count
+        }
+    }
+}

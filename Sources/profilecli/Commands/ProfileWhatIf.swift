@@ -1,0 +1,97 @@
+internal import ArgumentParser
+internal import ProfileLog
+internal import ProfileLogNativeAPI
+
+/// `profilecli whatif` about another history: which profiles would differ.
+struct ProfileWhatIf {
+    let options: AlteredHistoryOptions
+    let user: String?
+    let place: PlaceOptions
+
+    func run() async throws {
+        let answer =
+            try await options.program == nil
+            ? place.connect().get("/v1/whatif/profiles", options.query(user: user)) : answerOfProgram()
+        try Output.print(place.isJSON ? Self.json(answer) : ProfileWhatIfTable(answer: answer).lines)
+        if options.failOn.contains(where: { $0.isMet(by: answer) }) { throw ExitCode(ExitStatus.damaged.rawValue) }
+    }
+
+    /// The fields, the users, and the rest of the answer: the totals.
+    private static func json(_ answer: JSONObject) -> [String] {
+        let parts: [Name] = ["fields", "samples"]
+        let totals = AttributeValue.object(answer.value.members.filter { !parts.contains($0.key) })
+        return parts.flatMap { answer.objects($0).map(\.line) } + [JSONObject(totals).line]
+    }
+
+    /// What another program makes of the events of the store, in the form of the API.
+    private func answerOfProgram() throws -> JSONObject {
+        try place.refuseService()
+        guard let path = options.program else { preconditionFailure("no program") }
+        let log = try openStore(place.path)
+        let only = try user.map { try log.canonicalUser(of: log.knownUser(meantBy: UserID($0)).number) }
+        let limit = try AlteredHistoryOptions.span(options.programLimit, "--program-limit") ?? .seconds(10)
+        let end = try AlteredHistoryOptions.span(options.budget, "--budget").map { ContinuousClock.now + $0 }
+        let program = try FoldProgram(path, options.programArgument, limit: limit)
+        defer { program.stop() }
+        let comparison = ProgramComparison(
+            log: log, program: program, name: path, samples: options.samples, seed: options.seed ?? 1, end: end)
+        let impact = try ProgressBar.run { update in try comparison.run(user: only) { _ = update($0) } }
+        return try JSONObject(
+            Array(JSONWriter.object { try impact.write(of: log, hasCondition: false, to: &$0) }.utf8))
+    }
+}
+
+/// The answer of a what-if about another history, for people.
+struct ProfileWhatIfTable {
+    let answer: JSONObject
+
+    var lines: [String] {
+        let fields = answer.objects("fields")
+        return (fields.isEmpty ? [] : table(fields) + [""]) + answer.objects("samples").flatMap(sample) + totals
+    }
+
+    private func table(_ fields: [JSONObject]) -> [String] {
+        var table = Table("FIELD", "#SET", "#CHANGED", "#LOST")
+        for field in fields {
+            table.add(
+                "\(DiffText.group(field)) \(field["field"].cell)", field["set"].cell, field["changed"].cell,
+                field["lost"].cell)
+        }
+        return table.lines()
+    }
+
+    private func sample(_ user: JSONObject) -> [String] {
+        let moves =
+            switch (user["passed"], user["passes"]) {
+            case (.bool(true), .bool(false)): "  would leave"
+            case (.bool(false), .bool(true)): "  would enter"
+            default: ""
+            }
+        return [Style.bold(user.id("user") ?? "?") + moves] + DiffText.lines(user, "NOW", "WHAT IF") + [""]
+    }
+
+    private var totals: [String] {
+        let changed = answer.count("changed")
+        let users = Number.counted(answer.count("users"), "profile")
+        var lines: [String] = []
+        if changed == 0 {
+            lines.append("\(Style.green("Nothing differs:")) \(users) compared.")
+        } else {
+            let lost = answer.count("lost")
+            lines.append(
+                "\(Number.grouped(changed)) of \(users) would differ; "
+                    + "\(lost == 0 ? "no value" : Number.counted(lost, "value")) would be lost.")
+        }
+        if answer["entered"] != .null {
+            let (entered, left) = (answer.count("entered"), answer.count("left"))
+            lines.append("\(Number.counted(entered, "user")) would enter, \(Number.grouped(left)) would leave.")
+        }
+        if !answer.flag("complete") {
+            lines.append(
+                Style.yellow(
+                    "Stopped in time: compared are users up to number \(Number.grouped(answer.count("reached_user_number"))) "
+                        + "of \(Number.grouped(answer.count("total")))."))
+        }
+        return lines
+    }
+}

@@ -1,0 +1,160 @@
+import Foundation
+import ProfileLog
+import TestSupport
+import Testing
+
+@testable import ProfileLogNativeAPI
+
+@Suite("GET /v1/whatif/profiles")
+struct ProfileWhatIfTests {
+    private func withAPI(_ body: (API) async throws -> Void) async throws {
+        let folder = TestFolders.new("api")
+        var options = LogOptions()
+        options.now = { People.now }
+        let log = try EventLog(path: folder.path, create: true, options: options)
+        try await body(API(log: log))
+        #expect(try log.check().isSound)
+    }
+
+    private func whatIf(_ api: API, _ query: (String, String)...) async -> (status: Int, json: AttributeValue) {
+        await api.get("/v1/whatif/profiles", query.map { (name: $0.0, value: $0.1) })
+    }
+
+    @Test("Who differs, in which fields, and some of them with both values")
+    func answer() async throws {
+        try await withAPI { api in
+            await api.track(#"{"external_id":"ana","level":3,"plan":"gold"}"#, #"{"external_id":"bo","level":1}"#)
+            await api.track(#"{"external_id":"ana","level":7}"#)
+            let (status, json) = await whatIf(
+                api, ("without", "event:2"), ("correct", #"5={"attributes":{"level":8,"nivel":1}}"#), ("sample", "1"))
+            #expect(status == 200 && json.at("users") == 1 && json.at("changed") == 1 && json.at("lost") == 1)
+            #expect(json.at("complete") == true && json.at("position") == 5 && json.at("entered") == .null)
+            #expect(json.at("samples.0.user.id") == "ana")
+            #expect(json.at("samples.0.changes.0.field") == "level" && json.at("samples.0.changes.0.before") == 7)
+            #expect(json.at("samples.0.changes.0.after") == 8 && json.at("samples.0.changes.1.field") == "nivel")
+            #expect(json.at("fields.2.field") == "plan" && json.at("fields.2.lost") == 1)
+            let all = await whatIf(api, ("without", "name:level"), ("where", "custom.level >= 3")).json
+            #expect(all.at("users") == 2 && all.at("changed") == 2 && all.at("left") == 1 && all.at("entered") == 0)
+            let one = await whatIf(api, ("without", "name:level"), ("user", "bo")).json
+            #expect(one.at("users") == 1 && one.at("samples.0.user.id") == "bo")
+            #expect(await whatIf(api, ("without", "source:import")).json.at("changed") == 0)
+            let last = try api.log.lastPosition()
+            #expect(last.rawValue == 5)
+        }
+    }
+
+    @Test(
+        "Who enters and leaves is who does so when the event is void", arguments: Thoroughness.seeds(short: 2, full: 20)
+    )
+    func condition(seed: UInt64) async throws {
+        var random = SeededGenerator(seed: seed)
+        try await withAPI { api in
+            var people = People()
+            for _ in 0..<80 { try await people.act(api, &random) }
+            let conditions = [
+                "events.seen.count >= 2 in 30d", "events.seen.count >= 1 and not events.done.count >= 1 in 7d",
+                "purchases.p.count >= 1 in 20d", "exists(custom.made)", #"country = "DE""#, "last_seen > 10d ago",
+            ]
+            for event in try api.log.events(from: .start, limit: 10_000).events {
+                guard case .content = event.event.kind.role, random.next(below: 3) == 0 else { continue }
+                let condition = conditions[random.next(below: conditions.count)]
+                let position = event.position.rawValue
+                let found = await whatIf(api, ("without", "event:\(position)"), ("where", condition)).json
+                let before = await ids(api, condition)
+                let body = #"{"position":\#(position),"reason":"a test"}"#
+                #expect(await api.post("/v1/void", body).status == 200)
+                let after = await ids(api, condition)
+                #expect(await api.post("/v1/unvoid", body).status == 200)
+                let (entered, left) = (after.subtracting(before), before.subtracting(after))
+                #expect(found.at("entered") == .int(Int64(entered.count)), "seed \(seed), \(position): \(condition)")
+                #expect(found.at("left") == .int(Int64(left.count)), "seed \(seed), \(position): \(condition)")
+            }
+        }
+    }
+
+    private func ids(_ api: API, _ condition: String) async -> Set<String> {
+        let users = await api.get("/v1/users", [("where", condition), ("limit", "1000")]).json.at("users")
+        guard case .array(let users) = users else { return [] }
+        return Set(users.map { $0.at("braze_id").text })
+    }
+
+    @Test(
+        "What cannot be asked is refused with the next step",
+        arguments: [
+            ([("without", "event:1")], 400, "kind userCreated", "profilecli history"),
+            ([("without", "event:99")], 400, "the log ends at position 4", "profilecli history"),
+            ([("without", "event:x")], 400, "must be event: and a position", ""),
+            ([("without", "x")], 400, "a word, a colon and a value", "event:17"),
+            ([("without", "nmae:level")], 400, "unknown word nmae", "Did you mean name?"),
+            ([("without", "name:levl")], 400, "never seen: levl", "Did you mean level?"),
+            ([("without", "source:imprt")], 400, "unknown source imprt", "Did you mean import?"),
+            ([("without", "user:zed")], 404, "No user is known as zed", ""),
+            ([("without", "device:zed")], 404, "Nothing is known", ""),
+            ([("correct", "2")], 400, "must be a position", "17="),
+            ([("correct", "2=x")], 400, "no valid JSON at byte 0", ""),
+            ([("correct", "2=[]")], 400, "no JSON object", ""),
+            ([("correct", "2={}")], 400, #"it has no "attributes""#, ""),
+            ([("correct", #"2={"kind":"userCreated"}"#)], 400, "no content", ""),
+            ([("correct", #"2={"kind":"nothing"}"#)], 400, "unknown", ""),
+            ([("correct", #"2={"attributes":{"a":1},"atributes":{}}"#)], 400, "cannot change atributes", "attributes"),
+            ([("correct", #"2={"attributes":{"a":1},"source":"app"}"#)], 400, "cannot change source", ""),
+            ([("correct", #"2={"kind":"customEventSaved","name":"a"}"#)], 400, "stays so", ""),
+            ([("correct", #"2={"attributes":{"":1}}"#)], 400, "cannot be", ""),
+            ([("correct", #"4={"attributes":{"a":1}}"#)], 400, "was erased", ""),
+            ([], 400, "`without` is missing", "event:17"),
+            ([("without", "event:2"), ("where", "custom.levl > 1")], 400, "column 8", "level"),
+            ([("without", "event:2"), ("budget_ms", "0")], 400, "whole number", ""),
+            ([("without", "event:2"), ("colour", "red")], 400, "colour", ""),
+        ] as [([(String, String)], Int, String, String)])
+    func refused(query: [(String, String)], status: Int, error: String, remedy: String) async throws {
+        try await withAPI { api in
+            await api.track(#"{"external_id":"ana","level":3}"#, #"{"external_id":"bo","level":1}"#)
+            _ = await api.post("/v1/erase", #"{"user":"bo","reason":"asked to"}"#)
+            var query = query
+            if error.contains("ends at") {
+                let last = try api.log.lastPosition()
+                query = [("without", "event:\(last.rawValue + 90)")]
+            }
+            let answer = await api.get("/v1/whatif/profiles", query.map { (name: $0.0, value: $0.1) })
+            #expect(answer.status == status, "\(query): \(answer.json)")
+            let expected = error.contains("ends at") ? "the log ends at position" : error
+            #expect(answer.json.at("error").text.contains(expected), "\(query): \(answer.json)")
+            let next = answer.json.at("remedy").text
+            #expect(remedy.isEmpty ? !next.isEmpty : next.contains(remedy), "\(query): \(answer.json)")
+        }
+    }
+
+    @Test("A whole line of the history can be corrected")
+    func wholeLine() async throws {
+        try await withAPI { api in
+            await api.track(#"{"external_id":"ana","level":3}"#)
+            let event = await api.get("/v1/history", [("user", "ana")]).json.at("events.1")
+            let text = event.json.replacing(#""level":3"#, with: #""level":4"#)
+            let (status, json) = await whatIf(api, ("correct", "2=\(text)"))
+            #expect(status == 200 && json.at("samples.0.changes.0.after") == 4, "\(json.json)")
+        }
+    }
+
+    @Test("The protocol folds what the store folds", arguments: Thoroughness.seeds(short: 2, full: 20))
+    func protocolFolds(seed: UInt64) async throws {
+        var random = SeededGenerator(seed: seed)
+        try await withAPI { api in
+            var people = People()
+            for _ in 0..<80 { try await people.act(api, &random) }
+            var sender = try FoldProtocol.Sender(api.log)
+            var receiver = FoldProtocol.Receiver()
+            func answers(_ bytes: [UInt8]) throws -> [[UInt8]] {
+                try bytes.split(separator: 10).compactMap { try receiver.answer(to: Array($0)) }
+            }
+            #expect(try answers(sender.opening()).isEmpty)
+            for user in try api.log.users(limit: 100) {
+                var answer: [UInt8] = []
+                let profile = try sender.send(user.number, at: user.version) { answer += try answers($0).joined() }
+                let folded = try JSON.parse(answer)
+                #expect(folded.at("profile") == profile, "seed \(seed)")
+                #expect(folded.at("user") == .int(Int64(user.number.rawValue)))
+                #expect(FoldProtocol.changes(from: profile, to: folded.at("profile")).isEmpty)
+            }
+        }
+    }
+}
