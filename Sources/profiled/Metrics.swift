@@ -91,6 +91,16 @@ final class Metrics: Sendable {
                 last - extent.indexed.rawValue)
             text.single("profilelog_store_bytes", .gauge, "Bytes of the store's file in use.", extent.usedBytes)
             text.single("profilelog_users", .gauge, "Users in the store.", extent.users)
+            let audit = api.auditor.report
+            text.single(
+                "profilelog_audit_position", .gauge, "The log is proven to this position: see differences.",
+                audit.last?.position.rawValue ?? 0)
+            text.single(
+                "profilelog_audit_timestamp_seconds", .gauge, "When the last round of the audit ended.",
+                (audit.last?.at.rawValue ?? 0) / 1_000_000)
+            text.single(
+                "profilelog_audit_differences", .gauge, "States that are not what the log says.",
+                audit.differences.count)
         }
         return ServiceAnswer(status: 200, body: Array(text.text.utf8), type: "text/plain; version=0.0.4; charset=utf-8")
     }

@@ -47,7 +47,10 @@ struct Server {
             },
             logger: quiet)
         var configuration = ServiceGroupConfiguration(
-            services: [StartCheck(failures: failures), ScheduledSends(store: store, logger: logger), application],
+            services: [
+                StartCheck(failures: failures), ScheduledSends(store: store, logger: logger),
+                AuditTask(store: store, logger: logger), application,
+            ],
             gracefulShutdownSignals: [.sigterm, .sigint], logger: quiet)
         configuration.maximumGracefulShutdownDuration = Self.patience
         let end: Result<Void, any Error>

@@ -52,6 +52,20 @@ struct CheckStatesTests {
         try expectDamage(at: "snapshots usage, user 1, version \(user.version.rawValue)")
     }
 
+    @Test("With --replay, the user and the field that differ are named")
+    func replay() throws {
+        let log = try filled()
+        #expect(try cli.succeed("check", "--replay").output.contains("all checks hold"))
+        let user = try #require(try log.find(.externalID("ana")))
+        let key = KeyCoding.snapshot(
+            ProfileProjection.name, user: user.number.rawValue, version: user.version.rawValue)
+        let none = SnapshotRow.bytes(
+            revision: ProfileProjection.revision, state: ProfileProjection.encode(ProfileProjection.initial))
+        try replace(.snapshots, key, with: none, .content, log)
+        let outcome = try cli.run("check", "--replay")
+        #expect(outcome.status == 2 && outcome.output.contains("user 1, custom event played"), "\(outcome)")
+    }
+
     @Test("The catalogue", arguments: Damage.allCases)
     func catalogue(damage: Damage) throws {
         let log = try filled()

@@ -216,7 +216,7 @@ public struct CheckReport: Hashable, Sendable {
     /// Whether nothing is wrong.
     public var isSound: Bool { problems.isEmpty }
 
-    mutating func add(_ place: String, _ what: String) {
+    package mutating func add(_ place: String, _ what: String) {
         if problems.count < 1000 { problems.append(CheckProblem(place: place, what: what)) }
     }
 }

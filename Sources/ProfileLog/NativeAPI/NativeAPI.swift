@@ -204,6 +204,7 @@ package struct NativeAPI: Dialect {
             ProfileWhatIfEndpoint.inputs
         ) { try await ProfileWhatIfEndpoint(store: $0.store).answer($1) },
         read("/v1/stats", "how much the store holds", []) { try $0.whole.stats($1) },
+        read("/v1/status", "how far the log, its caches and its audit reach", []) { try $0.whole.status($1) },
         .init(.post, "/v1/reset", "empty a store for tests", [.init("fixtures", .boolean)]) {
             try await $0.testStore.reset($1)
         },

@@ -84,6 +84,35 @@ struct StoreEndpoints {
         }
     }
 
+    func status(_ request: APIRequest) throws -> APIAnswer {
+        try Query(request).end()
+        let extent = try log.extent()
+        let report = store.auditor.report
+        return APIAnswer.ok { json in
+            json.member("last_position", extent.lastPosition.rawValue)
+            json.member("indexed_position", extent.indexed.rawValue)
+            json.object("audit") { Self.write(report, users: extent.users, to: &$0) }
+        }
+    }
+
+    private static func write(_ report: AuditReport, users: UInt64, to json: inout JSONWriter) {
+        json.member("at", report.last?.at)
+        if let last = report.last {
+            json.member("position", last.position.rawValue)
+            json.member("users", last.users)
+        }
+        json.objects("differences", report.differences) { json, difference in
+            json.member("user_number", difference.user.rawValue)
+            json.member("place", difference.place)
+        }
+        if report.done > 0 {
+            json.object("running") { json in
+                json.member("done", report.done)
+                json.member("users", users)
+            }
+        }
+    }
+
     /// A person is taken out of the log, for ever.
     func erase(_ request: APIRequest) async throws -> APIAnswer {
         try request.refuseConditions()

@@ -6,6 +6,8 @@ package final class RequestStore: Sendable {
     package let log: EventLog
     /// What has been asked of it and stored so far.
     package let activity: APIActivity
+    /// Compares what is read with the log, if the program calls it.
+    package let auditor: Auditor
     /// The channels that fail, as a test asked for.
     package let failingChannels = FailingChannels()
     private let writer: LogWriter?
@@ -23,6 +25,7 @@ package final class RequestStore: Sendable {
     /// at a time.
     package init(_ log: EventLog, _ writer: LogWriter? = nil, _ activity: APIActivity = APIActivity()) {
         self.log = log
+        auditor = Auditor(log)
         self.writer = writer
         self.activity = activity
     }

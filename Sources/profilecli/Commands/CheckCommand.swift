@@ -11,9 +11,11 @@ struct CheckCommand: ParsableCommand {
         """,
         examples: """
             profilecli check
+            profilecli check --replay
             profilecli check --store /srv/profiles --format json
             """)
 
+    @Flag(help: "Also fold every profile from its first event on, and compare it with what is read.") var replay = false
     @OptionGroup var store: StoreOnlyOption
     @OptionGroup var output: FormatOption
 
@@ -38,7 +40,8 @@ struct CheckCommand: ParsableCommand {
             if try StoreFolder(path: path) == .store { try EventLog.readThrough(path: path, telling: tell) }
             // With all projections whose states `profiled` keeps.
             let log = try openStore(path, projections: RequestStore.projections)
-            let report = try log.check(progress: tell)
+            var report = try log.check(progress: tell)
+            if replay { try audit(log, &report, tell) }
             bar.clear()
             let problems = report.problems.map { ($0.place, $0.what) }
             try Output.print(output.isJSON ? Self.json(problems, report) : Self.lines(report, path))
@@ -55,6 +58,18 @@ struct CheckCommand: ParsableCommand {
             try Output.write(Array(Self.restoreFile.utf8), to: 2)
         }
         throw ExitCode(ExitStatus.damaged.rawValue)
+    }
+
+    /// Does at once what the audit of `profiled` does while it is idle.
+    private func audit(_ log: EventLog, _ report: inout CheckReport, _ tell: (LogProgress) -> Void) throws {
+        let auditor = Auditor(log)
+        let users = try log.extent().users
+        while try auditor.step(budget: .milliseconds(100)) {
+            tell(LogProgress(stage: "audit", done: auditor.report.done, total: users, unit: "users"))
+        }
+        for difference in auditor.report.differences {
+            report.add("user \(difference.user.rawValue), \(difference.place)", "it is not what the log says")
+        }
     }
 
     private static let restoreFile = "Stop writing to the store, and restore data.mdb from a backup.\n"

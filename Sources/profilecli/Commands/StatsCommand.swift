@@ -40,7 +40,8 @@ struct StatsCommand: AsyncParsableCommand {
 
     func run() async throws {
         if let plot { return try await draw(plot) }
-        let answer = try await place.connect().get("/v1/stats")
+        let store = try await place.connect()
+        let answer = try await store.get("/v1/stats")
         if place.isJSON { return try Output.print(answer.line) }
         var table = Table("WHAT", "#HOW MANY")
         for key in ["events", "users", "devices"] as [Name] { table.add(key.text, Self.number(answer[key])) }
@@ -54,6 +55,17 @@ struct StatsCommand: AsyncParsableCommand {
         table.add("size", Number.bytes(answer.count("file_bytes")))
         for row in answer.object("rows").value.members {
             table.add("rows in table \(row.key.text)", Self.number(row.value))
+        }
+        let audit = try await store.get("/v1/status").object("audit")
+        let differences = audit.objects("differences")
+        if audit["at"] != .null {
+            table.add("proven up to position", Self.number(audit["position"]))
+            table.add("differences found", "\(differences.count)")
+        }
+        if let first = differences.first {
+            Output.message(
+                "States are not what the log says, as of user \(first["user_number"].cell), \(first["place"].cell). Stop "
+                    + "the service and run `profilecli check --replay`.")
         }
         let jump = answer.object("clock_ahead")
         if let position = jump["position"].integer {

@@ -15,7 +15,8 @@ struct Overview: Sendable {
     /// 200 for as long as the process answers.
     let live = ServiceAnswer(200, ["status": "ok"])
 
-    /// 200 while the store can be read and written; 503 from the first failure on.
+    /// 200 while the store can be read and written, `degraded` if its audit found differences; 503 from the first
+    /// failure on.
     func health(_ store: LiveStore) -> ServiceAnswer {
         if let failure = store.failure {
             // The reason may name the store's folder.
@@ -23,6 +24,16 @@ struct Overview: Sendable {
             return ServiceAnswer(503, ["status": "failed", "error": .string(error), "remedy": .string(failure.remedy)])
         }
         let last = store.lastPosition.map { JSONLiteral.integer($0) } ?? .null
+        let differences = store.api.auditor.report.differences.count
+        if differences > 0 {
+            return ServiceAnswer(
+                200,
+                [
+                    "status": "degraded", "last_position": last,
+                    "error": .string("The audit found \(differences) states that are not what the log says."),
+                    "remedy": "GET /v1/status names them. Stop the service and run `profilecli check --replay`.",
+                ])
+        }
         return ServiceAnswer(200, ["status": "ok", "last_position": last])
     }
 

@@ -8,6 +8,7 @@ struct API: Sendable {
     static let table = EndpointTable(NativeAPI.endpoints + BrazeAPI.endpoints)
 
     let log: EventLog
+    let auditor: Auditor
     let activity: APIActivity
     private let braze: BrazeAPI
     private let router: APIRouter
@@ -19,6 +20,7 @@ struct API: Sendable {
         let store = RequestStore(writer.log, writer, activity)
         let braze = BrazeAPI(store, workspace)
         log = writer.log
+        auditor = store.auditor
         self.activity = activity
         self.braze = braze
         router = APIRouter(

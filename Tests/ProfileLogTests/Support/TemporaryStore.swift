@@ -40,11 +40,16 @@ extension LogOptions {
 }
 
 extension EventLog {
-    /// Fails the test with every problem that `check` finds.
+    /// Fails the test with every problem that `check` and the audit find.
     func expectSound(_ location: SourceLocation = #_sourceLocation) throws {
         let report = try check()
         #expect(
             report.isSound, "\(report.problems.map(\.description).joined(separator: "; "))", sourceLocation: location)
+        // Tests of a fold have events of users who were never created.
+        guard try extent().users > 0 else { return }
+        let auditor = Auditor(self)
+        while try auditor.step(budget: .seconds(1)) {}
+        #expect(auditor.report.differences.isEmpty, "\(auditor.report.differences)", sourceLocation: location)
     }
 }
 
