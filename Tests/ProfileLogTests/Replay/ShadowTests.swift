@@ -200,43 +200,36 @@ struct ShadowTests {
     // MARK: - Beside readers and writers
 
     @Test("Readers see the old states of all users or the new ones, never a mix")
-    func readers() async throws {
+    func readers() throws {
         let log = try open(nil, [EventCount.self])
-        let users = 40
-        try fill(log, users: users)
+        let users = UInt64(40)
+        try fill(log, users: Int(users))
         try plantWrongCounts(log)
+        let seen = Guarded<[Set<UInt64>]>([])
         let isDone = Guarded(false)
-        let (old, new) = (UInt64(1020), UInt64(20))
-        await withTaskGroup(of: [Set<UInt64>].self) { group in
-            for _ in 0..<2 {
-                group.addTask {
-                    // Each looks once more after the swap.
-                    var seen: [Set<UInt64>] = []
-                    var isLast = false
-                    repeat {
-                        isLast = isDone.withReading { $0 }
-                        let counts = try? log.withView { view in
-                            try (1...UInt64(users)).map {
-                                try log.states.state(EventCount.self, $0, version: 20, view)
-                            }
-                        }
-                        seen.append(Set(counts ?? []))
-                    } while !isLast
-                    return seen
+        let ended = DispatchSemaphore(value: 0)
+        for _ in 0..<2 {
+            startThread("reader") {
+                // Each looks once more after the swap.
+                var isLast = false
+                while !isLast {
+                    isLast = isDone.withReading { $0 }
+                    let counts = try? log.withView { view in
+                        try (1...users).map { try log.states.state(EventCount.self, $0, version: 20, view) }
+                    }
+                    seen.withWriting { $0.append(Set(counts ?? [])) }
                 }
-            }
-            do {
-                #expect(try log.replayIntoShadow(threads: 2).isComplete)
-                try log.swapShadow()
-            } catch {
-                Issue.record(error)
-            }
-            isDone.withWriting { $0 = true }
-            for await seen in group {
-                #expect(seen.allSatisfy { $0 == [old] || $0 == [new] })
-                #expect(seen.last == [new])
+                ended.signal()
             }
         }
+        while seen.withReading({ $0.count < 4 }) { usleep(500) }
+        #expect(try log.replayIntoShadow(threads: 2).isComplete)
+        try log.swapShadow()
+        isDone.withWriting { $0 = true }
+        for _ in 0..<2 { ended.wait() }
+        let (old, new): (Set<UInt64>, Set<UInt64>) = ([1020], [20])
+        #expect(seen.withReading { $0.allSatisfy { $0 == old || $0 == new } })
+        #expect(seen.withReading { $0.first == old && $0.last == new })
     }
 
     @Test("A newer program's states are built while the older one reads its own")
