@@ -120,8 +120,7 @@ package enum ValueCodec {
                 guard let key = item.key else { return nil }
                 members.append(AttributeValue.Member(key, item.value))
             }
-            // Earlier programs stored some unsorted.
-            return .object(members.ascending)
+            return .object(OldForm.ascending(members))
         default: return nil
         }
     }
@@ -156,7 +155,7 @@ package enum ValueCodec {
 
 extension [AttributeValue.Member] {
     /// The members in ascending order of their keys' bytes; usually they are sorted already.
-    fileprivate var ascending: [AttributeValue.Member] {
+    var ascending: [AttributeValue.Member] {
         let members = span
         var index = 1
         while index < members.count, members[index - 1].key < members[index].key { index += 1 }
