@@ -60,19 +60,23 @@ struct EmbeddingTests {
         let tests = URL(filePath: #filePath).deletingLastPathComponent()
         let root = tests.deletingLastPathComponent().deletingLastPathComponent()
         let code = try ["MinutesPlayed.swift", "EmbeddingTests.swift"].map { name in
-            Self.withoutIndentation(try String(contentsOf: tests.appending(path: name), encoding: .utf8))
+            withoutIndentation(try String(contentsOf: tests.appending(path: name), encoding: .utf8))
         }.joined()
         let text = try String(contentsOf: root.appending(path: "docs/embedding.md"), encoding: .utf8)
-        let blocks = text.components(separatedBy: "```swift\n").dropFirst().compactMap {
-            $0.components(separatedBy: "```").first
-        }
+        let blocks = codeBlocks(text)
         #expect(blocks.count > 4)
         for block in blocks where !block.contains(".package(") {
-            #expect(code.contains(Self.withoutIndentation(block)), "\(block)")
+            #expect(code.contains(withoutIndentation(block)), "\(block)")
         }
     }
+}
 
-    private static func withoutIndentation(_ text: String) -> String {
-        text.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) + "\n" }.joined()
-    }
+/// The blocks of Swift in `text`, which is Markdown.
+func codeBlocks(_ text: String) -> [String] {
+    text.components(separatedBy: "```swift\n").dropFirst().compactMap { $0.components(separatedBy: "```").first }
+}
+
+/// The lines of `text` that are not empty, without what is before and after them.
+func withoutIndentation(_ text: String) -> String {
+    text.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) + "\n" }.joined()
 }

@@ -98,9 +98,9 @@ public struct ShadowReport: Hashable, Sendable {
     /// What it folds.
     package let shadow: Shadow
     /// Users with a damaged record, by number, the first hundred. They get no states.
-    package let damaged: [UserNumber]
+    public let damaged: [UserNumber]
     /// Users with a live state that is not what their events say, by number, the first hundred.
-    package let differing: [UserNumber]
+    public let differing: [UserNumber]
     /// Whether it can be swapped.
     public var isComplete: Bool { shadow.isComplete }
 
