@@ -1,11 +1,12 @@
 # make demo            builds in release and plays the whole story on a store of its own
 # make test            builds and runs all tests; random tests in their short form
 # make test-long       runs the random tests alone, in their full form: more seeds, rounds and steps
+# make docs            builds the documentation of the library into .build/docs; a warning is an error
 # make digest          folds the same events in release as the tests do in debug: the bytes must be equal
 # make compatibility   runs Braze clients from PyPI against the built profiled (PROFILED=FILE for another than .build/debug/profiled)
 #
 # Debian packages that a target needs and the machine lacks are installed by apt (scripts/setup.sh).
-.PHONY: demo test test-long digest compatibility run bench bench-http bench-large install build lint mutations clean
+.PHONY: demo test test-long docs digest compatibility run bench bench-http bench-large install build lint mutations clean
 
 PREFIX ?= /usr/local
 
@@ -23,6 +24,9 @@ test:
 test-long:
 	@scripts/setup.sh test
 	@scripts/test.sh --long
+
+docs:
+	@scripts/docs.sh
 
 digest: build
 	@folder=$$(mktemp -d); .build/release/profilelog-crashchild digest "$$folder/store"; status=$$?; rm -rf "$$folder"; exit $$status

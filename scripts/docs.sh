@@ -14,7 +14,7 @@ rm -rf "$graph" .build/docs
 mkdir -p "$graph"
 rooms=$(sed -n 's/^@_exported public import //p' Sources/ProfileLog/*/Exports.swift | sort -u | paste -sd ,)
 swift symbolgraph-extract -module-name ProfileLog -minimum-access-level public -output-dir "$graph" \
-    -target "$(swift -print-target-info | sed -n 's/.*"unversionedTriple" : "\(.*\)",/\1/p' | head -n 1)" \
+    -target "$(swift -print-target-info | sed -n 's/.*"triple": "\(.*\)",/\1/p' | head -n 1)" \
     -experimental-allowed-reexported-modules="$rooms" \
     -I "$modules/Modules" -I Sources/CLMDB -I Sources/ProfileLog/Store/CStatx \
     -Xcc -fmodule-map-file="$modules/CCRC32C.build/module.modulemap"
