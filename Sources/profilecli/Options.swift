@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import ProfileLog
+internal import ProfileLogBrazeAPI
 
 /// A store or a service, as a command line names it. The groups repeat their options instead of containing each other:
 /// each level of groups multiplies the time that a debug build of ArgumentParser takes to check all declarations.
@@ -34,15 +35,22 @@ extension PlaceArguments {
     var path: String { store ?? Terminal.environment("PROFILELOG_STORE") ?? "profilelog" }
 
     /// Connects to the service or opens the store. If `create` is true, the first valid request makes a missing store.
-    /// `projections` are those of a store that is opened.
+    /// `projections` are those of a store that is opened, and `traits` declares its computed traits; a service has its
+    /// own.
     func connect(
-        create: Bool = false, projections: [any Projection.Type] = [ProfileProjection.self]
+        create: Bool = false, projections: [any Projection.Type] = [ProfileProjection.self],
+        traits: TraitsOption? = nil
     ) throws -> any Connection {
         if let url = url ?? (store == nil ? Terminal.environment("PROFILELOG_URL") : nil) {
+            if traits?.workspace != nil {
+                throw ValidationError("A service has a workspace file of its own. Omit --workspace, or omit --url.")
+            }
             return try RemoteAPI(url: url, key: Terminal.environment("PROFILELOG_KEY"))
         }
         if create, try StoreFolder(path: path) == .vacant { return NewStoreAPI(path) }
-        return LocalAPI(try openStore(path, create: create, projections: projections))
+        let log = try openStore(path, create: create, projections: projections)
+        if let traits { log.traits = try traits.declared() }
+        return LocalAPI(log)
     }
 }
 
@@ -120,6 +128,19 @@ struct PlaceOptions: PlaceArguments {
         for remark in remarks { Output.message(remark.oneLine) }
         try Output.answer(isJSON ? answer.line : describe(answer), to: answer)
         return answer
+    }
+}
+
+/// The file that declares computed traits.
+struct TraitsOption: ParsableArguments {
+    @Option(
+        help: .init(
+            "A workspace file with computed traits (or PROFILELOG_WORKSPACE).", valueName: "file"), completion: .file())
+    var workspace: String?
+
+    func declared() throws -> [ComputedTrait] {
+        guard let path = workspace ?? Terminal.environment("PROFILELOG_WORKSPACE") else { return [] }
+        return try Workspace(file: path).traits
     }
 }
 

@@ -52,7 +52,7 @@ struct ProfileCLI: AsyncParsableCommand {
             SaveCommand.self, LogCommand.self, TagCommand.self, LaunchCommand.self, DeviceCommand.self,
             PushCommand.self, PendingCommand.self, RejectedCommand.self, ProfileCommand.self, HistoryCommand.self,
             DiffCommand.self, BlameCommand.self, VoidCommand.self, UnvoidCommand.self, TailCommand.self,
-            UsersCommand.self, ChangeUserCommand.self, EraseCommand.self, CompactCommand.self,
+            UsersCommand.self, TraitsCommand.self, ChangeUserCommand.self, EraseCommand.self, CompactCommand.self,
             ReplayCommand.self,
             WhatIfCommand.self, FoldCommand.self, ImportCommand.self, ExportCommand.self, CheckCommand.self,
             StatsCommand.self,

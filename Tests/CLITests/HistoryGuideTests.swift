@@ -59,6 +59,8 @@ struct HistoryGuideTests {
         #expect(try output("users --where 'custom.level >= 6' --as-of -3d").contains("ana"))
         #expect(try output(#"users --where 'events."Viewed Home".count >= 1 in 30d' --count"#) == "1\n")
         #expect(try output(#"stats --plot "Viewed Home" --length 10"#).contains("1  █"))
+        let traits = try output("traits ana --as-of -3d --workspace workspace.yaml")
+        #expect(traits.contains(/looks +1 +count +event Viewed Home +30d/), "\(traits)")
         let profiles = try output("export --profiles --as-of -3d --format csv")
         #expect(profiles.contains("number,user,") && profiles.contains(#"""city"":""Köln"""#), "\(profiles)")
         #expect(try output("export --events --since -3d").contains(#""name":"Completed Match Game""#))

@@ -18,6 +18,7 @@ package struct BrazeAPI: Dialect {
     package init(_ store: RequestStore, _ workspace: Workspace = Workspace()) {
         self.store = store
         self.workspace = workspace
+        store.log.traits = workspace.traits
         catalogue = LiveState(store.log)
         pushTokens = LiveState(store.log)
         schedules = Schedules(store.log)

@@ -93,9 +93,10 @@ struct ExportEndpoints {
     ) throws -> ExportFiles.File {
         var lines = try ExportLines(in: folder)
         let now = log.options.now()
+        let traits = TraitReader(log, at: now)
         let viewed = try log.forEachProfile(withUsage: asked.wantsUsage) { user, createdAt, state, usage in
             if isCancelled() { throw CancellationError() }
-            let subject = ProfileSubject(user, state, createdAt: createdAt, in: log)
+            let subject = ProfileSubject(user, state, createdAt: createdAt, traits: traits, in: log)
             guard try asked.segment.rule.accepts(subject, at: now) else { return }
             let profile = ExportedProfile(
                 user, createdAt: createdAt, state, usage: { usage ?? UsageProjection.initial }, api)

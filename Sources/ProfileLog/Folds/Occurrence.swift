@@ -4,6 +4,8 @@ package struct Occurrence: Hashable, Sendable {
     package enum What: Hashable, Sendable { case created, event(UInt32), purchase(UInt32), session, launch }
 
     package let what: What
+    /// The event; for what was saved, the one that saved it.
+    package let position: Position
     /// Whose event it is; they may be merged since.
     package let user: UserNumber
     /// When it happened; for what was saved, when that was.
@@ -32,11 +34,11 @@ package struct OccurrenceFold {
     ) rethrows {
         switch header.kind?.role {
         case .content(let content, let timing):
-            guard let occurrence = Occurrence(header, content) else { return }
+            guard let occurrence = Occurrence(header, content, position) else { return }
             if timing == .logged { try body(occurrence) } else { waiting[position] = occurrence }
-        case .identity(.created): try Occurrence(.created, header).map(body)
-        case .device(.sessionStarted): try Occurrence(.session, header).map(body)
-        case .device(.launched): try Occurrence(.launch, header).map(body)
+        case .identity(.created): try Occurrence(.created, header, position).map(body)
+        case .device(.sessionStarted): try Occurrence(.session, header, position).map(body)
+        case .device(.launched): try Occurrence(.launch, header, position).map(body)
         case .outcome:
             guard !waiting.isEmpty, let outcome = RecordBody(header.body), !outcome.erased else { return }
             for rejection in outcome.rejected { waiting[rejection.position] = nil }
@@ -52,13 +54,13 @@ package struct OccurrenceFold {
 
 extension Occurrence {
     /// Nil for what changes attributes, and for what was erased.
-    fileprivate init?(_ header: RecordHeader, _ content: EventRole.Content) {
+    fileprivate init?(_ header: RecordHeader, _ content: EventRole.Content, _ position: Position) {
         switch content {
         case .customAttributes, .userAttributes: return nil
         case .customEvent, .purchase: break
         }
         guard let body = RecordBody(header.body), !body.erased, body.name > 0 else { return nil }
-        self.init(content == .purchase ? .purchase(body.name) : .event(body.name), header, body)
+        self.init(content == .purchase ? .purchase(body.name) : .event(body.name), header, body, position)
         if content == .purchase {
             quantity = UInt64(body.quantity)
             revenue = body.price * Double(body.quantity)
@@ -66,13 +68,13 @@ extension Occurrence {
         }
     }
 
-    fileprivate init?(_ what: What, _ header: RecordHeader) {
+    fileprivate init?(_ what: What, _ header: RecordHeader, _ position: Position) {
         guard let body = RecordBody(header.body), !body.erased else { return nil }
-        self.init(what, header, body)
+        self.init(what, header, body, position)
     }
 
-    private init(_ what: What, _ header: RecordHeader, _ body: RecordBody) {
-        self.what = what
+    private init(_ what: What, _ header: RecordHeader, _ body: RecordBody, _ position: Position) {
+        (self.what, self.position) = (what, position)
         user = UserNumber(rawValue: header.user)
         // A user is new when the log says so: the first event of a user may be about the past.
         at = Timestamp(rawValue: what == .created ? header.recordedAt : body.occurredAt ?? header.recordedAt)

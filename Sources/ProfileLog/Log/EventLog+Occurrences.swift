@@ -1,11 +1,14 @@
 extension EventLog {
-    /// Calls `body` with all that took effect and is not void, in the order of the log and from one view. Scans the
-    /// whole log.
-    package func forEachOccurrence(_ body: (Occurrence) throws -> Void) throws {
+    /// Calls `body` with all that took effect up to `position` and was not void then, in the order of the log and from
+    /// one view; without a position, up to its end. Scans the log.
+    package func forEachOccurrence(
+        upTo position: Position? = nil, _ body: (Occurrence) throws -> Void
+    ) throws {
         try withView { view in
             var fold = OccurrenceFold()
-            let voided = try view.voidedEvents()
-            try view.scan(from: 1, to: view.last) { position, header in
+            let last = min(position?.rawValue ?? .max, view.last)
+            let voided = try view.voidedEvents(upTo: last)
+            try view.scan(from: 1, to: last) { position, header in
                 if voided.contains(position) { return true }
                 try fold.apply(header, at: Position(rawValue: position), body)
                 return true

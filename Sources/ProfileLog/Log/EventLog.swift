@@ -1,3 +1,5 @@
+internal import Synchronization
+
 /// The log of one store: opened once for a process, used by any thread.
 ///
 /// Reads are synchronous and short. `commit` is synchronous too, and one at a time: concurrent callers go through a
@@ -7,6 +9,8 @@ public final class EventLog: Sendable {
     package let states: StateStore
     let caches: CacheKeeper
     package let committer: Committer
+    /// The computed traits of this process, as its workspace file declares them. None of them is stored.
+    let computedTraits = Mutex<[ComputedTrait]>([])
 
     /// Where the store is.
     package var path: String { store.path }

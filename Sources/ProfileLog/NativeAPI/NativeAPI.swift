@@ -128,6 +128,9 @@ package struct NativeAPI: Dialect {
                 .required("user"), asOf, order, .init("at_launch", .integer), .init("include_pending", .boolean),
             ]
         ) { try ProfileEndpoint(log: $0.log).profile($1) },
+        read("/v1/traits", "the computed traits, and their values for a user", [user, asOf]) {
+            try TraitEndpoint(log: $0.log).traits($1)
+        },
         read(
             "/v1/diff", "what differs between two moments, of one user or of all",
             [.required("a"), .init("b"), user, order, .init("after", .integer), limit]

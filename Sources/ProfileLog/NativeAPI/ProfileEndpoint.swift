@@ -28,6 +28,11 @@ struct ProfileEndpoint {
         return try APIAnswer.ok(version: state.version) { json in
             profiles.write(user, to: &json)
             try profiles.write(state, to: &json)
+            // The order of occurrence has no version whose occurrences could be read.
+            if order == .recorded {
+                let time = try log.time(at: asOf ?? .now, state.lastPosition)
+                try profiles.write(traits: TraitReader(log, at: time), of: user.number, state, to: &json)
+            }
             if includePending {
                 try json.object("with_pending") { try profiles.write(state.flushingAllPending(), to: &$0) }
             }

@@ -59,9 +59,10 @@ struct UserSearch: Sendable {
     }
 
     private func forEach(through end: UserNumber, _ log: EventLog, _ body: (UserInfo) throws -> Void) throws {
+        let traits = TraitReader(log, asOf: position, at: now)
         _ = try log.forEachProfile(after: after, through: end, asOf: position, withUsage: false) {
             user, createdAt, state, _ in
-            let subject = ProfileSubject(user, state, createdAt: createdAt, in: log)
+            let subject = ProfileSubject(user, state, createdAt: createdAt, traits: traits, in: log)
             if try condition.accepts(subject, at: now) { try body(user) }
         }
     }

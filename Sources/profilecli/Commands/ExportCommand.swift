@@ -54,6 +54,7 @@ struct ExportCommand: AsyncParsableCommand {
 
     @OptionGroup var userDefaults: UserDefaultsExportOptions
     @OptionGroup var filter: FilterOptions
+    @OptionGroup var traits: TraitsOption
     @OptionGroup var place: StoreOrService
 
     mutating func validate() throws {
@@ -93,7 +94,7 @@ struct ExportCommand: AsyncParsableCommand {
         let format = format ?? .jsonl
         let query = filter.query + parameters(("as_of", asOf.map(LocalMoment.text)), ("where", condition))
         let export = AnalysisExport(table: ExportTable(events ? .events : .profiles), format: format, query: query)
-        let connection = try place.connect()
+        let connection = try place.connect(traits: traits)
         if let into { return try await export.write(connection, into: into, force: force) }
         if let lines = format.lines { try await export.print(connection, lines) }
     }

@@ -28,6 +28,7 @@ struct ProfileCommand: AsyncParsableCommand {
             valueName: "number"))
     var atLaunch: Int?
 
+    @OptionGroup var traits: TraitsOption
     @OptionGroup var place: PlaceOptions
 
     mutating func validate() throws {
@@ -40,7 +41,7 @@ struct ProfileCommand: AsyncParsableCommand {
         let query = parameters(
             ("user", user), ("include_pending", includePending ? "true" : nil), ("as_of", asOf.map(LocalMoment.text)),
             ("order", occurred ? "occurred" : nil), ("at_launch", atLaunch.map { "\($0)" }))
-        let answer = try await place.connect().get("/v1/profile", query)
+        let answer = try await place.connect(traits: traits).get("/v1/profile", query)
         if place.isJSON { return try Output.print(answer.line) }
         try Output.print(atLaunch == nil ? ProfileText(answer).lines() : LaunchText(answer).lines())
     }
@@ -88,8 +89,8 @@ struct ProfileText {
         if !others.isEmpty { lines.append("also known as \(others.joined(separator: ", ").oneLine)") }
         lines.append("first seen \(Phrase.time(profile["first_seen"])), last seen \(Phrase.time(profile["last_seen"]))")
         let tables = [
-            attributes("attributes", "USER ATTRIBUTE"), attributes("custom_attributes", "CUSTOM ATTRIBUTE"), events(),
-            purchases(),
+            attributes("attributes", "USER ATTRIBUTE"), attributes("custom_attributes", "CUSTOM ATTRIBUTE"), traits(),
+            events(), purchases(),
         ]
         return lines + tables.filter { !$0.rows.isEmpty }.flatMap { [""] + $0.lines() } + ["", footer()]
     }
@@ -103,6 +104,12 @@ struct ProfileText {
             let later = then.map { $0.value[key] == now.value[key] ? "same" : $0.value[key].map(\.cell) ?? "(unset)" }
             table.add(key.text, now[key].cell, setBy[key].cell, later ?? "")
         }
+        return table
+    }
+
+    private func traits() -> Table {
+        var table = Table("TRAIT", "VALUE")
+        for trait in profile["traits"].members { table.add(trait.key.text, Phrase.value(trait.value)) }
         return table
     }
 

@@ -26,6 +26,7 @@ struct UsersCommand: AsyncParsableCommand {
     @Option(parsing: .unconditional, help: .when("The users of then, with their IDs of then")) var asOf: String?
     @Flag(help: "Only say how many there are.") var count = false
     @OptionGroup var limit: LimitOption
+    @OptionGroup var traits: TraitsOption
     @OptionGroup var place: PlaceOptions
 
     mutating func validate() throws {
@@ -35,7 +36,7 @@ struct UsersCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let connection = try place.connect()
+        let connection = try place.connect(traits: traits)
         let query = parameters(("where", condition), ("as_of", asOf.map(LocalMoment.text)))
         if count {
             let answer = try await connection.get("/v1/users", query + [("count", "true"), ("after", "\(after)")])

@@ -18,8 +18,8 @@ struct AnalysisExport {
     }
 
     /// Writes to standard output.
-    func print(_ connection: any Connection, _ format: ExportLines.Format) async throws {
-        let lines = ExportLines(table, format)
+    func print(_ connection: any Connection, _ format: RowLines.Format) async throws {
+        let lines = RowLines(table, format)
         try Output.write(lines.header)
         var progress = ExportProgress(request: request)
         while let rows = try await next(&progress, connection, isOutdated: { _ in }) {

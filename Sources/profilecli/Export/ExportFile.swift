@@ -8,10 +8,10 @@ enum ExportFormat: String, ExpressibleByArgument, CaseIterable {
     case jsonl, csv, sqlite
 
     /// The form of lines; nil for SQLite.
-    var lines: ExportLines.Format? { ExportLines.Format(rawValue: rawValue) }
+    var lines: RowLines.Format? { RowLines.Format(rawValue: rawValue) }
 
     func file(_ target: ExportTarget, _ table: ExportTable) throws -> any ExportFile {
-        if let lines { return TextExportFile(target, ExportLines(table, lines)) }
+        if let lines { return TextExportFile(target, RowLines(table, lines)) }
         return try SQLiteExportFile(target, table)
     }
 }
@@ -85,9 +85,9 @@ final class ExportTarget {
 /// Lines; the place where they stop is in `FILE.partial.state`.
 struct TextExportFile: ExportFile {
     private let target: ExportTarget
-    private let lines: ExportLines
+    private let lines: RowLines
 
-    init(_ target: ExportTarget, _ lines: ExportLines) { (self.target, self.lines) = (target, lines) }
+    init(_ target: ExportTarget, _ lines: RowLines) { (self.target, self.lines) = (target, lines) }
 
     func progress() throws -> ExportProgress? {
         guard let data = FileManager.default.contents(atPath: target.state), let json = try? JSONObject(Array(data)),

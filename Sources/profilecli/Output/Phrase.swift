@@ -33,6 +33,12 @@ enum Phrase {
         return "\(text.prefix(10)) \(text.dropFirst(11).prefix(8))\(zone)"
     }
 
+    /// A value for people: a time as one, all else as in a cell.
+    static func value(_ value: AttributeValue) -> String {
+        guard value.members.count == 1, value.members[0].key == "$time" else { return value.cell }
+        return time(value.members[0].value)
+    }
+
     /// A span in seconds: `3 min`. A negative one, where clocks disagree, is shown as 0.
     static func span(_ value: AttributeValue) -> String {
         switch value {

@@ -14,16 +14,18 @@ struct People {
         var isMerged = false
         var country: String?
         var custom: [String: AttributeValue] = [:]
-        var events: [(name: String, at: Timestamp)] = []
-        var bought: [(product: String, at: Timestamp, quantity: Int)] = []
+        var events: [(name: String, at: Timestamp, score: AttributeValue?, order: Int)] = []
+        var bought: [(product: String, at: Timestamp, quantity: Int, order: Int)] = []
         /// Saved events that wait for a launch, by device.
-        var waiting: [(device: String, name: String, at: Timestamp)] = []
+        var waiting: [(device: String, name: String, at: Timestamp, score: AttributeValue?)] = []
         var launches: [Timestamp] = []
         /// The devices that are theirs.
         var devices: [String] = []
     }
 
     private(set) var all: [Person] = []
+    /// How much took effect so far: what comes later in the log has a higher number.
+    private var effects = 0
 
     static func daysAgo(_ days: Int) -> Timestamp { Timestamp(rawValue: now.rawValue - Int64(days) * 86_400_000_000) }
 
@@ -59,9 +61,11 @@ struct People {
             await api.track(#"{"external_id":"\#(id)","\#(key)":\#(json)}"#)
             all[index].custom[key] = value
         case 3, 4:
-            let event = #"{"external_id":"\#(id)","name":"\#(name)","time":"\#(time)"}"#
+            let score = Self.score(&random)
+            let event = #"{"external_id":"\#(id)","name":"\#(name)","time":"\#(time)"\#(Self.properties(score))}"#
             #expect(await api.post("/users/track", #"{"events":[\#(event)]}"#).status == 201)
-            all[index].events.append((name, at))
+            effects += 1
+            all[index].events.append((name, at, score, effects))
         case 5:
             let quantity = random.next(below: 3) + 1
             let purchase = #"{"external_id":"\#(id)","product_id":"p","currency":"EUR","price":2,"#
@@ -69,19 +73,25 @@ struct People {
                 await api.post(
                     "/users/track", #"{"purchases":[\#(purchase)"quantity":\#(quantity),"time":"\#(time)"}]}"#
                 ).status == 201)
-            all[index].bought.append(("p", at, quantity))
+            effects += 1
+            all[index].bought.append(("p", at, quantity, effects))
         case 6, 7:
             guard let device = all[index].devices.randomElement(using: &random) else { return }
-            let saved = await api.post(
-                "/v1/save/event", #"{"user":"\#(id)","device":"\#(device)","name":"\#(name)","time":"\#(time)"}"#)
+            let score = Self.score(&random)
+            let item =
+                #"{"user":"\#(id)","device":"\#(device)","name":"\#(name)","time":"\#(time)"\#(Self.properties(score))}"#
+            let saved = await api.post("/v1/save/event", item)
             #expect(saved.status == 200, "\(saved.json.json)")
-            all[index].waiting.append((device, name, at))
+            all[index].waiting.append((device, name, at, score))
         case 8:
             guard let device = all[index].devices.randomElement(using: &random) else { return }
             let launch = await api.post("/v1/launch", #"{"device":"\#(device)","time":"\#(time)"}"#)
             guard launch.status == 200 else { return }
             all[index].launches.append(at)
-            all[index].events += all[index].waiting.filter { $0.device == device }.map { ($0.name, $0.at) }
+            for item in all[index].waiting where item.device == device {
+                effects += 1
+                all[index].events.append((item.name, item.at, item.score, effects))
+            }
             all[index].waiting.removeAll { $0.device == device }
         default:
             guard alive.count > 6, let target = alive.randomElement(using: &random), target != index else { return }
@@ -102,6 +112,21 @@ struct People {
         all[target].waiting += source.waiting
         all[target].launches += source.launches
         all[target].devices += source.devices
+    }
+
+    /// A property of an event; most often a number.
+    private static func score(_ random: inout SeededGenerator) -> AttributeValue? {
+        switch random.next(below: 6) {
+        case 0: nil
+        case 1: "none"
+        case 2: .double(Double(random.next(below: 8)) / 4)
+        default: .int(Int64(random.next(below: 4)))
+        }
+    }
+
+    /// The member `properties` of an event with this score, with a comma before it.
+    private static func properties(_ score: AttributeValue?) -> String {
+        score.map { #","properties":{"score":\#($0.json)}"# } ?? ""
     }
 
     private static func attribute(_ random: inout SeededGenerator) -> (String, String, AttributeValue) {

@@ -115,13 +115,15 @@ struct Broadcast: Sendable {
         let log = api.log
         let audience = try audience()
         let (now, failing) = (log.options.now(), api.store.failingChannels.all)
+        let traits = TraitReader(log, at: now)
         var last: UserNumber?
         var users = 0
         let budget = RenderBudget()
         do {
             _ = try log.forEachProfile(after: user, withUsage: request.plan.hasPush) { user, _, state, usage in
                 if let segment = request.segment {
-                    guard try segment.rule.accepts(ProfileSubject(user, state, in: log), at: now) else { return }
+                    let subject = ProfileSubject(user, state, traits: traits, in: log)
+                    guard try segment.rule.accepts(subject, at: now) else { return }
                 }
                 let recipient = try api.recipient(
                     user, named: user.id, state, usage: usage.map { usage in { usage } },

@@ -33,14 +33,15 @@ extension Condition {
     private static let segmentTests = ["exists", "equals", "greater", "less", "contains"]
 
     private static func condition(_ node: YAMLNode, depth: Int) throws(YAMLFileError) -> Condition {
-        let subjects = ["attribute", "custom_attribute", "event", "purchase", "all", "any"]
+        let subjects = ["attribute", "custom_attribute", "trait", "event", "purchase", "all", "any"]
         let fields = try node.fields(subjects + segmentTests + ["at_least", "at_most"])
         let (key, subject) = try fields.one(of: subjects)
         switch key {
-        case "attribute", "custom_attribute":
+        case "attribute", "custom_attribute", "trait":
             for other in ["at_least", "at_most"] { try refuse(other, in: fields, with: key) }
             let name = try subject.name()
             if key == "custom_attribute" { return .holds(.customAttribute(name), try test(fields)) }
+            if key == "trait" { return .holds(.trait(name), try test(fields)) }
             guard let attribute = ReservedField.attribute(name) else {
                 let names = StandardAttribute.allCases.map(\.name)
                 let nearest = NearestNames(to: name.text, among: names).close.first

@@ -12,6 +12,8 @@ package struct Workspace: Sendable {
     var segments: [Segment] = []
     var campaigns: [Campaign] = []
     var canvases: [Campaign] = []
+    /// Computed traits (docs/traits.md).
+    package private(set) var traits: [ComputedTrait] = []
     /// Custom attributes that are not processed.
     var blockedAttributes: Set<Name> = []
     /// Custom events that are not processed.
@@ -88,12 +90,14 @@ extension Workspace {
     package init(_ root: YAMLNode) throws(YAMLFileError) {
         self.init()
         let fields = try root.fields([
-            "apps", "subscription_groups", "segments", "campaigns", "canvases", "messages", "blocklist",
+            "apps", "subscription_groups", "traits", "segments", "campaigns", "canvases", "messages", "blocklist",
             "attribute_types", "limits", "export_window_days",
         ])
         apps = try Self.list(fields, "apps", Self.app)
         subscriptionGroups = try Self.list(fields, "subscription_groups", Self.group)
+        traits = try fields["traits"]?.computedTraits() ?? []
         segments = try Self.list(fields, "segments", Self.segment)
+        for segment in try fields.elements("segments") { try checkTraits(segment) }
         campaigns = try Self.list(fields, "campaigns", Campaign.init(campaign:))
         canvases = try Self.list(fields, "canvases", Campaign.init(canvas:))
         try checkSegments(fields)
@@ -142,6 +146,20 @@ extension Workspace {
         return Segment(
             id: try fields.required("id").text(), name: try fields.required("name").text(),
             rule: try Condition(segment: fields))
+    }
+
+    /// Throws if a condition of a segment is about a trait that is not there.
+    private func checkTraits(_ condition: YAMLNode) throws(YAMLFileError) {
+        for (key, value) in try condition.members() {
+            if key == "all" || key == "any" {
+                for element in try value.elements() { try checkTraits(element) }
+            } else if key == "trait", !traits.contains(where: { $0.name.text == (try? value.text()) }) {
+                let nearest = NearestNames(to: try value.text(), among: traits.map(\.name.text)).close.first
+                throw value.refusal(
+                    "is no trait of this file",
+                    remedy: nearest.map { "Did you mean `\($0)`?" } ?? "Declare it under `traits`.")
+            }
+        }
     }
 
     /// Throws if a campaign or a canvas names a segment that is not there.

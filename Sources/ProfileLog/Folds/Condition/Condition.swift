@@ -17,6 +17,8 @@ package indirect enum Condition: Hashable, Sendable {
     package enum Field: Hashable, Sendable {
         case attribute(StandardAttribute)
         case customAttribute(Name)
+        /// A computed trait.
+        case trait(Name)
         /// How often; with `within` in so many microseconds up to now.
         case count(Counted, within: Int64? = nil)
         /// The earliest time; missing if it never happened.

@@ -167,18 +167,20 @@ struct ExportReader: Sendable {
         let total = try log.userCount()
         let end = min(total, after + min(Self.mostUsers, .max - after))
         let profiles = ProfileJSON(log: log)
+        let traits = TraitReader(log, asOf: asOf, at: time)
         var (count, last) = (0, end)
         do {
             _ = try log.forEachProfile(
                 after: UserNumber(rawValue: after), through: UserNumber(rawValue: end), asOf: asOf, withUsage: false
             ) { user, createdAt, state, _ in
                 if let condition {
-                    let subject = ProfileSubject(user, state, createdAt: createdAt, in: log)
+                    let subject = ProfileSubject(user, state, createdAt: createdAt, traits: traits, in: log)
                     guard try condition.accepts(subject, at: time) else { return }
                 }
                 try json.object { json in
                     profiles.write(user, to: &json)
                     try profiles.write(state, createdAt: createdAt, to: &json)
+                    try profiles.write(traits: traits, of: user.number, state, to: &json)
                 }
                 count += 1
                 if count == limit || json.bytes.count > Self.mostBytes {

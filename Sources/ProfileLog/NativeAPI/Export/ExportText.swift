@@ -5,7 +5,7 @@ internal import Synchronization
 ///
 /// In CSV the first line has the names of the columns, lines end with CR LF, and text with a comma, a quote or a line
 /// end is in quotes. Null is nothing, and an empty text is `""`.
-package struct ExportLines: Sendable {
+package struct RowLines: Sendable {
     package enum Format: String, Sendable, CaseIterable { case jsonl, csv }
 
     package let table: ExportTable
@@ -61,9 +61,9 @@ package struct ExportLines: Sendable {
 
 /// An export as one text, read a page at a time while it is sent.
 final class ExportText: APIAnswer.Stream {
-    typealias Format = ExportLines.Format
+    typealias Format = RowLines.Format
 
-    private let lines: ExportLines
+    private let lines: RowLines
     private let state: Mutex<State>
 
     private struct State {
@@ -74,7 +74,7 @@ final class ExportText: APIAnswer.Stream {
     private static let rowsAtOnce = 500
 
     init(_ reader: ExportReader, _ format: Format) {
-        lines = ExportLines(reader.table, format)
+        lines = RowLines(reader.table, format)
         state = Mutex(State(reader: reader))
     }
 
@@ -98,7 +98,7 @@ final class ExportText: APIAnswer.Stream {
     }
 }
 
-extension ExportLines.Format {
+extension RowLines.Format {
     /// Reads the parameter `format`.
     init(parameter text: String) throws {
         guard let format = Self(rawValue: text) else {

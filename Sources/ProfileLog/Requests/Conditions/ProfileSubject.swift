@@ -11,10 +11,16 @@ package struct ProfileSubject: ConditionSubject {
     private let createdAt: Timestamp?
     /// The history of which the state is, if that is not the one of the log.
     private var alteration: Alteration?
+    private let traits: TraitReader?
 
-    /// - Parameter createdAt: when the log recorded the user's first event; read if it is nil and asked for.
-    package init(_ user: UserInfo, _ state: ProfileState, createdAt: Timestamp? = nil, in log: EventLog) {
-        self.init(user, ids: user.ids, state, createdAt: createdAt, changes: [], in: log)
+    /// - Parameters:
+    ///   - createdAt: when the log recorded the user's first event; read if it is nil and asked for.
+    ///   - traits: reads computed traits of many users; without it those of this user are read if they are asked for.
+    package init(
+        _ user: UserInfo, _ state: ProfileState, createdAt: Timestamp? = nil, traits: TraitReader? = nil,
+        in log: EventLog
+    ) {
+        self.init(user, ids: user.ids, state, createdAt: createdAt, traits: traits, changes: [], in: log)
     }
 
     /// A user whose state is that of an altered history.
@@ -25,11 +31,11 @@ package struct ProfileSubject: ConditionSubject {
 
     /// The user as `changes` leave their attributes.
     package init(
-        _ user: UserInfo?, ids: [UserID], _ state: ProfileState, createdAt: Timestamp? = nil, changes: [ProfileEvent],
-        in log: EventLog
+        _ user: UserInfo?, ids: [UserID], _ state: ProfileState, createdAt: Timestamp? = nil,
+        traits: TraitReader? = nil, changes: [ProfileEvent], in log: EventLog
     ) {
         (self.user, self.ids, self.state, self.log) = (user, ids, state, log)
-        (self.changes, self.createdAt) = (changes, createdAt)
+        (self.changes, self.createdAt, self.traits) = (changes, createdAt, traits)
     }
 
     /// The attribute's value; nil if the profile has none. A user about whom nothing was said is subscribed, and one
@@ -73,6 +79,9 @@ package struct ProfileSubject: ConditionSubject {
             let value = value(attribute).map(attribute.compared)
             return value == .array([]) ? nil : value
         case .customAttribute(let name): return customAttribute(name)
+        case .trait(let name):
+            guard let user else { return nil }
+            return try (traits ?? TraitReader(log, at: now, of: alteration)).value(name, of: user.number, state)
         case .count(let counted, let span):
             guard let all = occurrences(counted) else { return .int(0) }
             guard let span else { return .int(Int64(clamping: all.count)) }

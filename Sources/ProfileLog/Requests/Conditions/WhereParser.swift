@@ -3,27 +3,32 @@ internal import ProfileLogGuide
 /// The names that a condition's text may ask for.
 package struct WhereNames {
     /// The names of one kind.
-    package enum Kind { case customAttribute, event, product }
+    package enum Kind { case customAttribute, event, product, trait }
 
-    /// Whether the store has seen the name.
-    package var knows: (Name) throws -> Bool
+    /// Whether the store has seen the name, or the trait is declared.
+    package var knows: (Name, Kind) throws -> Bool
     /// All of a kind, for a guess.
     package var all: (Kind) throws -> [String]
 
-    package init(knows: @escaping (Name) throws -> Bool, all: @escaping (Kind) throws -> [String]) {
+    package init(knows: @escaping (Name, Kind) throws -> Bool, all: @escaping (Kind) throws -> [String]) {
         (self.knows, self.all) = (knows, all)
     }
 
     /// The names that `log` has seen.
     package init(_ log: EventLog) {
         self.init(
-            knows: { try log.number(of: $0) != nil },
+            knows: { name, kind in
+                guard kind == .trait else { return try log.number(of: name) != nil }
+                return log.traits.contains { $0.name == name }
+            },
             all: { kind in
+                if kind == .trait { return log.traits.map(\.name.text) }
                 let names = log.catalogueView(try log.state(overStore: CatalogueProjection.self).state)
                 return switch kind {
                 case .customAttribute: names.attributes.map(\.name.text)
                 case .event: names.events.map(\.name.text)
                 case .product: names.products.map(\.name.text)
+                case .trait: []
                 }
             })
     }
@@ -243,6 +248,7 @@ private struct WhereParser {
         case "custom":
             let name = try named(.customAttribute, "an attribute")
             return WherePath(field: .customAttribute(name), steps: try steps())
+        case "traits": return WherePath(field: .trait(try named(.trait, "a trait")), steps: try steps())
         case "events":
             let name = try named(.event, "an event")
             return try counted(.event(name), ["count", "first", "last"])
@@ -287,10 +293,10 @@ private struct WhereParser {
         guard takes(".") else { throw refusal("lacks the name of \(what)", "Write `.` and the name.") }
         let start = token
         let name = Name(try name())
-        if try names.knows(name) { return name }
+        if try names.knows(name, kind) { return name }
         let nearest = NearestNames(to: name.text, among: try names.all(kind)).close.first
         throw refusal(
-            "names \(what) that the store has never seen",
+            kind == .trait ? "names a trait that is not declared" : "names \(what) that the store has never seen",
             nearest.map { "Did you mean `\($0)`?" } ?? "Correct the name.", at: start)
     }
 
@@ -334,7 +340,7 @@ private struct WherePath {
     enum Step { case member(Name), anyElement }
 
     /// The first words of paths.
-    static let groups = ["custom", "events", "purchases", "sessions", "launches"]
+    static let groups = ["custom", "traits", "events", "purchases", "sessions", "launches"]
     /// Fields with a name of one word.
     static let fields: [String: Condition.Field] = [
         "first_seen": .firstSeen, "last_seen": .lastSeen, "last_used_app": .lastUsedApp, "created_at": .created,
@@ -360,7 +366,7 @@ private struct WherePath {
         case .first, .last, .firstSeen, .lastSeen, .lastUsedApp, .created: .time
         case .externalID, .brazeID: .text
         case .attribute(let attribute) where attribute.isTime: .time
-        case .attribute, .customAttribute: .any
+        case .attribute, .customAttribute, .trait: .any
         }
     }
 

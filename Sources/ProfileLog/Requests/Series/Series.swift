@@ -117,8 +117,9 @@ package struct Series: Sendable {
             let position = try log.position(at: Timestamp(rawValue: end.rawValue - 1))
             if last?.position != position {
                 var size: UInt64 = 0
+                let traits = TraitReader(log, asOf: position, at: end)
                 _ = try log.forEachProfile(asOf: position, withUsage: false) { user, createdAt, state, _ in
-                    let subject = ProfileSubject(user, state, createdAt: createdAt, in: log)
+                    let subject = ProfileSubject(user, state, createdAt: createdAt, traits: traits, in: log)
                     if try condition.accepts(subject, at: end) { size += 1 }
                 }
                 last = (position, size)
@@ -145,8 +146,9 @@ private final class SeriesFilter {
         }
         var users: Set<UserNumber> = []
         let now = log.options.now()
+        let traits = TraitReader(log, at: now)
         _ = try log.forEachProfile(withUsage: false) { user, createdAt, state, _ in
-            let subject = ProfileSubject(user, state, createdAt: createdAt, in: log)
+            let subject = ProfileSubject(user, state, createdAt: createdAt, traits: traits, in: log)
             if try condition.accepts(subject, at: now) { users.insert(user.number) }
         }
         self.users = users

@@ -1,0 +1,131 @@
+internal import Synchronization
+
+/// Computed traits, from the occurrences of users.
+extension EventLog {
+    /// The declared traits.
+    package var traits: [ComputedTrait] {
+        get { computedTraits.withLock { $0 } }
+        set { computedTraits.withLock { $0 = newValue } }
+    }
+
+    /// Folds for `traits` of `user` as of `version`, at the time `now`: of what they and the users merged into them did.
+    /// Reads their events, each as `effect` leaves it.
+    package func foldTraits(
+        _ traits: [ComputedTrait], of user: UserNumber, asOf version: Version, at now: Timestamp,
+        altered effect: @escaping (RecordHeader, UInt64) -> RecordEffect = { _, _ in .none }
+    ) throws -> [TraitFold] {
+        let table = TraitTable(traits, self, altered: effect)
+        var folds = traits.map { TraitFold($0.function) }
+        try forEachOccurrence(of: user, asOf: version, altered: effect) { occurrence in
+            try table.apply(occurrence, at: now, to: &folds)
+        }
+        return folds
+    }
+
+    /// Folds for `traits` of the users in `users` as of `position`, at the time `now`, by one scan of the log. Users
+    /// without an occurrence of any of them are not in it.
+    package func foldTraits(
+        _ traits: [ComputedTrait], ofAll users: ClosedRange<UInt64>, asOf position: Position?, at now: Timestamp
+    ) throws -> [UserNumber: [TraitFold]] {
+        let table = TraitTable(traits, self, altered: { _, _ in .none })
+        var folds: [UserNumber: [TraitFold]] = [:]
+        var canonical: [UserNumber: UserNumber] = [:]
+        try forEachOccurrence(upTo: position) { occurrence in
+            guard table.concerns(occurrence, at: now) else { return }
+            let user: UserNumber
+            if let known = canonical[occurrence.user] {
+                user = known
+            } else {
+                user =
+                    try position.map { try canonicalUser(of: occurrence.user, asOf: $0) }
+                    ?? canonicalUser(of: occurrence.user)
+                canonical[occurrence.user] = user
+            }
+            guard users.contains(user.rawValue) else { return }
+            try table.apply(occurrence, at: now, to: &folds[user, default: traits.map { TraitFold($0.function) }])
+        }
+        return folds
+    }
+}
+
+/// Traits by what they look at, with the numbers that a store gave to names.
+private struct TraitTable {
+    private let traits: [ComputedTrait]
+    private let log: EventLog
+    private let effect: (RecordHeader, UInt64) -> RecordEffect
+    /// The places of traits by what they look at. Traits of all purchases are at each product too.
+    private var places: [Occurrence.What: [Int]] = [:]
+    private var ofAllPurchases: [Int] = []
+
+    init(
+        _ traits: [ComputedTrait], _ log: EventLog, altered effect: @escaping (RecordHeader, UInt64) -> RecordEffect
+    ) {
+        (self.traits, self.log, self.effect) = (traits, log, effect)
+        for (place, trait) in traits.enumerated() {
+            switch trait.source {
+            case .event(let name):
+                if let number = log.names.number(name) { places[.event(number), default: []].append(place) }
+            case .purchase(let product):
+                if let number = log.names.number(product) { places[.purchase(number), default: []].append(place) }
+            case .purchases: ofAllPurchases.append(place)
+            case .sessions: places[.session, default: []].append(place)
+            case .launches: places[.launch, default: []].append(place)
+            }
+        }
+    }
+
+    private func places(of what: Occurrence.What) -> [Int] {
+        let own = places[what] ?? []
+        if case .purchase = what { return own + ofAllPurchases }
+        return own
+    }
+
+    /// Whether it counts for any trait.
+    func concerns(_ occurrence: Occurrence, at now: Timestamp) -> Bool {
+        places(of: occurrence.what).contains { traits[$0].takes(occurrence.at, at: now) }
+    }
+
+    func apply(_ occurrence: Occurrence, at now: Timestamp, to folds: inout [TraitFold]) throws {
+        var properties: [AttributeValue.Member]??
+        for place in places(of: occurrence.what) where traits[place].takes(occurrence.at, at: now) {
+            let value: AttributeValue?
+            switch (traits[place].property, occurrence.what) {
+            case (nil, _): value = .date(OccurredAt(occurrence.at))
+            case ("price", .purchase): value = .double(occurrence.revenue / Double(max(1, occurrence.quantity)))
+            case ("quantity", .purchase): value = .int(Int64(clamping: occurrence.quantity))
+            case ("revenue", .purchase): value = .double(occurrence.revenue)
+            case ("currency", .purchase): value = .string(occurrence.currency)
+            case ("product", .purchase(let number)): value = log.names.name(number).map { .string($0.text) }
+            case (let property?, _):
+                if properties == nil { properties = .some(try self.properties(at: occurrence.position)) }
+                value = properties??.first { $0.key == property }?.value
+            }
+            let isCounted = traits[place].function == .count
+            folds[place].add(value, at: occurrence.at, times: isCounted ? occurrence.quantity : 1)
+        }
+    }
+
+    /// The properties of a custom event or a purchase.
+    private func properties(at position: Position) throws -> [AttributeValue.Member]? {
+        try log.withView { view in
+            let header = try view.header(at: position.rawValue)
+            var properties: [AttributeValue.Member]?
+            effect(header, position.rawValue).withRecord(inPlaceOf: header) { header in
+                properties = RecordedEvent(header, position: position, names: log.names.current)?.event.properties
+            }
+            return properties
+        }
+    }
+}
+
+extension ProfileEvent {
+    /// The properties of a custom event or a purchase, whether saved, logged or queued.
+    fileprivate var properties: [AttributeValue.Member]? {
+        switch self {
+        case .customEventSaved(let event), .customEventLogged(let event): event.properties
+        case .purchaseLogged(let purchase): purchase.properties
+        case .queued(let event): event.properties
+        default: nil
+        }
+    }
+}

@@ -1,0 +1,53 @@
+internal import ProfileLogRequests
+
+/// `GET /v1/traits`: the declared traits, and their values for one user.
+struct TraitEndpoint {
+    let log: EventLog
+
+    func traits(_ request: APIRequest) throws -> APIAnswer {
+        var query = Query(request)
+        let id = try query.user()
+        let asOf = try query.moment("as_of", now: log.options.now())
+        try query.end()
+        guard let id else {
+            if asOf != nil {
+                throw APIProblem.invalid("as_of", "is for the traits of a user", remedy: "Add `user`, or omit it.")
+            }
+            let traits = log.traits
+            return APIAnswer.ok { json in
+                json.array("traits", traits) { $0.value($1.declaration) }
+            }
+        }
+        let user = try log.knownUser(meantBy: id)
+        let state = try APIProblem.resolving("as_of") { try log.profile(of: user.number, asOf: asOf ?? .now) }
+        let time = try log.time(at: asOf ?? .now, state.lastPosition)
+        let reader = TraitReader(log, at: time)
+        let folds = try reader.folds(of: user.number, state)
+        return APIAnswer.ok(version: state.version) { json in
+            json.member("user", user)
+            json.member("version", state.version.rawValue)
+            json.member("time", time)
+            json.objects("traits", zip(reader.traits, folds)) { json, trait in
+                if case .object(let members) = trait.0.declaration {
+                    for member in members { json.member(member.key.text, member.value) }
+                }
+                json.member("value", trait.1.value.map(JSONValues.json) ?? .null)
+                json.member("skipped", trait.1.skipped)
+            }
+        }
+    }
+}
+
+extension ProfileJSON {
+    /// Writes the member `traits` with the values of computed traits, if any are declared.
+    func write(traits reader: TraitReader, of user: UserNumber, _ state: ProfileState, to json: inout JSONWriter) throws
+    {
+        if reader.traits.isEmpty { return }
+        let folds = try reader.folds(of: user, state)
+        json.object("traits") { json in
+            for (trait, fold) in zip(reader.traits, folds) {
+                json.member(trait.name.text, fold.value.map(JSONValues.json) ?? .null)
+            }
+        }
+    }
+}

@@ -1,0 +1,76 @@
+internal import ProfileLogGuide
+
+/// The computed traits of users at one moment. For many users it reads the log once, instead of the history of each.
+package final class TraitReader {
+    /// The declared traits, in the order of their declaration.
+    package let traits: [ComputedTrait]
+    private let log: EventLog
+    private let position: Position?
+    private let now: Timestamp
+    private let alteration: Alteration?
+
+    /// Events of histories that were read so far.
+    private var readEvents: UInt64 = 0
+    /// What a scan found, for the users in its range.
+    private var scanned: (users: ClosedRange<UInt64>, folds: [UserNumber: [TraitFold]])?
+
+    /// A scan is cheaper than histories of this part of the log.
+    private static let histories: UInt64 = 4
+    /// Users whose traits are kept in memory at once.
+    private static let usersAtOnce: UInt64 = 1 << 18
+
+    /// - Parameters:
+    ///   - position: as of which the users are asked for; nil for the present.
+    ///   - now: what windows end with.
+    ///   - alteration: what becomes of the events of the history that is asked about; nil for the one of the log.
+    package init(
+        _ log: EventLog, asOf position: Position? = nil, at now: Timestamp, of alteration: Alteration? = nil
+    ) {
+        (self.log, self.position, self.now, self.alteration) = (log, position, now, alteration)
+        traits = log.traits
+    }
+
+    /// The traits of `user`, whose profile is `state`, in the order of `traits`.
+    package func folds(of user: UserNumber, _ state: ProfileState) throws -> [TraitFold] {
+        guard traits.contains(where: { mayHave($0, state) }) else { return traits.map { TraitFold($0.function) } }
+        if alteration == nil, scanned?.users.contains(user.rawValue) != true,
+            readEvents > (try log.lastPosition().rawValue) / Self.histories
+        {
+            let users = user.rawValue...user.rawValue + Self.usersAtOnce
+            scanned = (users, try log.foldTraits(traits, ofAll: users, asOf: position, at: now))
+        }
+        if let scanned, scanned.users.contains(user.rawValue) {
+            return scanned.folds[user] ?? traits.map { TraitFold($0.function) }
+        }
+        readEvents += state.version.rawValue
+        return try log.foldTraits(traits, of: user, asOf: state.version, at: now) { [alteration] in
+            alteration?.effect(on: $0, at: $1) ?? .none
+        }
+    }
+
+    /// The value of the trait `name`; nil if there is no such trait, or no value.
+    package func value(_ name: Name, of user: UserNumber, _ state: ProfileState) throws -> AttributeValue? {
+        guard let place = traits.firstIndex(where: { $0.name == name }) else { return nil }
+        return try folds(of: user, state)[place].value
+    }
+
+    /// Whether the profile says that something may count for the trait.
+    private func mayHave(_ trait: ComputedTrait, _ state: ProfileState) -> Bool {
+        func isWithin(_ occurrences: ProfileState.Occurrences?) -> Bool {
+            guard let occurrences, occurrences.count > 0 else { return false }
+            guard let window = trait.window else { return true }
+            return occurrences.last.rawValue >= now.rawValue - window && occurrences.first <= now
+        }
+        switch trait.source {
+        case .event(let name):
+            guard let number = log.names.number(name) else { return false }
+            return isWithin(state.events.first { $0.name == number }?.occurrences)
+        case .purchase(let name):
+            guard let number = log.names.number(name) else { return false }
+            return isWithin(state.purchases.first { $0.product == number }?.occurrences)
+        case .purchases: return state.purchases.contains { isWithin($0.occurrences) }
+        case .sessions: return isWithin(state.sessions)
+        case .launches: return isWithin(state.launches)
+        }
+    }
+}

@@ -1,0 +1,45 @@
+internal import ArgumentParser
+internal import ProfileLog
+
+struct TraitsCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        "traits", "The computed traits, and their values for a user.",
+        "Traits are declared in the workspace file (docs/traits.md) and computed when they are read.",
+        examples: """
+            profilecli traits --workspace workspace.yaml
+            profilecli traits jane --workspace workspace.yaml
+            profilecli traits jane --as-of monday
+            profilecli users --where 'traits.orders_30d >= 2'
+            """)
+
+    @Argument(help: .user) var user: String?
+    @Option(parsing: .unconditional, help: .when("The values of then")) var asOf: String?
+    @OptionGroup var traits: TraitsOption
+    @OptionGroup var place: PlaceOptions
+
+    func run() async throws {
+        let query = parameters(("user", user), ("as_of", asOf.map(LocalMoment.text)))
+        let answer = try await place.connect(traits: traits).get("/v1/traits", query)
+        if place.isJSON { return try Output.print(answer.line) }
+        var table = Table("TRAIT", "VALUE", "FUNCTION", "OF", "WITHIN", "#SKIPPED")
+        for trait in answer.objects("traits") {
+            let skipped = trait.count("skipped")
+            table.add(
+                trait["name"].cell, user == nil ? "" : Phrase.value(trait["value"]), trait["function"].cell,
+                Self.source(trait), trait["within"].cell, skipped > 0 ? "\(skipped)" : "")
+        }
+        if table.rows.isEmpty {
+            return Output.message("No traits are declared: name the file with --workspace (docs/traits.md).")
+        }
+        try Output.print(table.lines())
+    }
+
+    /// What a trait looks at.
+    private static func source(_ trait: JSONObject) -> String {
+        let what = ["event", "purchase", "purchases", "app"].compactMap { key -> String? in
+            guard let text = trait[Name(key)].text else { return nil }
+            return key == "purchases" ? "all purchases" : key == "app" ? text : "\(key) \(text)"
+        }
+        return what.joined() + (trait["property"].text.map { ", \($0)" } ?? "")
+    }
+}
