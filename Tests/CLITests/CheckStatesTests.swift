@@ -66,6 +66,12 @@ struct CheckStatesTests {
         #expect(outcome.status == 2 && outcome.output.contains("user 1, custom event played"), "\(outcome)")
     }
 
+    @Test("stats --audit without a service says how to audit")
+    func noService() throws {
+        _ = try filled()
+        #expect(try cli.succeed("stats", "--audit").output.contains("profilecli check --replay"))
+    }
+
     @Test("The catalogue", arguments: Damage.allCases)
     func catalogue(damage: Damage) throws {
         let log = try filled()

@@ -142,7 +142,10 @@ private struct LiveProof<P: Projection> {
                 report.note("user \(user.rawValue) at version \(version.rawValue)")
             }
             // The present profile comes from a snapshot, so read the history too.
-            if try log.version(of: user, at: replayer.position) != version {
+            let history = try log.withView { view in
+                try view.positions(of: user.rawValue, from: 1, to: view.version(of: user.rawValue))
+            }
+            if history.prefix(while: { $0 <= replayer.position.rawValue }).count != version.rawValue {
                 report.note("the history of user \(user.rawValue)")
             }
             // A profile tells whether there was a launch; other states do not.

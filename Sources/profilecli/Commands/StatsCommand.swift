@@ -6,6 +6,7 @@ struct StatsCommand: AsyncParsableCommand {
         "stats", "How much the store holds, or a number of it by day or hour.",
         examples: """
             profilecli stats
+            profilecli stats --audit
             profilecli stats --plot purchase
             profilecli stats --plot dau --length 30
             profilecli stats --plot revenue:shoes --unit hour --where 'country = "DE"'
@@ -30,9 +31,13 @@ struct StatsCommand: AsyncParsableCommand {
         help: .init("Only users who pass this condition (docs/where.md).", valueName: "condition"))
     var condition: String?
 
+    @Flag(help: "Up to which position the service has proven its store (docs/service.md), and what differs.")
+    var audit = false
+
     @OptionGroup var place: PlaceOptions
 
     mutating func validate() throws {
+        if audit, plot != nil { throw ValidationError("--audit and --plot show two things. Choose one.") }
         if plot == nil, endingAt != nil || condition != nil {
             throw ValidationError("--ending-at and --where are for --plot. Say what to draw, as in --plot dau.")
         }
@@ -40,8 +45,8 @@ struct StatsCommand: AsyncParsableCommand {
 
     func run() async throws {
         if let plot { return try await draw(plot) }
-        let store = try await place.connect()
-        let answer = try await store.get("/v1/stats")
+        if audit { return try await showAudit() }
+        let answer = try await place.connect().get("/v1/stats")
         if place.isJSON { return try Output.print(answer.line) }
         var table = Table("WHAT", "#HOW MANY")
         for key in ["events", "users", "devices"] as [Name] { table.add(key.text, Self.number(answer[key])) }
@@ -56,23 +61,40 @@ struct StatsCommand: AsyncParsableCommand {
         for row in answer.object("rows").value.members {
             table.add("rows in table \(row.key.text)", Self.number(row.value))
         }
-        let audit = try await store.get("/v1/status").object("audit")
-        let differences = audit.objects("differences")
-        if audit["at"] != .null {
-            table.add("proven up to position", Self.number(audit["position"]))
-            table.add("differences found", "\(differences.count)")
-        }
-        if let first = differences.first {
-            Output.message(
-                "States are not what the log says, as of user \(first["user_number"].cell), \(first["place"].cell). Stop "
-                    + "the service and run `profilecli check --replay`.")
-        }
         let jump = answer.object("clock_ahead")
         if let position = jump["position"].integer {
             Output.message(Self.clockAhead(UInt64(position), seconds: jump["seconds"].integer ?? 0))
         }
         let times = WaitingTable.lines(pending.object("waiting_s"), least: 1)
         try Output.print(table.lines() + times + ["store \(answer["store"].cell)"])
+    }
+
+    private func showAudit() async throws {
+        let status = try await place.connect().get("/v1/status")
+        if place.isJSON { return try Output.print(status.line) }
+        let audit = status.object("audit")
+        let differences = audit.objects("differences")
+        let running = audit.object("running")
+        if audit["at"] != .null {
+            let count = Number.counted(UInt64(differences.count), "difference")
+            try Output.print([
+                "Proven up to position \(Self.number(audit["position"])) at \(audit["at"].cell): \(count)."
+            ])
+        } else if running["done"] == .null {
+            try Output.print([
+                "No audit has begun. A service audits its store; `profilecli check --replay` does it now."
+            ])
+        }
+        if running["done"] != .null {
+            let users = Self.number(running["users"])
+            try Output.print(["The audit under way has compared \(Self.number(running["done"])) of \(users) users."])
+        }
+        if differences.isEmpty { return }
+        var table = Table("USER NUMBER", "WHAT IS NOT AS THE LOG SAYS")
+        for difference in differences { table.add(difference["user_number"].cell, difference["place"].cell) }
+        try Output.print(table.lines())
+        Output.message("Stop the service and run `profilecli check --replay`.")
+        throw ExitCode(ExitStatus.damaged.rawValue)
     }
 
     private static let numbers = ["event", "purchases", "revenue", "sessions", "dau", "mau", "new_users"]

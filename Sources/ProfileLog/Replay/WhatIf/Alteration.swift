@@ -196,7 +196,12 @@ package struct Alteration: Sendable {
             let others = changes.filter { !omittedNames.contains(Name($0.attribute.name)) }
             return others.isEmpty ? nil : .userAttributesChanged(others)
         case .queued(let event): return rest(of: event).map { .queued($0) }
-        default: return nil
+        case .userCreated, .userIdentified, .userChanged, .userLoggedOut, .aliasAdded, .aliasRenamed,
+            .externalIDRenamed, .externalIDRemoved, .usersMerged, .userErased, .customEventSaved, .userAttributeSaved,
+            .customEventLogged, .purchaseLogged, .appLaunched, .appLeft, .sessionStarted, .sessionEnded,
+            .pendingFlushed, .pendingDiscarded, .dataSent, .deviceChanged, .eventVoided, .eventUnvoided,
+            .objectsLeftOut, .message, .other:
+            return nil
         }
     }
 }
