@@ -132,6 +132,13 @@ class Benchmark:
         speedup = median(twos, "events_per_s") / median(ones, "events_per_s")
         row("replay with fold, two threads / one", None, median(twos, "events_per_s"), "≥ 1.7", ratio=speedup)
 
+    def what_if(self):
+        """Every profile folded as it is and without an attribute, and compared."""
+        store = os.path.join(self.work, "swift")
+        runs = [run(SWIFT, "what-if", "--store", store, "--name", "membership") for _ in range(self.rounds)]
+        print(f"| what-if over all events, two threads | | {median(runs, 'seconds'):.2f} s | | ≤ 1.5 s | "
+              f"{runs[0]['changed']:,} of {runs[0]['users']:,} profiles differ |", flush=True)
+
     def reads(self):
         store = os.path.join(self.work, "swift")
         c, swift = self.pairs(
@@ -195,8 +202,8 @@ def main():
     print(f"{options.events:,} events, {options.users:,} users, medians of {options.rounds}; {machine()}\n")
     print("| what | C | ProfileLog | ratio | wanted | note |\n|---|---|---|---|---|---|", flush=True)
     benchmark = Benchmark(options)
-    for part in (benchmark.append, benchmark.append_one, benchmark.concurrent, benchmark.fold, benchmark.reads,
-                 benchmark.big_user, benchmark.as_of, benchmark.imports, benchmark.messages):
+    for part in (benchmark.append, benchmark.append_one, benchmark.concurrent, benchmark.fold, benchmark.what_if,
+                 benchmark.reads, benchmark.big_user, benchmark.as_of, benchmark.imports, benchmark.messages):
         part()
 
 

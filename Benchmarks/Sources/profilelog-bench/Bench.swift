@@ -8,7 +8,7 @@ struct Bench: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "profilelog-bench",
         abstract: "ProfileLog's half of the benchmark; Benchmarks/C has the other. One line of JSON for each run.",
-        subcommands: [Append.self, Concurrent.self, Fold.self, History.self, Read.self, AsOf.self, Generate.self])
+        subcommands: [Append.self, Concurrent.self, Fold.self, History.self, Read.self, AsOf.self, WhatIf.self, Generate.self])
 }
 
 struct Input: ParsableArguments {
@@ -301,6 +301,29 @@ struct AsOf: ParsableCommand {
             _ = try log.commit(builder.finish())
         }
         try log.writeIndex()
+    }
+}
+
+struct WhatIf: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "All profiles without an attribute that most users have, against those of the log.")
+    @Option var store: String
+    @Option var threads = 2
+    @Option(help: "The attribute; without it, no event is altered.") var name: String?
+
+    func run() throws {
+        let log = try EventLog(path: store)
+        let clock = ContinuousClock()
+        let begin = clock.now
+        let without = name.map { AlteredHistory.Omission.name(Name($0)) }
+        let impact = try log.whatIf(
+            AlteredHistory(without: without.map { [$0] } ?? [.source(.unknown)]), threads: threads)
+        let seconds = (clock.now - begin).seconds
+        let events = impact.position.rawValue
+        report([
+            ("events", "\(events)"), ("seconds", "\(seconds)"), ("events_per_s", format(Double(events) / seconds)),
+            ("users", "\(impact.users)"), ("changed", "\(impact.changed)"),
+        ])
     }
 }
 
