@@ -52,24 +52,52 @@ struct ProfileWhatIfTests {
             var people = People()
             for _ in 0..<80 { try await people.act(api, &random) }
             let conditions = [
-                "events.seen.count >= 2 in 30d", "events.seen.count >= 1 and not events.done.count >= 1 in 7d",
+                "events.seen.count >= 2 in 30d", "events.seen.count >= 1 in 10d", "events.done.count >= 1 in 20d",
+                "events.seen.count >= 1 and not events.done.count >= 1 in 7d",
                 "purchases.p.count >= 1 in 20d", "exists(custom.made)", #"country = "DE""#, "last_seen > 10d ago",
             ]
             for event in try api.log.events(from: .start, limit: 10_000).events {
                 guard case .content = event.event.kind.role, random.next(below: 3) == 0 else { continue }
-                let condition = conditions[random.next(below: conditions.count)]
                 let position = event.position.rawValue
-                let found = await whatIf(api, ("without", "event:\(position)"), ("where", condition)).json
-                let before = await ids(api, condition)
+                var found: [AttributeValue] = []
+                for condition in conditions {
+                    found.append(await whatIf(api, ("without", "event:\(position)"), ("where", condition)).json)
+                }
+                let before = await ids(api, conditions)
                 let body = #"{"position":\#(position),"reason":"a test"}"#
                 #expect(await api.post("/v1/void", body).status == 200)
-                let after = await ids(api, condition)
+                let after = await ids(api, conditions)
                 #expect(await api.post("/v1/unvoid", body).status == 200)
-                let (entered, left) = (after.subtracting(before), before.subtracting(after))
-                #expect(found.at("entered") == .int(Int64(entered.count)), "seed \(seed), \(position): \(condition)")
-                #expect(found.at("left") == .int(Int64(left.count)), "seed \(seed), \(position): \(condition)")
+                for (index, condition) in conditions.enumerated() {
+                    let entered = after[index].subtracting(before[index]).count
+                    let left = before[index].subtracting(after[index]).count
+                    #expect(
+                        found[index].at("entered") == .int(Int64(entered)), "seed \(seed), \(position): \(condition)")
+                    #expect(found[index].at("left") == .int(Int64(left)), "seed \(seed), \(position): \(condition)")
+                }
             }
         }
+    }
+
+    @Test("Windows count the events of the altered history")
+    func windows() async throws {
+        try await withAPI { api in
+            for days in [40, 20, 5] {
+                let time = People.daysAgo(days).rfc3339()
+                let event = #"{"external_id":"ana","name":"seen","time":"\#(time)"}"#
+                #expect(await api.post("/users/track", #"{"events":[\#(event)]}"#).status == 201)
+            }
+            let condition = ("where", "events.seen.count >= 2 in 30d")
+            #expect(await whatIf(api, ("without", "event:4"), condition).json.at("left") == 1)
+            #expect(await whatIf(api, ("correct", #"4={"name":"done"}"#), condition).json.at("left") == 1)
+            #expect(await whatIf(api, ("without", "event:2"), condition).json.at("left") == 0)
+        }
+    }
+
+    private func ids(_ api: API, _ conditions: [String]) async -> [Set<String>] {
+        var ids: [Set<String>] = []
+        for condition in conditions { ids.append(await self.ids(api, condition)) }
+        return ids
     }
 
     private func ids(_ api: API, _ condition: String) async -> Set<String> {
