@@ -85,7 +85,7 @@ passes() {
 
 names=(
     skip-crc lose-tail ignore-checkpoint reorder-flush reuse-version process-twice ignore-interval send-twice
-    send-unsubscribed keep-erased-part resend-parts no-rate share-budget
+    send-unsubscribed keep-erased-part resend-parts no-rate share-budget keep-erased-state swap-incomplete
 )
 # shellcheck disable=SC2016  # $0 and $1 are Swift's
 declare -A edit=(
@@ -94,7 +94,7 @@ declare -A edit=(
     # A user's history misses the first event after the index's checkpoint.
     [lose-tail]='s/from: last, downTo: checkpoint) {/from: last, downTo: checkpoint + 1) {/'
     # A state is folded from the snapshot, and from the first event all the same.
-    [ignore-checkpoint]='/func foldedState</,/^    }/s/let from = (earlier?\.version ?? 0) + 1/let from: UInt64 = 1/'
+    [ignore-checkpoint]='/func foldedState</,/^    }/s/from: (earlier?\.version ?? 0) + 1, to: version)/from: 1, to: version)/'
     # A launch makes items effective in the order in which they were saved, not list by list.
     [reorder-flush]='s/(\$0\.kind?\.rawValue ?? 0, \$0\.position) < (\$1\.kind?\.rawValue ?? 0, \$1\.position)/$0.position < $1.position/'
     # A user's tenth event gets the version of the ninth.
@@ -115,6 +115,10 @@ declare -A edit=(
     [no-rate]='s/if request.isTargeted { try await checkRate(request) }//'
     # Each text of a request may cost as much as all of them.
     [share-budget]='s/for: sends, recipient.properties, now: now, failing: failing, budget: budget/for: sends, recipient.properties, now: now, failing: failing, budget: RenderBudget()/'
+    # A shadow takes states that were folded before an erasure.
+    [keep-erased-state]='s/try states.isNobodyErased(since: slices.map(\\.seen).min() ?? .max, transaction)/!slices.isEmpty/'
+    # A shadow is swapped before all users are folded.
+    [swap-incomplete]='s/guard shadow.isComplete else {/guard shadow.generation > 0 else {/'
 )
 declare -A tests=(
     [skip-crc]='CheckTests'
@@ -130,6 +134,8 @@ declare -A tests=(
     [resend-parts]='ServiceTests.BrazeScheduleTests/halfDone'
     [no-rate]='ServiceTests.BrazeSendTests/rate'
     [share-budget]='ServiceTests.BrazeSendTests/budget'
+    [keep-erased-state]='ProfileLogTests.ShadowTests/erased'
+    [swap-incomplete]='ProfileLogTests.ShadowTests/refused'
 )
 
 prepare

@@ -73,6 +73,12 @@ struct Server {
         if !keys.isClosed {
             logger.notice("there are no keys: any bearer token, or none, is accepted; `profiled keys add` makes a key")
         }
+        // If they cannot be looked at, the first request that reads them says so.
+        if let outdated = try? log.shadow.outdated(), !outdated.isEmpty {
+            logger.notice(
+                "states of another revision are not used; `profilecli replay --shadow --swap` folds them again",
+                metadata: ["projections": .string(outdated.joined(separator: ", "))])
+        }
     }
 }
 

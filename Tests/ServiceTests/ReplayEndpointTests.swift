@@ -5,6 +5,8 @@ import ProfileLogRequests
 import TestSupport
 import Testing
 
+@testable import ProfileLogLog
+
 @Suite("A replay into a shadow, over the API")
 struct ReplayEndpointTests {
     private func withAPI(_ body: (API) async throws -> Void) async throws {
@@ -39,6 +41,25 @@ struct ReplayEndpointTests {
             #expect(missing.status == 400 && missing.json.at("error") == "The shadow does not exist.")
             #expect(await api.post("/v1/replay/discard", "{}").json.at("discarded") == false)
         }
+    }
+
+    @Test("Stats name projections with states of another revision, until a replay")
+    func outdated() async throws {
+        let folder = TestFolders.new("api")
+        let log = try EventLog(path: folder.path, create: true, projections: RequestStore.projections)
+        let api = API(log: log)
+        for _ in 0..<40 { _ = await api.post("/v1/log/event", #"{"user":"ana","name":"a"}"#) }
+        #expect(await api.get("/v1/stats").json.at("outdated_states") == .null)
+        try log.environment.withWriteTransaction { transaction in
+            let row = SnapshotRow.bytes(revision: UsageProjection.revision + 1, state: [])
+            try transaction.put(
+                log.environment.tables.snapshots, KeyCoding.snapshot(UsageProjection.name, user: 1, version: 32), row)
+        }
+        #expect(await api.get("/v1/stats").json.at("outdated_states") == .array(["usage"]))
+        #expect(await api.post("/v1/replay", "{}").json.at("shadow.complete") == true)
+        _ = await api.post("/v1/replay/swap", #"{"generation":1}"#)
+        #expect(await api.get("/v1/stats").json.at("outdated_states") == .null)
+        #expect(try log.check().isSound)
     }
 
     @Test(

@@ -263,6 +263,37 @@ package struct ShadowStates: Sendable {
         }
     }
 
+    // MARK: - States of another revision
+
+    /// Rows of a projection that `outdated` looks at.
+    private static let mostLooked = 1_000
+
+    /// The projections with live states of another revision, which this program cannot use: it folds whole histories
+    /// until they are replayed. Looks at a thousand states of each.
+    package func outdated() throws -> [String] {
+        try store.withView { view in
+            try store.projections.filter { try hasOutdated($0, view) }.map { $0.name }
+        }
+    }
+
+    private func hasOutdated<P: Projection>(_: P.Type, _ view: LogView) throws -> Bool {
+        func isOutdated(_ row: UnsafeRawBufferPointer) -> Bool {
+            row.count >= 8 && RecordHeader.hasRightChecksum(row) && row.bigEndian32() != P.revision
+        }
+        let name = view.storedName(of: P.self)
+        if P.scope != .user { return try view.get(tables.checkpoints, Array(name.utf8)).map(isOutdated) ?? false }
+        let prefix = KeyCoding.snapshotPrefix(name)
+        var looked = 0
+        var isFound = false
+        try view.forEachRow(of: tables.snapshots.table, from: prefix) { row in
+            guard row.key.starts(with: prefix) else { return false }
+            looked += 1
+            isFound = isOutdated(row.value)
+            return !isFound && looked < Self.mostLooked
+        }
+        return isFound
+    }
+
     // MARK: - Support
 
     /// Runs `body` in a write transaction and stores what it makes of the generations. Another commit waits that long.

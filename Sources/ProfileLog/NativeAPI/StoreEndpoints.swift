@@ -48,6 +48,7 @@ struct StoreEndpoints {
         }
         let rejected = try log.rejected(isOpen: false)
         let jump = try log.clockJump()
+        let outdated = try log.shadow.outdated()
         return APIAnswer.ok { json in
             json.member("store", Hexadecimal.text(log.storeID))
             json.member("events", statistics.extent.lastPosition.rawValue)
@@ -74,6 +75,7 @@ struct StoreEndpoints {
                 json.member("open", rejected.count { $0.repairedBy == nil })
                 json.member("repaired", rejected.count { $0.repairedBy != nil })
             }
+            if !outdated.isEmpty { json.array("outdated_states", outdated) { $0.value($1) } }
             if let jump {
                 json.object("clock_ahead") { json in
                     json.member("position", jump.position)

@@ -65,6 +65,13 @@ struct StatsCommand: AsyncParsableCommand {
         if let position = jump["position"].integer {
             Output.message(Self.clockAhead(UInt64(position), seconds: jump["seconds"].integer ?? 0))
         }
+        let outdated = answer["outdated_states"].elements.compactMap(\.text)
+        if !outdated.isEmpty {
+            Output.message(
+                TypedPlace.completing(
+                    in: "States of \(outdated.joined(separator: ", ").oneLine) are of another revision, and not used. "
+                        + "`profilecli replay --shadow --swap` folds them again."))
+        }
         let times = WaitingTable.lines(pending.object("waiting_s"), least: 1)
         try Output.print(table.lines() + times + ["store \(answer["store"].cell)"])
     }

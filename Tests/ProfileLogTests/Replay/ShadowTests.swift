@@ -241,11 +241,15 @@ struct ShadowTests {
             try log.withView { try log.states.snapshot(P.self, 1, upTo: 20, $0)?.version }
         }
         #expect(try snapshot(TenfoldCount.self, newer) == nil)
+        #expect(try newer.shadow.outdated() == [TenfoldCount.name])
         #expect(try newer.replayIntoShadow().isComplete)
+        #expect(try older.shadow.outdated() == [])
         #expect(try snapshot(EventCount.self, older) == 20)
         #expect(try newer.state(TenfoldCount.self, of: UserNumber(rawValue: 1)) == 200)
         try newer.swapShadow()
         #expect(try snapshot(TenfoldCount.self, newer) == 20)
+        #expect(try newer.shadow.outdated() == [])
+        #expect(try older.shadow.outdated() == [EventCount.name])
         #expect(try newer.state(TenfoldCount.self, of: UserNumber(rawValue: 1)) == 200)
         // The older program folds whole histories now, and is right.
         #expect(try older.state(EventCount.self, of: UserNumber(rawValue: 1)) == 20)
