@@ -217,7 +217,7 @@ final class CacheKeeper: Sendable {
         let view = LogView(
             handle: transaction.handle, tail: flush.tail, tables: store.environment.tables, nameTable: store.names,
             checkpoint: flush.progress.checkpoint, last: flush.progress.target,
-            generations: try Generations.read(store.environment.tables, transaction).live)
+            storedNames: try store.storedNames(transaction))
         let writer = IndexWriter(view: view)
         while room > 0 {
             let stage = flush.progress.stage

@@ -116,7 +116,7 @@ package struct Committer: Sendable {
     ) throws -> ([Result<AppendReceipt, AppendError>], CommitReport) {
         let view = LogView(
             handle: seen.handle, tail: seen.tail, tables: seen.tables, nameTable: store.names,
-            checkpoint: seen.checkpoint, last: .max, flush: seen.flush, generations: seen.generations)
+            checkpoint: seen.checkpoint, last: .max, flush: seen.flush, storedNames: seen.storedNames)
         let recordedAt = store.recordedAtNow(seen)
         store.tail.withWriting { $0.uncommitted = seen.last + 1 }
         var decider = try Decider(

@@ -22,6 +22,15 @@ struct Generations: Hashable, Sendable {
         generation == 0 ? projection : "\(projection)\u{0}\(generation)"
     }
 
+    /// The names under which live states are stored, by projection, where they are not the projection's own.
+    var storedNames: [Name: String] {
+        var names: [Name: String] = [:]
+        for (projection, generation) in live where generation > 0 {
+            names[projection] = Self.storedName(projection.text, generation)
+        }
+        return names
+    }
+
     /// A stored name for people.
     static func shown(_ name: String) -> String {
         let parts = name.split(separator: "\u{0}", maxSplits: 1)
@@ -45,13 +54,6 @@ struct Generations: Hashable, Sendable {
     ) throws(StorageError) -> Generations {
         guard let row = try transaction.get(tables.checkpoints, key) else { return Generations() }
         return Generations(row) ?? Generations()
-    }
-
-    /// The live generation of one projection.
-    static func live(
-        of projection: String, _ tables: Tables, _ transaction: borrowing some Reading & ~Copyable
-    ) throws(StorageError) -> UInt64 {
-        try read(tables, transaction).live[Name(projection)] ?? 0
     }
 
     func write(_ tables: Tables, _ transaction: borrowing WriteTransaction) throws(StorageError) {

@@ -13,8 +13,9 @@ package struct LogView: Reading {
     package var last: UInt64
     /// The flush that is under way, by which some rows are ahead of the checkpoint.
     var flush: FlushProgress?
-    /// The generations of stored states to read, by projection; 0 if one is not here (`Generations`).
-    var generations: [Name: UInt64] = [:]
+    /// The names under which the states to read are stored, by projection, where they are not the projection's own
+    /// (`Generations`).
+    var storedNames: [Name: String] = [:]
     /// Whether the view is the writer's, which includes its uncommitted events. Nothing else changes the tail
     /// meanwhile.
     var isWriter: Bool { last == .max }

@@ -17,6 +17,8 @@ package final class OpenStore: Sendable {
     /// The tail of new views. It is replaced and never changes its base: a view keeps its tail.
     private let currentTail = Guarded(Guarded(Tail(base: 0, userCount: 0, lastRecordedAt: 0)))
     var tail: Guarded<Tail> { currentTail.withReading { copy $0 } }
+    /// What row `generations` said when it was last read, with its bytes: each view asks.
+    private let liveNames = Guarded<(row: [UInt8], names: [Name: String])>(([], [:]))
     /// Held during a commit or an index flush of this process; LMDB's own lock excludes other processes.
     let writing = Mutex(())
 
@@ -170,7 +172,7 @@ package final class OpenStore: Sendable {
                 return LogView(
                     handle: transaction.handle, tail: tail, tables: environment.tables, nameTable: names,
                     checkpoint: checkpoint, last: last, flush: index?.flush,
-                    generations: try Generations.read(environment.tables, transaction).live)
+                    storedNames: try storedNames(transaction))
             case .ahead: return nil
             case .overgrown: try rebuildTail(transaction)
             // The commit is visible and the tail does not know it yet: that needs the tail's lock.
@@ -243,6 +245,18 @@ package final class OpenStore: Sendable {
             names.add(row.value, number: row.key.bigEndian32())
             return true
         }
+    }
+
+    /// The names under which the live states of projections are stored, where they are not the projections' own.
+    func storedNames(_ transaction: borrowing some Reading & ~Copyable) throws(StorageError) -> [Name: String] {
+        guard let row = try transaction.get(environment.tables.checkpoints, Generations.key) else { return [:] }
+        let known = liveNames.withReading { known in
+            known.row.withUnsafeBytes { $0.hasSameBytes(as: row) } ? known.names : nil
+        }
+        if let known { return known }
+        let names = try Generations.read(environment.tables, transaction).storedNames
+        liveNames.withWriting { $0 = (Array(row), names) }
+        return names
     }
 
     // MARK: - Building the tail

@@ -73,7 +73,9 @@ package struct ShadowStates: Sendable {
     package func fold(_ users: some Sequence<UInt64>, for shadow: Shadow, verify: Bool) throws -> Slice {
         try store.withView { live in
             var view = live
-            for projected in shadow.projections { view.generations[projected.name] = shadow.generation }
+            for projected in shadow.projections {
+                view.storedNames[projected.name] = Generations.storedName(projected.name.text, shadow.generation)
+            }
             var slice = Slice(seen: live.last)
             for user in users {
                 do {

@@ -35,7 +35,7 @@ package struct StateStore: Sendable {
         // The streams are written, up to the view's end.
         let written = LogView(
             handle: view.handle, tail: view.tail, tables: view.tables, nameTable: store.names, checkpoint: view.last,
-            last: view.last, generations: view.generations)
+            last: view.last, storedNames: view.storedNames)
         for user in users {
             let version = try view.version(of: user)
             for projection in store.projections where projection.scope == .user {
@@ -249,8 +249,7 @@ package struct StateStore: Sendable {
         try store.writing.withLock { _ in
             try store.environment.withWriteTransaction { transaction in
                 guard try isNobodyErased(since: seen, transaction) else { return }
-                let generation = try Generations.live(of: P.name, store.environment.tables, transaction)
-                let name = Generations.storedName(P.name, generation)
+                let name = try store.storedNames(transaction)[Name(P.name)] ?? P.name
                 let key = KeyCoding.snapshot(name, user: user.rawValue, version: fold.version)
                 let row = SnapshotRow.bytes(revision: P.revision, state: P.encode(fold.state))
                 try transaction.put(store.environment.tables.snapshots, key, row)
@@ -295,7 +294,7 @@ package struct StateStore: Sendable {
     ) throws -> UInt64 {
         let fold = try store.withView { view in
             var shadow = view
-            shadow.generations[Name(P.name)] = generation
+            shadow.storedNames[Name(P.name)] = Generations.storedName(P.name, generation)
             shadow.last = min(view.last, end)
             var fold = try storeState(P.self, shadow, limit: limit)
             fold.seen = view.last
@@ -371,7 +370,7 @@ package struct StateStore: Sendable {
 extension LogView {
     /// The name under which the states of `P` are stored that this view reads.
     func storedName<P: Projection>(of _: P.Type) -> String {
-        generations.isEmpty ? P.name : Generations.storedName(P.name, generations[Name(P.name)] ?? 0)
+        storedNames.isEmpty ? P.name : storedNames[Name(P.name)] ?? P.name
     }
 
     /// The events that the `usersMerged` event at `position` takes over; nil if it was erased.
