@@ -145,6 +145,7 @@ package struct ShadowStates: Sendable {
     /// Folds up to `limit` events more into a state over the whole store, for each of these. Returns whether all have
     /// reached the end. One that meets a damaged record ends there: its readers get the error.
     package func foldStoreStates(of shadow: Shadow, limit: UInt64) throws -> Bool {
+        guard try current()?.generation == shadow.generation else { throw Self.gone }
         let last = try store.lastPosition().rawValue
         let end = min(last, shadow.until?.rawValue ?? .max)
         var isDone = true

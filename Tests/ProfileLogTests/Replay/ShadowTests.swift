@@ -335,6 +335,8 @@ struct ShadowTests {
         let slice = try log.shadow.fold([1, 2], for: shadow, verify: false)
         try log.discardShadow()
         #expect(throws: AppendError.self) { try log.shadow.write([slice], upTo: 2, of: shadow) }
+        #expect(throws: AppendError.self) { try log.shadow.foldStoreStates(of: shadow, limit: 1) }
+        #expect(throws: AppendError.self) { try log.shadow.endPass(of: shadow, again: false) }
         #expect(try states(log, generation: 1).isEmpty)
     }
 
