@@ -64,6 +64,8 @@ struct EventKindTests {
         case .deviceChanged: .deviceChanged(settings)
         case .eventVoided: .eventVoided(voiding)
         case .eventUnvoided: .eventUnvoided(voiding)
+        case .rulesChanged:
+            .rulesChanged([.init("attribute_policies", .object([.init("plan", .string("last_occurred"))]))])
         case .objectsLeftOut: .objectsLeftOut([LeftOut(list: "events", index: 3, field: "time", reason: "a test")])
         case .messageSent, .messageNotSent, .pushReceived, .pushNotReceived, .pushCaptured, .pushExpanded, .pushOpened,
             .pushActionChosen, .pushDismissed, .pushProcessed, .inAppMessageShown, .inAppMessageWaiting,

@@ -43,10 +43,10 @@ struct AttributeTyping {
         let isForced = forced[change.name] != nil
         let given = Self.typeGiven(by: change.operation)
         guard let type = try forced[change.name] ?? firstType(change.name, given) else { return (change, nil) }
-        if Self.works(change.operation, on: type) { return (change, nil) }
+        if type.allows(change.operation) { return (change, nil) }
         if case .set(let value) = change.operation {
             if type == .string, let text { return (AttributeChange(change.name, .set(.string(text))), nil) }
-            if isForced, let coerced = Self.coerced(value, to: type) {
+            if isForced, let coerced = type.coerced(value) {
                 return (AttributeChange(change.name, .set(coerced)), nil)
             }
         }
@@ -76,30 +76,6 @@ struct AttributeTyping {
         switch operation {
         case .arrayRemove, .objectsUpdate, .objectsRemove: nil
         default: AttributeType(operation)
-        }
-    }
-
-    private static func works(_ operation: AttributeOperation, on type: AttributeType) -> Bool {
-        if operation == .set(.array([])) { return type == .array || type == .objectArray }
-        guard let needed = AttributeType(operation) else { return true }
-        return needed == type
-    }
-
-    /// What a forced type makes of a value of another type; nil if it makes nothing of it.
-    static func coerced(_ value: AttributeValue, to type: AttributeType) -> AttributeValue? {
-        switch (type, value) {
-        case (.boolean, .int(1)), (.boolean, .string("1")), (.boolean, .string("true")), (.boolean, .string("t")):
-            return .bool(true)
-        case (.boolean, .int(0)), (.boolean, .string("0")), (.boolean, .string("false")), (.boolean, .string("f")):
-            return .bool(false)
-        case (.number, .string(let text)):
-            if let integer = Int64(text) { return .int(integer) }
-            let isPlain = text.utf8.allSatisfy { (48...57).contains($0) || "+-.eE".utf8.contains($0) }
-            return isPlain ? Double(text).flatMap { $0.isFinite ? .double($0) : nil } : nil
-        case (.string, .int(let number)): return .string(String(number))
-        case (.string, .double(let number)): return .string(number.description)
-        case (.string, .bool(let flag)): return .string(flag ? "true" : "false")
-        default: return nil
         }
     }
 }

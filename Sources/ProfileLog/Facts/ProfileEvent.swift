@@ -49,6 +49,9 @@ public enum ProfileEvent: Hashable, Sendable {
     /// A voided event counts again.
     case eventUnvoided(Voiding)
 
+    /// The rules by which later events are folded, as a document (`FoldRules`). An event of the system.
+    case rulesChanged([AttributeValue.Member])
+
     /// Parts of a request that were skipped; it changes nothing of the user.
     case objectsLeftOut([LeftOut])
 
@@ -89,6 +92,7 @@ public enum ProfileEvent: Hashable, Sendable {
         case .deviceChanged: .deviceChanged
         case .eventVoided: .eventVoided
         case .eventUnvoided: .eventUnvoided
+        case .rulesChanged: .rulesChanged
         case .objectsLeftOut: .objectsLeftOut
         case .message(let step): step.stage.kind
         case .other(let kind): kind
@@ -135,6 +139,7 @@ public enum EventKind: UInt8, Sendable, CaseIterable {
     case eventUnvoided = 41
 
     case objectsLeftOut = 51
+    case rulesChanged = 52
 
     case externalIDRemoved = 60
 
@@ -206,6 +211,7 @@ public enum EventKind: UInt8, Sendable, CaseIterable {
         case .eventVoided: "event voided"
         case .eventUnvoided: "event unvoided"
         case .objectsLeftOut: "parts refused"
+        case .rulesChanged: "rules changed"
         case .messageSent: "message sent"
         case .messageNotSent: "message not sent"
         case .pushReceived: "push received"
@@ -280,7 +286,7 @@ public enum EventKind: UInt8, Sendable, CaseIterable {
         case .messageScheduled: .message(.scheduled)
         case .messageUnscheduled: .message(.unscheduled)
 
-        case .eventVoided, .eventUnvoided, .objectsLeftOut, .unknown: .remark
+        case .eventVoided, .eventUnvoided, .objectsLeftOut, .rulesChanged, .unknown: .remark
         }
     }
 
@@ -330,7 +336,8 @@ package enum EventRole: Hashable, Sendable {
     case outcome(Outcome)
     /// A message on its way to a screen.
     case message(MessageStep.Stage)
-    /// Changes no state by itself. `eventVoided` and `eventUnvoided` decide which other events a fold by user skips.
+    /// Changes no state by itself. `eventVoided` and `eventUnvoided` decide which other events a fold by user skips,
+    /// `rulesChanged` how later events are folded.
     case remark
 
     @usableFromInline
@@ -398,7 +405,7 @@ extension ProfileEvent {
         case .userCreated, .userIdentified, .userChanged, .userLoggedOut, .aliasAdded, .aliasRenamed,
             .externalIDRenamed, .externalIDRemoved, .usersMerged, .userErased, .queued, .appLaunched, .appLeft,
             .sessionStarted, .sessionEnded, .pendingFlushed, .pendingDiscarded, .dataSent, .deviceChanged,
-            .eventVoided, .eventUnvoided, .objectsLeftOut:
+            .eventVoided, .eventUnvoided, .objectsLeftOut, .rulesChanged:
             throw .invalid(place: "An event of kind \(kind.name)", reason: "is made by the log alone")
         }
     }
@@ -414,7 +421,7 @@ extension ProfileEvent {
         case .userCreated, .userIdentified, .userChanged, .userLoggedOut, .aliasAdded, .aliasRenamed,
             .externalIDRenamed, .externalIDRemoved, .usersMerged, .userErased, .queued, .appLaunched, .appLeft,
             .sessionStarted, .sessionEnded, .pendingFlushed, .pendingDiscarded, .dataSent, .deviceChanged,
-            .eventVoided, .eventUnvoided, .objectsLeftOut, .message, .other:
+            .eventVoided, .eventUnvoided, .objectsLeftOut, .rulesChanged, .message, .other:
             nil
         }
     }
@@ -433,7 +440,7 @@ extension ProfileEvent {
         case .userCreated, .userIdentified, .userChanged, .userLoggedOut, .aliasAdded, .aliasRenamed,
             .externalIDRenamed, .externalIDRemoved, .usersMerged, .userErased, .appLaunched, .appLeft, .sessionStarted,
             .sessionEnded, .pendingFlushed, .pendingDiscarded, .dataSent, .deviceChanged, .eventVoided,
-            .eventUnvoided, .objectsLeftOut, .other:
+            .eventUnvoided, .objectsLeftOut, .rulesChanged, .other:
             false
         }
     }
@@ -449,7 +456,8 @@ extension ProfileEvent {
         case .customEventSaved, .customEventLogged, .purchaseLogged, .message, .userCreated, .userIdentified,
             .userChanged, .userLoggedOut, .aliasAdded, .aliasRenamed, .externalIDRenamed, .externalIDRemoved,
             .usersMerged, .userErased, .appLaunched, .appLeft, .sessionStarted, .sessionEnded, .pendingFlushed,
-            .pendingDiscarded, .dataSent, .deviceChanged, .eventVoided, .eventUnvoided, .objectsLeftOut, .other:
+            .pendingDiscarded, .dataSent, .deviceChanged, .eventVoided, .eventUnvoided, .objectsLeftOut, .rulesChanged,
+            .other:
             false
         }
     }

@@ -49,6 +49,34 @@ package enum AttributeType: UInt8, Sendable, CaseIterable, Comparable {
         }
     }
 
+    /// The type's name in files: `object_array`.
+    package var word: String { name.lowercased().replacing(" ", with: "_") }
+
+    /// Whether `operation` works on an attribute of this type.
+    package func allows(_ operation: AttributeOperation) -> Bool {
+        if operation == .set(.array([])) { return self == .array || self == .objectArray }
+        guard let needed = AttributeType(operation) else { return true }
+        return needed == self
+    }
+
+    /// What this type, if it is forced, makes of a value of another type; nil if it makes nothing of it.
+    package func coerced(_ value: AttributeValue) -> AttributeValue? {
+        switch (self, value) {
+        case (.boolean, .int(1)), (.boolean, .string("1")), (.boolean, .string("true")), (.boolean, .string("t")):
+            return .bool(true)
+        case (.boolean, .int(0)), (.boolean, .string("0")), (.boolean, .string("false")), (.boolean, .string("f")):
+            return .bool(false)
+        case (.number, .string(let text)):
+            if let integer = Int64(text) { return .int(integer) }
+            let isPlain = text.utf8.allSatisfy { (48...57).contains($0) || "+-.eE".utf8.contains($0) }
+            return isPlain ? Double(text).flatMap { $0.isFinite ? .double($0) : nil } : nil
+        case (.string, .int(let number)): return .string(String(number))
+        case (.string, .double(let number)): return .string(number.description)
+        case (.string, .bool(let flag)): return .string(flag ? "true" : "false")
+        default: return nil
+        }
+    }
+
     /// In the order of the stored numbers.
     package static func < (left: AttributeType, right: AttributeType) -> Bool { left.rawValue < right.rawValue }
 }

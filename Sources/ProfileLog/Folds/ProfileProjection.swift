@@ -10,32 +10,47 @@ public enum ProfileProjection: Projection {
     /// Takes over what only the source has, and adds the counts (spec/rest-api 2.6).
     public static func merge(_ source: ProfileState, into target: inout ProfileState) { target.merge(source) }
 
+    /// As `merge`, for attributes with a policy by that policy.
+    public static func merge(_ source: ProfileState, into target: inout ProfileState, under rules: BoundRules) {
+        target.merge(source, under: rules.isEmpty && source.removals.isEmpty ? nil : rules)
+    }
+
     /// Folds one event in.
     @inline(__always)
-    public static func apply(_ event: borrowing EventView, to state: inout ProfileState) {
+    public static func apply(_ event: borrowing EventView, to state: inout ProfileState) { fold(event, &state, nil) }
+
+    /// As `apply`, by `rules`.
+    public static func apply(_ event: borrowing EventView, to state: inout ProfileState, under rules: BoundRules) {
+        fold(event, &state, rules.isEmpty && state.removals.isEmpty ? nil : rules)
+    }
+
+    /// `rules` are nil if there are none: that path pays nothing for them.
+    @inline(__always)
+    private static func fold(_ event: borrowing EventView, _ state: inout ProfileState, _ rules: BoundRules?) {
         let header = event.header
         let position = event.position
         state.version = Version(rawValue: header.version)
         state.lastPosition = position
         switch header.kind {
         case .customEventLogged:
-            applyCustomEvent(header.body, position.rawValue, fallback: header.recordedAt, &state)
+            applyCustomEvent(header.body, position.rawValue, fallback: header.recordedAt, &state, rules)
         case .customAttributesChanged:
-            applyEntries(header.body, position.rawValue, fallback: header.recordedAt, &state, custom: true)
+            applyEntries(header.body, position.rawValue, fallback: header.recordedAt, &state, custom: true, rules)
         case .userAttributesChanged:
-            applyEntries(header.body, position.rawValue, fallback: header.recordedAt, &state, custom: false)
-        case let kind?: applyRare(kind, header, position, &state)
+            applyEntries(header.body, position.rawValue, fallback: header.recordedAt, &state, custom: false, rules)
+        case let kind?: applyRare(kind, header, position, &state, rules)
         case nil: break
         }
     }
 
     @inline(never)
     private static func applyRare(
-        _ kind: EventKind, _ header: RecordHeader, _ position: Position, _ state: inout ProfileState
+        _ kind: EventKind, _ header: RecordHeader, _ position: Position, _ state: inout ProfileState,
+        _ rules: BoundRules?
     ) {
         let role = kind.role
         if case .content(let content, .logged) = role {
-            return apply(content, header.body, position.rawValue, fallback: header.recordedAt, &state)
+            return apply(content, header.body, position.rawValue, fallback: header.recordedAt, &state, rules)
         }
         // There may be many: what was rendered is not read.
         if case .message = role { return }
@@ -73,9 +88,9 @@ public enum ProfileProjection: Projection {
                     state.pending[index].isQueued = true
                 }
             } else {
-                flush(body.flushed, at, position, &state)
+                flush(body.flushed, at, position, &state, rules)
             }
-        case .outcome(.sent): flush(body.flushed, at, position, &state)
+        case .outcome(.sent): flush(body.flushed, at, position, &state, rules)
         case .outcome(.discarded):
             for item in body.discarded { state.removePending(item.rawValue) }
         case .device(.launched):
@@ -99,8 +114,10 @@ public enum ProfileProjection: Projection {
             at: at, &state.fields)
     }
 
-    private static func flush(_ items: [Position], _ at: Int64, _ position: Position, _ state: inout ProfileState) {
-        for item in items { state.flush(item.rawValue) }
+    private static func flush(
+        _ items: [Position], _ at: Int64, _ position: Position, _ state: inout ProfileState, _ rules: BoundRules?
+    ) {
+        for item in items { state.flush(item.rawValue, under: rules) }
         if !items.isEmpty { state.flushes.add(at: Timestamp(rawValue: at), position, times: UInt64(items.count)) }
     }
 
@@ -109,12 +126,12 @@ public enum ProfileProjection: Projection {
     /// Makes the content of an event effective.
     static func apply(
         _ content: EventRole.Content, _ body: UnsafeRawBufferPointer, _ position: UInt64, fallback: Int64,
-        _ state: inout ProfileState
+        _ state: inout ProfileState, _ rules: BoundRules?
     ) {
         switch content {
-        case .customEvent: applyCustomEvent(body, position, fallback: fallback, &state)
-        case .customAttributes: applyEntries(body, position, fallback: fallback, &state, custom: true)
-        case .userAttributes: applyEntries(body, position, fallback: fallback, &state, custom: false)
+        case .customEvent: applyCustomEvent(body, position, fallback: fallback, &state, rules)
+        case .customAttributes: applyEntries(body, position, fallback: fallback, &state, custom: true, rules)
+        case .userAttributes: applyEntries(body, position, fallback: fallback, &state, custom: false, rules)
         case .purchase: applyPurchase(body, position, fallback: fallback, &state)
         }
     }
@@ -122,7 +139,8 @@ public enum ProfileProjection: Projection {
     /// A body begins with `occurred_at`, `source` and `name`; a profile does not keep the rest.
     @inline(__always)
     private static func applyCustomEvent(
-        _ body: UnsafeRawBufferPointer, _ position: UInt64, fallback: Int64, _ state: inout ProfileState
+        _ body: UnsafeRawBufferPointer, _ position: UInt64, fallback: Int64, _ state: inout ProfileState,
+        _ rules: BoundRules?
     ) {
         var at = fallback
         var reader = WireReader(body)
@@ -132,6 +150,7 @@ public enum ProfileProjection: Projection {
             case RecordField.occurredAt: at = reader.signed()
             case RecordField.name:
                 let name = UInt32(truncatingIfNeeded: reader.varint())
+                if let rules, rules.blocks(event: name) { return }
                 state.see(at)
                 state.count(name, Timestamp(rawValue: at), Position(rawValue: position))
                 return
@@ -144,7 +163,8 @@ public enum ProfileProjection: Projection {
 
     @inline(__always)
     private static func applyEntries(
-        _ body: UnsafeRawBufferPointer, _ position: UInt64, fallback: Int64, _ state: inout ProfileState, custom: Bool
+        _ body: UnsafeRawBufferPointer, _ position: UInt64, fallback: Int64, _ state: inout ProfileState, custom: Bool,
+        _ rules: BoundRules?
     ) {
         var at = fallback
         var isREST = false
@@ -155,7 +175,7 @@ public enum ProfileProjection: Projection {
             case RecordField.occurredAt: at = reader.signed()
             case RecordField.source: isREST = reader.varint() == EventSource.rest.rawValue
             case RecordField.entries:
-                applyEntry(reader.bytes(), position, at, &state, custom: custom, subscribes: isREST)
+                applyEntry(reader.bytes(), position, at, &state, custom: custom, subscribes: isREST, rules)
             default:
                 if field.number > RecordField.entries {
                     state.see(at)
@@ -170,12 +190,13 @@ public enum ProfileProjection: Projection {
     @inline(__always)
     private static func applyEntry(
         _ entry: UnsafeRawBufferPointer, _ position: UInt64, _ at: Int64, _ state: inout ProfileState, custom: Bool,
-        subscribes: Bool
+        subscribes: Bool, _ rules: BoundRules?
     ) {
         var reader = WireReader(entry)
         guard let first = reader.field(), first.number == RecordField.Value.name else { return }
         let name = UInt32(truncatingIfNeeded: reader.varint())
         let key = custom ? FieldKey(custom: name) : FieldKey(standard: name)
+        if let rules, applyEntry(entry, key, position, at, &state, rules) { return }
         let value = reader.rest
         guard let payload = reader.field() else { return }
         if payload.number != RecordField.Value.null, RecordField.Value.isPayload(payload.number) {
@@ -193,6 +214,19 @@ public enum ProfileProjection: Projection {
         if let named = ValueCodec.read(entry), let operation = AttributeOperation(named.operation, named.value) {
             AttributeFold.apply(operation, to: key, position: position, at: at, &state.fields)
         }
+    }
+
+    /// False if the attribute has no rule.
+    @inline(never)
+    private static func applyEntry(
+        _ entry: UnsafeRawBufferPointer, _ key: FieldKey, _ position: UInt64, _ at: Int64, _ state: inout ProfileState,
+        _ rules: BoundRules
+    ) -> Bool {
+        guard let rule = rules.rule(of: key) ?? state.removals[key].map({ _ in AttributeRule() }) else { return false }
+        if let named = ValueCodec.read(entry), let operation = AttributeOperation(named.operation, named.value) {
+            state.apply(operation, to: key, by: rule, position: position, at: at)
+        }
+        return true
     }
 
     private static func applyPurchase(
@@ -233,9 +267,11 @@ extension ProfileState {
 
     /// Makes a saved item effective, with the time at which it was saved. An erased item is not there and changes
     /// nothing.
-    package mutating func flush(_ position: UInt64) {
+    package mutating func flush(_ position: UInt64, under rules: BoundRules? = nil) {
         guard let entry = removePending(position), case .content(let content, _) = entry.kind.role else { return }
-        entry.body.withUnsafeBytes { ProfileProjection.apply(content, $0, position, fallback: entry.savedAt, &self) }
+        entry.body.withUnsafeBytes {
+            ProfileProjection.apply(content, $0, position, fallback: entry.savedAt, &self, rules)
+        }
     }
 
     /// Gives up what waits at `position`, and returns it; nil if nothing waits there.

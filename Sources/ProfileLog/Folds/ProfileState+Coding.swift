@@ -46,7 +46,15 @@ extension ProfileProjection {
             entry.body.withUnsafeBytes { writer.raw($0) }
             writer.byte(entry.isQueued ? 1 : 0)
         }
-        if state.voids > 0 { writer.varint(state.voids) }
+        // The last two parts are there if they say anything: most states of most stores have neither.
+        if state.voids > 0 || !state.removals.isEmpty { writer.varint(state.voids) }
+        if !state.removals.isEmpty {
+            writer.varint(UInt64(state.removals.count))
+            for (key, at) in state.removals.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
+                writer.varint(UInt64(key.rawValue))
+                writer.littleEndian(at)
+            }
+        }
         return Array(writer.bytes)
     }
 
@@ -91,6 +99,12 @@ extension ProfileProjection {
                     body: Array(reader.bytes()), isQueued: reader.varint() == 1))
         }
         if !reader.isAtEnd { state.voids = reader.varint() }
+        if !reader.isAtEnd {
+            for _ in 0..<reader.count() {
+                let key = FieldKey(rawValue: reader.number32())
+                state.removals[key] = Int64(bitPattern: reader.fixed64())
+            }
+        }
         return reader.isBad || !reader.isAtEnd ? nil : state
     }
 }

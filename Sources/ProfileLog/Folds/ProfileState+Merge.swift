@@ -2,7 +2,8 @@ extension ProfileState {
     /// Merges `source` into it (spec/rest-api 2.6). The target's attributes win, the source's fill the gaps; push
     /// tokens and subscription groups are merged entry by entry. Of times and dates, the earlier first and the later
     /// last one win. An opt-out comes with its address. Counts and revenue add up. Pending items stay pending.
-    mutating func merge(_ source: ProfileState) {
+    /// Attributes with a policy are merged by `rules`.
+    mutating func merge(_ source: ProfileState, under rules: BoundRules? = nil) {
         if let first = source.firstSeen { see(first.rawValue) }
         if let last = source.lastSeen { see(last.rawValue) }
         launches.merge(source.launches)
@@ -10,7 +11,8 @@ extension ProfileState {
         flushes.merge(source.flushes)
         voids += source.voids
         let takesEmailState = takesEmailState(of: source)
-        for field in source.fields.fields {
+        let merged = rules.map { mergeAttributes(of: source, under: $0) } ?? []
+        for field in source.fields.fields where merged.isEmpty || !merged.contains(field.key) {
             if !fields.index(of: field.key).found || wins(field, of: source)
                 || takesEmailState && field.key == Self.emailState
             {
@@ -19,6 +21,7 @@ extension ProfileState {
                 addEntries(of: source, field.key, whoseKeysAre: keys)
             }
         }
+        if !removals.isEmpty { removals = removals.filter { fields.field($0.key) == nil } }
         for event in source.events {
             let index = events.firstIndex { $0.name >= event.name } ?? events.count
             if index < events.count, events[index].name == event.name {

@@ -1,11 +1,11 @@
 extension ProfileState {
     /// The state after a flush of everything that waits: custom events, then custom attributes, then user attributes,
     /// each in saved order, and also what the app cannot see. No launch and no flush is counted.
-    package func flushingAllPending() -> ProfileState {
+    package func flushingAllPending(under rules: BoundRules? = nil) -> ProfileState {
         var state = self
         // What the SDK took comes first; it has no list.
         let order = pending.sorted { ($0.list?.rawValue ?? 0, $0.position) < ($1.list?.rawValue ?? 0, $1.position) }
-        for entry in order { state.flush(entry.position) }
+        for entry in order { state.flush(entry.position, under: rules) }
         return state
     }
 }

@@ -24,6 +24,8 @@ public struct ProfileState: Sendable {
     package var pending: [PendingEntry] = []
     /// How often an event was voided or unvoided.
     package var voids: UInt64 = 0
+    /// When attributes without a value were removed, of those whose policy was to keep what occurred last.
+    package internal(set) var removals: [FieldKey: Int64] = [:]
 
     /// How often something happened, first and last.
     public struct Occurrences: Hashable, Sendable {

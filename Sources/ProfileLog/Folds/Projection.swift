@@ -17,9 +17,13 @@ public protocol Projection: Sendable {
     /// Folds one event into `state`: no clock, no I/O, no randomness, no failure. `event` decodes only what is asked of
     /// it.
     static func apply(_ event: borrowing EventView, to state: inout State)
+    /// As `apply(_:to:)`, by the rules that held for the event. The default knows no rules.
+    static func apply(_ event: borrowing EventView, to state: inout State, under rules: BoundRules)
     /// Adds `source`, the state of a user who was merged into the target's (spec/rest-api 2.6). Pure like `apply`, and
     /// called before the `usersMerged` event itself is applied. By default nothing is added.
     static func merge(_ source: State, into target: inout State)
+    /// As `merge(_:into:)`, by the rules that held for the merge. The default knows no rules.
+    static func merge(_ source: State, into target: inout State, under rules: BoundRules)
     /// The state's bytes: equal for equal states.
     static func encode(_ state: State) -> [UInt8]
     /// The state that `encode` wrote; nil if the bytes are invalid. They are not aligned, and valid during the call
@@ -32,6 +36,14 @@ extension Projection {
     public static var scope: ProjectionScope { .user }
     /// Adds nothing.
     public static func merge(_ source: State, into target: inout State) {}
+    /// Calls `apply(_:to:)`.
+    public static func apply(_ event: borrowing EventView, to state: inout State, under rules: BoundRules) {
+        apply(event, to: &state)
+    }
+    /// Calls `merge(_:into:)`.
+    public static func merge(_ source: State, into target: inout State, under rules: BoundRules) {
+        merge(source, into: &target)
+    }
 }
 
 /// What the events that are folded into one state have in common.

@@ -288,7 +288,7 @@ extension LeftOut {
             .externalIDRenamed, .externalIDRemoved, .usersMerged, .userErased, .customEventSaved,
             .customAttributesSaved, .userAttributeSaved, .queued, .appLaunched, .appLeft, .sessionStarted,
             .sessionEnded, .pendingFlushed, .pendingDiscarded, .dataSent, .deviceChanged, .eventVoided,
-            .eventUnvoided, .objectsLeftOut, .message, .other:
+            .eventUnvoided, .objectsLeftOut, .rulesChanged, .message, .other:
             return LeftOut(list: "events", index: 0, reason: reason)
         }
     }

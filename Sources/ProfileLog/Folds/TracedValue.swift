@@ -128,22 +128,23 @@ extension ProfileProjection {
     /// As `apply`, with each item of a flush on its own: calls `note` after every event or item that may have written
     /// attributes, with its position.
     package static func apply(
-        _ event: borrowing EventView, to state: inout ProfileState, noting note: (UInt64, ProfileState) -> Void
+        _ event: borrowing EventView, to state: inout ProfileState, under rules: BoundRules,
+        noting note: (UInt64, ProfileState) -> Void
     ) {
         switch event.kind?.role {
         case .outcome(.flushed), .outcome(.sent):
             if let body = RecordBody(event.header.body), !body.erased, !body.isQueued {
                 for item in body.flushed {
-                    state.flush(item.rawValue)
+                    state.flush(item.rawValue, under: rules)
                     note(item.rawValue, state)
                 }
             }
-            apply(event, to: &state)
+            apply(event, to: &state, under: rules)
         case .content(_, .logged), .identity:
-            apply(event, to: &state)
+            apply(event, to: &state, under: rules)
             note(event.position.rawValue, state)
         case .content(_, .saved), .content(_, .queued), .device, .outcome(.discarded), .message, .remark, nil:
-            apply(event, to: &state)
+            apply(event, to: &state, under: rules)
         }
     }
 }

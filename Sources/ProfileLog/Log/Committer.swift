@@ -122,7 +122,7 @@ package struct Committer: Sendable {
         var decider = try Decider(
             view: view, names: store.names, braze: store.braze,
             limits: PendingLimits(itemsPerDevice: store.options.pendingItemsPerDevice),
-            tables: store.messageTables, recordedAt: recordedAt, firstPosition: seen.last + 1)
+            tables: store.messageTables, rules: store.rules, recordedAt: recordedAt, firstPosition: seen.last + 1)
         var answers: [Result<AppendReceipt, AppendError>] = []
         answers.reserveCapacity(appends.count)
         // Lent by the span: an append has a dozen parts to retain.

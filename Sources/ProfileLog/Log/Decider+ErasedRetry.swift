@@ -118,7 +118,7 @@ extension EventKind {
                 .contains(self)
         case .identity: isIdentity
         case .void: self == .eventVoided || self == .eventUnvoided
-        case .device, .inApp, .messages, .discard: false
+        case .device, .inApp, .messages, .rules, .discard: false
         }
     }
 

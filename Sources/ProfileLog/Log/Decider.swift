@@ -7,6 +7,7 @@ struct Decider: ~Copyable {
     let braze: BrazeIDs
     let limits: PendingLimits
     let tables: MessageTables
+    let rules: RulesCache
     let recordedAt: Int64
     private let firstPosition: UInt64
     var names: NewNames
@@ -32,12 +33,13 @@ struct Decider: ~Copyable {
 
     init(
         view: LogView, names: NameTable, braze: BrazeIDs, limits: PendingLimits, tables: MessageTables,
-        recordedAt: Int64, firstPosition: UInt64
+        rules: RulesCache, recordedAt: Int64, firstPosition: UInt64
     ) throws {
         self.view = view
         self.braze = braze
         self.limits = limits
         self.tables = tables
+        self.rules = rules
         self.recordedAt = recordedAt
         self.firstPosition = firstPosition
         self.names = NewNames(names)
@@ -86,6 +88,7 @@ struct Decider: ~Copyable {
             case .device(let device, let intent, let context): try decideDevice(device, intent, context)
             case .inApp(let device, let action, let context): try decideInApp(device, action, context)
             case .messages(let definitions): try declare(definitions)
+            case .rules(let rules, let context): try decideRules(rules, context)
             case .identity(let change, let context): earlier = try decideIdentity(change, context, of: append)
             case .discard(let device, let selection, let actor, let reason, let context):
                 try decideDiscard(device, selection, actor, reason, context)

@@ -21,7 +21,8 @@ extension EventLog {
                 var (recorded, end) = (moment, Timestamp(rawValue: .max))
                 if case .time(let time) = moment { (recorded, end) = (.now, time) }
                 let version = try view.version(of: user.rawValue, at: recorded)
-                return try OccurredFold(view: view, names: names).state(of: user.rawValue, version: version, until: end)
+                let fold = OccurredFold(view: view, names: names, terms: try states.terms(.stored, view))
+                return try fold.state(of: user.rawValue, version: version, until: end)
             }
         }
     }

@@ -6,13 +6,16 @@
 struct OccurredFold {
     let view: LogView
     let names: NameTable
+    /// An event is folded by the rules that held when it was recorded.
+    let terms: FoldTerms?
     /// What became of saved and queued items: whether they took effect.
     private var isEffective: [UInt64: Bool] = [:]
     private var voided = VoidedEvents()
 
-    init(view: LogView, names: NameTable) {
+    init(view: LogView, names: NameTable, terms: FoldTerms?) {
         self.view = view
         self.names = names
+        self.terms = terms
     }
 
     /// The state after what happened until `end` among the first `version` events of `user`.
@@ -36,7 +39,8 @@ struct OccurredFold {
         while true {
             guard next < events.count else {
                 guard var resumed = waiting.popLast() else { return state }
-                ProfileProjection.merge(state, into: &resumed.state)
+                let rules = terms?.rules(at: resumed.events[resumed.next]) ?? .none
+                ProfileProjection.merge(state, into: &resumed.state, under: rules)
                 (events, next, state) = (resumed.events, resumed.next, resumed.state)
                 isMerged = true
                 continue
@@ -57,9 +61,10 @@ struct OccurredFold {
     private func apply(_ header: RecordHeader, _ position: UInt64, to state: inout ProfileState) {
         if voided.contains(position) { return }
         let event = EventView(header: header, position: Position(rawValue: position), names: names)
-        ProfileProjection.apply(event, to: &state)
+        let rules = terms?.rules(at: position) ?? .none
+        ProfileProjection.apply(event, to: &state, under: rules)
         switch isEffective[position] {
-        case true?: state.flush(position)
+        case true?: state.flush(position, under: rules)
         case false?: state.removePending(position)
         case nil: break
         }

@@ -13,6 +13,7 @@ package final class OpenStore: Sendable {
     let environment: Environment
     let names = NameTable()
     let messageTables: MessageTables
+    let rules = RulesCache()
     let braze: BrazeIDs
     /// The tail of new views. It is replaced and never changes its base: a view keeps its tail.
     private let currentTail = Guarded(Guarded(Tail(base: 0, userCount: 0, lastRecordedAt: 0)))

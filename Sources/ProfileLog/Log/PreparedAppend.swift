@@ -8,6 +8,7 @@ public struct PreparedAppend: Sendable {
         case inApp(Name, InAppAction, EventContext)
         /// The definitions of in-app messages.
         case messages(AttributeValue)
+        case rules(FoldRules, EventContext)
         case identity(IdentityChange, EventContext)
         case discard(device: Name, selection: PendingSelection, actor: String, reason: String, context: EventContext)
         case void(VoidRequest, EventContext)

@@ -130,6 +130,7 @@ package struct EventJSON {
             json.member("target", voiding.target.rawValue)
             json.member("actor", voiding.actor)
             json.member("reason", voiding.reason)
+        case .rulesChanged(let document): json.member("rules", .object(JSONValues.json(document)))
         case .objectsLeftOut(let items):
             json.objects("left_out", items) { $0.leftOut($1) }
         case .message(let step): write(step, to: &json)
@@ -293,7 +294,8 @@ extension EventJSON {
             .aliasRenamed, .externalIDRenamed, .externalIDRemoved, .customEventQueued, .customAttributesQueued,
             .userAttributesQueued, .purchaseQueued, .appLaunched, .appLeft, .sessionStarted, .sessionEnded,
             .pendingFlushed, .pendingDiscarded, .dataSent, .deviceChanged, .eventVoided, .eventUnvoided,
-            .objectsLeftOut, .messageSent, .messageNotSent, .pushReceived, .pushNotReceived, .pushCaptured,
+            .objectsLeftOut, .rulesChanged, .messageSent, .messageNotSent, .pushReceived, .pushNotReceived,
+            .pushCaptured,
             .pushExpanded, .pushOpened,
             .pushActionChosen, .pushDismissed, .pushProcessed, .inAppMessageShown, .inAppMessageWaiting,
             .inAppMessageIgnored, .inAppMessageDiscarded, .inAppMessageClicked, .inAppMessageClosed, .messageScheduled,

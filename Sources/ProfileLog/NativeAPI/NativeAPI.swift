@@ -174,6 +174,13 @@ package struct NativeAPI: Dialect {
         .init(.post, "/v1/unvoid", "a void event counts again", VoidEndpoints.inputs) {
             try await VoidEndpoints(store: $0.store).answer($1, isVoid: false)
         },
+        .init(
+            .post, "/v1/rules", "set which update of an attribute wins, for the events from now on",
+            RulesEndpoints.inputs
+        ) { try await RulesEndpoints(store: $0.store).set($1) },
+        read("/v1/rules", "which update of an attribute wins, now or as of an earlier moment", [asOf]) {
+            try RulesEndpoints(store: $0.store).rules($1)
+        },
         read("/v1/blame", "who set each attribute of a user, and what it was before", BlameEndpoint.inputs) {
             try BlameEndpoint(log: $0.log).blame($1)
         },

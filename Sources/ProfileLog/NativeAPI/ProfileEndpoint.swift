@@ -34,7 +34,8 @@ struct ProfileEndpoint {
                 try profiles.write(traits: TraitReader(log, at: time), of: user.number, state, to: &json)
             }
             if includePending {
-                try json.object("with_pending") { try profiles.write(state.flushingAllPending(), to: &$0) }
+                let rules = try log.boundRules(asOf: asOf == nil ? Position(rawValue: .max) : state.lastPosition)
+                try json.object("with_pending") { try profiles.write(state.flushingAllPending(under: rules), to: &$0) }
             }
         }
     }

@@ -45,6 +45,7 @@ package enum RecordField {
     static let screen: UInt32 = 44
     static let inApp: UInt32 = 45
     static let target: UInt32 = 48
+    static let rules: UInt32 = 50
 
     @usableFromInline
     package enum Value {
@@ -260,6 +261,11 @@ package enum EventEncoder {
             writer.field(RecordField.reason, text: voiding.reason)
             writer.field(RecordField.actor, text: voiding.actor)
             writer.field(RecordField.targetVersion, varint: voiding.since.rawValue)
+        case .rulesChanged(let document):
+            guard part == .rest else { break }
+            let begin = writer.beginMessage(RecordField.rules)
+            ValueCodec.write(.object(document), to: &writer)
+            writer.endMessage(begin)
         case .objectsLeftOut(let items):
             if part == .rest { for item in items { LeftOutCodec.write(item, to: &writer) } }
         case .message(let step): return write(part, of: step, &names, &writer)
@@ -460,6 +466,7 @@ extension ProfileEvent {
         case .pendingDiscarded:
             return .pendingDiscarded(Discard(positions: body.discarded, actor: body.actor, reason: body.reason))
         case .objectsLeftOut: return .objectsLeftOut(body.leftOut)
+        case .rulesChanged: return body.rules.map { .rulesChanged($0) }
         case .messageSent, .messageNotSent, .pushReceived, .pushNotReceived, .pushCaptured, .pushExpanded, .pushOpened,
             .pushActionChosen, .pushDismissed, .pushProcessed, .inAppMessageShown, .inAppMessageWaiting,
             .inAppMessageIgnored, .inAppMessageDiscarded, .inAppMessageClicked, .inAppMessageClosed, .messageScheduled,
@@ -571,6 +578,7 @@ package struct RecordBody {
         var inApp: InAppChange?
         var target: Position?
         var targetVersion: UInt64 = 0
+        var rules: [AttributeValue.Member]?
     }
 
     var append: AppendField? { rarities?.append }
@@ -592,6 +600,7 @@ package struct RecordBody {
     package var inApp: InAppChange? { rarities?.inApp }
     package var target: Position? { rarities?.target }
     package var targetVersion: UInt64 { rarities?.targetVersion ?? 0 }
+    package var rules: [AttributeValue.Member]? { rarities?.rules }
 
     /// Reads `bytes`, which must outlive the body; nil if they are not a message.
     package init?(_ bytes: UnsafeRawBufferPointer) {
@@ -692,6 +701,9 @@ package struct RecordBody {
         case RecordField.dispatch: rarities.dispatch = reader.text()
         case RecordField.action: rarities.action = reader.text()
         case RecordField.inApp: rarities.inApp = InAppChange(reader.bytes())
+        case RecordField.rules:
+            guard case .object(let document)? = ValueCodec.read(reader.bytes())?.value else { return false }
+            rarities.rules = document
         default: reader.skip(.bytes)
         }
         return true

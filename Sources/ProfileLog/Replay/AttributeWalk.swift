@@ -113,6 +113,7 @@ struct AttributeWalk {
     /// The only attribute that matters; nil if all do.
     private let wanted: FieldKey?
     private let voided: VoidedEvents?
+    private let terms: FoldTerms?
     private let keepsAll: Bool
 
     /// The last write of an attribute, and the user's version at that event.
@@ -127,12 +128,16 @@ struct AttributeWalk {
     /// - Parameters:
     ///   - wanted: the only attribute that matters; nil if all do.
     ///   - voided: the events to skip; nil if none of the user is void.
+    ///   - terms: the fold rules; nil if there are none.
     ///   - keepsAll: whether tracks keep all writes.
-    init(_ view: LogView, _ names: NameTable, wanted: FieldKey?, voided: VoidedEvents?, keepsAll: Bool) {
+    init(
+        _ view: LogView, _ names: NameTable, wanted: FieldKey?, voided: VoidedEvents?, terms: FoldTerms?, keepsAll: Bool
+    ) {
         self.view = view
         self.names = names
         self.wanted = wanted
         self.voided = voided
+        self.terms = terms
         self.keepsAll = keepsAll
     }
 
@@ -218,13 +223,15 @@ struct AttributeWalk {
         swap(&tracks, &stream.tracks)
         var effects: [UInt64: UInt64] = [:]
         let position = event.position.rawValue
-        ProfileProjection.apply(event, to: &stream.state) { written, state in
+        ProfileProjection.apply(event, to: &stream.state, under: rules(at: position)) { written, state in
             let isNoted = note(written, state.fields, &tracks)
             if isNoted, written != position { effects[written] = position }
         }
         swap(&tracks, &stream.tracks)
         if !effects.isEmpty { self.effects.merge(effects) { $1 } }
     }
+
+    private func rules(at position: UInt64) -> BoundRules { terms?.rules(at: position) ?? .none }
 
     /// Notes what the event at `position` has just written; false if that is nothing.
     private func note(
@@ -286,8 +293,10 @@ struct AttributeWalk {
 
     /// Notes what the void event at `position` would have written now.
     private func noteVoid(_ void: UInt64, _ header: RecordHeader, _ position: UInt64, _ stream: inout Stream) {
+        let at = EventView(header: header, position: Position(rawValue: position), names: names).occurredAt.rawValue
         for (key, operation) in operations(header, position) where wanted == nil || wanted == key {
-            let value = operation.applied(to: stream.state.fields.value(key))
+            let value = stream.state.value(
+                of: key, after: operation, position: position, at: at, under: rules(at: position))
             var writer = WireWriter()
             if let value { ValueCodec.write(value, to: &writer) }
             let bytes = value == nil ? nil : Array(writer.bytes)
@@ -307,7 +316,7 @@ struct AttributeWalk {
             target.merged.append(user)
         }
         let before = target.state.fields
-        ProfileProjection.merge(source.state, into: &target.state)
+        ProfileProjection.merge(source.state, into: &target.state, under: rules(at: position))
         for field in target.state.fields.fields where wanted == nil || wanted == field.key {
             let write = target.state.fields.write(field)
             if let old = before.field(field.key).map({ before.write($0) }), old.position == write.position,

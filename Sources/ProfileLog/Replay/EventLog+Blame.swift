@@ -129,16 +129,17 @@ private struct BlameSearch {
         if !withLog, let found = try findLastWrites(keys) { return found }
         let positions = try view.positions(of: user, from: 1, to: version)
         let voided = now.voids > 0 ? try view.voidedEvents(among: positions) : nil
-        var walk = walk(keys, skipping: voided)
+        var walk = try walk(keys, skipping: voided)
         _ = try walk.run(user, positions, from: nil)
         var found = Found()
         found.take(walk)
         return found
     }
 
-    private func walk(_ keys: [FieldKey], skipping voided: VoidedEvents?) -> AttributeWalk {
+    private func walk(_ keys: [FieldKey], skipping voided: VoidedEvents?) throws -> AttributeWalk {
         AttributeWalk(
-            view, log.names, wanted: keys.count == 1 ? keys[0] : nil, voided: voided, keepsAll: withLog)
+            view, log.names, wanted: keys.count == 1 ? keys[0] : nil, voided: voided,
+            terms: try log.states.terms(.stored, view), keepsAll: withLog)
     }
 
     /// Walks from snapshots shortly before the last writes, which the profile names. Nil if that does not tell all.
@@ -158,7 +159,7 @@ private struct BlameSearch {
             // Later voids are about events that the snapshot or this walk includes.
             guard base?.state.voids ?? 0 == now.voids else { return nil }
             let positions = try view.positions(of: user, from: (base?.version ?? 0) + 1, to: version)
-            var walk = walk(keys, skipping: nil)
+            var walk = try walk(keys, skipping: nil)
             let met = try walk.run(user, positions, from: base, goals: goals)
             guard met > 0 else { return nil }
             found.take(walk)

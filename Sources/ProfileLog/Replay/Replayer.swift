@@ -9,6 +9,7 @@ public final class Replayer<P: Projection> {
     /// The last position that is folded.
     package private(set) var position: Position = .start
     private let log: EventLog
+    private let source: RulesSource
     private let lanes: [Guarded<Lane>]
 
     /// One thread's share: the users whose number leaves its index as the remainder, the devices by their hash.
@@ -25,8 +26,12 @@ public final class Replayer<P: Projection> {
     }
 
     /// A replay of `log` on `threads` threads.
-    public init(_ log: EventLog, threads: Int = 1) {
+    public convenience init(_ log: EventLog, threads: Int = 1) { self.init(log, threads: threads, by: .stored) }
+
+    /// A replay by other rules than those of the log, or without some events.
+    package init(_ log: EventLog, threads: Int = 1, by source: RulesSource) {
         self.log = log
+        self.source = source
         lanes = (0..<max(1, threads)).map { _ in Guarded(Lane()) }
     }
 
@@ -42,30 +47,30 @@ public final class Replayer<P: Projection> {
     @discardableResult
     public func run(to target: Position? = nil, progress: (LogProgress) -> Bool = { _ in true }) throws -> Bool {
         // A view also brings the names up to date.
-        let last = try log.withView { $0.last }
+        let (last, terms) = try log.withView { ($0.last, try log.states.terms(source, $0)) }
         let end = min(last, target?.rawValue ?? .max)
         while position.rawValue < end {
             let from = position.rawValue + 1
             let to = min(end, position.rawValue + Self.sliceLength)
-            try foldSlice(from, to)
+            try foldSlice(from, to, terms)
             position = Position(rawValue: to)
             if !progress(LogProgress(stage: "replay", done: to, total: end)) { return to == end }
         }
         return true
     }
 
-    private func foldSlice(_ from: UInt64, _ to: UInt64) throws {
+    private func foldSlice(_ from: UInt64, _ to: UInt64, _ terms: FoldTerms?) throws {
         let log = log
         let count = UInt64(lanes.count)
         if count == 1 {
-            try lanes[0].withWriting { try Self.fold(&$0, 0, 1, from, to, log) }
+            try lanes[0].withWriting { try Self.fold(&$0, 0, 1, from, to, log, terms) }
             return
         }
         let lanes = lanes
         onThreads(lanes.count) { index in
             lanes[index].withWriting { lane in
                 do {
-                    try Self.fold(&lane, UInt64(index), count, from, to, log)
+                    try Self.fold(&lane, UInt64(index), count, from, to, log, terms)
                 } catch {
                     lane.error = error
                 }
@@ -78,7 +83,8 @@ public final class Replayer<P: Projection> {
 
     @_specialize(where P == ProfileProjection)
     private static func fold(
-        _ lane: inout Lane, _ index: UInt64, _ count: UInt64, _ from: UInt64, _ to: UInt64, _ log: EventLog
+        _ lane: inout Lane, _ index: UInt64, _ count: UInt64, _ from: UInt64, _ to: UInt64, _ log: EventLog,
+        _ terms: FoldTerms?
     ) throws {
         let names = log.names
         try log.environment.withReadTransaction { transaction in
@@ -92,10 +98,10 @@ public final class Replayer<P: Projection> {
                     switch P.scope {
                     case .user:
                         if count == 1 || RecordHeader.user(of: found.value) % count == index {
-                            try fold(found.value, expected, &lane, count, log, names)
+                            try fold(found.value, expected, &lane, count, log, names, terms)
                         }
-                    case .device: try foldDevices(found.value, expected, &lane, index, count, names)
-                    case .store: if index == 0 { try foldStore(found.value, expected, &lane, names) }
+                    case .device: try foldDevices(found.value, expected, &lane, index, count, names, terms)
+                    case .store: if index == 0 { try foldStore(found.value, expected, &lane, names, terms) }
                     }
                     expected += 1
                     row = try cursor.next()
@@ -106,7 +112,8 @@ public final class Replayer<P: Projection> {
         for slot in lane.voided.sorted() {
             let user = UInt64(slot) * count + index
             lane.states[slot] = try log.withView { view in
-                try log.states.freshState(P.self, user, version: lane.versions[slot], view)
+                try log.states.freshState(
+                    P.self, user, version: lane.versions[slot], view, by: .given(terms))
             }
         }
         lane.voided = []
@@ -115,7 +122,7 @@ public final class Replayer<P: Projection> {
     @inline(__always)
     private static func fold(
         _ record: UnsafeRawBufferPointer, _ position: UInt64, _ lane: inout Lane, _ count: UInt64, _ log: EventLog,
-        _ names: NameTable
+        _ names: NameTable, _ terms: FoldTerms?
     ) throws {
         let header = try RecordHeader(record, at: position)
         // Each user's first event has its own position. A greater number is damage, and would take memory for all users
@@ -135,15 +142,23 @@ public final class Replayer<P: Projection> {
         lane.versions[slot] = header.version
         if header.isVoiding { lane.voided.insert(slot) }
         if !lane.voided.isEmpty, lane.voided.contains(slot) { return }
+        if let terms, terms.skip(position, header) { return }
         if header.kindNumber == EventKind.usersMerged.rawValue {
-            try log.withView { try log.states.merge(P.self, header, position, into: &lane.states[slot], $0) }
+            try log.withView { view in
+                try log.states.merge(P.self, header, position, into: &lane.states[slot], view, by: .given(terms))
+            }
         }
-        P.apply(EventView(header: header, position: Position(rawValue: position), names: names), to: &lane.states[slot])
+        let event = EventView(header: header, position: Position(rawValue: position), names: names)
+        if let terms {
+            P.apply(event, to: &lane.states[slot], under: terms.rules(at: position))
+        } else {
+            P.apply(event, to: &lane.states[slot])
+        }
     }
 
     private static func foldDevices(
         _ record: UnsafeRawBufferPointer, _ position: UInt64, _ lane: inout Lane, _ index: UInt64, _ count: UInt64,
-        _ names: NameTable
+        _ names: NameTable, _ terms: FoldTerms?
     ) throws {
         let header = try RecordHeader(record, at: position)
         let event = EventView(header: header, position: Position(rawValue: position), names: names)
@@ -156,16 +171,19 @@ public final class Replayer<P: Projection> {
             P.apply(
                 EventView(
                     header: header, position: Position(rawValue: position), names: names, device: device),
-                to: &lane.states[slot])
+                to: &lane.states[slot], on: terms)
         }
     }
 
     private static func foldStore(
-        _ record: UnsafeRawBufferPointer, _ position: UInt64, _ lane: inout Lane, _ names: NameTable
+        _ record: UnsafeRawBufferPointer, _ position: UInt64, _ lane: inout Lane, _ names: NameTable,
+        _ terms: FoldTerms?
     ) throws {
         let header = try RecordHeader(record, at: position)
         if lane.states.isEmpty { lane.states.append(P.initial) }
-        P.apply(EventView(header: header, position: Position(rawValue: position), names: names), to: &lane.states[0])
+        P.apply(
+            EventView(header: header, position: Position(rawValue: position), names: names), to: &lane.states[0],
+            on: terms)
     }
 
     // MARK: - What came out

@@ -104,7 +104,7 @@ struct ScenarioWorld: Sendable {
         options.now = { clock.now() }
         let log = try open(options)
         if let last = try log.event(at: log.lastPosition())?.recordedAt { clock.set(to: max(start, last)) }
-        try scenario.workspace?.declareMessages(in: log)
+        try scenario.workspace?.declare(in: log)
         let store = RequestStore(log)
         let braze = BrazeAPI(store, scenario.workspace ?? Workspace())
         connection = LocalAPI(APIRouter(NativeAPI(store), braze))

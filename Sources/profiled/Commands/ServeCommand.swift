@@ -77,7 +77,7 @@ struct ServeCommand: AsyncParsableCommand {
             let log = try EventLog(
                 path: store.path, create: true, options: logOptions, projections: RequestStore.projections)
             try fixtures?.load(into: log)
-            try workspace.declareMessages(in: log)
+            try workspace.declare(in: log)
             try await server.run(LiveStore(LogWriter(log), workspace), portFile: portFile)
         }
     }

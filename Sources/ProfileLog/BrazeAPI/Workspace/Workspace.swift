@@ -23,6 +23,8 @@ package struct Workspace: Sendable {
     var limits = TrackLimits()
     /// The in-app messages (docs/in-app-messages.md), as they are declared; nil without the key.
     package private(set) var messages: AttributeValue?
+    /// The policies of attributes, which the log holds; nil without the key.
+    package private(set) var policies: FoldRules?
     /// Days that exports look back for events and purchases; nil for the whole history.
     var exportWindowDays: Int?
 
@@ -51,9 +53,11 @@ package struct Workspace: Sendable {
     /// The workspace without a file.
     package init() {}
 
-    /// Declares the in-app messages of the file in `log`, unless they are declared already.
-    package func declareMessages(in log: EventLog) throws {
+    /// Stores in `log` what of the file the log holds, unless it holds the same already: the in-app messages and the
+    /// policies of attributes.
+    package func declare(in log: EventLog) throws {
         if let messages { try log.declareMessages(messages) }
+        if let policies { try log.setRules(policies) }
     }
 
     /// Whether requests may name the app `id`.
@@ -91,7 +95,7 @@ extension Workspace {
         self.init()
         let fields = try root.fields([
             "apps", "subscription_groups", "traits", "segments", "campaigns", "canvases", "messages", "blocklist",
-            "attribute_types", "limits", "export_window_days",
+            "attribute_types", "attribute_policies", "limits", "export_window_days",
         ])
         apps = try Self.list(fields, "apps", Self.app)
         subscriptionGroups = try Self.list(fields, "subscription_groups", Self.group)
@@ -113,6 +117,7 @@ extension Workspace {
             forcedTypes[name] = try Self.type(node)
         }
         messages = try fields["messages"]?.inAppMessages()
+        policies = try fields["attribute_policies"]?.attributePolicies()
         if let node = fields["limits"] { limits = try TrackLimits(node) }
         exportWindowDays = try fields["export_window_days"]?.integer(1...36_500)
     }
@@ -217,14 +222,11 @@ extension Workspace {
         return names
     }
 
-    private static let types = AttributeType.allCases.map { type in
-        (name: type.name.lowercased().replacing(" ", with: "_"), type: type)
-    }
-
     private static func type(_ node: YAMLNode) throws(YAMLFileError) -> AttributeType {
         let text = try node.text()
-        guard let type = types.first(where: { $0.name == text })?.type else {
-            throw node.refusal("is no type", remedy: "The types are \(types.map(\.name).joined(separator: ", ")).")
+        guard let type = AttributeType.allCases.first(where: { $0.word == text }) else {
+            let words = AttributeType.allCases.map(\.word).joined(separator: ", ")
+            throw node.refusal("is no type", remedy: "The types are \(words).")
         }
         return type
     }

@@ -1,0 +1,85 @@
+/// Which update of an attribute wins.
+public enum AttributePolicy: String, Hashable, Sendable, CaseIterable {
+    /// The update that was recorded last. The policy of an attribute without a policy (spec/rest-api 1.2).
+    case lastArrival = "last_arrival"
+    /// The update that happened last by the sender's clock. One that happened earlier than the value or the removal
+    /// that the profile has changes nothing.
+    case lastOccurred = "last_occurred"
+    /// The first value. Later updates and removals change nothing.
+    case firstWins = "first"
+    /// Numbers add up, also those that are set. Other values change nothing; a removal starts again at nothing.
+    case counter
+    /// Arrays grow by the elements that they do not have, also those that are set. Other values change nothing.
+    case setUnion = "set_union"
+}
+
+extension AttributePolicy {
+    /// Whether a standard attribute can have it.
+    ///
+    /// Addresses, subscriptions, lists and the dates that are merged by rules of their own keep the last arrival.
+    package func fits(_ attribute: StandardAttribute) -> Bool {
+        switch self {
+        case .lastArrival: return true
+        case .counter, .setUnion: return false
+        case .lastOccurred, .firstWins: break
+        }
+        switch attribute {
+        case .firstName, .lastName, .country, .language, .homeCity, .gender, .dateOfBirth, .timeZone,
+            .currentLocation, .facebook, .twitter, .imageURL:
+            return true
+        case .email, .phone, .dateOfFirstSession, .dateOfLastSession, .markedEmailAsSpamAt, .emailSubscribe,
+            .pushSubscribe, .emailOpenTrackingDisabled, .emailClickTrackingDisabled, .pushTokens,
+            .subscriptionGroups:
+            return false
+        }
+    }
+
+    /// The value after `operation`, which is no removal, or nil if it changes nothing. Without the policies that
+    /// compare times or look for a first value.
+    func value(of operation: AttributeOperation, on old: AttributeValue?) -> AttributeValue? {
+        switch (self, operation) {
+        case (.counter, .set(let number)): Self.sum(old, number)
+        case (.counter, .increment(let number)): Self.sum(old, .int(number))
+        case (.counter, _): nil
+        case (.setUnion, .set(.array(let values))), (.setUnion, .arrayAdd(let values)),
+            (.setUnion, .objectsAdd(let values)):
+            Self.union(old, values)
+        case (.setUnion, .set), (.setUnion, .increment), (.setUnion, .objectMerge): nil
+        default: AttributeFold.value(of: operation, on: old)
+        }
+    }
+
+    /// What a merge makes of two values; nil if `own` stays.
+    func merged(_ own: AttributeValue?, with other: AttributeValue?) -> AttributeValue? {
+        switch self {
+        case .counter: other.flatMap { Self.sum(own, $0) }
+        case .setUnion: if case .array(let values)? = other { Self.union(own, values) } else { nil }
+        case .lastArrival, .lastOccurred, .firstWins: nil
+        }
+    }
+
+    /// The sum; nil if `number` is none, or the sum is too large. An old value that is no number counts as none.
+    private static func sum(_ old: AttributeValue?, _ number: AttributeValue) -> AttributeValue? {
+        switch (old, number) {
+        case (.int(let left)?, .int(let right)):
+            let (sum, overflow) = left.addingReportingOverflow(right)
+            return overflow ? nil : .int(sum)
+        case (.int(let left)?, .double(let right)): return finite(Double(left) + right)
+        case (.double(let left)?, .int(let right)): return finite(left + Double(right))
+        case (.double(let left)?, .double(let right)): return finite(left + right)
+        case (_, .int), (_, .double): return number
+        default: return nil
+        }
+    }
+
+    private static func finite(_ sum: Double) -> AttributeValue? { sum.isFinite ? .double(sum) : nil }
+
+    /// Both, in the order in which the elements came. An old value that is no array counts as none.
+    private static func union(_ old: AttributeValue?, _ values: [AttributeValue]) -> AttributeValue {
+        var elements: [AttributeValue] = []
+        if case .array(let before)? = old { elements = before }
+        var known = Set(elements)
+        for value in values where known.insert(value).inserted { elements.append(value) }
+        return .array(elements)
+    }
+}

@@ -1,0 +1,120 @@
+internal import Synchronization
+
+/// The fold rules that the log holds, as far as this process has looked. A change of rules never changes.
+final class RulesCache: Sendable {
+    private struct State {
+        /// How many of the system's events were looked at.
+        var version: UInt64 = 0
+        /// The last position of a view that had no further ones.
+        var last: UInt64 = 0
+        var changes: [(position: UInt64, rules: FoldRules)] = []
+        /// How many names there were when `terms` were bound.
+        var names: UInt32 = 0
+        /// Nil without changes.
+        var terms: FoldTerms?
+    }
+
+    private let state = Mutex(State())
+
+    /// By what folds of events in `view` go; nil if no rules were ever set. It may have later rules: they hold for
+    /// later events only.
+    func terms(_ view: LogView) throws -> FoldTerms? {
+        try state.withLock { state in
+            if view.last > state.last { try Self.catchUp(&state, view) }
+            let names = view.nameTable.count
+            if names != state.names, !state.changes.isEmpty { Self.bind(&state, view.nameTable.current) }
+            return state.terms
+        }
+    }
+
+    private static func catchUp(_ state: inout State, _ view: LogView) throws {
+        let positions = try view.systemPositions(after: state.version)
+        var changes: [(position: UInt64, rules: FoldRules)] = []
+        for position in positions {
+            if let rules = try view.rules(setAt: position) { changes.append((position, rules)) }
+        }
+        state.version += UInt64(positions.count)
+        state.last = view.last
+        if changes.isEmpty { return }
+        state.changes += changes
+        bind(&state, view.nameTable.current)
+    }
+
+    private static func bind(_ state: inout State, _ names: NameMap) {
+        state.names = names.count
+        state.terms = FoldTerms(
+            RulesTimeline(state.changes.map { ($0.position, BoundRules($0.rules, names: names)) }))
+    }
+
+    /// The newest known rules, and how many of the system's events were looked at.
+    var newest: (rules: FoldRules, version: UInt64) {
+        state.withLock { ($0.changes.last?.rules ?? FoldRules(), $0.version) }
+    }
+
+    /// The rules that held for the event after `position`, and the position at which they were set; 0 if none were.
+    func rules(after position: UInt64) -> (position: UInt64, rules: FoldRules) {
+        state.withLock { $0.changes.last { $0.position <= position } ?? (0, FoldRules()) }
+    }
+}
+
+extension LogView {
+    /// The positions of the system's events after its version `version`, ascending.
+    ///
+    /// Unlike `positions(of:from:to:)` it asks for no version first: that look-up meets the rows of other users, and
+    /// their damage would refuse every fold.
+    func systemPositions(after version: UInt64) throws -> [UInt64] {
+        var positions: [UInt64] = []
+        var next = StreamRow.firstVersion(holding: version + 1)
+        if checkpoint > 0 {
+            try withCursor(tables.streams) { cursor in
+                var row = try cursor.seek(KeyCoding.stream(user: 0, version: next))
+                while let found = row, found.key.count == 16, found.key.bigEndian64() == 0 {
+                    try StreamRow.expect(found, of: 0, version: next)
+                    StreamRow.forEach(try StreamRow.positions(found)) { _, position in
+                        if next > version, position <= checkpoint { positions.append(position) }
+                        next += 1
+                    }
+                    row = try cursor.next()
+                }
+            }
+        }
+        var recent: [UInt64] = []
+        withTail { tail in
+            tail.forEachPosition(of: 0, from: last, downTo: checkpoint) { position, of in
+                if of > version { recent.append(position) }
+                return of > version + 1
+            }
+        }
+        return positions + recent.reversed()
+    }
+
+    /// The rules that the event at `position` sets; nil if it sets none. A damaged record of another kind is none.
+    fileprivate func rules(setAt position: UInt64) throws -> FoldRules? {
+        do {
+            return FoldRules(setBy: try header(at: position))
+        } catch let error as StorageError {
+            if let record = try get(tables.log, position), let header = RecordHeader(record),
+                header.kind != .rulesChanged
+            {
+                return nil
+            }
+            throw error
+        }
+    }
+}
+
+extension FoldRules {
+    /// The rules that an event sets; nil if it sets none.
+    init?(setBy header: RecordHeader) {
+        guard header.kind == .rulesChanged, let document = RecordBody(header.body)?.rules else { return nil }
+        self.init(stored: document)
+    }
+}
+
+/// By which rules a fold goes.
+package enum RulesSource: Sendable {
+    /// Those that the log holds, each from the event on that set them.
+    case stored
+    /// These, whatever the log says; nil for none.
+    case given(FoldTerms?)
+}

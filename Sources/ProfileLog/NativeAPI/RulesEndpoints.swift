@@ -1,0 +1,50 @@
+internal import ProfileLogRequests
+
+/// `/v1/rules`: by which rules the next events are folded (docs/workspace.md).
+struct RulesEndpoints {
+    let store: RequestStore
+
+    static let inputs: [EndpointInput] = [.required(FoldRules.Part.policies.rawValue, .object)]
+
+    /// `POST /v1/rules`: replaces the rules.
+    func set(_ request: APIRequest) async throws -> APIAnswer {
+        try request.refuseConditions()
+        let fields = try Fields(request)
+        let key = FoldRules.Part.policies.rawValue
+        guard let policies = fields.value(Name(key)) else {
+            throw APIProblem.invalid(key, "is missing", remedy: "Send the policies of all attributes that have one.")
+        }
+        let rules: FoldRules
+        do {
+            rules = try FoldRules(.object([.init(Name(key), JSONValues.value(policies))]), parts: [.policies])
+        } catch let fault as FoldRules.Fault {
+            throw APIProblem.invalid(fault.place, fault.reason, remedy: fault.remedy)
+        } catch let error as JSONFormError {
+            throw APIProblem.invalid(key, error.reason)
+        }
+        let receipt = try await store.perform { log in try log.setRules(rules, source: .rest) }
+        return try answer(asOf: receipt.places.isEmpty ? nil : receipt.last, isChanged: !receipt.places.isEmpty)
+    }
+
+    /// `GET /v1/rules`: the rules now, or as of an earlier moment.
+    func rules(_ request: APIRequest) throws -> APIAnswer {
+        var query = Query(request)
+        let moment = try query.moment("as_of", now: store.log.options.now())
+        try query.end()
+        let position = try APIProblem.resolving("as_of") { try moment.map { try store.log.position(at: $0) } }
+        return try answer(asOf: position, isChanged: nil)
+    }
+
+    private func answer(asOf position: Position?, isChanged: Bool?) throws -> APIAnswer {
+        let (position, rules) = try store.log.rules(asOf: position ?? Position(rawValue: .max))
+        return APIAnswer.ok { json in
+            json.member("position", position.rawValue)
+            json.object(FoldRules.Part.policies.rawValue) { json in
+                for (name, policy) in rules.policies.sorted(by: { $0.key < $1.key }) {
+                    json.member(name.text, policy.rawValue)
+                }
+            }
+            if let isChanged { json.member("changed", isChanged) }
+        }
+    }
+}

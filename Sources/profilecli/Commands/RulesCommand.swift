@@ -1,0 +1,81 @@
+internal import ArgumentParser
+internal import ProfileLog
+internal import ProfileLogNativeAPI
+
+struct RulesCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        "rules", "Which update of an attribute wins: the policies of attributes.",
+        """
+        Without a policy an attribute has the value that arrived last. A policy holds for the events after it, so values \
+        of before stay; docs/workspace.md describes them all.
+        """,
+        examples: """
+            profilecli rules show
+            profilecli rules set rules.yaml
+            """,
+        subcommands: [Show.self, Set.self])
+
+    struct Show: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            "show", "The policies that hold now, or held at an earlier moment.",
+            examples: """
+                profilecli rules show
+                profilecli rules show --as-of yesterday
+                """)
+
+        @Option(parsing: .unconditional, help: .when("The rules of then")) var asOf: String?
+        @OptionGroup var place: PlaceOptions
+
+        func run() async throws {
+            let answer = try await place.connect().get(
+                "/v1/rules", parameters(("as_of", asOf.map(LocalMoment.text))))
+            if place.isJSON { return try Output.print(answer.line) }
+            let policies = answer.object("attribute_policies").members
+            if policies.isEmpty { return try Output.print(["No attribute has a policy: the last arrival wins."]) }
+            var table = Table("ATTRIBUTE", "POLICY")
+            for (name, policy) in policies { table.add(name, policy.cell) }
+            try Output.print(table.lines())
+        }
+    }
+
+    struct Set: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            "set", "Replace the policies, for the events from now on.",
+            "FILE has all of them under `attribute_policies`, in YAML or JSON (docs/workspace.md).",
+            examples: """
+                profilecli rules set rules.yaml
+                """)
+
+        @Argument(help: "A file of rules.", completion: .file(extensions: ["yaml", "yml", "json"])) var file: String
+        @OptionGroup var place: PlaceOptions
+
+        private static func rules(_ path: String) throws -> FoldRules {
+            let text = try Scenario.text(path, ifMissing: "Check the path; docs/workspace.md has an example.")
+            do throws(YAMLFileError) {
+                return try YAMLNode(yaml: text, withAnchors: false)?.foldRules([.policies]) ?? FoldRules()
+            } catch {
+                throw Failure(
+                    "\(path.oneLine):\(error.line):\(error.column): \(error.fault).", remedy: error.remedy,
+                    status: .usage)
+            }
+        }
+
+        func run() async throws {
+            let rules = try Self.rules(file)
+            let what = Number.counted(UInt64(rules.policies.count), "attribute")
+            let answer = try await place.connect(create: true).post("/v1/rules") { json in
+                json.object("attribute_policies") { json in
+                    for (name, policy) in rules.policies.sorted(by: { $0.key < $1.key }) {
+                        json.member(name.text, policy.rawValue)
+                    }
+                }
+            }
+            try Output.answer(
+                place.isJSON
+                    ? answer.line
+                    : answer.flag("changed")
+                        ? "Set the policies of \(what) at position \(answer["position"].cell); later events are folded by them."
+                        : "These rules hold already; nothing was stored.", to: answer)
+        }
+    }
+}
