@@ -56,7 +56,7 @@ struct LayeringTests {
         }
     }
 
-    @Test("An embedder sees at most 300 declarations")
+    @Test("An embedder sees at most 310 declarations")
     func surface() throws {
         var count = 0
         for room in Self.rooms.prefix(while: { $0.name != "Requests" }) {
@@ -64,7 +64,7 @@ struct LayeringTests {
                 count += file.text.split(separator: "\n").count { $0.contains(/^ *(@\w+ )*public (?!import )/) }
             }
         }
-        #expect(count <= 300)
+        #expect(count <= 310)
     }
 
     @Test("Only Store imports LMDB")

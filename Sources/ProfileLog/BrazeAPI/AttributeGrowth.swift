@@ -11,7 +11,8 @@ struct AttributeGrowth {
 
     /// Adds to `object` what makes room, and drops from it what cannot have any.
     func fit(_ object: inout TrackObject, _ profiles: inout TrackProfiles) throws {
-        guard object.events.contains(where: \.isRelative) else { return }
+        let policies = try profiles.view.policies()
+        guard object.events.contains(where: { $0.isRelative(under: policies) }) else { return }
         let user = object.target.user
         var events: [ProfileEvent] = []
         /// The attributes as the events so far leave them.
@@ -27,23 +28,24 @@ struct AttributeGrowth {
             var kept: [AttributeChange] = []
             var room: [AttributeChange] = []
             for change in changes where !full.contains(change.name) {
-                guard change.operation.isRelative else {
+                let policy = policies[change.name] ?? .lastArrival
+                guard change.operation.isRelative || policy == .setUnion else {
                     kept.append(change)
                     continue
                 }
                 let old = try values[change.name] ?? profiles.customAttribute(change.name, of: user)
-                let new = change.operation.applied(to: old)
+                let new = change.operation.applied(to: old, under: policy)
                 values[change.name] = .some(new)
                 // What is to be removed may never have been there.
                 let isGone = old == nil && change.operation.onlyRemoves
-                let reason = isGone ? nil : change.operation.reasonWithoutEffect(on: old)
+                let reason = isGone ? nil : change.operation.reasonWithoutEffect(on: old, under: policy)
                 // It is stored all the same: the profile may be another one by then.
                 if let reason { remarks.replace(with: reason, of: change.name) }
                 guard reason == nil, let new, isTooLarge(new, after: old), !change.operation.onlyRemoves else {
                     kept.append(change)
                     continue
                 }
-                guard case .arrayAdd(let added) = change.operation, case .array(let elements) = new,
+                guard let added = change.operation.added(under: policy), case .array(let elements) = new,
                     case let rest = fitting(elements), !rest.isEmpty
                 else {
                     full.insert(change.name)
@@ -120,13 +122,22 @@ private struct AttributeRemarks {
 
 extension ProfileEvent {
     /// Whether what it does depends on the profile.
-    fileprivate var isRelative: Bool {
+    fileprivate func isRelative(under policies: [Name: AttributePolicy]) -> Bool {
         guard case .customAttributesChanged(let changes) = self else { return false }
-        return changes.contains(where: \.operation.isRelative)
+        return changes.contains { $0.operation.isRelative || policies[$0.name] == .setUnion }
     }
 }
 
 extension AttributeOperation {
+    /// The elements that it adds to an array; nil if it does something else.
+    fileprivate func added(under policy: AttributePolicy) -> [AttributeValue]? {
+        switch self {
+        case .arrayAdd(let values): values
+        case .set(.array(let values)) where policy == .setUnion: values
+        default: nil
+        }
+    }
+
     fileprivate var onlyRemoves: Bool {
         switch self {
         case .arrayRemove, .objectsRemove: true

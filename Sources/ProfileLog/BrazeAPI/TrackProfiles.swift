@@ -57,9 +57,11 @@ struct TrackProfiles {
             custom[person] = [:]
             for attribute in view?.customAttributes ?? [] { custom[person]?[attribute.name] = attribute.value }
         }
+        let policies = try view.policies()
         for change in changes.removeValue(forKey: person) ?? [] {
             let old = custom[person]?[change.name]
-            custom[person]?[change.name] = change.operation.applied(to: old)
+            let policy = policies[change.name] ?? .lastArrival
+            custom[person]?[change.name] = change.operation.applied(to: old, under: policy)
         }
         return custom[person]?[name]
     }

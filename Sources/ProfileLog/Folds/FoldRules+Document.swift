@@ -67,7 +67,10 @@ extension FoldRules {
             guard case .object(let entries) = member.value else { continue }
             for entry in entries {
                 switch (Part(rawValue: member.key.text), entry.value) {
-                case (.policies, .string(let word)): policies[entry.key] = AttributePolicy(rawValue: word)
+                case (.policies, .string(let word)):
+                    // Observers do not run in an initializer.
+                    let policy = AttributePolicy(rawValue: word)
+                    if policy != .lastArrival { policies[entry.key] = policy }
                 case (.types, .string(let word)):
                     forcedTypes[entry.key] = AttributeType.allCases.first { $0.word == word }
                 case (.blocklist, .array(let names)):
@@ -98,7 +101,8 @@ extension FoldRules {
                     place: place, reason: "is a standard attribute, which cannot have the policy \(word)",
                     remedy: "It can have \(fitting.joined(separator: ", ")).")
             }
-            policies[try checked(name, place)] = policy
+            let checkedName = try checked(name, place)
+            if policy != .lastArrival { policies[checkedName] = policy }
         }
         try checkCount(policies.count, place)
         return policies

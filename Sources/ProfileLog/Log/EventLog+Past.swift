@@ -21,7 +21,7 @@ extension EventLog {
                 var (recorded, end) = (moment, Timestamp(rawValue: .max))
                 if case .time(let time) = moment { (recorded, end) = (.now, time) }
                 let version = try view.version(of: user.rawValue, at: recorded)
-                let fold = OccurredFold(view: view, names: names, terms: try states.terms(.stored, view))
+                let fold = OccurredFold(view: view, names: names, rules: try states.rules(view))
                 return try fold.state(of: user.rawValue, version: version, until: end)
             }
         }

@@ -18,7 +18,7 @@ extension EventLog {
         asOf position: Position = Position(rawValue: .max)
     ) throws -> (position: Position, rules: FoldRules) {
         try withView { view in
-            _ = try store.rules.terms(view)
+            _ = try store.rules.timeline(view)
             let found = store.rules.rules(after: min(position.rawValue, view.last))
             return (Position(rawValue: found.position), found.rules)
         }
@@ -28,21 +28,13 @@ extension EventLog {
     package func boundRules(asOf position: Position = Position(rawValue: .max)) throws -> BoundRules? {
         try withView { view in
             let next = position.rawValue == .max ? .max : position.rawValue + 1
-            return try store.rules.terms(view)?.rules(at: next)
+            return try store.rules.timeline(view)?.rules(at: next)
         }
     }
 
-    /// Terms of a fold by `rules` for all events, whatever the log says; nil if neither `rules` nor `skips` change
-    /// anything.
-    ///
-    /// - Parameter skips: whether the fold leaves an event aside, by its position and header.
-    package func terms(
-        always rules: FoldRules, skips: (@Sendable (UInt64, RecordHeader) -> Bool)? = nil
-    ) throws -> FoldTerms? {
-        if rules.isEmpty, skips == nil { return nil }
-        return try withView { view in
-            FoldTerms(RulesTimeline(always: BoundRules(rules, names: view.nameTable.current)), skips: skips)
-        }
+    /// `rules` as folds of this store use them, for a fold by other rules than those that hold.
+    package func bound(_ rules: FoldRules) throws -> BoundRules {
+        try withView { view in BoundRules(rules, names: view.nameTable.current) }
     }
 }
 

@@ -446,11 +446,11 @@ extension LogChecker {
         let (names, end) = (log.names, stored.position)
         var fresh = P.initial
         do {
-            let terms = try log.states.terms(.stored, view)
+            let timeline = try log.states.rules(view)
             try view.scan(from: 1, to: end) { position, header in
                 P.apply(
                     EventView(header: header, position: Position(rawValue: position), names: names), to: &fresh,
-                    on: terms)
+                    on: timeline)
                 if position % 1_024 == 0 { progress(LogProgress(stage: "checkpoints", done: position, total: end)) }
                 return true
             }

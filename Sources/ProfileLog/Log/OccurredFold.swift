@@ -7,15 +7,15 @@ struct OccurredFold {
     let view: LogView
     let names: NameTable
     /// An event is folded by the rules that held when it was recorded.
-    let terms: FoldTerms?
+    let rules: RulesTimeline?
     /// What became of saved and queued items: whether they took effect.
     private var isEffective: [UInt64: Bool] = [:]
     private var voided = VoidedEvents()
 
-    init(view: LogView, names: NameTable, terms: FoldTerms?) {
+    init(view: LogView, names: NameTable, rules: RulesTimeline?) {
         self.view = view
         self.names = names
-        self.terms = terms
+        self.rules = rules
     }
 
     /// The state after what happened until `end` among the first `version` events of `user`.
@@ -39,7 +39,7 @@ struct OccurredFold {
         while true {
             guard next < events.count else {
                 guard var resumed = waiting.popLast() else { return state }
-                let rules = terms?.rules(at: resumed.events[resumed.next]) ?? .none
+                let rules = rules?.rules(at: resumed.events[resumed.next]) ?? .none
                 ProfileProjection.merge(state, into: &resumed.state, under: rules)
                 (events, next, state) = (resumed.events, resumed.next, resumed.state)
                 isMerged = true
@@ -61,7 +61,7 @@ struct OccurredFold {
     private func apply(_ header: RecordHeader, _ position: UInt64, to state: inout ProfileState) {
         if voided.contains(position) { return }
         let event = EventView(header: header, position: Position(rawValue: position), names: names)
-        let rules = terms?.rules(at: position) ?? .none
+        let rules = rules?.rules(at: position) ?? .none
         ProfileProjection.apply(event, to: &state, under: rules)
         switch isEffective[position] {
         case true?: state.flush(position, under: rules)

@@ -13,7 +13,7 @@ package final class OpenStore: Sendable {
     let environment: Environment
     let names = NameTable()
     let messageTables: MessageTables
-    let rules = RulesCache()
+    let rules: RulesCache
     let braze: BrazeIDs
     /// The tail of new views. It is replaced and never changes its base: a view keeps its tail.
     private let currentTail = Guarded(Guarded(Tail(base: 0, userCount: 0, lastRecordedAt: 0)))
@@ -38,6 +38,7 @@ package final class OpenStore: Sendable {
         self.path = path
         self.options = options
         messageTables = MessageTables(standard: options.inAppMessages)
+        rules = RulesCache(standard: options.rules)
         self.projections = projections
         try environment.withReadTransaction { try loadNames($0) }
     }

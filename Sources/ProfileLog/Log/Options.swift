@@ -22,6 +22,10 @@ public struct LogOptions: Sendable {
     /// accepts.
     package var inAppMessages: AttributeValue = .array([])
 
+    /// The fold rules before the first change of rules. They are not in the log, so who reads the store must open it
+    /// with the same.
+    package var rules = FoldRules()
+
     /// Called after each commit of appends that stored events, launches included, on the committing thread and before
     /// the next commit. It must be short and must not use the log. Not called after an erasure, nor for the events of a
     /// copy.

@@ -8,22 +8,32 @@ final class RulesCache: Sendable {
         /// The last position of a view that had no further ones.
         var last: UInt64 = 0
         var changes: [(position: UInt64, rules: FoldRules)] = []
-        /// How many names there were when `terms` were bound.
+        /// How many names there were when `timeline` was bound.
         var names: UInt32 = 0
         /// Nil without changes.
-        var terms: FoldTerms?
+        var timeline: RulesTimeline?
     }
 
-    private let state = Mutex(State())
+    private let state: Mutex<State>
 
-    /// By what folds of events in `view` go; nil if no rules were ever set. It may have later rules: they hold for
-    /// later events only.
-    func terms(_ view: LogView) throws -> FoldTerms? {
+    /// - Parameter standard: the rules before the first change.
+    init(standard: FoldRules) {
+        var state = State()
+        if !standard.isEmpty {
+            state.changes = [(0, standard)]
+            Self.bind(&state, NameMap())
+        }
+        self.state = Mutex(state)
+    }
+
+    /// The rules by which events in `view` are folded; nil if none were ever set. There may be later ones among them:
+    /// they hold for later events only.
+    func timeline(_ view: LogView) throws -> RulesTimeline? {
         try state.withLock { state in
             if view.last > state.last { try Self.catchUp(&state, view) }
             let names = view.nameTable.count
             if names != state.names, !state.changes.isEmpty { Self.bind(&state, view.nameTable.current) }
-            return state.terms
+            return state.timeline
         }
     }
 
@@ -42,8 +52,7 @@ final class RulesCache: Sendable {
 
     private static func bind(_ state: inout State, _ names: NameMap) {
         state.names = names.count
-        state.terms = FoldTerms(
-            RulesTimeline(state.changes.map { ($0.position, BoundRules($0.rules, names: names)) }))
+        state.timeline = RulesTimeline(state.changes.map { ($0.position, BoundRules($0.rules, names: names)) })
     }
 
     /// The newest known rules, and how many of the system's events were looked at.
@@ -109,12 +118,4 @@ extension FoldRules {
         guard header.kind == .rulesChanged, let document = RecordBody(header.body)?.rules else { return nil }
         self.init(stored: document)
     }
-}
-
-/// By which rules a fold goes.
-package enum RulesSource: Sendable {
-    /// Those that the log holds, each from the event on that set them.
-    case stored
-    /// These, whatever the log says; nil for none.
-    case given(FoldTerms?)
 }

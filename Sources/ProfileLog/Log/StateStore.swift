@@ -125,9 +125,9 @@ package struct StateStore: Sendable {
     @_specialize(where P == ProfileProjection)
     package func fold<P: Projection>(
         _: P.Type, _ positions: [UInt64], into state: inout P.State, skipping voided: VoidedEvents? = nil,
-        _ view: LogView, by source: RulesSource = .stored
+        _ view: LogView
     ) throws -> Bool {
-        let terms = try terms(source, view)
+        let timeline = try rules(view)
         var waiting: [(positions: [UInt64], next: Int, state: P.State)] = []
         var positions = positions
         var next = 0
@@ -136,8 +136,8 @@ package struct StateStore: Sendable {
         while true {
             guard next < positions.count else {
                 guard var resumed = waiting.popLast() else { return true }
-                if let terms {
-                    let rules = terms.rules(at: resumed.positions[resumed.next])
+                if let timeline {
+                    let rules = timeline.rules(at: resumed.positions[resumed.next])
                     P.merge(state, into: &resumed.state, under: rules)
                 } else {
                     P.merge(state, into: &resumed.state)
@@ -148,10 +148,6 @@ package struct StateStore: Sendable {
             }
             let position = positions[next]
             let header = try view.header(at: position)
-            if let terms, terms.skip(position, header) {
-                next += 1
-                continue
-            }
             if header.kindNumber == EventKind.usersMerged.rawValue, !isMerged,
                 let merged = try view.mergedPositions(header, position)
             {
@@ -167,37 +163,31 @@ package struct StateStore: Sendable {
                 return false
             }
             let event = EventView(header: header, position: Position(rawValue: position), names: store.names)
-            if let terms {
-                P.apply(event, to: &state, under: terms.rules(at: position))
+            if let timeline {
+                P.apply(event, to: &state, under: timeline.rules(at: position))
             } else {
                 P.apply(event, to: &state)
             }
         }
     }
 
-    /// What a fold of events in `view` goes by; nil if that is the events alone.
-    package func terms(_ source: RulesSource, _ view: LogView) throws -> FoldTerms? {
-        switch source {
-        case .stored: try store.rules.terms(view)
-        case .given(let terms): terms
-        }
-    }
+    /// The rules by which events in `view` are folded; nil if none were ever set.
+    package func rules(_ view: LogView) throws -> RulesTimeline? { try store.rules.timeline(view) }
 
     /// Merges into `state` the state of the user that the `usersMerged` event at `position` names: their stream, folded
     /// from its start.
     package func merge<P: Projection>(
-        _: P.Type, _ header: RecordHeader, _ position: UInt64, into state: inout P.State, _ view: LogView,
-        by source: RulesSource = .stored
+        _: P.Type, _ header: RecordHeader, _ position: UInt64, into state: inout P.State, _ view: LogView
     ) throws {
         guard let positions = try view.mergedPositions(header, position) else { return }
         var merged = P.initial
-        if try !fold(P.self, positions, into: &merged, view, by: source) {
+        if try !fold(P.self, positions, into: &merged, view) {
             merged = P.initial
             let voided = try view.voidedEvents(among: positions)
-            _ = try fold(P.self, positions, into: &merged, skipping: voided, view, by: source)
+            _ = try fold(P.self, positions, into: &merged, skipping: voided, view)
         }
-        if let terms = try terms(source, view) {
-            P.merge(merged, into: &state, under: terms.rules(at: position))
+        if let timeline = try rules(view) {
+            P.merge(merged, into: &state, under: timeline.rules(at: position))
         } else {
             P.merge(merged, into: &state)
         }
@@ -217,19 +207,12 @@ package struct StateStore: Sendable {
         return try foldedState(P.self, user, version: version, from: earlier, positions, view)
     }
 
-    /// The state of `user` after `version` of their events, folded from the first one: no snapshot is used. With
-    /// `source` by other rules than those of the log, or without some events.
+    /// The state of `user` after `version` of their events, folded from the first one: no snapshot is used.
     package func freshState<P: Projection>(
-        _: P.Type, _ user: UInt64, version: UInt64, _ view: LogView, by source: RulesSource = .stored
+        _: P.Type, _ user: UInt64, version: UInt64, _ view: LogView
     ) throws -> P.State {
         let positions = try view.positions(of: user, from: 1, to: version)
-        var state = P.initial
-        if try !fold(P.self, positions, into: &state, view, by: source) {
-            state = P.initial
-            let voided = try view.voidedEvents(among: positions)
-            _ = try fold(P.self, positions, into: &state, skipping: voided, view, by: source)
-        }
-        return state
+        return try foldedState(P.self, user, version: version, from: nil, positions, view).state
     }
 
     /// Folds the events at `positions` into the snapshot `earlier`; into an older one if they void what it includes.
@@ -394,11 +377,11 @@ package struct StateStore: Sendable {
         let count = min(limit, view.last - reached)
         var fold = StoreFold<P>(
             state: stored?.state ?? P.initial, position: reached + count, seen: view.last, count: count)
-        let terms = try terms(.stored, view)
+        let timeline = try rules(view)
         try view.scan(from: reached + 1, to: fold.position) { position, header in
             P.apply(
                 EventView(header: header, position: Position(rawValue: position), names: store.names), to: &fold.state,
-                on: terms)
+                on: timeline)
             return true
         }
         return fold

@@ -51,16 +51,28 @@ struct WriteEndpoints {
         let changes = write.events.flatMap { event in
             if case .customAttributesChanged(let changes) = event { changes } else { [AttributeChange]() }
         }
-        guard let first = receipt.places.first, changes.contains(where: \.operation.isRelative) else { return }
+        guard let first = receipt.places.first, !changes.isEmpty else { return }
+        let policies = try log.rules(asOf: Position(rawValue: receipt.first.rawValue - 1)).rules.policies
+        guard changes.contains(where: { $0.operation.isRelative || policies[$0.name] != nil }) else { return }
         let before = try log.profileView(
             log.profile(of: first.user, asOf: Version(rawValue: first.version.rawValue - 1)))
         var values: [Name: AttributeValue] = [:]
-        for field in before.customAttributes { values[field.name] = field.value }
+        var times: [Name: Timestamp] = [:]
+        for field in before.customAttributes { (values[field.name], times[field.name]) = (field.value, field.setAt) }
         var reasons: [(name: Name, reason: String)] = []
         for change in changes {
             let old = values[change.name]
-            if let reason = change.operation.reasonWithoutEffect(on: old) { reasons.append((change.name, reason)) }
-            values[change.name] = change.operation.applied(to: old)
+            let policy = policies[change.name] ?? .lastArrival
+            if policy == .lastOccurred, let at = write.context.occurredAt?.timestamp, let last = times[change.name],
+                at < last
+            {
+                reasons.append((change.name, "has a value that happened later"))
+                continue
+            }
+            if let reason = change.operation.reasonWithoutEffect(on: old, under: policy) {
+                reasons.append((change.name, reason))
+            }
+            values[change.name] = change.operation.applied(to: old, under: policy)
         }
         if reasons.isEmpty { return }
         json.objects("no_effect", reasons) { json, entry in

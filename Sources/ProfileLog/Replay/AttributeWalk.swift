@@ -113,7 +113,7 @@ struct AttributeWalk {
     /// The only attribute that matters; nil if all do.
     private let wanted: FieldKey?
     private let voided: VoidedEvents?
-    private let terms: FoldTerms?
+    private let timeline: RulesTimeline?
     private let keepsAll: Bool
 
     /// The last write of an attribute, and the user's version at that event.
@@ -128,16 +128,17 @@ struct AttributeWalk {
     /// - Parameters:
     ///   - wanted: the only attribute that matters; nil if all do.
     ///   - voided: the events to skip; nil if none of the user is void.
-    ///   - terms: the fold rules; nil if there are none.
+    ///   - rules: the fold rules; nil if there are none.
     ///   - keepsAll: whether tracks keep all writes.
     init(
-        _ view: LogView, _ names: NameTable, wanted: FieldKey?, voided: VoidedEvents?, terms: FoldTerms?, keepsAll: Bool
+        _ view: LogView, _ names: NameTable, wanted: FieldKey?, voided: VoidedEvents?, rules: RulesTimeline?,
+        keepsAll: Bool
     ) {
         self.view = view
         self.names = names
         self.wanted = wanted
         self.voided = voided
-        self.terms = terms
+        timeline = rules
         self.keepsAll = keepsAll
     }
 
@@ -231,7 +232,7 @@ struct AttributeWalk {
         if !effects.isEmpty { self.effects.merge(effects) { $1 } }
     }
 
-    private func rules(at position: UInt64) -> BoundRules { terms?.rules(at: position) ?? .none }
+    private func rules(at position: UInt64) -> BoundRules { timeline?.rules(at: position) ?? .none }
 
     /// Notes what the event at `position` has just written; false if that is nothing.
     private func note(

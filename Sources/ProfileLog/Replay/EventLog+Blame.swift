@@ -139,7 +139,7 @@ private struct BlameSearch {
     private func walk(_ keys: [FieldKey], skipping voided: VoidedEvents?) throws -> AttributeWalk {
         AttributeWalk(
             view, log.names, wanted: keys.count == 1 ? keys[0] : nil, voided: voided,
-            terms: try log.states.terms(.stored, view), keepsAll: withLog)
+            rules: try log.states.rules(view), keepsAll: withLog)
     }
 
     /// Walks from snapshots shortly before the last writes, which the profile names. Nil if that does not tell all.

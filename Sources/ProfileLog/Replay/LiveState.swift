@@ -85,10 +85,10 @@ extension EventLog {
             guard position.rawValue <= view.last else { return position }
             var isWhole = true
             let end = min(view.last, position.rawValue + events)
-            let terms = try states.terms(.stored, view)
+            let rules = try states.rules(view)
             try view.scan(from: position.rawValue + 1, to: end) { place, header in
                 P.apply(
-                    EventView(header: header, position: Position(rawValue: place), names: names), to: &state, on: terms)
+                    EventView(header: header, position: Position(rawValue: place), names: names), to: &state, on: rules)
                 isWhole = header.kind != .userErased
                 return isWhole
             }

@@ -9,7 +9,6 @@ public final class Replayer<P: Projection> {
     /// The last position that is folded.
     package private(set) var position: Position = .start
     private let log: EventLog
-    private let source: RulesSource
     private let lanes: [Guarded<Lane>]
 
     /// One thread's share: the users whose number leaves its index as the remainder, the devices by their hash.
@@ -26,12 +25,8 @@ public final class Replayer<P: Projection> {
     }
 
     /// A replay of `log` on `threads` threads.
-    public convenience init(_ log: EventLog, threads: Int = 1) { self.init(log, threads: threads, by: .stored) }
-
-    /// A replay by other rules than those of the log, or without some events.
-    package init(_ log: EventLog, threads: Int = 1, by source: RulesSource) {
+    public init(_ log: EventLog, threads: Int = 1) {
         self.log = log
-        self.source = source
         lanes = (0..<max(1, threads)).map { _ in Guarded(Lane()) }
     }
 
@@ -47,30 +42,30 @@ public final class Replayer<P: Projection> {
     @discardableResult
     public func run(to target: Position? = nil, progress: (LogProgress) -> Bool = { _ in true }) throws -> Bool {
         // A view also brings the names up to date.
-        let (last, terms) = try log.withView { ($0.last, try log.states.terms(source, $0)) }
+        let (last, timeline) = try log.withView { ($0.last, try log.states.rules($0)) }
         let end = min(last, target?.rawValue ?? .max)
         while position.rawValue < end {
             let from = position.rawValue + 1
             let to = min(end, position.rawValue + Self.sliceLength)
-            try foldSlice(from, to, terms)
+            try foldSlice(from, to, timeline)
             position = Position(rawValue: to)
             if !progress(LogProgress(stage: "replay", done: to, total: end)) { return to == end }
         }
         return true
     }
 
-    private func foldSlice(_ from: UInt64, _ to: UInt64, _ terms: FoldTerms?) throws {
+    private func foldSlice(_ from: UInt64, _ to: UInt64, _ timeline: RulesTimeline?) throws {
         let log = log
         let count = UInt64(lanes.count)
         if count == 1 {
-            try lanes[0].withWriting { try Self.fold(&$0, 0, 1, from, to, log, terms) }
+            try lanes[0].withWriting { try Self.fold(&$0, 0, 1, from, to, log, timeline) }
             return
         }
         let lanes = lanes
         onThreads(lanes.count) { index in
             lanes[index].withWriting { lane in
                 do {
-                    try Self.fold(&lane, UInt64(index), count, from, to, log, terms)
+                    try Self.fold(&lane, UInt64(index), count, from, to, log, timeline)
                 } catch {
                     lane.error = error
                 }
@@ -84,7 +79,7 @@ public final class Replayer<P: Projection> {
     @_specialize(where P == ProfileProjection)
     private static func fold(
         _ lane: inout Lane, _ index: UInt64, _ count: UInt64, _ from: UInt64, _ to: UInt64, _ log: EventLog,
-        _ terms: FoldTerms?
+        _ timeline: RulesTimeline?
     ) throws {
         let names = log.names
         try log.environment.withReadTransaction { transaction in
@@ -98,10 +93,10 @@ public final class Replayer<P: Projection> {
                     switch P.scope {
                     case .user:
                         if count == 1 || RecordHeader.user(of: found.value) % count == index {
-                            try fold(found.value, expected, &lane, count, log, names, terms)
+                            try fold(found.value, expected, &lane, count, log, names, timeline)
                         }
-                    case .device: try foldDevices(found.value, expected, &lane, index, count, names, terms)
-                    case .store: if index == 0 { try foldStore(found.value, expected, &lane, names, terms) }
+                    case .device: try foldDevices(found.value, expected, &lane, index, count, names, timeline)
+                    case .store: if index == 0 { try foldStore(found.value, expected, &lane, names, timeline) }
                     }
                     expected += 1
                     row = try cursor.next()
@@ -112,8 +107,7 @@ public final class Replayer<P: Projection> {
         for slot in lane.voided.sorted() {
             let user = UInt64(slot) * count + index
             lane.states[slot] = try log.withView { view in
-                try log.states.freshState(
-                    P.self, user, version: lane.versions[slot], view, by: .given(terms))
+                try log.states.freshState(P.self, user, version: lane.versions[slot], view)
             }
         }
         lane.voided = []
@@ -122,7 +116,7 @@ public final class Replayer<P: Projection> {
     @inline(__always)
     private static func fold(
         _ record: UnsafeRawBufferPointer, _ position: UInt64, _ lane: inout Lane, _ count: UInt64, _ log: EventLog,
-        _ names: NameTable, _ terms: FoldTerms?
+        _ names: NameTable, _ timeline: RulesTimeline?
     ) throws {
         let header = try RecordHeader(record, at: position)
         // Each user's first event has its own position. A greater number is damage, and would take memory for all users
@@ -142,15 +136,12 @@ public final class Replayer<P: Projection> {
         lane.versions[slot] = header.version
         if header.isVoiding { lane.voided.insert(slot) }
         if !lane.voided.isEmpty, lane.voided.contains(slot) { return }
-        if let terms, terms.skip(position, header) { return }
         if header.kindNumber == EventKind.usersMerged.rawValue {
-            try log.withView { view in
-                try log.states.merge(P.self, header, position, into: &lane.states[slot], view, by: .given(terms))
-            }
+            try log.withView { try log.states.merge(P.self, header, position, into: &lane.states[slot], $0) }
         }
         let event = EventView(header: header, position: Position(rawValue: position), names: names)
-        if let terms {
-            P.apply(event, to: &lane.states[slot], under: terms.rules(at: position))
+        if let timeline {
+            P.apply(event, to: &lane.states[slot], under: timeline.rules(at: position))
         } else {
             P.apply(event, to: &lane.states[slot])
         }
@@ -158,7 +149,7 @@ public final class Replayer<P: Projection> {
 
     private static func foldDevices(
         _ record: UnsafeRawBufferPointer, _ position: UInt64, _ lane: inout Lane, _ index: UInt64, _ count: UInt64,
-        _ names: NameTable, _ terms: FoldTerms?
+        _ names: NameTable, _ timeline: RulesTimeline?
     ) throws {
         let header = try RecordHeader(record, at: position)
         let event = EventView(header: header, position: Position(rawValue: position), names: names)
@@ -171,19 +162,19 @@ public final class Replayer<P: Projection> {
             P.apply(
                 EventView(
                     header: header, position: Position(rawValue: position), names: names, device: device),
-                to: &lane.states[slot], on: terms)
+                to: &lane.states[slot], on: timeline)
         }
     }
 
     private static func foldStore(
         _ record: UnsafeRawBufferPointer, _ position: UInt64, _ lane: inout Lane, _ names: NameTable,
-        _ terms: FoldTerms?
+        _ timeline: RulesTimeline?
     ) throws {
         let header = try RecordHeader(record, at: position)
         if lane.states.isEmpty { lane.states.append(P.initial) }
         P.apply(
             EventView(header: header, position: Position(rawValue: position), names: names), to: &lane.states[0],
-            on: terms)
+            on: timeline)
     }
 
     // MARK: - What came out

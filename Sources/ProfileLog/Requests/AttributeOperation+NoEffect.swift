@@ -9,6 +9,38 @@ extension AttributeOperation {
         }
     }
 
+    /// As `reasonWithoutEffect(on:)`, for an attribute with a policy.
+    package func reasonWithoutEffect(on old: AttributeValue?, under policy: AttributePolicy) -> String? {
+        let removes = self == .unset || self == .set(.null)
+        switch policy {
+        case .lastArrival, .lastOccurred: return reasonWithoutEffect(on: old)
+        case .firstWins: return old == nil ? reasonWithoutEffect(on: old) : "keeps its first value by its policy"
+        case .counter:
+            if removes { return nil }
+            switch self {
+            case .increment, .set(.int), .set(.double): break
+            default: return "is a counter by its policy, and takes numbers only"
+            }
+            return applied(to: old, under: policy) == old && old != nil && !addsNothing
+                ? "would become more than 64 bits can hold" : nil
+        case .setUnion:
+            if removes { return nil }
+            switch self {
+            case .set(.array), .arrayAdd, .objectsAdd: return nil
+            case .set, .increment, .objectMerge: return "is a growing set by its policy, and takes arrays only"
+            default: return reasonWithoutEffect(on: old)
+            }
+        }
+    }
+
+    /// Whether it adds 0 to a number.
+    private var addsNothing: Bool {
+        switch self {
+        case .increment(0), .set(.int(0)), .set(.double(0)): true
+        default: false
+        }
+    }
+
     /// Why the operation changes nothing of a custom attribute with the value `old` (nil if there is none): a clause;
     /// nil if it applies.
     package func reasonWithoutEffect(on old: AttributeValue?) -> String? {

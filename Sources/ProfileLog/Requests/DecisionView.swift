@@ -17,6 +17,7 @@ package final class DecisionView {
     /// The users to whom IDs must lead.
     private var leading: [UserID: UserNumber] = [:]
     private var unusedKeys: [String] = []
+    private var knownPolicies: [Name: AttributePolicy]?
     private var subjects: [Preconditions.Subject] = []
     /// Where `Subject.schedules` was read.
     private var schedulesReach: Position?
@@ -138,6 +139,14 @@ package final class DecisionView {
     }
 
     // MARK: - The whole store
+
+    /// The policies of attributes as the next event is folded. Relies on nothing.
+    package func policies() throws -> [Name: AttributePolicy] {
+        if let known = knownPolicies { return known }
+        let policies = try log.rules().rules.policies
+        knownPolicies = policies
+        return policies
+    }
 
     /// Lends a state over the whole store that has all that was acknowledged before the first look at it.
     package func withState<P: Projection, Result>(

@@ -30,10 +30,10 @@ struct RulesCommand: AsyncParsableCommand {
             let answer = try await place.connect().get(
                 "/v1/rules", parameters(("as_of", asOf.map(LocalMoment.text))))
             if place.isJSON { return try Output.print(answer.line) }
-            let policies = answer.object("attribute_policies").members
+            let policies = answer["attribute_policies"].members
             if policies.isEmpty { return try Output.print(["No attribute has a policy: the last arrival wins."]) }
             var table = Table("ATTRIBUTE", "POLICY")
-            for (name, policy) in policies { table.add(name, policy.cell) }
+            for policy in policies { table.add(policy.key.text, policy.value.cell) }
             try Output.print(table.lines())
         }
     }

@@ -117,6 +117,7 @@ final class EphemeralStores: Sendable {
         options.now = { clock.now() }
         // Declared by the first session: the clock may still be set to an earlier time.
         if let messages = workspace.messages { options.inAppMessages = messages }
+        if let policies = workspace.policies { options.rules = policies }
         options.onCommit = { [metrics] in metrics.record($0) }
         let path = "\(folder.path)/store-\(number)"
         do {

@@ -109,7 +109,11 @@ struct RulesTests {
         func city(_ city: AttributeValue, at: Int64) throws {
             let context = EventContext(source: .rest, occurredAt: OccurredAt(Timestamp(rawValue: at)))
             try log.append(
-                [.userAttributesChanged([.init(.homeCity, city), .init(.email, "\(at)@b.cc"), .init(.gender, "F")])],
+                [
+                    .userAttributesChanged([
+                        .init(.homeCity, city), .init(.email, .string("\(at)@b.cc")), .init(.gender, "F"),
+                    ])
+                ],
                 to: ana, context: context)
         }
         try city("Bonn", at: 10)
@@ -183,35 +187,6 @@ struct RulesTests {
             let found = try #require(try log.blame(of: user.number, field: "x", withLog: withLog).first)
             #expect(found.write.event.position == last)
         }
-    }
-
-    @Test("What-if: a fold by other rules, or without some events, reads the log alone")
-    func variants() throws {
-        let log = try open()
-        try set(1, log)
-        let second = try log.lastPosition().rawValue
-        try set(2, log)
-        let user = try #require(try log.find(ana))
-        func value(_ terms: FoldTerms?) throws -> AttributeValue? {
-            let fresh = try log.withView { view in
-                try log.states.freshState(
-                    ProfileProjection.self, user.number.rawValue, version: user.version.rawValue, view,
-                    by: .given(terms))
-            }
-            let replayer = Replayer<ProfileProjection>(log, threads: 2, by: .given(terms))
-            try replayer.run()
-            var replayed: ProfileState?
-            replayer.forEachUser { number, _, state in if number == user.number { replayed = state } }
-            #expect(replayed.map(ProfileProjection.encode) == ProfileProjection.encode(fresh))
-            return log.customAttribute("x", of: fresh)
-        }
-        #expect(try value(nil) == 2)
-        #expect(try value(log.terms(always: FoldRules(policies: ["x": .counter]))) == 3)
-        #expect(try value(log.terms(always: FoldRules()) { position, _ in position > second }) == 1)
-        var blocking = FoldRules()
-        blocking.blockedAttributes = ["x"]
-        #expect(try value(log.terms(always: blocking)) == nil)
-        #expect(try self.value(log) == 2)
     }
 
     // MARK: - Against the written rule

@@ -31,7 +31,8 @@ struct UnfinishedCommitTests {
                 seen.tail.withWriting { $0.uncommitted = seen.last + 1 }
                 var decider = try Decider(
                     view: view, names: log.names, braze: log.braze, limits: PendingLimits(itemsPerDevice: 10),
-                    tables: MessageTables(), recordedAt: clock.now.rawValue, firstPosition: seen.last + 1)
+                    tables: MessageTables(), rules: RulesCache(standard: FoldRules()), recordedAt: clock.now.rawValue,
+                    firstPosition: seen.last + 1)
                 for user in users {
                     var builder = log.prepare()
                     try builder.add(.customEventSaved(CustomEvent(name: "new")), .saved(on: "new device"), to: user)

@@ -24,6 +24,20 @@ struct BrazeGrowthTests {
         }
     }
 
+    @Test("A set that grows by its policy keeps within the maximum")
+    func union() async throws {
+        try await withAPI { plain in
+            let api = try plain.under(Self.five)
+            try api.log.setRules(FoldRules(policies: ["x": .setUnion]))
+            #expect(await api.set(#""x":[1,2,3,4]"#) == nil)
+            #expect(await api.set(#""x":[4,5]"#) == nil)
+            #expect(await api.set(#""x":[6,7,5]"#) == "is full, so the oldest elements were removed")
+            #expect(await api.exported() == .array([3, 4, 5, 6, 7]))
+            #expect(await api.set(#""x":{"add":[8]}"#) == "is full, so the oldest elements were removed")
+            #expect(await api.exported() == .array([4, 5, 6, 7, 8]))
+        }
+    }
+
     @Test("Objects of one request see what those before them did, whatever ID they use")
     func withinRequest() async throws {
         try await withAPI { plain in

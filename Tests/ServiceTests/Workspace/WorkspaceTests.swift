@@ -193,6 +193,9 @@ struct WorkspaceTests {
             "blocklist:\n  events: [\((0...300).map { "e\($0)" }.joined(separator: ", "))]", 2, "blocklist.events",
             "more than 300"
         ),
+        ("attribute_policies:\n  plan: last_ocurred", 2, "attribute_policies.plan", "`last_occurred`"),
+        ("attribute_policies: {email: first}", 1, "attribute_policies.email", "cannot have the policy first"),
+        ("attribute_policies: [plan]", 1, "attribute_policies", "must be a mapping"),
         ("attribute_types: {size: int}", 1, "attribute_types.size", "boolean, number"),
         ("limits: {objects_per_arry: 7}", 1, "limits.objects_per_arry", "`objects_per_array`"),
         ("limits:\n  array_elements: 0", 2, "limits.array_elements", "from 1 to 10000"),

@@ -56,8 +56,10 @@ package struct ProfileSubject: ConditionSubject {
 
     package func customAttribute(_ name: Name) -> AttributeValue? {
         var value = log.customAttribute(name, of: state)
+        if changes.isEmpty { return value }
+        let policy = (try? log.rules())?.rules.policies[name] ?? .lastArrival
         for case .customAttributesChanged(let all) in changes {
-            for change in all where change.name == name { value = change.operation.applied(to: value) }
+            for change in all where change.name == name { value = change.operation.applied(to: value, under: policy) }
         }
         return value
     }

@@ -1,0 +1,92 @@
+import Foundation
+import ProfileLog
+import TestSupport
+import Testing
+
+@testable import ProfileLogBrazeAPI
+@testable import ProfileLogRequests
+
+@Suite("Fold rules over the API")
+struct RulesEndpointTests {
+    private func withAPI(_ body: (API) async throws -> Void) async throws {
+        let folder = TestFolders.new("api")
+        let log = try EventLog(path: folder.path, create: true)
+        try await body(API(log: log))
+        #expect(try log.check().isSound)
+    }
+
+    private func log(_ attributes: String, at time: String = "2026-01-02", _ api: API) async -> AttributeValue {
+        await api.post(
+            "/v1/log/attributes", #"{"user":"ana","time":"\#(time)T00:00:00Z","attributes":\#(attributes)}"#
+        ).json
+    }
+
+    @Test("Rules are set, hold for later events, and are known as of then")
+    func story() async throws {
+        try await withAPI { api in
+            _ = await log(#"{"plan":"free","visits":1}"#, api)
+            let none = await api.get("/v1/rules").json
+            #expect(none.at("position") == 0 && none.at("attribute_policies").count == 0)
+            let policies = #"{"attribute_policies":{"plan":"last_occurred","visits":"counter","x":"last_arrival"}}"#
+            let set = await api.post("/v1/rules", policies)
+            #expect(set.status == 200 && set.json.at("position") == 3 && set.json.at("changed") == true)
+            #expect(set.json.at("attribute_policies.plan") == "last_occurred")
+            #expect(set.json.at("attribute_policies").count == 2)
+            #expect(await api.post("/v1/rules", policies).json.at("changed") == false)
+            let late = await log(#"{"plan":"gold","visits":2}"#, at: "2026-01-01", api)
+            #expect(late.at("no_effect.0.attribute") == "plan")
+            #expect(late.at("no_effect.0.reason") == "has a value that happened later")
+            let text = await log(#"{"visits":"many"}"#, api)
+            #expect(text.at("no_effect.0.reason") == "is a counter by its policy, and takes numbers only")
+            let profile = await api.get("/v1/profile", [("user", "ana")]).json
+            #expect(profile.at("custom_attributes.plan") == "free" && profile.at("custom_attributes.visits") == 3)
+            #expect(await api.get("/v1/rules", [("as_of", "2")]).json.at("position") == 0)
+            #expect(await api.get("/v1/rules", [("as_of", "3")]).json.at("attribute_policies.visits") == "counter")
+            let events = await api.get("/v1/events").json
+            #expect(events.at("events.2.kind") == "rulesChanged")
+            #expect(events.at("events.2.rules.attribute_policies.visits") == "counter")
+            #expect(await api.post("/v1/rules", #"{"attribute_policies":{}}"#).json.at("changed") == true)
+            _ = await log(#"{"visits":9}"#, api)
+            #expect(await api.get("/v1/profile", [("user", "ana")]).json.at("custom_attributes.visits") == 9)
+        }
+    }
+
+    @Test(
+        "Wrong rules are refused by their place, with the nearest word",
+        arguments: [
+            (#"{}"#, "attribute_policies", "policies of all attributes"),
+            (#"{"attribute_policies":3}"#, "attribute_policies", "Write names"),
+            (#"{"attribute_policies":{"plan":"last_ocurred"}}"#, "attribute_policies.plan", "`last_occurred`"),
+            (#"{"attribute_policies":{"plan":"newest"}}"#, "attribute_policies.plan", "last_arrival, last_occurred"),
+            (#"{"attribute_policies":{"plan":7}}"#, "attribute_policies.plan", "one word"),
+            (#"{"attribute_policies":{"email":"first"}}"#, "attribute_policies.email", "last_arrival."),
+            (#"{"attribute_policies":{"gender":"counter"}}"#, "attribute_policies.gender", "last_occurred, first"),
+            (#"{"attribute_policies":{},"blocklist":{}}"#, "blocklist", "attribute_policies"),
+        ])
+    func wrong(body: String, place: String, remedy: String) async throws {
+        try await withAPI { api in
+            let answer = await api.post("/v1/rules", body)
+            #expect(answer.status == 400, "\(answer.json)")
+            #expect(answer.json.at("place") == .string(place), "\(answer.json)")
+            #expect(answer.json.at("remedy").asText?.contains(remedy) == true, "\(answer.json)")
+            let read1 = try api.log.lastPosition()
+            #expect(read1 == .start)
+        }
+    }
+
+    @Test("A workspace file stores its policies once, and a file without the key changes none")
+    func workspace() async throws {
+        try await withAPI { api in
+            let workspace = try Workspace(yaml: "attribute_policies: {visits: counter}")
+            for _ in 0..<2 { try workspace.declare(in: api.log) }
+            try Workspace(yaml: "export_window_days: 90").declare(in: api.log)
+            let read2 = try api.log.lastPosition()
+            #expect(read2 == Position(rawValue: 1))
+            let read3 = try api.log.rules().rules.policies
+            #expect(read3 == ["visits": .counter])
+            try Workspace(yaml: "attribute_policies: {}").declare(in: api.log)
+            let read4 = try api.log.rules().rules
+            #expect(read4 == FoldRules())
+        }
+    }
+}
