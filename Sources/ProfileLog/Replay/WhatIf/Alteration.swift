@@ -200,7 +200,7 @@ package struct Alteration: Sendable {
             .externalIDRenamed, .externalIDRemoved, .usersMerged, .userErased, .customEventSaved, .userAttributeSaved,
             .customEventLogged, .purchaseLogged, .appLaunched, .appLeft, .sessionStarted, .sessionEnded,
             .pendingFlushed, .pendingDiscarded, .dataSent, .deviceChanged, .eventVoided, .eventUnvoided,
-            .objectsLeftOut, .message, .other:
+            .objectsLeftOut, .rulesChanged, .message, .other:
             return nil
         }
     }
