@@ -39,10 +39,24 @@ struct ProfileWhatIfTests {
         #expect(outcome.status == status, "\(outcome.errors)")
     }
 
+    @Test("Other rules come from a file, whose mistakes are told with their line")
+    func rules() throws {
+        try cli.succeed("log", "attribute", "ana", "level=8")
+        let file = try cli.write("attribute_policies:\n  level: first\n", as: "rules.yaml")
+        let outcome = try cli.succeed("whatif", "--rules", file, "--where", "custom.level >= 5")
+        #expect(outcome.output.contains(/~ +custom level +8 +3/) && outcome.output.contains("1 would leave."))
+        let bad = try cli.write("attribute_policies:\n  level: frst\n", as: "bad.yaml")
+        let refused = try cli.run("whatif", "--rules", bad)
+        #expect(refused.status == 64 && refused.errors.contains("bad.yaml:2:"), "\(refused.errors)")
+    }
+
     @Test("The same program, fed over a pipe, folds the same profiles")
     func ownProgram() throws {
         try cli.succeed("simulate", "--devices", "3", "--days", "5", "--seed", "7", "--store", "story")
         let program = CLI.program.path
+        let file = try cli.write("attribute_policies:\n  level: first\n", as: "rules.yaml")
+        try cli.succeed("rules", "set", file)
+        try cli.succeed("log", "attribute", "ana", "level=8")
         for store in [cli.store, "story"] {
             let outcome = try cli.run(
                 [

@@ -5,6 +5,7 @@ internal import ProfileLogRequests
 /// ```
 /// → {"protocol":"profilelog-fold","version":1}
 /// → {"names":{"first":1,"texts":["level","played"]}}
+/// → {"rules":{"attribute_policies":{"level":"first"}}}
 /// → {"event":{"position":2,"kind":"customEventLogged","name":"played",…},"record":"0114…"}
 /// → {"end":1}
 /// ← {"user":1,"profile":{"custom_events":{"played":1}}}
@@ -44,6 +45,8 @@ package enum FoldProtocol {
         private let log: EventLog
         private let names: NameMap
         private var events: EventJSON
+        /// The rules that were sent last; nil if none were.
+        private var rules: BoundRules?
 
         /// Names of one line, and events of one read transaction.
         private static let sliceLength = 1000
@@ -87,11 +90,19 @@ package enum FoldProtocol {
             }
             for begin in stride(from: 0, to: order.count, by: Self.sliceLength) {
                 var lines: [UInt8] = []
-                for step in order[begin..<min(begin + Self.sliceLength, order.count)] {
-                    switch step {
-                    case .event(let position): lines += try line(position)
+                let timeline = try log.withView { try log.states.rules($0) }
+                for index in begin..<min(begin + Self.sliceLength, order.count) {
+                    switch order[index] {
+                    case .event(let position):
+                        if let timeline { lines += line(of: timeline.rules(at: position)) }
+                        lines += try line(position)
                     case .mergeBegins: lines += Self.line { $0.member("merge", "begin") }
-                    case .mergeEnds: lines += Self.line { $0.member("merge", "end") }
+                    case .mergeEnds:
+                        // A merge goes by the rules of its event, which comes next.
+                        if let timeline, index + 1 < order.count, case .event(let position) = order[index + 1] {
+                            lines += line(of: timeline.rules(at: position))
+                        }
+                        lines += Self.line { $0.member("merge", "end") }
                     }
                 }
                 try send(lines)
@@ -100,6 +111,17 @@ package enum FoldProtocol {
             var profile = JSONWriter()
             profile.object { FoldProtocol.write(state, names, to: &$0) }
             return try JSON.parse(profile.bytes, maxDepth: 100)["profile"] ?? .null
+        }
+
+        /// The line that says by which rules the next events are folded; none if that was said last.
+        private mutating func line(of rules: BoundRules) -> [UInt8] {
+            if rules.rules == self.rules?.rules ?? FoldRules() { return [] }
+            self.rules = rules
+            return Self.line { json in
+                json.object("rules") { json in
+                    for member in rules.rules.document { json.member(member.key.text, member.value) }
+                }
+            }
         }
 
         private mutating func line(_ position: UInt64) throws -> [UInt8] {
@@ -133,6 +155,7 @@ package enum FoldProtocol {
         /// The users into whom others are being merged.
         private var waiting: [ProfileState] = []
         private var isOpen = false
+        private var rules = BoundRules(FoldRules(), names: NameMap())
         private let table = NameTable()
 
         package init() {}
@@ -158,13 +181,16 @@ package enum FoldProtocol {
             guard isOpen else { throw Refusal(reason: "comes before the line that names the protocol") }
             switch (fields["names"], fields["record"], fields["merge"], fields["end"]) {
             case (let names?, nil, nil, nil): try add(names)
+            case (nil, nil, nil, nil) where fields["rules"] != nil:
+                guard case .object(let document)? = fields["rules"] else { throw Refusal(reason: "has no rules") }
+                rules = BoundRules(FoldRules(stored: document), names: names)
             case (nil, .string(let record)?, nil, nil): try apply(record, fields["event"])
             case (nil, nil, .string("begin")?, nil):
                 waiting.append(state)
                 state = ProfileProjection.initial
             case (nil, nil, .string("end")?, nil):
                 guard var target = waiting.popLast() else { throw Refusal(reason: "ends a merge that did not begin") }
-                ProfileProjection.merge(state, into: &target)
+                ProfileProjection.merge(state, into: &target, under: rules)
                 state = target
             case (nil, nil, nil, .int(let user)?):
                 defer { (state, waiting) = (ProfileProjection.initial, []) }
@@ -193,7 +219,8 @@ package enum FoldProtocol {
             try bytes.withUnsafeBytes { bytes in
                 guard let header = RecordHeader(bytes) else { throw Refusal(reason: "has an unreadable record") }
                 ProfileProjection.apply(
-                    EventView(header: header, position: Position(rawValue: UInt64(position)), names: table), to: &state)
+                    EventView(header: header, position: Position(rawValue: UInt64(position)), names: table), to: &state,
+                    under: rules)
             }
         }
     }

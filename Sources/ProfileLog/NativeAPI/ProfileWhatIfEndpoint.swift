@@ -7,7 +7,7 @@ struct ProfileWhatIfEndpoint {
     private var log: EventLog { store.log }
 
     static let inputs: [EndpointInput] = [
-        .init("without"), .init("correct"), .init("where"), .init("user"),
+        .init("without"), .init("correct"), .init("rules"), .init("where"), .init("user"),
         .init("sample", .integer, limits: 0...1_000, standard: 10), .init("seed", .integer, standard: 1),
         .init("budget_ms", .integer, limits: 1...3_600_000),
     ]
@@ -18,7 +18,7 @@ struct ProfileWhatIfEndpoint {
     func answer(_ request: APIRequest) async throws -> APIAnswer {
         var query = Query(request)
         let (without, correct) = (query.all("without"), query.all("correct"))
-        let (text, id) = (try query.text("where"), try query.user())
+        let (rules, text, id) = (try query.text("rules"), try query.text("where"), try query.user())
         var options = WhatIfOptions()
         options.threads = Self.threads
         options.samples = Int(try query.number("sample", 0...1_000, standard: 10))
@@ -26,7 +26,7 @@ struct ProfileWhatIfEndpoint {
         let budget = try query.number("budget_ms", 1...3_600_000, standard: .max)
         if budget != .max { options.end = ContinuousClock.now + .milliseconds(budget) }
         try query.end()
-        let history = try AlteredHistoryReader(log: log).history(without: without, correct: correct)
+        let history = try AlteredHistoryReader(log: log).history(without: without, correct: correct, rules: rules)
         options.user = try id.map { try log.canonicalUser(of: log.knownUser(meantBy: $0).number) }
         let condition = try text.map { try Condition(whereParameter: $0, log) }
         if let condition {
@@ -51,16 +51,28 @@ struct AlteredHistoryReader {
     /// - Parameters:
     ///   - without: as in `event:17`, `name:level`, `source:import`, `device:phone` and `user:jane`.
     ///   - correct: as in `17={"name":"played"}`.
-    func history(without: [String], correct: [String]) throws -> AlteredHistory {
+    ///   - rules: as in `{"attribute_policies":{"level":"first"}}`.
+    func history(without: [String], correct: [String], rules: String?) throws -> AlteredHistory {
         var history = AlteredHistory()
         for text in without { history.without.insert(try omission(text)) }
         for text in correct { try addCorrection(text, to: &history) }
-        if without.isEmpty, correct.isEmpty {
+        if let rules { history.rules = try Self.rules(rules) }
+        if without.isEmpty, correct.isEmpty, rules == nil {
             throw APIProblem.invalid(
                 "without", "is missing",
                 remedy: "Name what did not happen, as in event:17, name:level or source:import.")
         }
         return history
+    }
+
+    private static func rules(_ text: String) throws -> FoldRules {
+        do {
+            return try FoldRules(JSON.parse(Array(text.utf8)))
+        } catch let error as JSONError {
+            throw APIProblem.invalid("rules", "has no valid JSON at byte \(error.offset): \(error.kind)")
+        } catch let fault as FoldRules.Fault {
+            throw APIProblem.invalid("rules", "has a `\(fault.place)` that \(fault.reason)", remedy: fault.remedy)
+        }
     }
 
     // MARK: - What is omitted

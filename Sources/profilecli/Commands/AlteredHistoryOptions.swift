@@ -18,6 +18,12 @@ struct AlteredHistoryOptions: ParsableArguments {
     var correct: [String] = []
 
     @Option(
+        help: .init(
+            "By the rules of this file: policies, types and a blocklist (docs/workspace.md).", valueName: "file"),
+        completion: .file(extensions: ["yaml", "yml", "json"]))
+    var rules: String?
+
+    @Option(
         parsing: .unconditional,
         help: .init("With the profiles that this program folds (docs/fold-protocol.md).", valueName: "program"),
         completion: .file())
@@ -49,7 +55,7 @@ struct AlteredHistoryOptions: ParsableArguments {
     var failOn: [FailOn] = []
 
     /// Whether another history is asked about, and not the published guide.
-    var isAsked: Bool { !without.isEmpty || !correct.isEmpty || program != nil }
+    var isAsked: Bool { !without.isEmpty || !correct.isEmpty || rules != nil || program != nil }
 
     /// Options that say nothing without another history.
     private var dependents: [(name: String, isGiven: Bool)] {
@@ -63,10 +69,11 @@ struct AlteredHistoryOptions: ParsableArguments {
     mutating func validate() throws {
         if !isAsked, let name = dependents.first(where: \.isGiven)?.name {
             throw ValidationError(
-                "\(name) is about another history. Name it with --without, --correct or --program.")
+                "\(name) is about another history. Name it with --without, --correct, --rules or --program.")
         }
-        if program != nil, !without.isEmpty || !correct.isEmpty || condition != nil {
-            throw ValidationError("--program gets the history as it is. Omit --without, --correct and --where.")
+        if program != nil, !without.isEmpty || !correct.isEmpty || rules != nil || condition != nil {
+            throw ValidationError(
+                "--program gets the history as it is. Omit --without, --correct, --rules and --where.")
         }
         if program == nil, let name = dependents.prefix(2).first(where: \.isGiven)?.name {
             throw ValidationError("\(name) is about another program. Name it with --program.")
@@ -94,9 +101,17 @@ struct AlteredHistoryOptions: ParsableArguments {
     /// The parameters of `GET /v1/whatif/profiles`.
     func query(user: String?) throws -> [(name: String, value: String)] {
         let budget = try Self.span(budget, "--budget").map { "\(Int64($0 / .milliseconds(1)))" }
+        let rules = try rules.map { path in
+            try JSONWriter.object { json in
+                for member in try RulesCommand.rules(path, FoldRules.Part.allCases).document {
+                    json.member(member.key.text, member.value)
+                }
+            }
+        }
         return without.map { ("without", $0) } + correct.map { ("correct", $0) }
             + parameters(
-                ("where", condition), ("user", user), ("sample", "\(samples)"), ("seed", seed.map { "\($0)" }),
+                ("rules", rules), ("where", condition), ("user", user), ("sample", "\(samples)"),
+                ("seed", seed.map { "\($0)" }),
                 ("budget_ms", budget))
     }
 }

@@ -15,6 +15,17 @@ struct RulesCommand: AsyncParsableCommand {
             """,
         subcommands: [Show.self, Set.self])
 
+    /// Reads `parts` of a file of rules.
+    static func rules(_ path: String, _ parts: [FoldRules.Part]) throws -> FoldRules {
+        let text = try Scenario.text(path, ifMissing: "Check the path; docs/workspace.md has an example.")
+        do throws(YAMLFileError) {
+            return try YAMLNode(yaml: text, withAnchors: false)?.foldRules(parts) ?? FoldRules()
+        } catch {
+            throw Failure(
+                "\(path.oneLine):\(error.line):\(error.column): \(error.fault).", remedy: error.remedy, status: .usage)
+        }
+    }
+
     struct Show: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             "show", "The policies that hold now, or held at an earlier moment.",
@@ -49,19 +60,8 @@ struct RulesCommand: AsyncParsableCommand {
         @Argument(help: "A file of rules.", completion: .file(extensions: ["yaml", "yml", "json"])) var file: String
         @OptionGroup var place: PlaceOptions
 
-        private static func rules(_ path: String) throws -> FoldRules {
-            let text = try Scenario.text(path, ifMissing: "Check the path; docs/workspace.md has an example.")
-            do throws(YAMLFileError) {
-                return try YAMLNode(yaml: text, withAnchors: false)?.foldRules([.policies]) ?? FoldRules()
-            } catch {
-                throw Failure(
-                    "\(path.oneLine):\(error.line):\(error.column): \(error.fault).", remedy: error.remedy,
-                    status: .usage)
-            }
-        }
-
         func run() async throws {
-            let rules = try Self.rules(file)
+            let rules = try RulesCommand.rules(file, [.policies])
             let what = Number.counted(UInt64(rules.policies.count), "attribute")
             let answer = try await place.connect(create: true).post("/v1/rules") { json in
                 json.object("attribute_policies") { json in

@@ -6,8 +6,8 @@ struct WhatIfCommand: AsyncParsableCommand {
         commandName: "whatif",
         abstract: "What would differ if the history, or the published snippets, had been at work.",
         discussion: """
-            With --without, --correct or --program: which profiles would differ if some events had not been, or been \
-            others, or if another program had folded them. Prints how many users, which fields, and some of the \
+            With --without, --correct, --rules or --program: which profiles would differ if some events had not been, or been \
+            others, or been folded by other rules or another program. Prints how many users, which fields, and some of the \
             users with both values; with --where, who would enter and leave those who pass. --user asks about one. \
             Only what was saved or logged can be omitted or corrected. Writes nothing.
 
@@ -30,6 +30,7 @@ struct WhatIfCommand: AsyncParsableCommand {
               profilecli whatif --without source:import --sample 3
               profilecli whatif --without name:level --where 'custom.level >= 5'
               profilecli whatif --correct '17={"name":"played"}' --fail-on lost
+              profilecli whatif --rules rules.yaml --where 'custom.level >= 5'
               profilecli whatif --program ./older/profilecli --program-argument fold
               profilecli whatif
               profilecli whatif --fault newest --fault 23 --flush-ms 500
@@ -76,7 +77,7 @@ struct WhatIfCommand: AsyncParsableCommand {
         if isAboutGuide {
             throw ValidationError(
                 "Options of the published guide, such as --fault and --since, do not go with another history. Omit them, "
-                    + "or --without, --correct and --program.")
+                    + "or --without, --correct, --rules and --program.")
         }
     }
 

@@ -14,7 +14,13 @@ struct AlteredHistoryTests {
         options.snapshotInterval = Int(seed % 4) * 2
         let log = try EventLog(path: folder.path, create: true, options: options)
         var story = VoidStory(log, clock, seed: seed, mayErase: seed % 3 == 0)
-        for _ in 0..<steps { try story.step() }
+        for step in 0..<steps {
+            if seed % 2 == 1, step % 50 == 30 {
+                try log.setRules(
+                    FoldRules(policies: step == 30 ? ["plan": .firstWins, "tags": .setUnion] : ["plan": .counter]))
+            }
+            try story.step()
+        }
         return (log, story)
     }
 
@@ -104,6 +110,33 @@ struct AlteredHistoryTests {
         }
         #expect(try impact(AlteredHistory(), log).changed == 0)
         try log.expectSound()
+    }
+
+    @Test("By other rules, profiles are what a fold by them gives", arguments: Thoroughness.seeds(short: 6, full: 60))
+    func rules(seed: UInt64) throws {
+        let (log, _) = try story(seed: seed)
+        var random = SeededGenerator(seed: seed)
+        let before = try profiles(log)
+        for round in 0..<8 {
+            var rules = FoldRules()
+            for name in ["plan", "score", "tags", "home"] as [Name] where random.next(below: 2) == 0 {
+                rules.policies[name] = AttributePolicy.allCases.randomElement(using: &random)
+            }
+            if random.next(below: 3) == 0 { rules.blockedEvents = ["played"] }
+            if random.next(below: 3) == 0 { rules.blockedAttributes = ["score"] }
+            if random.next(below: 3) == 0 { rules.forcedTypes = ["plan": .string] }
+            let without: Set<AlteredHistory.Omission> = random.next(below: 2) == 0 ? [] : [.source(.rest)]
+            let bound = try log.bound(rules)
+            let oracle = AlteredOracle(log: log, without: without, rules: bound)
+            let after = try before.keys.reduce(into: [:]) { $0[$1] = try oracle.profile(of: $1) }
+            let expected = changes(log, from: before, to: after)
+            for (threads, usersPerPass) in [(1, 1 << 18), (2, 3)] as [(Int, UInt64)] {
+                let found = try impact(
+                    AlteredHistory(without: without, rules: rules), log, threads: threads, usersPerPass: usersPerPass)
+                #expect(changes(found) == expected, "seed \(seed), round \(round): \(rules)")
+            }
+        }
+        if seed % 2 == 0 { #expect(try impact(AlteredHistory(rules: FoldRules()), log).changed == 0) }
     }
 
     @Test("With a corrected event, profiles are those of a store with that event", arguments: UInt64(0)..<12)
@@ -237,6 +270,8 @@ struct AlteredHistoryTests {
 private struct AlteredOracle {
     let log: EventLog
     let without: Set<AlteredHistory.Omission>
+    /// Nil for those of the log.
+    var rules: BoundRules?
 
     func profile(of user: UserNumber) throws -> ProfileState {
         let voided = try log.voidedEvents(of: user)
@@ -249,11 +284,17 @@ private struct AlteredOracle {
         var state = ProfileProjection.initial
         for event in try log.history(of: user, to: version) where !voided.contains(event.position.rawValue) {
             if case .usersMerged(let merge) = event.event {
-                ProfileProjection.merge(try fold(merge.source, merge.version, voided, of: canonical), into: &state)
+                ProfileProjection.merge(
+                    try fold(merge.source, merge.version, voided, of: canonical), into: &state,
+                    under: try rules(at: event.position))
             }
             try apply(event, of: canonical, to: &state)
         }
         return state
+    }
+
+    private func rules(at position: Position) throws -> BoundRules {
+        try rules ?? log.withView { try log.states.rules($0)?.rules(at: position.rawValue) } ?? .none
     }
 
     private func apply(_ event: RecordedEvent, of canonical: UserNumber, to state: inout ProfileState) throws {
@@ -281,7 +322,8 @@ private struct AlteredOracle {
                     kindNumber: header.kindNumber, user: header.user, version: header.version,
                     recordedAt: header.recordedAt, body: left.event == event.event ? header.body : body)
                 ProfileProjection.apply(
-                    EventView(header: header, position: event.position, names: log.names), to: &state)
+                    EventView(header: header, position: event.position, names: log.names), to: &state,
+                    under: try rules(at: event.position))
             }
         }
     }

@@ -4,6 +4,10 @@ package struct Alteration: Sendable {
     package private(set) var names: NameMap
     /// The end of the history: later events are not looked at.
     package let last: UInt64
+    /// The rules of the log; nil if it has none.
+    package let timeline: RulesTimeline?
+    /// The rules by which the altered history is folded; nil for those of the log.
+    package let rules: BoundRules?
     /// The canonical users who may differ; nil if each of them may.
     package let users: Set<UInt64>?
 
@@ -20,7 +24,9 @@ package struct Alteration: Sendable {
 
     /// Throws `AppendError.invalid` for an event that cannot be omitted or corrected.
     package init(_ history: AlteredHistory, of log: EventLog) throws {
-        (self.names, last) = try log.withView { view in (log.names.current, view.last) }
+        (names, last, timeline) = try log.withView { view in
+            (log.names.current, view.last, try log.states.rules(view))
+        }
         var canonical: Set<UInt64> = []
         var isLocal = true
         for omission in history.without {
@@ -54,7 +60,8 @@ package struct Alteration: Sendable {
             corrected[position.rawValue] = try Self.encoded(event, &newNames)
         }
         if !newNames.added.isEmpty { names = newNames.map }
-        users = isLocal ? canonical : nil
+        rules = history.rules.map { [names] in BoundRules($0, names: names) }
+        users = isLocal && rules == nil ? canonical : nil
         isByPosition = isLocal && owners.isEmpty
     }
 

@@ -12,13 +12,17 @@ public struct AlteredHistory: Sendable {
     public var without: Set<Omission>
     /// Events with another content, by their positions. What was saved stays saved, what was logged stays logged.
     public var corrections: [Position: ProfileEvent]
+    /// The rules by which all events are folded; nil for those that the log has.
+    public var rules: FoldRules?
     /// Other times at which corrected events happened.
     package var times: [Position: OccurredAt] = [:]
 
-    /// A history without some events, and with others in place of those at the positions of `corrections`.
-    public init(without: Set<Omission> = [], corrections: [Position: ProfileEvent] = [:]) {
+    /// A history without some events, with others in place of those at the positions of `corrections`, and folded by
+    /// other rules.
+    public init(without: Set<Omission> = [], corrections: [Position: ProfileEvent] = [:], rules: FoldRules? = nil) {
         self.without = without
         self.corrections = corrections
+        self.rules = rules
     }
 
     /// A part of the history that is omitted.

@@ -220,7 +220,7 @@ private struct AlteredFold: Sendable {
         try log.withView { view in
             var order = FoldOrder.initial
             try log.states.merge(FoldOrder.self, header, position, into: &order, view)
-            try profile.apply(order, alteration, log.names, view)
+            try profile.apply(order, next: position, alteration, log.names, view)
         }
     }
 

@@ -15,24 +15,30 @@ struct ForkedProfile {
     /// Folds one event in.
     @inline(__always)
     mutating func apply(_ header: RecordHeader, _ position: UInt64, _ alteration: Alteration, _ names: NameTable) {
+        let stored = alteration.timeline?.rules(at: position)
         let effect = alteration.effect(on: header, at: position)
-        if effect != .none {
+        if effect != .none || altered != nil || alteration.rules != nil {
             let altered = fork()
-            effect.withRecord(inPlaceOf: header) { Self.apply($0, position, names, to: &altered.state) }
+            let rules = alteration.rules ?? stored
+            effect.withRecord(inPlaceOf: header) { Self.apply($0, position, names, rules, to: &altered.state) }
             // An omitted event has its place all the same: versions do not differ.
             altered.state.version = Version(rawValue: header.version)
             altered.state.lastPosition = Position(rawValue: position)
-        } else if let altered {
-            Self.apply(header, position, names, to: &altered.state)
         }
-        Self.apply(header, position, names, to: &before)
+        Self.apply(header, position, names, stored, to: &before)
     }
 
+    @inline(__always)
     private static func apply(
-        _ header: RecordHeader, _ position: UInt64, _ names: NameTable, to state: inout ProfileState
+        _ header: RecordHeader, _ position: UInt64, _ names: NameTable, _ rules: BoundRules?,
+        to state: inout ProfileState
     ) {
-        ProfileProjection.apply(
-            EventView(header: header, position: Position(rawValue: position), names: names), to: &state)
+        let event = EventView(header: header, position: Position(rawValue: position), names: names)
+        if let rules {
+            ProfileProjection.apply(event, to: &state, under: rules)
+        } else {
+            ProfileProjection.apply(event, to: &state)
+        }
     }
 
     private mutating func fork() -> Altered {
@@ -42,23 +48,30 @@ struct ForkedProfile {
         return altered
     }
 
-    /// Adds the profile of a user who is merged into this one.
-    mutating func merge(_ source: ForkedProfile) {
+    /// Adds the profile of a user who is merged into this one by the event at `position`.
+    private mutating func merge(_ source: ForkedProfile, at position: UInt64, _ alteration: Alteration) {
+        let stored = alteration.timeline?.rules(at: position)
         if altered != nil || source.altered != nil {
-            ProfileProjection.merge(source.after ?? source.before, into: &fork().state)
+            Self.merge(source.after ?? source.before, alteration.rules ?? stored, into: &fork().state)
         }
-        ProfileProjection.merge(source.before, into: &before)
+        Self.merge(source.before, stored, into: &before)
     }
-}
 
-extension ForkedProfile {
-    /// Folds the events of `steps` in.
+    private static func merge(_ source: ProfileState, _ rules: BoundRules?, into target: inout ProfileState) {
+        if let rules {
+            ProfileProjection.merge(source, into: &target, under: rules)
+        } else {
+            ProfileProjection.merge(source, into: &target)
+        }
+    }
+
+    /// Folds the events of `steps` in. The event after them, if they do not end with one, is at `next`.
     mutating func apply(
-        _ steps: [FoldOrder.Step], _ alteration: Alteration, _ names: NameTable, _ view: LogView
+        _ steps: [FoldOrder.Step], next: UInt64 = 0, _ alteration: Alteration, _ names: NameTable, _ view: LogView
     ) throws {
         // Merges may be as deep as there are users.
         var waiting: [ForkedProfile] = []
-        for step in steps {
+        for (index, step) in steps.enumerated() {
             switch step {
             case .event(let position): apply(try view.header(at: position), position, alteration, names)
             case .mergeBegins:
@@ -66,7 +79,9 @@ extension ForkedProfile {
                 self = ForkedProfile()
             case .mergeEnds:
                 guard var target = waiting.popLast() else { preconditionFailure("a merge that did not begin") }
-                target.merge(self)
+                var position = next
+                if index + 1 < steps.count, case .event(let merge) = steps[index + 1] { position = merge }
+                target.merge(self, at: position, alteration)
                 self = target
             }
         }
