@@ -109,6 +109,31 @@ struct TraitTests {
         }
     }
 
+    @Test("A window looks at recent events of a user who did the same long ago, and a segment asks for it")
+    func window() async throws {
+        var options = LogOptions()
+        options.now = { People.now }
+        let workspace = try Workspace(
+            yaml: """
+                traits: [{name: recent, function: count, event: won, within: 3d}]
+                segments: [{id: s, name: S, all: [{trait: recent, greater: 1}]}]
+                """)
+        try await withAPI(options) { plain in
+            let api = API(log: plain.log, workspace: workspace)
+            for (user, days) in [("ana", 50), ("ana", 2), ("ana", 1), ("bo", 50), ("bo", 4), ("bo", 1)] {
+                let time = People.daysAgo(days).rfc3339()
+                let body = #"{"user":"\#(user)","name":"won","time":"\#(time)"}"#
+                #expect(await api.post("/v1/log/event", body).status == 200)
+            }
+            for (user, count) in [("ana", 2), ("bo", 1)] {
+                let json = await api.get("/v1/traits", [("user", user)]).json
+                #expect(json.at("traits.0.value") == .int(Int64(count)), "\(user)")
+            }
+            let series = await api.get("/segments/data_series", [("segment_id", "s"), ("length", "1")]).json
+            #expect(series.at("data.0.size") == 1, "\(series.json)")
+        }
+    }
+
     @Test("Numbers add up exactly; what is no number is skipped, and said")
     func sums() async throws {
         try await withAPI { api in

@@ -34,6 +34,7 @@ struct StatsCommand: AsyncParsableCommand {
     @Flag(help: "Up to which position the service has proven its store (docs/service.md), and what differs.")
     var audit = false
 
+    @OptionGroup var traits: TraitsOption
     @OptionGroup var place: PlaceOptions
 
     mutating func validate() throws {
@@ -108,7 +109,7 @@ struct StatsCommand: AsyncParsableCommand {
 
     private func draw(_ number: String) async throws {
         let isKnown = Self.numbers.contains { $0 == number.prefix { $0 != ":" } }
-        let answer = try await place.connect().get(
+        let answer = try await place.connect(traits: traits).get(
             "/v1/series",
             parameters(
                 ("of", isKnown ? number : "event:\(number)"), ("length", "\(length)"), ("unit", unit),

@@ -129,16 +129,16 @@ struct ExportReader: Sendable {
 
     private mutating func readEvents(_ limit: Int, _ json: inout JSONWriter) throws {
         var events = EventJSON(log: log, voided: try voids.voided(asOf, log))
-        var owners: [UserNumber: Owner] = [:]
+        var profiles: [UserNumber: UserNumber?] = [:]
         var count = 0
         while count < limit, after < asOf.rawValue, json.bytes.count < Self.mostBytes {
             let from = Position(rawValue: after).next
             let room = Int(min(UInt64(min(Self.chunk, limit - count)), asOf.rawValue - after))
             let page = try log.events(from: from, limit: room, where: filter)
-            for event in page.events where event.position <= asOf {
-                if owners[event.user] == nil { owners[event.user] = try owner(event.user) }
-                guard let owner = owners[event.user], !owner.isErased, !event.isErased else { continue }
-                try events.write(event, showsVoid: true, ofProfile: owner.profile, to: &json)
+            for event in page.events where event.position <= asOf && !event.isErased {
+                let profile = try profiles[event.user] ?? profile(of: event.user)
+                profiles[event.user] = profile
+                try events.write(event, showsVoid: true, ofProfile: profile, to: &json)
                 count += 1
             }
             after = min(page.scanned.rawValue, asOf.rawValue)
@@ -146,17 +146,9 @@ struct ExportReader: Sendable {
         isAtEnd = after >= asOf.rawValue
     }
 
-    /// Whose an event is.
-    private struct Owner {
-        let isErased: Bool
-        /// The canonical user at `asOf`; nil for the events of no user.
-        let profile: UserNumber?
-    }
-
-    private func owner(_ user: UserNumber) throws -> Owner {
-        guard user != .system, let info = try log.find(user) else { return Owner(isErased: false, profile: nil) }
-        return Owner(
-            isErased: info.isErased, profile: info.isErased ? nil : try log.canonicalUser(of: user, asOf: asOf))
+    /// The canonical user at `asOf`; nil for the events of no user.
+    private func profile(of user: UserNumber) throws -> UserNumber? {
+        user == .system ? nil : try log.canonicalUser(of: user, asOf: asOf)
     }
 
     // MARK: - Profiles
