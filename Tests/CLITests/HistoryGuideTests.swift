@@ -68,6 +68,9 @@ struct HistoryGuideTests {
         #expect(level.contains("0 users would enter, 1 would leave."), "\(level)")
         let tablet = try output("whatif --without device:tablet --where 'custom.level >= 6'")
         #expect(tablet.contains(/~ +custom level +2 +7\b/) && tablet.contains("1 user would enter"), "\(tablet)")
+        #expect(try output("blame ana level --log").contains(/7 +.* attributes saved +app on phone, launch @9/))
+        #expect(try output(#"void 12 --reason "an old level of a tablet""#).contains("it changes level"))
+        #expect(try output("profile ana --as-of 12").contains(/level +2\b/))
         let graph = try output("history ana --graph")
         #expect(graph.contains(/phone +identity/) && graph.contains(/tablet +logged/), "\(graph)")
     }

@@ -54,7 +54,7 @@ struct VoidEndpointTests {
     @Test(
         "What cannot be void is refused, with the next step",
         arguments: [
-            (#"{"position":1,"reason":"r"}"#, 400, "is of the kind userCreated", "Change the IDs again."),
+            (#"{"position":1,"reason":"r"}"#, 400, "is of the kind userCreated", "erase USER"),
             (#"{"position":99,"reason":"r"}"#, 400, "the log ends at position 3", "profilecli history"),
             (#"{"position":0,"reason":"r"}"#, 400, "must be a position", ""),
             (#"{"reason":"r"}"#, 400, "is missing", ""),

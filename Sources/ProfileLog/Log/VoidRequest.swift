@@ -64,7 +64,8 @@ extension VoidRefusal {
             case .outcome, .device(.launched): "Void the items that it flushed, one by one."
             case .identity(.merged): "A merge stays; void events that it brought, one by one."
             case .identity(.erased): "An erasure cannot be undone."
-            case .identity: "Change the IDs again."
+            case .identity(.created): "A user stays; erase one with `profilecli erase USER`."
+            case .identity: "Give the ID again, or to another user."
             case .remark where kind == .eventVoided: "`profilecli unvoid POSITION` takes the position of what is void."
             case .content, .device, .message, .remark, nil: "It changes no attribute, event or purchase of a profile."
             }

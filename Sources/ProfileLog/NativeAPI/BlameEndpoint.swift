@@ -71,7 +71,7 @@ struct BlameEndpoint {
     /// Status 404: the user never had `field`.
     private func unknownField(_ field: String, _ user: UserInfo) throws -> APIProblem {
         let profile = log.profileView(try log.profile(of: user.number))
-        let names = (profile.attributes + profile.customAttributes).map(\.name.text)
+        let names = Set((profile.attributes + profile.customAttributes).map(\.name.text)).sorted()
         let nearest = NearestNames(to: field, among: names)
         let guess = nearest.close.first.map { "Did you mean \($0)? " } ?? ""
         let known =

@@ -7,7 +7,7 @@ struct VoidEndpoints {
     private var log: EventLog { store.log }
 
     static let inputs: [EndpointInput] = [
-        .required("position", .integer), .required("reason"), .init("actor"), .init("key"),
+        .required("position", .integer), .required("reason"), .init("actor"), .init("source"), .init("key"),
     ]
 
     func answer(_ request: APIRequest, isVoid: Bool) async throws -> APIAnswer {
@@ -20,13 +20,14 @@ struct VoidEndpoints {
         for (place, text) in [("reason", reason), ("actor", actor)] where text.isEmpty || text.utf8.count > 1024 {
             throw APIProblem.invalid(place, "must have 1 to 1024 bytes")
         }
+        let source = try WriteEndpoints.source(fields) ?? .rest
         let key = try WriteEndpoints.key(fields, request)
         let change = VoidRequest(
             Position(rawValue: UInt64(number)), isVoid: isVoid, actor: actor, reason: reason)
         let receipt: AppendReceipt
         do {
             receipt = try await store.commit(
-                .void(change, context: EventContext(source: .rest), idempotencyKey: key))
+                .void(change, context: EventContext(source: source), idempotencyKey: key))
         } catch AppendError.invalid(let place, let reason, let remedy) {
             guard let refusal = try log.refusal(of: change) else {
                 throw AppendError.invalid(place: place, reason: reason, remedy: remedy)

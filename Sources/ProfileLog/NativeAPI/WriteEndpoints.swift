@@ -251,7 +251,7 @@ struct WriteEndpoints {
                 "user", "is missing", remedy: "Send `user`, or `device` for the user on that device.")
         }
         let context = EventContext(
-            source: try Self.source(fields), occurredAt: try time(fields),
+            source: try Self.source(fields) ?? .app, occurredAt: try time(fields),
             process: try fields.text("process").map { Name($0) } ?? DeviceStorage.app, device: device)
         let events = try kind.events(fields)
         return Write(user: user, context: context, events: events, expected: expected, key: key, savedOn: nil)
@@ -268,10 +268,11 @@ struct WriteEndpoints {
         return time
     }
 
-    private static func source(_ fields: Fields) throws -> EventSource {
+    /// What the request says of its source; nil if it says nothing.
+    static func source(_ fields: Fields) throws -> EventSource? {
         try fields.choice("source", "must be app, extension, rest, import or cli") { name in
             EventSource(name: name).flatMap { $0 == .system || $0 == .unknown ? nil : $0 }
-        } ?? .app
+        }
     }
 }
 

@@ -5,7 +5,8 @@ struct BlameCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         "blame", "Who set each attribute of a user, and what it was before.",
         """
-        FIELD is an attribute, or a part of its value: address.city, pets[0].name. Without it all attributes are \
+        FIELD is an attribute, or a part of its value: address.city, pets[0].name. "user email" in the answer is the \
+            user attribute, "email" a custom one. Without it all attributes are \
         shown, and every value inside arrays and objects on a line of its own. BEFORE is what the last write replaced. \
         What a merge brought names the user whose event it was; with --log void writes are shown too.
         """,
@@ -35,7 +36,7 @@ struct BlameCommand: AsyncParsableCommand {
         for field in fields {
             let set = field.object("set")
             table.add(
-                field["field"].cell, field.flag("removed") ? "(removed)" : field["value"].cell, Phrase.time(set["at"]),
+                name(field), field.flag("removed") ? "(removed)" : field["value"].cell, Phrase.time(set["at"]),
                 set["position"].cell,
                 how(set), origin(set), field.object("previous")["value"].cell)
         }
@@ -49,7 +50,12 @@ struct BlameCommand: AsyncParsableCommand {
                 write["value"] == .null ? "(removed)" : write["value"].cell, Phrase.time(write["at"]),
                 write["position"].cell, how(write), origin(write))
         }
-        return [Style.bold(field["field"].cell.oneLine)] + table.lines() + [""]
+        return [Style.bold(name(field).oneLine)] + table.lines() + [""]
+    }
+
+    /// The field; `user email` for one that an SDK knows, as it may have the name of a custom one.
+    private static func name(_ field: JSONObject) -> String {
+        (field["group"].text == "attributes" ? "user " : "") + field["field"].cell
     }
 
     /// `attributes saved`, `user attributes`, and whether it is void.

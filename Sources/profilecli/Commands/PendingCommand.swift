@@ -164,7 +164,7 @@ struct PendingDiscard: AsyncParsableCommand {
 /// `--reason` and `--by`, of what a person does to stored items.
 struct ReasonOptions: ParsableArguments {
     @Option(help: "Why; stays in the log for ever, so name no person.") var reason: String
-    @Option(help: .init("Who does it (default: your user name).", valueName: "name")) var by: String?
+    @Option(help: .init("Who does it (default: $USER, or profilecli).", valueName: "name")) var by: String?
 
     mutating func validate() throws {
         guard !reason.isEmpty else { throw ValidationError("--reason must not be empty.") }

@@ -60,6 +60,7 @@ private struct VoidChange {
         try await place.send(path) { json in
             json.member("position", position)
             reason.write(to: &json)
+            json.member("source", EventSource.cli.name)
             json.member("key", key)
         } describe: { answer in
             let names = answer["changed"].elements.map(\.cell)

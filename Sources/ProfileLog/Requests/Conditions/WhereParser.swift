@@ -70,7 +70,8 @@ private struct WhereParser {
         let condition = try anyOf()
         guard token.kind == .end else {
             throw refusal(
-                "has \(token.shown) where `and`, `or` or the end is expected", "Join conditions by `and` or `or`.")
+                "has \(token.shown) where `and`, `or` or the end is expected",
+                "Join conditions by `and` or `or`, in lower case.")
         }
         return condition
     }
@@ -267,8 +268,10 @@ private struct WhereParser {
         let nearest = NearestNames(to: first, among: known)
         throw refusal(
             "names an unknown field",
-            nearest.close.first.map { "Did you mean `\($0)`?" }
-                ?? "Attributes of your own are `custom.NAME`; other fields are \(nearest.all.joined(separator: ", ")).",
+            try names.knows(Name(first), .customAttribute)
+                ? "Did you mean the custom attribute? Write `custom.` before its name."
+                : nearest.close.first.map { "Did you mean `\($0)`?" }
+                    ?? "Attributes of your own are `custom.NAME`; other fields are \(nearest.all.joined(separator: ", ")).",
             at: start)
     }
 
@@ -297,7 +300,13 @@ private struct WhereParser {
         let nearest = NearestNames(to: name.text, among: try names.all(kind)).close.first
         throw refusal(
             kind == .trait ? "names a trait that is not declared" : "names \(what) that the store has never seen",
-            nearest.map { "Did you mean `\($0)`?" } ?? "Correct the name.", at: start)
+            nearest.map { "Did you mean `\($0)`?" } ?? Self.remedy(kind), at: start)
+    }
+
+    private static func remedy(_ kind: WhereNames.Kind) -> String {
+        kind == .trait
+            ? "Declare it in the workspace file, and name that file with --workspace or PROFILELOG_WORKSPACE."
+            : "Correct the name; one with spaces is in quotes, as in events.\"Viewed Home\".count."
     }
 
     private mutating func counted(_ what: Condition.Counted, _ known: [String]) throws -> WherePath {
