@@ -66,6 +66,8 @@ struct HistoryGuideTests {
         #expect(try output("export --events --since -3d").contains(#""name":"Completed Match Game""#))
         let level = try output("whatif --without name:level --where 'custom.level >= 2'")
         #expect(level.contains("0 users would enter, 1 would leave."), "\(level)")
+        let looks = "whatif --without name:'Viewed Home' --where 'traits.looks >= 1' --workspace workspace.yaml"
+        #expect(try output(looks).contains("1 would leave"))
         let tablet = try output("whatif --without device:tablet --where 'custom.level >= 6'")
         #expect(tablet.contains(/~ +custom level +2 +7\b/) && tablet.contains("1 user would enter"), "\(tablet)")
         #expect(try output("blame ana level --log").contains(/7 +.* attributes saved +app on phone, launch @9/))

@@ -6,12 +6,13 @@ internal import ProfileLogNativeAPI
 struct ProfileWhatIf {
     let options: AlteredHistoryOptions
     let user: String?
+    let traits: TraitsOption
     let place: PlaceOptions
 
     func run() async throws {
         let answer =
             try await options.program == nil
-            ? place.connect().get("/v1/whatif/profiles", options.query(user: user)) : answerOfProgram()
+            ? place.connect(traits: traits).get("/v1/whatif/profiles", options.query(user: user)) : answerOfProgram()
         try Output.print(place.isJSON ? Self.json(answer) : ProfileWhatIfTable(answer: answer).lines)
         if options.failOn.contains(where: { $0.isMet(by: answer) }) { throw ExitCode(ExitStatus.damaged.rawValue) }
     }

@@ -67,6 +67,7 @@ struct WhatIfCommand: AsyncParsableCommand {
 
     @Option(help: .init("List so many of the affected items.", valueName: "n")) var items: UInt64 = 10
     @Flag(help: "Exit with 2 if an item fared differently, for CI.") var failOnDifference = false
+    @OptionGroup var traits: TraitsOption
     @OptionGroup var place: PlaceOptions
 
     mutating func validate() throws {
@@ -82,7 +83,9 @@ struct WhatIfCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        if altered.isAsked { return try await ProfileWhatIf(options: altered, user: user, place: place).run() }
+        if altered.isAsked {
+            return try await ProfileWhatIf(options: altered, user: user, traits: traits, place: place).run()
+        }
         let range = parameters(
             ("items", "\(items)"), ("user", user), ("device", device), ("since", since), ("until", until))
         let quirks = quirk.map { (name: "quirk", value: $0) }

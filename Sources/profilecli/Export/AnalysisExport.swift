@@ -20,13 +20,14 @@ struct AnalysisExport {
     /// Writes to standard output.
     func print(_ connection: any Connection, _ format: RowLines.Format) async throws {
         let lines = RowLines(table, format)
-        try Output.write(lines.header)
+        var bytes = Array(lines.header)
         var progress = ExportProgress(request: request)
         while let rows = try await next(&progress, connection, isOutdated: { _ in }) {
-            var bytes: [UInt8] = []
             for row in rows { lines.write(row, to: &bytes) }
             try Output.write(bytes)
+            bytes.removeAll()
         }
+        try Output.write(bytes)
     }
 
     /// Writes the file at `path`. With `force`, one that is there is replaced, and what another export began is removed.
