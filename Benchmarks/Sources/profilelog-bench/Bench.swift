@@ -8,7 +8,9 @@ struct Bench: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "profilelog-bench",
         abstract: "ProfileLog's half of the benchmark; Benchmarks/C has the other. One line of JSON for each run.",
-        subcommands: [Append.self, Concurrent.self, Fold.self, History.self, Read.self, AsOf.self, WhatIf.self, Generate.self])
+        subcommands: [
+            Append.self, Concurrent.self, Fold.self, History.self, Read.self, AsOf.self, WhatIf.self, Generate.self,
+        ])
 }
 
 struct Input: ParsableArguments {

@@ -127,12 +127,12 @@ package final class Auditor: Sendable {
     ) throws -> [String] {
         let live = try log.states.state(P.self, user, version: version, view)
         let fresh = try log.states.freshState(P.self, user, version: version, view)
+        let isEqual = P.encode(live) == P.encode(fresh)
         guard let live = live as? ProfileState, let fresh = fresh as? ProfileState else {
-            return P.encode(live) == P.encode(fresh) ? [] : [P.name]
+            return isEqual ? [] : [P.name]
         }
         let waiting = try isOnDevices(fresh, of: user, view) ? [] : ["what waits on a device"]
-        if P.encode(live as! P.State) == P.encode(fresh as! P.State) { return waiting }
-        return live.differences(from: fresh, log.names.current) + waiting
+        return isEqual ? waiting : live.differences(from: fresh, log.names.current) + waiting
     }
 
     // MARK: - Devices

@@ -125,7 +125,12 @@ extension ProfileEvent {
         case .customEventSaved(let event), .customEventLogged(let event): event.properties
         case .purchaseLogged(let purchase): purchase.properties
         case .queued(let event): event.properties
-        default: nil
+        case .userCreated, .userIdentified, .userChanged, .userLoggedOut, .aliasAdded, .aliasRenamed,
+            .externalIDRenamed, .externalIDRemoved, .usersMerged, .userErased, .customAttributesSaved,
+            .customAttributesChanged, .userAttributeSaved, .userAttributesChanged, .appLaunched, .appLeft,
+            .sessionStarted, .sessionEnded, .pendingFlushed, .pendingDiscarded, .dataSent, .deviceChanged,
+            .eventVoided, .eventUnvoided, .objectsLeftOut, .rulesChanged, .message, .other:
+            nil
         }
     }
 }
