@@ -43,10 +43,10 @@ struct HistoryGuideTests {
         var outputs: [String: String] = [:]
         for block in blocks { outputs.merge(try run(block, clock)) { $1 } }
         func output(_ command: String) throws -> String { try #require(outputs["profilecli \(command)"]) }
-        #expect(try output("profile ana --as-of monday").contains(/level +6\b/))
+        #expect(try output("profile ana --as-of -5d").contains(/level +6\b/))
         #expect(try output("profile ana --occurred").contains(/level +7\b/))
         #expect(try output("profile ana --occurred --as-of 2026-01-03").contains(/level +2\b/))
-        let diff = try output("diff ana monday")
+        let diff = try output("diff ana -5d")
         #expect(diff.contains(/~ +custom address.city +Köln +Bonn/), "\(diff)")
         #expect(!diff.contains("address.street"), "\(diff)")
         #expect(diff.contains(/[+] +event Completed Match Game +1\b/), "\(diff)")
