@@ -111,7 +111,7 @@ struct ProfileWhatIfTests {
             (["--without", "event:2", "--program", "x"], "--program gets the history as it is."),
             (["--without", "event:2", "--program-limit", "1s"], "is about another program"),
             (["--program", "/nonexistent/x"], "cannot be started"),
-            (["--without", "evnt:2"], "--without has the unknown word evnt"),
+            (["--without", "evnt:2"], "--without has an unknown word"),
             (["--correct", "2={}"], "--correct has an event that cannot be"),
         ]
         for (arguments, message) in rows {

@@ -113,7 +113,7 @@ struct ProfileWhatIfTests {
             ([("without", "event:99")], 400, "the log ends at position 4", "profilecli history"),
             ([("without", "event:x")], 400, "must be event: and a position", ""),
             ([("without", "x")], 400, "a word, a colon and a value", "event:17"),
-            ([("without", "nmae:level")], 400, "unknown word nmae", "Did you mean name?"),
+            ([("without", "nmae:level")], 400, "an unknown word", "Did you mean name?"),
             ([("without", "name:levl")], 400, "never seen: levl", "Did you mean level?"),
             ([("without", "source:imprt")], 400, "unknown source imprt", "Did you mean import?"),
             ([("without", "user:zed")], 404, "No user is known as zed", ""),

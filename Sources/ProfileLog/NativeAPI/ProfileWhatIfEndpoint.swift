@@ -97,7 +97,7 @@ struct AlteredHistoryReader {
         case "source":
             let names = EventSource.allCases.map(\.name)
             guard let source = EventSource(name: value) else {
-                throw Self.unknown("source", value, NearestNames(to: value, among: names))
+                throw Self.unknown("source", NearestNames(to: value, among: names))
             }
             return .source(source)
         case "device":
@@ -110,14 +110,15 @@ struct AlteredHistoryReader {
             else { throw APIProblem.unknownDevice }
             return .device(Name(value))
         case "user": return .user(try log.knownUser(meantBy: Identifiers.user(value)).number)
-        default: throw Self.unknown("word", parts[0], NearestNames(to: parts[0], among: Self.words))
+        default: throw Self.unknown("word", NearestNames(to: parts[0], among: Self.words))
         }
     }
 
-    private static func unknown(_ what: String, _ value: String, _ nearest: NearestNames) -> APIProblem {
+    /// What is unknown may be a person's value, so it is not repeated.
+    private static func unknown(_ what: String, _ nearest: NearestNames) -> APIProblem {
         let guess = nearest.close.first.map { "Did you mean \($0)? " } ?? ""
         return APIProblem.invalid(
-            "without", "has the unknown \(what) \(APIProblem.shown(value))",
+            "without", "has an unknown \(what)",
             remedy: "\(guess)Write one of \(nearest.all.joined(separator: ", ")).")
     }
 
@@ -129,7 +130,7 @@ struct AlteredHistoryReader {
         let known = try names.all(.customAttribute) + names.all(.event) + names.all(.product)
         let nearest = NearestNames(to: text, among: known + StandardAttribute.allCases.map(\.name)).close.first
         throw APIProblem.invalid(
-            "without", "names what the store has never seen: \(APIProblem.shown(text))",
+            "without", "names what the store has never seen",
             remedy: nearest.map { "Did you mean \($0)?" } ?? "Name an event, a product or an attribute.")
     }
 
