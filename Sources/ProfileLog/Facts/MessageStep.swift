@@ -76,7 +76,7 @@ public struct MessageStep: Hashable, Sendable {
         /// The in-app message left the screen.
         case closed
 
-        /// A request wants it sent at a later time, or changes such a request; for a user whom the request names, or of
+        /// A request wants it sent at a later time, or changes such a request; for a user in the request, or of
         /// the system for the request as a whole.
         case scheduled
         /// The scheduled request waits no longer: it was sent, deleted, or cannot be sent.

@@ -4,8 +4,8 @@
 ///     try TextPattern("rock|pop$").isFound(in: "K-Pop")
 ///
 /// It runs under the write lock, so a search has a bound: all alternatives advance together, and each step of the
-/// pattern is taken at most once for each character, also in `(a+)+$`. `Regex` backtracks: there `.*.*.*x` takes seconds
-/// for 255 characters.
+/// pattern is taken at most once for each character, also in `(a+)+$`. `Regex` backtracks: there `.*.*.*x` takes
+/// seconds for 255 characters.
 ///
 /// A pattern has text, `.`, `^`, `$`, classes, groups, alternatives and repetitions, and the escapes `\d`, `\w`, `\s`,
 /// `\b`, their opposites, `\A`, `\z`, `\n`, `\r`, `\t`, `\f`.

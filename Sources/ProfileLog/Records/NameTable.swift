@@ -1,21 +1,23 @@
+internal import Synchronization
+
 /// The numbers of event, attribute, property, process and app-group names: table `names` in memory.
 ///
 /// It only grows. Every process that has the store open has its own copy, and updates it at the start of a transaction.
 @usableFromInline
 package final class NameTable: Sendable {
-    private let map = Guarded(NameMap())
+    private let map = Mutex(NameMap())
 
     package init() {}
 
     /// How many names are known; they are numbered from 1.
-    package var count: UInt32 { map.withReading { $0.count } }
+    package var count: UInt32 { map.withLock { $0.count } }
 
     /// The first row that was damaged or missing. Without it events cannot be decoded, and new names get no number.
-    package var damage: StorageError? { map.withReading { $0.damage } }
+    package var damage: StorageError? { map.withLock { $0.damage } }
 
     /// Adds a row of the store. One that is damaged or missing leaves a placeholder, so that `check` can go on.
     package func add(_ row: UnsafeRawBufferPointer, number: UInt32) {
-        map.withWriting { map in
+        map.withLock { map in
             if number > map.count + 1 { map.note("row \(map.count + 1) of table names is missing") }
             // A damaged number may be far off: that would be too many placeholders.
             while map.count + 1 < number, number - map.count < 1 << 16 { map.addPlaceholder() }
@@ -28,22 +30,22 @@ package final class NameTable: Sendable {
     /// Replaces what was known before an erasure of names. Another thread may have read newer names since then: a table
     /// that has seen as many erasures has all names of `names`, and newer ones.
     package func replace(with names: NameMap) {
-        map.withWriting { known in
+        map.withLock { known in
             if names.erasures > known.erasures { known = names }
         }
     }
 
     /// How many erasures of names the map has seen. Each may have removed names of older numbers.
-    package var erasures: UInt32 { map.withReading { $0.erasures } }
+    package var erasures: UInt32 { map.withLock { $0.erasures } }
 
     /// The name with this number, or nil.
-    package func name(_ number: UInt32) -> Name? { map.withReading { $0.name(number) } }
+    package func name(_ number: UInt32) -> Name? { map.withLock { $0.name(number) } }
 
     /// The number of `name`, or nil.
-    package func number(_ name: Name) -> UInt32? { map.withReading { $0.number(name) } }
+    package func number(_ name: Name) -> UInt32? { map.withLock { $0.number(name) } }
 
     /// All names as they are now, for many look-ups without the lock.
-    package var current: NameMap { map.withReading { copy $0 } }
+    package var current: NameMap { map.withLock { copy $0 } }
 }
 
 /// Names by number and numbers by name. Every append takes a copy.
