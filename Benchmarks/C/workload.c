@@ -315,7 +315,7 @@ void workload_open(struct workload *workload, const char *path) {
 }
 
 static void parse_window(struct workload *workload, size_t wanted) {
-    // A window begins anew when the last one is used up. If a rest is left that is smaller than a batch, its lines are
+    // A window begins again when the last one is used up. If a rest is left that is smaller than a batch, its lines are
     // parsed again: simpler than moving what points into the arena.
     if (workload->next < workload->count) {
         size_t rest = workload->count - workload->next;

@@ -11,7 +11,7 @@ struct ShadowReplayTests {
         return cli
     }
 
-    @Test("States are folded beside those that are read, compared, and swapped")
+    @Test("States are folded next to those that are read, compared, and swapped")
     func story() throws {
         let cli = try filled()
         let digest = try cli.succeed("replay").output.suffix(65)

@@ -43,8 +43,8 @@ struct KillTests {
                 let log = try kept ?? EventLog(path: scratch("store"), create: true)
                 if keepsOpen { kept = log }
                 // A commit whose process was killed before LMDB told the others of it shows itself to those that have
-                // the store open when the next writer takes the lock: an empty one, here. (No process was promised such a
-                // commit.)
+                // the store open when the next writer takes the lock: an empty one, here. (No process was promised
+                // such a commit.)
                 _ = log.commit([])
                 let audit = try StoreAudit(log)
                 let found =

@@ -54,7 +54,8 @@ struct AddressTests {
             #expect(await number("/v1/profile", "email:jane@x.example", api) == 2)
             await user("jane", "other@x.example", api)
             #expect(await number("/v1/profile", "email:jane@x.example", api) == 1)
-            // A user who was created by an address and has another one by now is not found by the old one, nor written to.
+            // A user who was created by an address and has another one by now is not found by the old one, nor written
+            // to.
             await user("email:jane@x.example", "new@x.example", api)
             #expect(await number("/v1/profile", "email:new@x.example", api) == 1)
             #expect(await api.get("/v1/profile", [("user", "email:jane@x.example")]).status == 404)

@@ -130,8 +130,8 @@ struct PlantedValueTests {
         }.joined()
     }
 
-    /// Fields whose content an error may repeat: a user, the name of an attribute, a version, a position of the log, the
-    /// number of a shadow.
+    /// Fields whose content an error may repeat: a user, the name of an attribute, a version, a position of the log,
+    /// the number of a shadow.
     private static let named: Set = ["user", "attribute", "expect", "positions", "position", "generation"]
 
     /// Checks an error, and an answer of Braze's format that may hold errors. Other answers have values, as they

@@ -22,7 +22,7 @@ struct WhereTests {
     }
 
     @Test(
-        "A random condition finds whom a plain walk over the people finds, now and in the past",
+        "A random condition finds the people that a plain walk finds, now and in the past",
         arguments: Thoroughness.seeds(short: 4, full: 40))
     func bruteForce(seed: UInt64) async throws {
         var random = SeededGenerator(seed: seed)

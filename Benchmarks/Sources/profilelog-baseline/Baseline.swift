@@ -4,7 +4,8 @@ import Hummingbird
 import Logging
 import ProfileLog
 
-/// What HTTP and the parser alone cost: a service that is set up as `profiled` is, reads and parses each body, and stores nothing.
+/// What HTTP and the parser alone cost: a service that is set up as `profiled` is, reads and parses each body, and
+/// stores nothing.
 @main
 struct Baseline: AsyncParsableCommand {
     static let configuration = CommandConfiguration(commandName: "profilelog-baseline")

@@ -2,11 +2,11 @@ internal import Synchronization
 
 /// Proves in small steps that what is read is what the log says.
 ///
-/// A round visits every user, then every device. Each state that is kept for a user, as it is read through snapshots and
-/// tail, must have the same bytes as a fold of their events from the first one on. Each entry of their history must be
-/// their record with that version, and the histories of all users together must have as many entries as the log. What
-/// waits in a profile must wait on its device, and the other way round. Nothing is repaired: a difference is a defect or
-/// damage, and `check` tells more.
+/// A round visits every user, then every device. Each state that is kept for a user, as it is read through snapshots
+/// and tail, must have the same bytes as a fold of their events from the first one on. Each entry of their history
+/// must be their record with that version, and the histories of all users together must have as many entries as the
+/// log. What waits in a profile must wait on its device, and the other way round. Nothing is repaired: a difference is
+/// a defect or damage, and `check` tells more.
 ///
 /// ```swift
 /// let auditor = Auditor(log)
@@ -22,7 +22,7 @@ package final class Auditor: Sendable {
     private struct Round {
         let end: Position
         let users: UInt64
-        /// The next user. Begins with the one to whom the events without a user belong.
+        /// The next user. Begins with user 0, which has the events without a user.
         var next: UInt64 = 0
         /// Events up to `end` in the histories of the users visited.
         var events: UInt64 = 0
@@ -137,8 +137,8 @@ package final class Auditor: Sendable {
 
     // MARK: - Devices
 
-    /// Whether all that waits in the profile is on its device. What waited for a user who was merged is in the profile of
-    /// the other one.
+    /// Whether all that waits in the profile is on its device. What waited for a user who was merged is in the profile
+    /// of the other one.
     private func isOnDevices(_ profile: ProfileState, of user: UInt64, _ view: LogView) throws -> Bool {
         if try profile.pending.isEmpty || view.canonicalUser(of: user) != user { return true }
         for (device, entries) in Dictionary(grouping: profile.pending, by: \.device) {

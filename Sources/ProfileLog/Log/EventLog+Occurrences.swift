@@ -19,9 +19,9 @@ extension EventLog {
     /// The number of `name`, under which occurrences have it; nil if nothing acknowledged has the name.
     package func number(of name: Name) throws -> UInt32? { try withView { _ in names.number(name) } }
 
-    /// Calls `body` with all that took effect for `user` up to `version` and was not void then, in the order of the log;
-    /// of those who were merged into them too. Reads their events. `effect` says which
-    /// of them count in an altered history.
+    /// Calls `body` with all that took effect for `user` up to `version` and was not void then, in the order of the
+    /// log; of those who were merged into them too. Reads their events. `effect` says which of them count in an
+    /// altered history.
     package func forEachOccurrence(
         of user: UserNumber, asOf version: Version,
         altered effect: (RecordHeader, UInt64) -> RecordEffect = { _, _ in .none },

@@ -241,7 +241,7 @@ extension LogView {
         return canonical
     }
 
-    /// Into whom `user` was merged, and at which position; nil if they were not.
+    /// The user that took over `user` in a merge, and its position; nil if there was none.
     fileprivate func merge(of user: UInt64) throws -> (target: UInt64, at: UInt64)? {
         guard let target = try mergedInto(user) else { return nil }
         // The merge is in the target's stream, more likely near its end.

@@ -8,8 +8,8 @@ extension EventLog {
         set { computedTraits.withLock { $0 = newValue } }
     }
 
-    /// Folds for `traits` of `user` as of `version`, at the time `now`: of what they and the users merged into them did.
-    /// Reads their events, each as `effect` leaves it.
+    /// Folds for `traits` of `user` as of `version`, at the time `now`: of what they and the users merged into them
+    /// did. Reads their events, each as `effect` leaves it.
     package func foldTraits(
         _ traits: [ComputedTrait], of user: UserNumber, asOf version: Version, at now: Timestamp,
         altered effect: @escaping (RecordHeader, UInt64) -> RecordEffect = { _, _ in .none }

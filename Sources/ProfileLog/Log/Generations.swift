@@ -1,4 +1,4 @@
-/// Which stored states of the projections are read, and which are written beside them: the row `generations` of table
+/// Which stored states of the projections are read, and which are written next to them: the row `generations` of table
 /// `checkpoints`.
 ///
 /// The states of a projection are of a *generation*. Generation 0 is stored under the projection's own name; without
@@ -6,7 +6,8 @@
 /// swap changes this row alone (docs/decisions/0010).
 ///
 /// ```
-/// Generations: 1 repeated { 1 projection, 2 live generation }, 2 greatest number ever used, 3 Shadow; CRC-32C uint32 LE
+/// Generations: 1 repeated { 1 projection, 2 live generation }, 2 greatest number ever used, 3 Shadow; CRC-32C uint32
+/// LE
 /// ```
 struct Generations: Hashable, Sendable {
     static let key = Array("generations".utf8)
@@ -114,7 +115,7 @@ extension Generations {
     }
 }
 
-/// How far a shadow has come: states that a replay writes beside the live ones.
+/// How far a shadow has come: states that a replay writes next to the live ones.
 ///
 /// ```
 /// 1 generation, 2 repeated { 1 projection, 2 revision }, 3 until, 4 packed users, 5 begun, 6 pass, 7 user, 8 states,

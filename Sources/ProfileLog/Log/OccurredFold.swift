@@ -1,8 +1,8 @@
 /// The fold of a user's history in the order in which things happened.
 ///
-/// An event is at its `occurredAt`, and of two at one time the earlier recorded comes first. A saved or queued item that
-/// took effect, as far as the fold knows, does so at the time of its save and not at that of the flush. A merge is at
-/// its own time, and brings what the merged user has then (spec/rest-api 2.6).
+/// An event is at its `occurredAt`, and of two at one time the earlier recorded comes first. A saved or queued item
+/// that took effect, as far as the fold knows, does so at the time of its save and not at that of the flush. A merge
+/// is at its own time, and brings what the merged user has then (spec/rest-api 2.6).
 struct OccurredFold {
     let view: LogView
     let names: NameTable

@@ -1,10 +1,10 @@
 internal import Synchronization
 
-/// The shadow: states that a replay writes beside the live ones, and that a swap makes live in one transaction.
+/// The shadow: states that a replay writes next to the live ones, and that a swap makes live in one transaction.
 ///
-/// A stored state as of a version is a pure fold of events that never change. So a shadow is right whatever it lacks, and
-/// needs no updates: a reader folds the events after the newest snapshot. Only an erasure changes the past; it removes
-/// the person's rows of every generation, and what was folded from before it is not written.
+/// A stored state as of a version is a pure fold of events that never change. So a shadow is right whatever it lacks,
+/// and needs no updates: a reader folds the events after the newest snapshot. Only an erasure changes the past; it
+/// removes the person's rows of every generation, and what was folded from before it is not written.
 package struct ShadowStates: Sendable {
     let store: OpenStore
     let states: StateStore
@@ -63,13 +63,14 @@ package struct ShadowStates: Sendable {
         fileprivate var events: UInt64 = 0
         /// Where the view ended from which they were folded.
         fileprivate var seen = UInt64.max
-        /// Users of whom a record is damaged. The others are folded.
+        /// Users with a damaged record. The others are folded.
         package fileprivate(set) var damaged: [UInt64] = []
         /// Users with a live state that differs from the fresh one.
         package fileprivate(set) var differing: [UInt64] = []
     }
 
-    /// Folds the users in `users` for `shadow` from one view. With `verify`, compares the live states with the fresh ones.
+    /// Folds the users in `users` for `shadow` from one view. With `verify`, compares the live states with the fresh
+    /// ones.
     package func fold(_ users: some Sequence<UInt64>, for shadow: Shadow, verify: Bool) throws -> Slice {
         try store.withView { live in
             var view = live
@@ -121,8 +122,8 @@ package struct ShadowStates: Sendable {
 
     /// Writes what was folded up to user `user`, as the next step of `shadow`, and returns the shadow after it.
     ///
-    /// Returns it as it is in the store if another process went on with it, or if a user was erased during the fold, which
-    /// must be repeated then.
+    /// Returns it as it is in the store if another process went on with it, or if a user was erased during the fold,
+    /// which must be repeated then.
     package func write(_ slices: [Slice], upTo user: UInt64, of shadow: Shadow) throws -> Shadow {
         // In the order of the keys. The last change of a key counts.
         var rows: [[UInt8]: SnapshotChange] = [:]
@@ -227,8 +228,8 @@ package struct ShadowStates: Sendable {
         }
     }
 
-    /// Gives the shadow up; nil if there is none. Its rows stay until `removeUnused`. With `number`, refuses a shadow of
-    /// another generation.
+    /// Gives the shadow up; nil if there is none. Its rows stay until `removeUnused`. With `number`, refuses a shadow
+    /// of another generation.
     package func discard(ifGeneration number: UInt64? = nil) throws -> Shadow? {
         try write { generations, _ in
             let shadow = try generations.shadow(number)

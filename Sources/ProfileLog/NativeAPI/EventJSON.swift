@@ -15,8 +15,8 @@ package struct EventJSON {
     /// - Parameter voided: the void events of all users; without it they are read for each user that is asked for.
     package init(log: EventLog, voided: VoidedEvents? = nil) { (self.log, allVoided) = (log, voided) }
 
-    /// Writes `event` as an object, with the event that made it void if `showsVoid` and there is one, and with the number
-    /// of the `profile` that it is part of.
+    /// Writes `event` as an object, with the event that made it void if `showsVoid` and there is one, and with the
+    /// number of the `profile` that it is part of.
     package mutating func write(
         _ event: RecordedEvent, showsVoid: Bool = false, ofProfile profile: UserNumber? = nil,
         to json: inout JSONWriter

@@ -152,7 +152,7 @@ package enum FoldProtocol {
     package struct Receiver {
         private var names = NameMap()
         private var state = ProfileProjection.initial
-        /// The users into whom others are being merged.
+        /// The targets of the merges that are being folded.
         private var waiting: [ProfileState] = []
         private var isOpen = false
         private var rules = BoundRules(FoldRules(), names: NameMap())

@@ -184,11 +184,11 @@ package struct NativeAPI: Dialect {
         read("/v1/blame", "who set each attribute of a user, and what it was before", BlameEndpoint.inputs) {
             try BlameEndpoint(log: $0.log).blame($1)
         },
-        read("/v1/replay", "the shadow: states that a replay writes beside those that are read", []) {
+        read("/v1/replay", "the shadow: states that a replay writes next to those that are read", []) {
             try ReplayEndpoints(store: $0.store).report($1)
         },
         .init(
-            .post, "/v1/replay", "fold the stored states again, for some seconds, beside those that are read",
+            .post, "/v1/replay", "fold the stored states again, for some seconds, next to those that are read",
             ReplayEndpoints.inputs
         ) { try await ReplayEndpoints(store: $0.store).fold($1) },
         .init(.post, "/v1/replay/swap", "make the shadow's states the live ones", ReplayEndpoints.swapInputs) {

@@ -1,6 +1,6 @@
 internal import ProfileLogRequests
 
-/// `/v1/replay`: stored states are folded again beside those that are read, and swapped in.
+/// `/v1/replay`: stored states are folded again next to those that are read, and swapped in.
 struct ReplayEndpoints {
     let store: RequestStore
 

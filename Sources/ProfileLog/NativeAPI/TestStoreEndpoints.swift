@@ -73,7 +73,7 @@ struct TestStoreEndpoints {
         throw APIProblem(
             status: 409, code: "clock_behind",
             error: "The last event was recorded at \(last.recordedAt.rfc3339()), and the log does not go back in time.",
-            remedy: "Name a later time, or begin anew with POST /v1/reset.")
+            remedy: "Name a later time, or begin again with POST /v1/reset.")
     }
 
     /// A number of seconds, or text like `90s` and `2 days`.

@@ -4,7 +4,7 @@ extension EventLog {
     /// Users that a replay of some users names at most: a swap replaces their states in one transaction.
     package static let mostChosenUsers = 1_000
 
-    /// Folds the stored states of this log's projections again, as a shadow beside those that are read.
+    /// Folds the stored states of this log's projections again, as a shadow next to those that are read.
     ///
     /// Readers and writers go on. Each slice of users is durable before the next; a replay that was stopped or killed
     /// goes on there when it is called again. When it is complete, ``swapShadow()`` makes its states the live ones.

@@ -35,7 +35,7 @@ struct LogCopier {
     }
 
     private static let outdatedCopy = AppendError.invalid(
-        place: "The copy", reason: "holds what was erased during the copy; remove its folder and begin anew")
+        place: "The copy", reason: "holds what was erased during the copy; remove its folder and begin again")
 
     /// Runs `body`, which writes a copy into `folder`. Its errors are those of a copy, not of an append.
     static func copying<Result>(into folder: String, _ body: () throws -> Result) throws -> Result {

@@ -18,7 +18,7 @@ public final class Replayer<P: Projection> {
         var versions: [UInt64] = []
         /// In a fold by device: where its state is.
         var devices: [Name: Int] = [:]
-        /// In a fold by user: the states of users of whom an event was voided or unvoided in this slice. They are
+        /// In a fold by user: the states of users with an event that was voided or unvoided in this slice. They are
         /// folded at its end, when it is known what to skip.
         var voided: Set<Int> = []
         var error: (any Error)?

@@ -80,8 +80,8 @@ package struct Query {
         guard let moment = Moment(text, now: now) else {
             throw APIProblem.invalid(
                 name,
-                "must be a position, version:N, a day or a time as in `2026-01-31`, `2026-01-31T14:03Z`, `14:03`, `monday` or "
-                    + "`yesterday 14:00`, or so long ago as in `-3d` (s, m, h or d)")
+                "must be a position, version:N, a day or a time as in `2026-01-31`, `2026-01-31T14:03Z`, `14:03`, "
+                    + "`monday` or `yesterday 14:00`, or so long ago as in `-3d` (s, m, h or d)")
         }
         return moment
     }

@@ -1,4 +1,4 @@
-/// A user to whom a message goes: what templates ask about.
+/// The recipient of a message: what templates ask about.
 package protocol Recipient {
     /// The attribute's value; nil if the profile has none.
     func value(_ attribute: StandardAttribute) -> AttributeValue?

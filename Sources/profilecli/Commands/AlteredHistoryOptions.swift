@@ -49,7 +49,7 @@ struct AlteredHistoryOptions: ParsableArguments {
 
     @Option(
         help: .init(
-            "Exit with 2 if a profile would differ (changed), lose a value (lost), if users would enter or leave, or if "
+            "Exit with 2 if a profile would differ (changed), lose a value (lost), if users would enter or leave, or "
                 + "more than n would differ. Repeatable.", valueName: "changed|lost|entered|left|n"),
         completion: .list(FailOn.words))
     var failOn: [FailOn] = []

@@ -63,8 +63,8 @@ private struct LaunchText {
         }
         let heading =
             "\(Style.bold(answer.id("user") ?? "?"))  launch \(answer["launch"].cell) of "
-            + "\(answer["launches"].cell), at position \(event["position"].cell), \(Phrase.time(event["occurred_at"])), "
-            + Phrase.origin(event)
+            + "\(answer["launches"].cell), at position \(event["position"].cell), "
+            + "\(Phrase.time(event["occurred_at"])), \(Phrase.origin(event))"
         let changes = DiffText.lines(answer, "BEFORE", "AFTER")
         return [heading] + (items.rows.isEmpty ? ["It flushed nothing of this user."] : [""] + items.lines())
             + (changes.isEmpty ? [] : [""] + changes)

@@ -88,10 +88,9 @@ struct ProfileWhatIfTable {
             lines.append("\(Number.counted(entered, "user")) would enter, \(Number.grouped(left)) would leave.")
         }
         if !answer.flag("complete") {
-            lines.append(
-                Style.yellow(
-                    "Stopped in time: compared are users up to number \(Number.grouped(answer.count("reached_user_number"))) "
-                        + "of \(Number.grouped(answer.count("total")))."))
+            let reached = Number.grouped(answer.count("reached_user_number"))
+            let total = Number.grouped(answer.count("total"))
+            lines.append(Style.yellow("Stopped in time: compared are users up to number \(reached) of \(total)."))
         }
         return lines
     }

@@ -79,7 +79,7 @@ struct ProgramComparison {
         String(decoding: line.prefix(200), as: UTF8.self).oneLine + (line.count > 200 ? "…" : "")
     }
 
-    /// Runs `work`, and says of whom the program was to answer if it fails.
+    /// Runs `work`, and names the user that the program was to answer for if it fails.
     private func whileItAnswers<Result>(_ user: UserInfo?, _ work: () throws -> Result) throws -> Result {
         do {
             return try work()

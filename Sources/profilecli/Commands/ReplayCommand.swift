@@ -13,7 +13,7 @@ struct ReplayCommand: AsyncParsableCommand {
         With --into, the store is rebuilt in another folder: same events, positions and times. A copy that was stopped \
         goes on where it stopped when the same command runs again.
 
-        With --shadow, the states that make reads fast are folded again beside those that are read, while readers and \
+        With --shadow, the states that make reads fast are folded again next to those that are read, while readers and \
         writers go on. Stopped or killed, it goes on where it stopped when the same command runs again. --swap makes \
         these states the live ones in one transaction, --discard gives them up. A program whose projections have \
         another revision is prepared so while the older one runs. With --verify, the states that this run folds are \
@@ -46,7 +46,7 @@ struct ReplayCommand: AsyncParsableCommand {
     var mendClock = false
 
     @Flag(help: "Prove that the live profiles, or states, are what the log says.") var verify = false
-    @Flag(help: "Fold the stored states again, beside those that are read.") var shadow = false
+    @Flag(help: "Fold the stored states again, next to those that are read.") var shadow = false
     @Flag(help: "Make the states of the shadow the live ones.") var swap = false
     @Flag(help: "Give the shadow up.") var discard = false
     @Option(help: .init("With --shadow: the states of this user alone. Repeatable.", valueName: "user"))

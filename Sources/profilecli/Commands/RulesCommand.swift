@@ -6,8 +6,8 @@ struct RulesCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         "rules", "Which update of an attribute wins: the policies of attributes.",
         """
-        Without a policy an attribute has the value that arrived last. A policy holds for the events after it, so values \
-        of before stay; docs/workspace.md describes them all.
+        Without a policy an attribute has the value that arrived last. A policy holds for the events after it, so \
+        values of before stay; docs/workspace.md describes them all.
         """,
         examples: """
             profilecli rules show
@@ -74,7 +74,8 @@ struct RulesCommand: AsyncParsableCommand {
                 place.isJSON
                     ? answer.line
                     : answer.flag("changed")
-                        ? "Set the policies of \(what) at position \(answer["position"].cell); later events are folded by them."
+                        ? "Set the policies of \(what) at position \(answer["position"].cell); "
+                            + "later events are folded by them."
                         : "These rules hold already; nothing was stored.", to: answer)
         }
     }

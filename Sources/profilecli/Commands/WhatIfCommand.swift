@@ -6,10 +6,10 @@ struct WhatIfCommand: AsyncParsableCommand {
         commandName: "whatif",
         abstract: "What would differ if the history, or the published snippets, had been at work.",
         discussion: """
-            With --without, --correct, --rules or --program: which profiles would differ if some events had not been, or been \
-            others, or been folded by other rules or another program. Prints how many users, which fields, and some of the \
-            users with both values; with --where, who would enter and leave those who pass. --user asks about one. \
-            Only what was saved or logged can be omitted or corrected. Writes nothing.
+            With --without, --correct, --rules or --program: which profiles would differ if some events had not been, \
+            or been others, or been folded by other rules or another program. Prints how many users, which fields, and \
+            some of the users with both values; with --where, who would enter and leave those who pass. --user asks \
+            about one. Only what was saved or logged can be omitted or corrected. Writes nothing.
 
             Without those: what the published snippets would have lost, doubled, misdated or given to the wrong user. \
             Plays the saves, launches, user changes and discards of the log with the code that the guide publishes, on \
@@ -77,8 +77,8 @@ struct WhatIfCommand: AsyncParsableCommand {
             || failOnDifference
         if isAboutGuide {
             throw ValidationError(
-                "Options of the published guide, such as --fault and --since, do not go with another history. Omit them, "
-                    + "or --without, --correct, --rules and --program.")
+                "Options of the published guide, such as --fault and --since, do not go with another history. "
+                    + "Omit them, or --without, --correct, --rules and --program.")
         }
     }
 

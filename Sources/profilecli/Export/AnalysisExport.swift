@@ -30,7 +30,8 @@ struct AnalysisExport {
         try Output.write(bytes)
     }
 
-    /// Writes the file at `path`. With `force`, one that is there is replaced, and what another export began is removed.
+    /// Writes the file at `path`. With `force`, one that is there is replaced, and what another export began is
+    /// removed.
     func write(_ connection: any Connection, into path: String, force: Bool) async throws {
         Interrupt.watch()
         let target = try ExportTarget(path, force: force)

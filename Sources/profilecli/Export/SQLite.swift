@@ -1,8 +1,8 @@
 internal import Foundation
 internal import ProfileLog
 
-/// A file of SQLite, by the library of the system. It is loaded when a file is written, so neither a build nor any other
-/// command needs it.
+/// A file of SQLite, by the library of the system. It is loaded when a file is written, so neither a build nor any
+/// other command needs it.
 final class SQLite {
     private let functions: Functions
     private var connection: OpaquePointer?

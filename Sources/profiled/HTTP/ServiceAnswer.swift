@@ -84,8 +84,8 @@ struct ServiceAnswer: Sendable {
         return Response(status: .ok, headers: fields(type: file.mediaType, headers), body: body)
     }
 
-    /// A response with a text that is read while it is sent. An error on the way ends the connection, so that the client
-    /// does not take a part for the whole.
+    /// A response with a text that is read while it is sent. An error on the way ends the connection, so that the
+    /// client does not take a part for the whole.
     static func response(_ stream: any APIAnswer.Stream, _ headers: [HTTPField]) -> Response {
         let body = ResponseBody { writer in
             try await withTaskExecutorPreference(globalConcurrentExecutor) {

@@ -163,7 +163,8 @@ struct AlteredHistoryTests {
         try log.expectSound()
     }
 
-    /// Plays `steps`, and gives the positions of their events. All names come first, so that they have the same numbers.
+    /// Plays `steps`, and gives the positions of their events. All names come first, so that they have the same
+    /// numbers.
     private func play(_ steps: [Step], _ log: EventLog) throws -> [Position?] {
         let names: [Name] = ["a", "b", "played", "paused"]
         try log.append([.customAttributesChanged(names.map { AttributeChange($0, .unset) })], to: .externalID("names"))

@@ -148,7 +148,7 @@ struct BlameTests {
         #expect(kept.write.event.position == own && kept.write.merge == nil && kept.log.count == 1)
     }
 
-    @Test("A name with dots is found before a part, and a standard attribute beside a custom one of its name")
+    @Test("A name with dots is found before a part, and a standard attribute apart from a custom one of its name")
     func names() throws {
         let log = try open()
         _ = try change("a.b", .set(1), log)

@@ -197,7 +197,7 @@ struct ShadowTests {
         #expect(versions.contains { UInt64($0.split(separator: " ")[2]).map { $0 > 200 } ?? false }, "\(versions)")
     }
 
-    // MARK: - Beside readers and writers
+    // MARK: - With readers and writers
 
     @Test("Readers see the old states of all users or the new ones, never a mix")
     func readers() throws {

@@ -9,7 +9,7 @@ struct DueSends {
 
     /// Sends all that is due, in the order of time, and returns how many requests that were.
     ///
-    /// Each end is stored with the send that it ends, so none is sent twice, whoever calls this at the same time. A
+    /// Each end is stored with the send that it ends, so none is sent twice, even by two callers at the same time. A
     /// request that cannot be sent any more, as its campaign is not declared now, ends with the reason.
     func send() async throws -> Int {
         var sent = 0
@@ -87,7 +87,7 @@ struct DueSends {
         var position: Position
     }
 
-    /// The steps of the users whom the request names, without those who were erased.
+    /// The steps of the users in the request, without those who were erased.
     func parts(of schedule: Schedule) throws -> [Part] {
         guard let events = schedule.events else { return [] }
         let span = min(UInt64(events), schedule.source.rawValue - 1)

@@ -4,7 +4,7 @@ internal import ProfileLogSending
 /// A request that waits for its time (spec/messaging-api 1), folded from its steps `scheduled` and `unscheduled`.
 ///
 /// The steps of the system say when what is sent; they hold nothing about a person. The part of a request that belongs
-/// to a user whom it names is a step in the stream of this user, so that it is erased with them. All steps of one
+/// to a user that it names is a step in the stream of this user, so that it is erased with them. All steps of one
 /// append follow each other.
 ///
 /// | member of a step | |

@@ -15,7 +15,7 @@ struct SendDecision {
     private let view: DecisionView
     private let budget = RenderBudget()
 
-    /// A recipient to whom nothing is sent, or an attribute of theirs that is not stored.
+    /// A recipient that gets nothing, or an attribute of theirs that is not stored.
     struct Drop {
         var reason: String
         /// The recipient's place in the request.
@@ -99,7 +99,7 @@ struct SendDecision {
     private mutating func drop(_ index: Int, _ reason: String) { dropped.append(Drop(reason: reason, index: index)) }
 
     /// Applies the attributes of recipients, as `/users/track` does, before anything is rendered. What it changes, by
-    /// recipient; a user whom it makes has an entry.
+    /// recipient; a user that it makes has an entry.
     private mutating func applyAttributes(
         _ users: [UserInfo?], _ builder: inout AppendBuilder
     ) throws -> [Int: [ProfileEvent]] {

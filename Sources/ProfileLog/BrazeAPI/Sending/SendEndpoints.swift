@@ -37,7 +37,7 @@ struct SendEndpoints {
         }
     }
 
-    /// Refuses what is too many in a minute. It is recorded once for the request: nobody was looked up for it.
+    /// Refuses what is too many in a minute. It is recorded once for the request: no user was looked up for it.
     private func checkRate(_ request: SendRequest) async throws {
         let limit = workspace.limits.targetedSendsPerMinute
         guard let seconds = api.rates.targeted.count(at: log.options.now(), limit: limit) else { return }

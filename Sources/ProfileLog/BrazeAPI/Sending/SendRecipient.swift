@@ -1,7 +1,7 @@
 internal import ProfileLogRequests
 internal import ProfileLogSending
 
-/// A user to whom a request sends.
+/// A recipient of a request's sends, as a user of the store.
 struct SendRecipient: Recipient {
     /// As the log has them, and as the attributes of the same request leave them.
     let profile: ProfileSubject

@@ -1,13 +1,13 @@
-/// A value that is computed from what a user did, when it is read: how often they bought within 30 days, what they chose
-/// most often. docs/traits.md describes how traits are declared.
+/// A value that is computed from what a user did, when it is read: how often they bought within 30 days, what they
+/// chose most often. docs/traits.md describes how traits are declared.
 ///
 /// Nothing of it is stored with a user, so a trait that is declared today has its value for yesterday too.
 package struct ComputedTrait: Hashable, Sendable {
     package let name: Name
     package let function: Function
     package let source: Source
-    /// Which property of the source; nil for the source itself. `price`, `quantity`, `revenue`, `product` and `currency`
-    /// of a purchase are what was paid and bought.
+    /// Which property of the source; nil for the source itself. `price`, `quantity`, `revenue`, `product` and
+    /// `currency` of a purchase are what was paid and bought.
     package let property: Name?
     /// In microseconds, up to the moment of the question; nil for the whole history.
     package let window: Int64?

@@ -1,7 +1,8 @@
 internal import ProfileLogRequests
 internal import Synchronization
 
-/// `GET /v1/export`: the events or the profiles of one moment, for analysis. In pages as JSON, or as one stream of text.
+/// `GET /v1/export`: the events or the profiles of one moment, for analysis. In pages as JSON, or as one stream of
+/// text.
 ///
 /// Erased persons are in no page. A page that is read after another one is as of the same position, so pages fit
 /// together whatever is stored between them.

@@ -43,7 +43,8 @@ package struct ExportTable: Sendable {
         self.init(kind)
     }
 
-    /// The values of the columns in `row`, an object of `GET /v1/export`: each is null, a number, a truth value or text.
+    /// The values of the columns in `row`, an object of `GET /v1/export`: each is null, a number, a truth value or
+    /// text.
     package func cells(of row: AttributeValue) -> [AttributeValue] {
         columns.map { column in
             if column.type == .others { return others(in: row) }

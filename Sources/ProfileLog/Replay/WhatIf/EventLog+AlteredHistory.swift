@@ -224,7 +224,7 @@ private struct AlteredFold: Sendable {
         }
     }
 
-    /// Users whom one read transaction sees at most while they are compared.
+    /// How many users one read transaction compares at most.
     private static let usersPerView = 4096
 
     private func compare(_ lane: inout Lane, _ users: Range<UInt64>, _ index: UInt64, _ count: UInt64) throws {

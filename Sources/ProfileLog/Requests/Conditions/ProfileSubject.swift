@@ -2,7 +2,7 @@ internal import ProfileLogGuide
 
 /// A user as conditions and templates see them: as the log has them, and as the attributes of a request leave them.
 package struct ProfileSubject: ConditionSubject {
-    /// Nil for a user whom the request makes.
+    /// Nil for a user that the request makes.
     package let user: UserInfo?
     package let ids: [UserID]
     package let state: ProfileState
@@ -38,7 +38,7 @@ package struct ProfileSubject: ConditionSubject {
         (self.changes, self.createdAt, self.traits) = (changes, createdAt, traits)
     }
 
-    /// The attribute's value; nil if the profile has none. A user about whom nothing was said is subscribed, and one
+    /// The attribute's value; nil if the profile has none. A user without a state is subscribed, and one
     /// who was created by an address has it.
     package func value(_ attribute: StandardAttribute) -> AttributeValue? {
         var value = state.value(attribute)

@@ -41,8 +41,8 @@ extension StandardAttribute {
 }
 
 extension ValueTest {
-    /// Compares with a value that a client wrote: a number with numbers, a time, or a text that reads as one, with times;
-    /// by `=` and `!=` anything, and a text with texts too. Nil if `value` has no order.
+    /// Compares with a value that a client wrote: a number with numbers, a time, or a text that reads as one, with
+    /// times; by `=` and `!=` anything, and a text with texts too. Nil if `value` has no order.
     package static func compares(_ relation: Relation, _ value: AttributeValue) -> ValueTest? {
         if let number = Number(value) { return .number(relation, number) }
         let time = (value.asText.flatMap(ReservedField.date) ?? value.asDate).map {

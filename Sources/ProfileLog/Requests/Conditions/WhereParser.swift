@@ -136,7 +136,8 @@ private struct WhereParser {
             throw refusal(
                 "has \(token.shown) where a comparison is expected",
                 guess.map { "Did you mean `\($0)`?" }
-                    ?? "The comparisons are =, !=, >, >=, <, <=, in, contains, matches; `exists(…)` asks whether it is there."
+                    ?? "The comparisons are =, !=, >, >=, <, <=, in, contains, matches; "
+                    + "`exists(…)` asks whether it is there."
             )
         }
         index += 1
@@ -271,7 +272,8 @@ private struct WhereParser {
             try names.knows(Name(first), .customAttribute)
                 ? "Did you mean the custom attribute? Write `custom.` before its name."
                 : nearest.close.first.map { "Did you mean `\($0)`?" }
-                    ?? "Attributes of your own are `custom.NAME`; other fields are \(nearest.all.joined(separator: ", ")).",
+                    ?? "Attributes of your own are `custom.NAME`; "
+                    + "other fields are \(nearest.all.joined(separator: ", ")).",
             at: start)
     }
 
