@@ -44,9 +44,10 @@ let package = Package(
             name: "ProfileLogMessages", dependencies: ["ProfileLogFolds"], path: "Sources/ProfileLog/Messages",
             swiftSettings: settings),
         .systemLibrary(name: "CStatx", path: "Sources/ProfileLog/Store/CStatx"),
+        .systemLibrary(name: "CPrefetch", path: "Sources/ProfileLog/Store/CPrefetch"),
         .target(
-            name: "ProfileLogStore", dependencies: ["CLMDB", "CStatx", "ProfileLogFacts"],
-            path: "Sources/ProfileLog/Store", exclude: ["CStatx"], swiftSettings: settings),
+            name: "ProfileLogStore", dependencies: ["CLMDB", "CPrefetch", "CStatx", "ProfileLogFacts"],
+            path: "Sources/ProfileLog/Store", exclude: ["CPrefetch", "CStatx"], swiftSettings: settings),
         .target(
             name: "ProfileLogLog",
             dependencies: [

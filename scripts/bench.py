@@ -164,9 +164,21 @@ class Benchmark:
         print(f"| a user of 10,000 events | | {statistics.median(times[1:]):.1f} ms | | ≤ 12 ms | "
               f"first read {times[0]:.1f} ms |", flush=True)
 
+    def histories(self):
+        """Whole histories of users with 23 events each, in random order in the log; C reads the same tables."""
+        store = self.store("histories")
+        read = run(SWIFT, "histories", "--store", store)
+        c = run(C, "history", "--store", store, "--users", 200000)["users_per_s"]
+        row("histories of 23 events as views, users/s", c, read["views_users_per_s"], "≥ 150,000",
+            note=f"C decodes; the first time {read['first_users_per_s']:,.0f}")
+        row("histories of 23 events decoded, users/s", c, read["decoded_users_per_s"], "≥ 45,000")
+
     def as_of(self):
         self.store("as-of-bare")
         reads = run(SWIFT, "as-of", "--store", self.store("as-of"))
+        for what, key, bar in (("one field", "blame", "≤ 200 µs"), ("40 fields", "blame_all", "≤ 2,000 µs")):
+            print(f"| blame of {what}, 10,000 events, p50 | | {reads[key + '_p50_us']:.0f} µs | | {bar} | "
+                  f"p99 {reads[key + '_p99_us']:.0f} µs |", flush=True)
         print(f"| as of any version, 10,000 events, 40 fields, p50 | | {reads['p50_us']:.1f} µs | | ≤ 50 µs | "
               f"p99 {reads['p99_us']:.0f} µs; snapshots {reads['snapshot_share']:.1%} of the store |", flush=True)
 
@@ -203,7 +215,8 @@ def main():
     print("| what | C | ProfileLog | ratio | wanted | note |\n|---|---|---|---|---|---|", flush=True)
     benchmark = Benchmark(options)
     for part in (benchmark.append, benchmark.append_one, benchmark.concurrent, benchmark.fold, benchmark.what_if,
-                 benchmark.reads, benchmark.big_user, benchmark.as_of, benchmark.imports, benchmark.messages):
+                 benchmark.reads, benchmark.big_user, benchmark.histories, benchmark.as_of, benchmark.imports,
+                 benchmark.messages):
         part()
 
 

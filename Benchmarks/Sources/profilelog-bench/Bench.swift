@@ -9,7 +9,8 @@ struct Bench: AsyncParsableCommand {
         commandName: "profilelog-bench",
         abstract: "ProfileLog's half of the benchmark; Benchmarks/C has the other. One line of JSON for each run.",
         subcommands: [
-            Append.self, Concurrent.self, Fold.self, History.self, Read.self, AsOf.self, WhatIf.self, Generate.self,
+            Append.self, Concurrent.self, Fold.self, History.self, Read.self, AsOf.self, Histories.self, WhatIf.self,
+            Generate.self,
         ])
 }
 
@@ -270,16 +271,33 @@ struct AsOf: ParsableCommand {
             _ = try log.profile(of: user.number, asOf: version)
             latencies.add(clock.now - begin)
         }
+        let attributes = (0..<fields).map { "attribute \($0)" }
+        let one = try measure(reads / 20) { index in
+            _ = try log.blame(of: user.number, field: attributes[index % fields])
+        }
+        let all = try measure(reads / 200) { _ in _ = try log.blame(of: user.number) }
         // The same store without snapshots.
         var options = LogOptions()
         options.snapshotInterval = 0
         try fill(EventLog(path: store + "-bare", create: true, options: options))
         let (whole, bare) = try (fileBytes(store), fileBytes(store + "-bare"))
         report(
-            [("reads", "\(reads)")] + latencies.fields() + [
-                ("bytes", "\(whole)"), ("bytes_without_snapshots", "\(bare)"),
-                ("snapshot_share", String(format: "%.3f", Double(whole - bare) / Double(bare))),
-            ])
+            [("reads", "\(reads)")] + latencies.fields() + one.fields(prefix: "blame_")
+                + all.fields(prefix: "blame_all_") + [
+                    ("bytes", "\(whole)"), ("bytes_without_snapshots", "\(bare)"),
+                    ("snapshot_share", String(format: "%.3f", Double(whole - bare) / Double(bare))),
+                ])
+    }
+
+    private func measure(_ count: Int, _ body: (Int) throws -> Void) rethrows -> Latencies {
+        var latencies = Latencies()
+        let clock = ContinuousClock()
+        for index in 0..<count {
+            let begin = clock.now
+            try body(index)
+            latencies.add(clock.now - begin)
+        }
+        return latencies
     }
 
     private func fileBytes(_ store: String) throws -> Int {
@@ -326,6 +344,73 @@ struct WhatIf: ParsableCommand {
             ("events", "\(events)"), ("seconds", "\(seconds)"), ("events_per_s", format(Double(events) / seconds)),
             ("users", "\(impact.users)"), ("changed", "\(impact.changed)"),
         ])
+    }
+}
+
+struct Histories: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Whole histories of random users who have the same number of events: as views, and decoded.")
+    @Option(help: "A folder for the store; it must not exist yet.") var store: String
+    @Option var users = 50_000
+    @Option(help: "Events of each user, the creation included.") var events = 23
+    @Option(help: "How often as many users are read as there are.") var rounds = 4
+    @Option var seed: UInt64 = 1
+
+    func run() throws {
+        let log = try EventLog(path: store, create: true)
+        var random = SplitMix64(state: seed)
+        try fill(log, &random)
+        let count = try log.userCount()
+        func user() -> UserNumber { UserNumber(rawValue: 1 + random.next() % count) }
+        let clock = ContinuousClock()
+        var (read, sum) = (0, UInt64(0))
+        func views() throws {
+            for _ in 0..<users {
+                try log.forEachEvent(of: user()) { event in
+                    read += 1
+                    sum &+= UInt64(bitPattern: event.recordedAt.rawValue)
+                    return true
+                }
+            }
+        }
+        let first = try clock.measure(views).seconds
+        read = 0
+        let viewed = try clock.measure { for _ in 0..<rounds { try views() } }.seconds
+        var decoded = 0
+        let decoding = try clock.measure {
+            for _ in 0..<(rounds * users) { decoded += try log.history(of: user()).count }
+        }.seconds
+        guard read == decoded, decoded == rounds * users * events else { throw BenchmarkError("Events are missing.") }
+        report([
+            ("users", "\(users)"), ("events", "\(users * events)"),
+            ("first_users_per_s", format(Double(users) / first)),
+            ("views_users_per_s", format(Double(rounds * users) / viewed)),
+            ("decoded_users_per_s", format(Double(rounds * users) / decoding)), ("sum", "\"\(sum)\""),
+        ])
+    }
+
+    /// The users' events in random order.
+    private func fill(_ log: EventLog, _ random: inout SplitMix64) throws {
+        var order = (0..<users).flatMap { user in Array(repeating: user, count: events - 1) }
+        for index in order.indices.reversed() { order.swapAt(index, Int(random.next() % UInt64(index + 1))) }
+        for start in stride(from: 0, to: order.count, by: 1_000) {
+            var builder = log.prepare(capacity: 1_000)
+            for index in start..<min(start + 1_000, order.count) {
+                let number = Int64(random.next() % 1_000)
+                let event =
+                    index % 3 == 2
+                    ? ProfileEvent.customAttributesChanged([
+                        AttributeChange(Name("attribute \(index % 20)"), .set(.string("a value \(number)")))
+                    ])
+                    : .customEventLogged(
+                        CustomEvent(
+                            name: Name("event \(index % 25)"),
+                            properties: [.init("minutes", .int(number)), .init("place", .string("shelf \(number)"))]))
+                try builder.add(event, EventContext(source: .app), to: .externalID("user \(order[index])"))
+            }
+            _ = try log.commit(builder.finish())
+        }
+        try log.writeIndex()
     }
 }
 

@@ -6,8 +6,8 @@ struct Latencies {
 
     mutating func add(_ duration: Duration) { microseconds.append(duration.microseconds) }
 
-    /// Nearest-rank percentiles and the longest.
-    func fields() -> [(String, String)] {
+    /// Nearest-rank percentiles and the longest, under names that begin with `prefix`.
+    func fields(prefix: String = "") -> [(String, String)] {
         let sorted = microseconds.sorted()
         func rank(_ share: Double) -> String {
             sorted.isEmpty
@@ -16,7 +16,7 @@ struct Latencies {
         return [
             ("p50_us", rank(0.5)), ("p99_us", rank(0.99)), ("p999_us", rank(0.999)),
             ("max_us", format(sorted.last ?? 0)),
-        ]
+        ].map { (prefix + $0.0, $0.1) }
     }
 }
 

@@ -133,16 +133,17 @@ extension CommitBatch {
         ])
     }
 
-    /// The number of erasures of names. A process that knows another number must load the names again.
-    static func nameErasures(_ tables: Tables, _ transaction: borrowing some Reading & ~Copyable) throws -> UInt32 {
+    /// The number of erasures. A process that knows another number must load the names again, and look for records
+    /// again: they moved.
+    static func erasures(_ tables: Tables, _ transaction: borrowing some Reading & ~Copyable) throws -> UInt32 {
         guard let row = try transaction.get(tables.meta, Array(erasuresRow.utf8)) else { return 0 }
         guard row.count == 4 else { throw StorageError.damaged(place: "row \(erasuresRow) of table meta") }
         return row.bigEndian32()
     }
 
-    /// Empties `names`, in a store with `erasures` earlier erasures of names.
+    /// Empties `names`, in a store with `erasures` earlier erasures. Counts this one if it changes a name or a record.
     mutating func forget(_ names: [UInt32], erasures: UInt32) {
-        if names.isEmpty { return }
+        if names.isEmpty, tombstones.isEmpty { return }
         forgottenNames = names
         meta.append(MetaRow(name: Self.erasuresRow, value: NameRow.key(erasures + 1)))
     }

@@ -120,7 +120,7 @@ struct ErasureDecider {
         batch.tombstones = try scope.positions.sorted().map { try bury($0) }
         batch.forget(
             survey.unusedNames.intersection(scope.names).sorted(),
-            erasures: try CommitBatch.nameErasures(view.tables, view))
+            erasures: try CommitBatch.erasures(view.tables, view))
         if batch.count > 0 { erasure.position = Position(rawValue: view.last + UInt64(batch.count)) }
         return Decision(erasure: erasure, batch: batch, caches: caches)
     }

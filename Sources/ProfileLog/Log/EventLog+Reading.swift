@@ -28,9 +28,7 @@ extension EventLog {
                 do {
                     let found =
                         try position.map { try pastUser(number, $0.rawValue, view) }
-                        ?? PastUser(
-                            info: info(number, view),
-                            canonical: UserNumber(rawValue: try view.canonicalUser(of: number)))
+                        ?? presentUser(number, view)
                     let user = found.info
                     // Users are numbered in the order of their creation.
                     if position != nil, user.version == .none { break }
@@ -79,15 +77,19 @@ extension EventLog {
         return info
     }
 
-    func info(_ user: UInt64, _ view: LogView) throws -> UserInfo {
+    func info(_ user: UInt64, _ view: LogView) throws -> UserInfo { try presentUser(user, view).info }
+
+    private func presentUser(_ user: UInt64, _ view: LogView) throws -> PastUser {
         let row = try view.identities(of: user)
-        var isErased = row.isErased
+        var (canonical, isErased) = (user, row.isErased)
         if row.mergedInto != nil {
-            isErased = try view.identities(of: view.canonicalUser(of: user)).isErased
+            canonical = try view.canonicalUser(of: user)
+            isErased = try view.identities(of: canonical).isErased
         }
-        return UserInfo(
+        let info = UserInfo(
             number: UserNumber(rawValue: user), version: Version(rawValue: try view.version(of: user)),
             ids: row.identities, brazeID: braze.id(user), created: Position(rawValue: row.created), isErased: isErased)
+        return PastUser(info: info, canonical: UserNumber(rawValue: canonical))
     }
 
     /// How many users there are.
@@ -119,8 +121,10 @@ extension EventLog {
             var events: [RecordedEvent] = []
             events.reserveCapacity(takesAll ? min(positions.count, max(0, limit)) : 0)
             try view.withCursor(environment.tables.log) { cursor in
-                for position in positions where events.count < limit {
-                    let event = try Self.recorded(position, names, &cursor)
+                for (index, position) in positions.enumerated() where events.count < limit {
+                    view.prefetch(positions, index)
+                    let header = try view.header(at: position, &cursor)
+                    let event = try Self.recorded(header, position, names)
                     if takesAll || filter.matches(event) { events.append(event) }
                 }
             }
@@ -139,8 +143,9 @@ extension EventLog {
         try withView { view in
             let positions = try positions(of: user, from, to, direction, view)
             try view.withCursor(environment.tables.log) { cursor in
-                for position in positions {
-                    let header = try RecordHeader(cursor.find(position), at: position)
+                for (index, position) in positions.enumerated() {
+                    view.prefetch(positions, index)
+                    let header = try view.header(at: position, &cursor)
                     let event = EventView(header: header, position: Position(rawValue: position), names: names)
                     if try !body(event) { return }
                 }
@@ -185,7 +190,13 @@ extension EventLog {
 
     @inline(__always)
     private static func recorded(_ position: UInt64, _ names: NameMap, _ log: inout Cursor) throws -> RecordedEvent {
-        let header = try RecordHeader(log.find(position), at: position)
+        try recorded(RecordHeader(log.find(position), at: position), position, names)
+    }
+
+    @inline(__always)
+    private static func recorded(
+        _ header: RecordHeader, _ position: UInt64, _ names: NameMap
+    ) throws -> RecordedEvent {
         guard let event = RecordedEvent(header, position: Position(rawValue: position), names: names) else {
             throw StorageError.damaged(place: "the record at position \(position) is unreadable")
         }

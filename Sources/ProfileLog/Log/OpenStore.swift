@@ -20,6 +20,8 @@ package final class OpenStore: Sendable {
     var tail: Guarded<Tail> { currentTail.withReading { copy $0 } }
     /// What row `generations` said when it was last read, with its bytes: each view asks.
     private let liveNames = Guarded<(row: [UInt8], names: [Name: String])>(([], [:]))
+    /// The addresses of records for new views.
+    private let currentAddresses = Guarded<RecordAddresses?>(nil)
     /// Held during a commit or an index flush of this process; LMDB's own lock excludes other processes.
     let writing = Mutex(())
 
@@ -107,12 +109,31 @@ package final class OpenStore: Sendable {
     func withView<Result>(whateverIsDamaged: Bool = false, _ body: (LogView) throws -> Result) throws -> Result {
         while true {
             let result: Result? = try environment.withReadTransaction { transaction in
-                guard let view = try catchUp(transaction) else { return nil }
+                guard var view = try catchUp(transaction) else { return nil }
                 if !whateverIsDamaged, let damage = names.damage { throw damage }
+                view.addresses = try addresses(transaction)
                 return try body(view)
             }
             if let result { return result }
             try bringBackTail()
+        }
+    }
+
+    /// The addresses of records that a view in `transaction` may use; nil if it began before the last erasure, which
+    /// moved records.
+    private func addresses(_ transaction: borrowing ReadTransaction) throws -> AddressCache? {
+        let erasures = try CommitBatch.erasures(environment.tables, transaction)
+        let reopenings = environment.reopenings
+        func fits(_ known: RecordAddresses) -> Bool {
+            known.erasures == erasures && known.reopenings == reopenings
+        }
+        if let known = currentAddresses.withReading({ $0 }), fits(known) { return known.cache }
+        let fresh = try AddressCache(environment.tables.log, transaction)
+        return currentAddresses.withWriting { current in
+            if let known = current, fits(known) { return known.cache }
+            if let known = current, known.reopenings == reopenings, known.erasures > erasures { return nil }
+            current = RecordAddresses(erasures: erasures, reopenings: reopenings, cache: fresh)
+            return fresh
         }
     }
 
@@ -225,7 +246,7 @@ package final class OpenStore: Sendable {
 
     /// Loads all names again if some were erased since the last look: their numbers must not be used any more.
     func forgetErasedNames(_ transaction: borrowing some Reading & ~Copyable) throws {
-        let erasures = try CommitBatch.nameErasures(environment.tables, transaction)
+        let erasures = try CommitBatch.erasures(environment.tables, transaction)
         // A reader that began before the last erasure knows less.
         if erasures <= names.erasures { return }
         var map = NameMap()
@@ -338,4 +359,12 @@ extension Tail {
 
         var error: StorageError { .damaged(place: "the record at position \(position) fails its checksum") }
     }
+}
+
+/// Where the records of the log are in memory, for views of a log with so many erasures.
+private struct RecordAddresses {
+    let erasures: UInt32
+    /// Those of the environment.
+    let reopenings: Int
+    let cache: AddressCache
 }

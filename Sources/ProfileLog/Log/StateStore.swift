@@ -11,8 +11,9 @@ package struct StateStore: Sendable {
 
     /// Versions between two snapshots of a user that are kept for reads of the past, if the state is small.
     static let keptSnapshotInterval: UInt64 = 256
-    /// Bytes that kept snapshots take for each event at most: less than 15 % of the smallest records.
-    static let keptBytesPerEvent = 6
+    /// Bytes that kept snapshots take for each event at most. With the room that LMDB leaves on their pages that is
+    /// twice as much, and less than 15 % of the log.
+    static let keptBytesPerEvent = 4
 
     /// Whether a snapshot of so many bytes is kept at `version`: at each multiple of the interval, and for a large
     /// state at each second, fourth, eighth … of them.
@@ -147,6 +148,7 @@ package struct StateStore: Sendable {
                 continue
             }
             let position = positions[next]
+            view.prefetch(positions, next)
             let header = try view.header(at: position)
             if header.kindNumber == EventKind.usersMerged.rawValue, !isMerged,
                 let merged = try view.mergedPositions(header, position)

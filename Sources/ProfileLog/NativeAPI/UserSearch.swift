@@ -1,4 +1,5 @@
 internal import ProfileLogRequests
+internal import Synchronization
 
 /// `GET /v1/users?where=…`: the users who pass a condition (docs/where.md), now or as of an earlier moment.
 struct UserSearch: Sendable {
@@ -58,13 +59,48 @@ struct UserSearch: Sendable {
         }
     }
 
+    /// Users that one thread looks at between two answers, at first: a page is often full after a few.
+    private static let fewestTogether: UInt64 = 256
+    private static let mostTogether: UInt64 = 16_384
+    /// Threads at most: a search must leave some of a large machine to others.
+    private static let mostThreads = 4
+
+    /// Calls `body` with the users who pass, in order. Several threads look at parts of the users at once, all as of
+    /// one position, whatever is appended during it.
     private func forEach(through end: UserNumber, _ log: EventLog, _ body: (UserInfo) throws -> Void) throws {
-        let traits = TraitReader(log, asOf: position, at: now)
-        _ = try log.forEachProfile(after: after, through: end, asOf: position, withUsage: false) {
-            user, createdAt, state, _ in
-            let subject = ProfileSubject(user, state, createdAt: createdAt, traits: traits, in: log)
-            if try condition.accepts(subject, at: now) { try body(user) }
+        let position = try position ?? log.lastPosition()
+        let end = min(end.rawValue, try log.userCount())
+        let threads = UInt64(min(processorCount, Self.mostThreads))
+        var (next, length) = (after.rawValue, Self.fewestTogether)
+        while next < end {
+            let parts = (0..<threads).map { min(next + $0 * length, end)..<min(next + ($0 + 1) * length, end) }
+            for user in try users(in: parts.filter { !$0.isEmpty }, position, log) { try body(user) }
+            next = min(next + threads * length, end)
+            length = min(length * 4, Self.mostTogether)
         }
+    }
+
+    private func users(in parts: [Range<UInt64>], _ position: Position, _ log: EventLog) throws -> [UserInfo] {
+        let found = Mutex([Result<[UserInfo], any Error>?](repeating: nil, count: parts.count))
+        onThreads(parts.count) { index in
+            let result = Result { try users(in: parts[index], position, log) }
+            found.withLock { $0[index] = result }
+        }
+        return try found.withLock { try $0.flatMap { try $0?.get() ?? [] } }
+    }
+
+    /// The users with numbers after the lower bound, up to the upper one, who pass.
+    private func users(in part: Range<UInt64>, _ position: Position, _ log: EventLog) throws -> [UserInfo] {
+        let traits = TraitReader(log, asOf: self.position, at: now)
+        var found: [UserInfo] = []
+        _ = try log.forEachProfile(
+            after: UserNumber(rawValue: part.lowerBound), through: UserNumber(rawValue: part.upperBound),
+            asOf: position, withUsage: false
+        ) { user, createdAt, state, _ in
+            let subject = ProfileSubject(user, state, createdAt: createdAt, traits: traits, in: log)
+            if try condition.accepts(subject, at: now) { found.append(user) }
+        }
+        return found
     }
 }
 

@@ -178,7 +178,8 @@ struct AttributeWalk {
                     continue
                 }
                 let position = stream.positions[stream.next]
-                let header = try RecordHeader(cursor.find(position), at: position)
+                view.prefetch(stream.positions, stream.next)
+                let header = try view.header(at: position, &cursor)
                 if header.kindNumber == EventKind.usersMerged.rawValue, !isMerged,
                     let source = RecordBody(header.body)?.otherUser,
                     let merged = try view.mergedPositions(header, position)

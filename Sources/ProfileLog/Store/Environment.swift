@@ -27,6 +27,9 @@ package final class Environment: @unchecked Sendable {
     let readersChecked = Mutex(ContinuousClock.now)
     /// The last commit that is known to be on the disk, whichever process made it.
     private let synced: Atomic<Int>
+    /// How often the file was opened again: each time it is mapped elsewhere. Does not change during a transaction.
+    package var reopenings: Int { reopened.load(ordering: .relaxed) }
+    private let reopened = Atomic(0)
 
     init(
         path: String, handle: OpaquePointer, tables: Tables, files: StoreFiles, folder: consuming FolderLock,
@@ -145,6 +148,7 @@ package final class Environment: @unchecked Sendable {
                     if (try? Self.read(known)) != nil { return true }
                     mdb_env_close(known)
                     handle = nil
+                    reopened.wrappingAdd(1, ordering: .relaxed)
                 }
                 handle = try? Self.openForReading(path, as: files.data, tables)
                 return handle != nil

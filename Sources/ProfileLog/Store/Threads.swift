@@ -15,6 +15,9 @@ package func startThread(_ name: String, stackBytes: Int = 0, _ body: @escaping 
     hasBegun.signal()
 }
 
+/// How many processors the machine has for this process.
+package var processorCount: Int { ProcessInfo.processInfo.activeProcessorCount }
+
 /// Runs `body` with 0 … `count` - 1, each on a thread of its own, and returns when all have returned.
 package func onThreads(_ count: Int, _ body: @escaping @Sendable (Int) -> Void) {
     let done = DispatchSemaphore(value: 0)

@@ -1,0 +1,95 @@
+import ProfileLog
+import TestSupport
+import Testing
+
+@testable import ProfileLogLog
+
+@Suite("Addresses of records")
+struct AddressCacheTests {
+    private let folder = TemporaryFolder()
+    private let clock = TestClock()
+
+    private func name(_ user: Int) -> UserID { .externalID("user \(user)") }
+
+    /// A log with ten users and a hundred events of each, in turn.
+    private func filled() throws -> EventLog {
+        let log = try EventLog(path: folder.path, create: true, options: .small(clock, indexLag: 300))
+        try append(1_000, to: log)
+        return log
+    }
+
+    private func append(_ count: Int, to log: EventLog) throws {
+        for start in stride(from: 0, to: count, by: 100) {
+            var builder = log.prepare()
+            for index in start..<(start + 100) {
+                let event = CustomEvent(name: "walked", properties: [.init("step", .string("step \(index)"))])
+                try builder.add(.customEventLogged(event), .test, to: name(index % 10))
+            }
+            _ = try log.commit(builder.finish())
+        }
+        try log.writeIndex()
+    }
+
+    private func histories(_ log: EventLog) throws -> [[RecordedEvent]] {
+        try (0..<10).map { user in try log.find(name(user)).map { try log.history(of: $0.number) } ?? [] }
+    }
+
+    /// How many of the records have a known address.
+    private func known(_ log: EventLog) throws -> Int {
+        try log.withView { view in
+            try (1...view.last).count { position in
+                guard let record = view.addresses?.value(of: position) else { return false }
+                let stored = try #require(try view.get(view.tables.log, position))
+                #expect(record.baseAddress == stored.baseAddress && record.count == stored.count, "\(position)")
+                return true
+            }
+        }
+    }
+
+    @Test("They are those that LMDB gives, also after more commits; the last page has none")
+    func right() throws {
+        let log = try filled()
+        let read = try histories(log)
+        var known = try self.known(log)
+        #expect((640...900).contains(known))
+        #expect(try histories(log) == read)
+        try append(1_000, to: log)
+        known = try self.known(log)
+        #expect((640...900).contains(known))
+        let more = try histories(log)
+        #expect(more.map { Array($0.prefix(101)) } == read)
+        known = try self.known(log)
+        #expect((1_500...1_900).contains(known))
+        try log.expectSound()
+    }
+
+    @Test("After an erasure by another program none is used that was found before")
+    func erased() throws {
+        let log = try filled()
+        let other = try EventLog(path: folder.path, options: .small(clock, indexLag: 300))
+        let read = try histories(log)
+        let user = try #require(try log.find(name(3))).number
+        let view = try log.history(of: user)
+        #expect(view == read[3])
+
+        try log.withView { before in
+            _ = try other.erase([name(3)], actor: "a test", reason: "asked for")
+            // The old view sees what was there, by the old addresses.
+            let position = read[3][50].position.rawValue
+            let old = try before.header(at: position)
+            let now = try log.withView { try Array($0.header(at: position).body) }
+            #expect(Array(old.body) != now)
+        }
+        #expect(try known(log) == 0)
+        let erased = try log.history(of: user)
+        let isErased = erased.dropLast().allSatisfy { $0.isErased }
+        #expect(isErased)
+        // Pages of the old records are used again.
+        try append(2_000, to: other)
+        let after = try histories(log)
+        for user in (0..<10) where user != 3 { #expect(Array(after[user].prefix(101)) == read[user]) }
+        #expect(try known(log) > 0)
+        #expect(try log.history(of: user) == erased)
+        try log.expectSound()
+    }
+}
