@@ -31,6 +31,22 @@ struct VoidTests {
         #expect(try cli.succeed("replay", "--verify").status == 0)
     }
 
+    @Test("Blame shows events and products after the attributes")
+    func counts() throws {
+        let cli = try CLI()
+        try cli.succeed("log", "attribute", "jane", "plan=free")
+        try cli.succeed("save", "event", "jane", "Viewed Home")
+        try cli.succeed("launch")
+        try cli.succeed("log", "purchase", "jane", "shoes", "--price", "5", "--currency", "EUR", "--quantity", "2")
+        let blame = try cli.succeed("blame", "jane").lines
+        #expect(blame[0].hasPrefix("FIELD") && blame[2].hasPrefix("EVENT"), "\(blame)")
+        #expect(blame[3].hasPrefix("event:Viewed Home") && blame[4].hasPrefix("product:shoes"), "\(blame)")
+        let log = try cli.succeed("blame", "jane", "event:Viewed Home", "--log").output
+        #expect(log.contains("event saved") && log.contains("launch @"), "\(log)")
+        let wrong = try cli.run("blame", "jane", "product:shoe")
+        #expect(wrong.status == 1 && wrong.errors.contains("Did you mean product:shoes?"), "\(wrong.errors)")
+    }
+
     @Test("Wrong input gets a sentence and the next step")
     func wrong() throws {
         let cli = try CLI()

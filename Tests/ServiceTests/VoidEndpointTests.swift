@@ -121,4 +121,34 @@ struct VoidEndpointTests {
             #expect(await api.get("/v1/blame").status == 400)
         }
     }
+
+    @Test("Blame tells which event raised a count, and with a log all of them")
+    func counts() async throws {
+        try await withAPI { api in
+            _ = await api.post("/v1/log/attributes", #"{"user":"ana","attributes":{"plan":"free"}}"#)
+            _ = await api.post("/v1/log/event", #"{"user":"ana","name":"played","key":"k1"}"#)
+            _ = await api.post("/v1/save/event", #"{"user":"ana","device":"d1","process":"Push","name":"played"}"#)
+            _ = await api.post("/v1/launch", #"{"device":"d1"}"#)
+            _ = await api.post(
+                "/v1/log/purchase", #"{"user":"ana","product":"shoes","currency":"EUR","price":5,"quantity":2}"#)
+            let all = await api.get("/v1/blame", [("user", "ana")]).json
+            #expect(all.at("fields").count == 1 && all.at("purchases.0.product") == "shoes")
+            #expect(all.at("purchases.0.count") == 2 && all.at("custom_events.0.log") == .null)
+            let event = all.at("custom_events.0")
+            #expect(event.at("name") == "played" && event.at("count") == 2 && event.at("set.how") == "saved")
+            #expect(event.at("set.device") == "d1" && event.at("set.process") == "Push")
+            #expect(event.at("set.launch") != .null && event.at("first") != .null)
+            let one = await api.get("/v1/blame", [("user", "ana"), ("field", "event:played"), ("log", "true")]).json
+            #expect(one.at("fields").count == 0 && one.at("purchases").count == 0)
+            #expect(one.at("custom_events.0.log.0.count") == 1 && one.at("custom_events.0.log.0.key") == "k1")
+            #expect(one.at("custom_events.0.log.1.count") == 2 && one.at("custom_events.0.log").count == 2)
+            #expect(one.at("custom_events.0.log.1.position") == event.at("set.position"))
+            let attribute = await api.get("/v1/blame", [("user", "ana"), ("field", "plan")]).json
+            #expect(attribute.at("fields").count == 1 && attribute.at("custom_events") == .null)
+            let unknown = await api.get("/v1/blame", [("user", "ana"), ("field", "event:plaid")])
+            #expect(unknown.status == 404 && unknown.json.at("code") == "unknown_field")
+            #expect(unknown.json.at("error").text.contains("a custom event"))
+            #expect(unknown.json.at("remedy").text.contains("Did you mean event:played?"))
+        }
+    }
 }

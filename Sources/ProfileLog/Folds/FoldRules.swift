@@ -67,7 +67,7 @@ public final class BoundRules: Sendable {
     func rule(of key: FieldKey) -> AttributeRule? { attributes[key] }
 
     /// Whether custom events with this name are skipped.
-    func blocks(event name: UInt32) -> Bool { blockedEvents.contains(name) }
+    package func blocks(event name: UInt32) -> Bool { blockedEvents.contains(name) }
 }
 
 /// What rules say of one attribute.

@@ -53,8 +53,9 @@ package struct OccurrenceFold {
 }
 
 extension Occurrence {
-    /// Nil for what changes attributes, and for what was erased.
-    fileprivate init?(_ header: RecordHeader, _ content: EventRole.Content, _ position: Position) {
+    /// What the event with `content` at `position` is, whether or not it took effect. Nil for what changes attributes,
+    /// and for what was erased.
+    package init?(_ header: RecordHeader, _ content: EventRole.Content, _ position: Position) {
         switch content {
         case .customAttributes, .userAttributes: return nil
         case .customEvent, .purchase: break

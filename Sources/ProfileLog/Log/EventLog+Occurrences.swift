@@ -30,26 +30,38 @@ extension EventLog {
         try withView { view in
             let recorded = try view.positions(of: user.rawValue, from: 1, to: version.rawValue)
             let voided = try view.voidedEvents(among: recorded)
-            var positions: [UInt64] = []
-            var streams = [(user: user.rawValue, version: version.rawValue)]
-            while let stream = streams.popLast() {
-                let own = try view.positions(of: stream.user, from: 1, to: stream.version)
-                positions += own
-                for position in own {
-                    let header = try view.header(at: position)
-                    guard header.kind == .usersMerged, let body = RecordBody(header.body), !body.erased,
-                        let source = body.otherUser
-                    else { continue }
-                    streams.append((source, body.otherVersion))
-                }
-            }
             var fold = OccurrenceFold()
-            for position in positions.sorted() where !voided.contains(position) {
+            let history = try view.mergedHistory(of: user.rawValue, upTo: version.rawValue)
+            for position in history.positions where !voided.contains(position) {
                 let header = try view.header(at: position)
                 try effect(header, position).withRecord(inPlaceOf: header) { header in
                     try fold.apply(header, at: Position(rawValue: position), body)
                 }
             }
         }
+    }
+}
+
+extension LogView {
+    /// The positions of the events of `user` up to `version` and of all who were merged into them, in the order of the
+    /// log. `merges` are the `usersMerged` events of `user` by which each of the others came.
+    package func mergedHistory(
+        of user: UInt64, upTo version: UInt64
+    ) throws -> (positions: [UInt64], merges: [UInt64: UInt64]) {
+        var all: [UInt64] = []
+        var merges: [UInt64: UInt64] = [:]
+        var streams = [(positions: try positions(of: user, from: 1, to: version), merge: UInt64?.none)]
+        while let stream = streams.popLast() {
+            all += stream.positions
+            for position in stream.positions {
+                let header = try header(at: position)
+                guard header.kind == .usersMerged, let source = RecordBody(header.body)?.otherUser,
+                    let merged = try mergedPositions(header, position)
+                else { continue }
+                merges[source] = stream.merge ?? position
+                streams.append((merged, stream.merge ?? position))
+            }
+        }
+        return (all.sorted(), merges)
     }
 }

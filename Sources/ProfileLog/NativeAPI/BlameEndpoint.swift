@@ -13,8 +13,12 @@ struct BlameEndpoint {
         let withLog = try query.flag("log")
         try query.end()
         let user = try log.knownUser(meantBy: id)
-        let entries = try log.blame(of: user.number, field: field, withLog: withLog)
-        if let field, entries.isEmpty { throw try unknownField(field, user) }
+        let entries = try log.blameAttributes(of: user.number, field: field, withLog: withLog)
+        let subject = field.flatMap { OccurrenceBlame.Subject($0) }
+        let hasCounts = field == nil || subject != nil
+        let counts =
+            hasCounts ? try log.blameOccurrences(of: user.number, only: subject, withLog: withLog) : []
+        if let field, entries.isEmpty, counts.isEmpty { throw try unknownField(field, user) }
         var events = EventJSON(log: log)
         return try APIAnswer.ok(version: user.version) { json in
             json.member("user", user)
@@ -37,6 +41,31 @@ struct BlameEndpoint {
                     try write(one, user, &events, to: &json)
                 }
             }
+            guard hasCounts else { return }
+            try json.objects("custom_events", counts.filter { !$0.subject.isProduct }) { json, count in
+                json.member("name", count.subject.name.text)
+                try write(count, withLog, user, &events, to: &json)
+            }
+            try json.objects("purchases", counts.filter { $0.subject.isProduct }) { json, count in
+                json.member("product", count.subject.name.text)
+                try write(count, withLog, user, &events, to: &json)
+            }
+        }
+    }
+
+    /// Writes a count and who raised it, as members.
+    private func write(
+        _ blame: OccurrenceBlame, _ withLog: Bool, _ user: UserInfo, _ events: inout EventJSON,
+        to json: inout JSONWriter
+    ) throws {
+        json.member("count", blame.count)
+        json.member("first", blame.first)
+        json.member("last", blame.last)
+        try json.object("set") { try write(blame.write, user, &events, to: &$0) }
+        guard withLog else { return }
+        try json.objects("log", blame.log) { json, one in
+            json.member("count", one.value ?? .null)
+            try write(one, user, &events, to: &json)
         }
     }
 
@@ -71,16 +100,30 @@ struct BlameEndpoint {
     /// Status 404: the user never had `field`.
     private func unknownField(_ field: String, _ user: UserInfo) throws -> APIProblem {
         let profile = log.profileView(try log.profile(of: user.number))
-        let names = Set((profile.attributes + profile.customAttributes).map(\.name.text)).sorted()
-        let nearest = NearestNames(to: field, among: names)
+        let subjects =
+            profile.customEvents.map { OccurrenceBlame.Subject.event($0.name) }
+            + profile.purchases.map { OccurrenceBlame.Subject.product($0.product) }
+        let attributes = Set((profile.attributes + profile.customAttributes).map(\.name.text)).sorted()
+        let nearest = NearestNames(to: field, among: attributes + subjects.map(\.text))
         let guess = nearest.close.first.map { "Did you mean \($0)? " } ?? ""
         let known =
-            names.isEmpty
-            ? "The profile has no attributes." : "It has \(nearest.all.prefix(20).joined(separator: ", "))."
+            nearest.all.isEmpty
+            ? "The profile has no attributes, events and products."
+            : "It has \(nearest.all.prefix(20).joined(separator: ", "))."
+        let what =
+            switch OccurrenceBlame.Subject(field) {
+            case .event(let name): "a custom event \(APIProblem.shown(name.text))"
+            case .product(let name): "a product \(APIProblem.shown(name.text))"
+            case nil: "an attribute \(APIProblem.shown(field))"
+            }
         return APIProblem(
-            status: 404, code: "unknown_field",
-            error: "The user never had an attribute \(APIProblem.shown(field)).", remedy: guess + known, place: "field")
+            status: 404, code: "unknown_field", error: "The user never had \(what).", remedy: guess + known,
+            place: "field")
     }
+}
+
+extension OccurrenceBlame.Subject {
+    fileprivate var isProduct: Bool { if case .product = self { true } else { false } }
 }
 
 extension EventKind {

@@ -181,7 +181,10 @@ package struct NativeAPI: Dialect {
         read("/v1/rules", "which update of an attribute wins, now or as of an earlier moment", [asOf]) {
             try RulesEndpoints(store: $0.store).rules($1)
         },
-        read("/v1/blame", "who set each attribute of a user, and what it was before", BlameEndpoint.inputs) {
+        read(
+            "/v1/blame", "which event set each attribute of a user and raised each count, and what was before",
+            BlameEndpoint.inputs
+        ) {
             try BlameEndpoint(log: $0.log).blame($1)
         },
         read("/v1/replay", "the shadow: states that a replay writes next to those that are read", []) {

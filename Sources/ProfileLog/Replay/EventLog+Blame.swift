@@ -9,20 +9,37 @@ extension EventLog {
     /// }
     /// ```
     ///
+    /// `event:NAME` and `product:ID` tell why the user has a count: the value is the count, and the write is the event
+    /// that was counted last.
+    ///
+    /// ```swift
+    /// let seen = try log.blame(of: user.number, field: "event:Viewed Home", withLog: true).first
+    /// print(seen?.value ?? 0, seen?.log.map(\.event.context.device) ?? [])
+    /// ```
+    ///
     /// One attribute costs the events between its last write and the snapshot before that; the log, an array that grew
     /// over time and a user with void events cost the user's whole history.
     ///
     /// - Parameters:
     ///   - field: one attribute, or a part of it as in `address.city` or `pets[0].name`; nil for all attributes. A
-    ///     standard and a custom attribute of the same name are both in the answer.
+    ///     standard and a custom attribute of the same name are both in the answer. An event or a product, unless an
+    ///     attribute is called so.
     ///   - withLog: whether the answer has all writes of each value.
     /// - Returns: the values in the order of their names; nothing if the user never had the attribute.
     public func blame(of user: UserNumber, field: String? = nil, withLog: Bool = false) throws -> [FieldBlame] {
+        let attributes = try blameAttributes(of: user, field: field, withLog: withLog)
+        guard attributes.isEmpty, let subject = field.flatMap({ OccurrenceBlame.Subject($0) }) else {
+            return attributes
+        }
+        return try blameOccurrences(of: user, only: subject, withLog: withLog).map(FieldBlame.init)
+    }
+
+    /// As `blame`, of attributes alone.
+    package func blameAttributes(
+        of user: UserNumber, field: String? = nil, withLog: Bool = false
+    ) throws -> [FieldBlame] {
         try withView { view in
-            let version = try view.version(of: user.rawValue)
-            let search = BlameSearch(
-                log: self, view: view, user: user.rawValue, version: version, withLog: withLog,
-                now: try states.state(ProfileProjection.self, user.rawValue, version: version, view))
+            let search = try BlameSearch(self, view, of: user, withLog: withLog)
             guard let field else { return try search.answer(search.now.fields.fields.map { ($0.key, []) }) }
             for asked in attributes(named: field) {
                 let answer = try search.answer(asked)
@@ -45,14 +62,20 @@ extension EventLog {
     }
 }
 
-/// Finds the writes of attributes of one user.
-private struct BlameSearch {
+/// Finds the events of one user that wrote attributes or raised counts.
+struct BlameSearch {
     let log: EventLog
     let view: LogView
     let user: UInt64
     let version: UInt64
     let withLog: Bool
     let now: ProfileState
+
+    init(_ log: EventLog, _ view: LogView, of user: UserNumber, withLog: Bool) throws {
+        (self.log, self.view, self.user, self.withLog) = (log, view, user.rawValue, withLog)
+        version = try view.version(of: user.rawValue)
+        now = try log.states.state(ProfileProjection.self, user.rawValue, version: version, view)
+    }
 
     /// The blame of these attributes, or of parts of them; of those without a value only if they had one before.
     func answer(_ asked: [(key: FieldKey, path: [FieldBlame.Step])]) throws -> [FieldBlame] {
@@ -90,11 +113,16 @@ private struct BlameSearch {
         _ name: Name, _ key: FieldKey, _ path: [FieldBlame.Step], _ value: AttributeValue?, _ write: FieldWrite,
         _ previous: (value: AttributeValue, position: UInt64)?, _ log: [FieldWrite]
     ) -> FieldBlame {
+        FieldBlame(
+            attribute: name, isCustom: key.isCustom, path: path, value: value, write: withRequest(write),
+            previous: previous.map { .init(value: $0.value, position: Position(rawValue: $0.position)) }, log: log)
+    }
+
+    /// `write` with the key of its append, also if it is in an earlier record.
+    func withRequest(_ write: FieldWrite) -> FieldWrite {
         var write = write
         if write.request == nil { write.request = request(of: write.event.position.rawValue) }
-        return FieldBlame(
-            attribute: name, isCustom: key.isCustom, path: path, value: value, write: write,
-            previous: previous.map { .init(value: $0.value, position: Position(rawValue: $0.position)) }, log: log)
+        return write
     }
 
     /// How far before an event the first one of its request is looked for.
@@ -113,9 +141,11 @@ private struct BlameSearch {
     // MARK: - The search
 
     /// What walks have found.
-    private struct Found {
+    struct Found {
         var tracks: [FieldKey: AttributeTrack] = [:]
+        /// Where each write took effect, if that is another event.
         var effects: [UInt64: UInt64] = [:]
+        /// The merges by which users came to this one.
         var merges: [UInt64: UInt64] = [:]
 
         mutating func take(_ walk: AttributeWalk) {
@@ -192,7 +222,7 @@ private struct BlameSearch {
         try self.write(write.position, write.value, void: write.void, found)
     }
 
-    private func write(
+    func write(
         _ position: UInt64, _ value: AttributeValue?, void: UInt64?, _ found: Found
     ) throws -> FieldWrite {
         let place = Position(rawValue: position)

@@ -33,9 +33,10 @@ public struct FieldBlame: Hashable, Sendable {
     public var field: String { attribute.text + path.text }
 }
 
-/// One write of an attribute.
+/// One write of an attribute, or one occurrence that raised a count.
 public struct FieldWrite: Hashable, Sendable {
-    /// What the attribute, or the part of it that was asked for, was after it; nil if the write removed it.
+    /// What the attribute, or the part of it that was asked for, was after it; nil if the write removed it. Of an
+    /// occurrence the count after it.
     public var value: AttributeValue?
     /// The event: what was saved or logged, by which source, on which device. Its user may have been merged since.
     public var event: RecordedEvent

@@ -3,23 +3,28 @@ internal import ProfileLog
 
 struct BlameCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        "blame", "Who set each attribute of a user, and what it was before.",
+        "blame", "Who set each attribute of a user, and what it was before; which event raised each count.",
         """
         FIELD is an attribute, or a part of its value: address.city, pets[0].name. "user email" in the answer is the \
             user attribute, "email" a custom one. Without it all attributes are \
         shown, and every value inside arrays and objects on a line of its own. BEFORE is what the last write replaced. \
         What a merge brought names the user whose event it was; with --log void writes are shown too.
+
+        event:NAME is a custom event and product:ID a product: how often, the first and the last time, and the event \
+        that was counted last. With --log all of them, with the COUNT after each.
         """,
         examples: """
             profilecli blame jane
             profilecli blame jane email
             profilecli blame jane address.city --log
+            profilecli blame jane event:"Viewed Home" --log
+            profilecli blame jane product:shoes
             profilecli blame jane --format json
             """)
 
     @Argument(help: .user) var user: String
-    @Argument(help: "An attribute, or a part of its value.") var field: String?
-    @Flag(help: "All values that it had, the first one first.") var log = false
+    @Argument(help: "An attribute, or a part of its value; event:NAME or product:ID.") var field: String?
+    @Flag(help: "All values that it had, or all that was counted, the first one first.") var log = false
     @OptionGroup var place: PlaceOptions
 
     func run() async throws {
@@ -27,8 +32,38 @@ struct BlameCommand: AsyncParsableCommand {
         let answer = try await place.connect().get("/v1/blame", query)
         if place.isJSON { return try Output.print([answer.line]) }
         let fields = answer.objects("fields")
-        if fields.isEmpty { return Output.message("The user has no attributes.") }
-        try Output.print(log ? fields.flatMap(Self.logLines) : Self.table(fields).lines())
+        let counts = answer.objects("custom_events") + answer.objects("purchases")
+        if fields.isEmpty, counts.isEmpty {
+            return Output.message("The user has no attributes, events and products.")
+        }
+        if log { return try Output.print(fields.flatMap(Self.logLines) + counts.flatMap(Self.countLogLines)) }
+        let tables = [fields.isEmpty ? [] : Self.table(fields).lines(), Self.countLines(counts)]
+        try Output.print(Array(tables.filter { !$0.isEmpty }.joined(separator: [""])))
+    }
+
+    private static func countLines(_ counts: [JSONObject]) -> [String] {
+        if counts.isEmpty { return [] }
+        var table = Table("EVENT", "#COUNT", "FIRST!", "LAST!", "#POS", "BY!", "FROM")
+        for count in counts {
+            let set = count.object("set")
+            table.add(
+                name(ofCount: count), count["count"].cell, Phrase.time(count["first"]), Phrase.time(count["last"]),
+                set["position"].cell, how(set), origin(set))
+        }
+        return table.lines()
+    }
+
+    private static func countLogLines(_ count: JSONObject) -> [String] {
+        var table = Table("#COUNT", "AT!", "#POS", "BY!", "FROM")
+        for one in count.objects("log") {
+            table.add(one["count"].cell, Phrase.time(one["at"]), one["position"].cell, how(one), origin(one))
+        }
+        return [Style.bold(name(ofCount: count).oneLine)] + table.lines() + [""]
+    }
+
+    /// `event:Viewed Home`, `product:shoes`: as the command takes it.
+    private static func name(ofCount count: JSONObject) -> String {
+        count["name"].text.map { "event:\($0)" } ?? "product:\(count["product"].text ?? "")"
     }
 
     private static func table(_ fields: [JSONObject]) -> Table {

@@ -1,0 +1,155 @@
+extension EventLog {
+    /// Why `user` has the counts of custom events and products: how often, since when, and by which event the last
+    /// time. Void events count nowhere, and what came with a merge names the user whose event it was.
+    ///
+    /// Counts and times are those of the profile. An event that was saved costs the user's events up to its flush; the
+    /// log, and an event of a merged user, cost the whole history.
+    ///
+    /// - Parameters:
+    ///   - subject: one event or product; nil for all.
+    ///   - withLog: whether the answer has all occurrences.
+    /// - Returns: events, then products, in the order of their names; nothing if the user never had any.
+    package func blameOccurrences(
+        of user: UserNumber, only subject: OccurrenceBlame.Subject? = nil, withLog: Bool = false
+    ) throws -> [OccurrenceBlame] {
+        try withView { view in
+            try BlameSearch(self, view, of: user, withLog: withLog).occurrences(of: subject)
+        }
+    }
+}
+
+extension BlameSearch {
+    /// The blame of the counts of `subject`, or of all.
+    fileprivate func occurrences(of subject: OccurrenceBlame.Subject?) throws -> [OccurrenceBlame] {
+        var asked: Occurrence.What?
+        if let subject {
+            guard let number = log.names.number(subject.name) else { return [] }
+            asked = if case .event = subject { .event(number) } else { .purchase(number) }
+        }
+        let counts = counts(of: asked)
+        var found = Found()
+        var logs: [Occurrence.What: [Occurred]] = [:]
+        let isMerged = try counts.contains { try view.header(at: $0.value.position.rawValue).user != user }
+        if withLog || isMerged {
+            (logs, found) = try walk(asked)
+        } else {
+            found.effects = try flushes(of: counts.values.map(\.position.rawValue))
+        }
+        let blamed = try Set(counts.keys).union(withLog ? Set(logs.keys) : []).compactMap { what in
+            try blame(what, counts[what], withLog ? logs[what] ?? [] : [], found)
+        }
+        return blamed.sorted { $0.subject.order < $1.subject.order }
+    }
+
+    /// What the profile counts.
+    private func counts(of asked: Occurrence.What?) -> [Occurrence.What: ProfileState.Occurrences] {
+        let all =
+            now.events.map { (Occurrence.What.event($0.name), $0.occurrences) }
+            + now.purchases.map { (Occurrence.What.purchase($0.product), $0.occurrences) }
+        return Dictionary(uniqueKeysWithValues: all.filter { asked == nil || $0.0 == asked })
+    }
+
+    private func blame(
+        _ what: Occurrence.What, _ counted: ProfileState.Occurrences?, _ occurred: [Occurred], _ found: Found
+    ) throws -> OccurrenceBlame? {
+        guard let subject = subject(what) else { return nil }
+        var count: UInt64 = 0
+        let log = try occurred.map { occurrence in
+            count += occurrence.void == nil ? occurrence.quantity : 0
+            return try write(occurrence.position, .int(Int64(clamping: count)), void: occurrence.void, found)
+        }
+        if let counted {
+            let last = try write(
+                counted.position.rawValue, .int(Int64(clamping: counted.count)), void: nil, found)
+            return OccurrenceBlame(
+                subject: subject, count: counted.count, first: counted.first, last: counted.last,
+                write: withRequest(last), log: log)
+        }
+        // All its events are void.
+        return log.last.map { OccurrenceBlame(subject: subject, count: 0, write: withRequest($0), log: log) }
+    }
+
+    private func subject(_ what: Occurrence.What) -> OccurrenceBlame.Subject? {
+        switch what {
+        case .event(let number): log.names.name(number).map { .event($0) }
+        case .purchase(let number): log.names.name(number).map { .product($0) }
+        case .created, .session, .launch: nil
+        }
+    }
+
+    // MARK: - Flushes
+
+    /// Users' events of which one look-up reads the positions: most items are flushed soon.
+    private static let eventsPerLook: UInt64 = 128
+
+    /// Where those of the events at `positions` that were saved or queued took effect. All are of the user.
+    private func flushes(of positions: [UInt64]) throws -> [UInt64: UInt64] {
+        var waiting: Set<UInt64> = []
+        var read = version
+        for position in positions {
+            let header = try view.header(at: position)
+            guard case .content(_, let timing)? = header.kind?.role, timing != .logged else { continue }
+            waiting.insert(position)
+            read = min(read, header.version)
+        }
+        var effects: [UInt64: UInt64] = [:]
+        while !waiting.isEmpty, read < version {
+            let end = min(version, read + Self.eventsPerLook)
+            for position in try view.positions(of: user, from: read + 1, to: end) {
+                let header = try view.header(at: position)
+                guard case .outcome? = header.kind?.role, let body = RecordBody(header.body), !body.erased,
+                    !(header.kind == .pendingFlushed && body.isQueued)
+                else { continue }
+                for item in body.flushed where waiting.remove(item.rawValue) != nil {
+                    effects[item.rawValue] = position
+                }
+            }
+            read = end
+        }
+        return effects
+    }
+
+    // MARK: - The walk
+
+    /// An event or a purchase that was counted, or one that is void.
+    private struct Occurred {
+        let position: UInt64
+        var quantity: UInt64 = 0
+        var void: UInt64?
+    }
+
+    /// Walks through the events of the user and of all who were merged into them.
+    private func walk(_ asked: Occurrence.What?) throws -> ([Occurrence.What: [Occurred]], Found) {
+        let history = try view.mergedHistory(of: user, upTo: version)
+        let own = now.voids > 0 ? try view.positions(of: user, from: 1, to: version) : []
+        let voided = try view.voidedEvents(among: own)
+        let rules = try log.states.rules(view)
+        var found = Found(merges: history.merges)
+        var logs: [Occurrence.What: [Occurred]] = [:]
+        func note(_ occurrence: Occurrence, _ occurred: Occurred) {
+            if asked == nil || asked == occurrence.what { logs[occurrence.what, default: []].append(occurred) }
+        }
+        var fold = OccurrenceFold()
+        for position in history.positions {
+            let (place, header) = (Position(rawValue: position), try view.header(at: position))
+            if let void = voided.void(of: position) {
+                guard case .content(let content, _)? = header.kind?.role else { continue }
+                Occurrence(header, content, place).map { note($0, Occurred(position: position, void: void)) }
+                continue
+            }
+            fold.apply(header, at: place) { occurrence in
+                if case .event(let name) = occurrence.what, rules?.rules(at: position).blocks(event: name) == true {
+                    return
+                }
+                if occurrence.position != place { found.effects[occurrence.position.rawValue] = position }
+                note(occurrence, Occurred(position: occurrence.position.rawValue, quantity: occurrence.quantity))
+            }
+        }
+        return (logs, found)
+    }
+}
+
+extension OccurrenceBlame.Subject {
+    /// Events come before products.
+    fileprivate var order: (Int, Name) { if case .event = self { (0, name) } else { (1, name) } }
+}
