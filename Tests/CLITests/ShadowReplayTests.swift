@@ -25,6 +25,8 @@ struct ShadowReplayTests {
         let json = try cli.succeed("replay", "--shadow", "--user", "ana", "--swap", "--format", "json").output
         #expect(json.contains(#""states":2,"users":1,"users_done":1},"swapped":true"#), "\(json)")
         #expect(try cli.succeed("check").output.hasPrefix("Sound"))
+        let passing = try cli.succeed("replay", "--shadow", "--where", "events.seen.count >= 1", "--swap").output
+        #expect(passing == "Swapped: 2 states of 1 user are live.\n", "\(passing)")
     }
 
     @Test("With --url the service folds")
@@ -45,7 +47,11 @@ struct ShadowReplayTests {
         let rows: [([String], Int32, String)] = [
             (["--swap"], 1, "There is no shadow to swap."),
             (["--swap"], 1, "Make one with `profilecli replay --shadow`."),
-            (["--shadow", "--into", "x"], 64, "Omit one."), (["--discard", "--swap"], 64, "Omit one of them."),
+            (["--shadow", "--into", "x"], 64, "Omit one."),
+            (["--where", "version > 1"], 64, "Add --shadow."),
+            (["--shadow", "--user", "ana", "--where", "version > 1"], 64, "Omit one."),
+            (["--shadow", "--where", "events.sean.count > 1"], 64, "Did you mean"),
+            (["--discard", "--swap"], 64, "Omit one of them."),
             (["--swap", "--verify"], 64, "Add --shadow."), (["--user", "ana"], 64, "Add --shadow."),
             (["--shadow", "--until", "2026-01-01T00:00:00Z"], 64, "--until must be a position."),
             (["--shadow", "--threads", "17"], 64, "from 1 to 16"),

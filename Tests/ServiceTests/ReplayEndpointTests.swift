@@ -62,9 +62,65 @@ struct ReplayEndpointTests {
         #expect(try log.check().isSound)
     }
 
+    @Test("A condition chooses the users who pass, and the replay goes on by its generation")
+    func condition() async throws {
+        try await withAPI { api in
+            for (user, level) in [("ana", 7), ("bo", 1), ("cleo", 9)] {
+                _ = await api.post("/v1/log/attributes", #"{"user":"\#(user)","attributes":{"level":\#(level)}}"#)
+            }
+            let folded = await api.post("/v1/replay", #"{"where":"custom.level >= 6"}"#).json
+            #expect(folded.at("shadow.users") == 2 && folded.at("shadow.complete") == true, "\(folded)")
+            #expect(folded.at("shadow.states") == 4)
+            // Others pass now.
+            _ = await api.post("/v1/log/attributes", #"{"user":"bo","attributes":{"level":8}}"#)
+            let other = await api.post("/v1/replay", #"{"where":"custom.level >= 6"}"#)
+            #expect(other.status == 400 && other.json.at("error").text.contains("is of another replay"))
+            let next = await api.post("/v1/replay", #"{"generation":1,"verify":true}"#).json
+            #expect(next.at("shadow.users") == 2 && next.at("shadow.generation") == 1 && next.at("shadow.pass") == 2)
+            #expect(await api.post("/v1/replay/swap", #"{"generation":1}"#).status == 200)
+        }
+    }
+
+    @Test(
+        "A condition or a generation that chooses nothing is one sentence",
+        arguments: [
+            (#"{"where":"custom.level >= 60"}"#, "where", "lets no user pass"),
+            (#"{"where":"custom.level >="}"#, "where", "column"),
+            (#"{"where":"custom.level >= 6","users":["ana"]}"#, "where", "chooses users, as users does"),
+            (#"{"generation":3}"#, "generation", "names no shadow"),
+            (#"{"generation":3,"until":1}"#, "generation", "names a shadow whose users are chosen"),
+        ])
+    func refusedChoice(body: String, place: String, reason: String) async throws {
+        try await withAPI { api in
+            _ = await api.post("/v1/log/attributes", #"{"user":"ana","attributes":{"level":7}}"#)
+            let answer = await api.post("/v1/replay", body)
+            #expect(answer.status == 400 && answer.json.at("place").text == place, "\(answer.json)")
+            #expect(answer.json.at("error").text.contains(reason), "\(answer.json)")
+            #expect(await api.get("/v1/replay").json.at("shadow") == .null)
+        }
+    }
+
+    @Test("A condition that more than a thousand users pass is refused")
+    func tooMany() async throws {
+        try await withAPI { api in
+            for hundred in 0..<11 {
+                let items = (0..<100).map {
+                    #"{"kind":"log/event","user":"u\#(hundred * 100 + $0)","name":"a"}"#
+                }
+                let batch = await api.post("/v1/batch", #"{"items":[\#(items.joined(separator: ","))]}"#)
+                #expect(batch.status == 200, "\(batch.json)")
+            }
+            let answer = await api.post("/v1/replay", #"{"where":"events.a.count >= 1"}"#)
+            #expect(answer.status == 400 && answer.json.at("error").text.contains("more than 1000 users"))
+        }
+    }
+
     @Test(
         "Wrong fields are named",
-        arguments: [("threads", "0"), ("for_s", "61"), ("until", "-1"), ("users", "[1]"), ("user", "1")])
+        arguments: [
+            ("threads", "0"), ("for_s", "61"), ("until", "-1"), ("users", "[1]"), ("user", "1"), ("where", "1"),
+            ("generation", "0"),
+        ])
     func fields(name: String, value: String) async throws {
         try await withAPI { api in
             let answer = await api.post("/v1/replay", "{\"\(name)\":\(value)}")

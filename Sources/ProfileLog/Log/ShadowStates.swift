@@ -23,9 +23,9 @@ package struct ShadowStates: Sendable {
         }
     }
 
-    /// The shadow as it is now; nil if there is none.
-    package func current() throws -> Shadow? {
-        try store.environment.withReadTransaction { try Generations.read(tables, $0).shadow }
+    /// The shadow as it is now; nil if there is none. With `number`, refuses a shadow of another generation.
+    package func current(ifGeneration number: UInt64? = nil) throws -> Shadow? {
+        try store.environment.withReadTransaction { try Generations.read(tables, $0).shadow(number) }
     }
 
     /// Begins a shadow, or goes on with one of the same work. A complete one gets another pass, over what was recorded
@@ -274,15 +274,20 @@ package struct ShadowStates: Sendable {
 
     /// The projections with live states of another revision, which this program cannot use: it folds whole histories
     /// until they are replayed. Looks at a thousand states of each.
-    package func outdated() throws -> [String] {
+    ///
+    /// - Parameter differs: compares the revision of a stored state with that of this program: `<` finds the states of
+    ///   older programs.
+    package func outdated(_ differs: (UInt32, UInt32) -> Bool = { $0 != $1 }) throws -> [String] {
         try store.withView { view in
-            try store.projections.filter { try hasOutdated($0, view) }.map { $0.name }
+            try store.projections.filter { try hasOutdated($0, differs, view) }.map { $0.name }
         }
     }
 
-    private func hasOutdated<P: Projection>(_: P.Type, _ view: LogView) throws -> Bool {
+    private func hasOutdated<P: Projection>(
+        _: P.Type, _ differs: (UInt32, UInt32) -> Bool, _ view: LogView
+    ) throws -> Bool {
         func isOutdated(_ row: UnsafeRawBufferPointer) -> Bool {
-            row.count >= 8 && RecordHeader.hasRightChecksum(row) && row.bigEndian32() != P.revision
+            row.count >= 8 && RecordHeader.hasRightChecksum(row) && differs(row.bigEndian32(), P.revision)
         }
         let name = view.storedName(of: P.self)
         if P.scope != .user { return try view.get(tables.checkpoints, Array(name.utf8)).map(isOutdated) ?? false }

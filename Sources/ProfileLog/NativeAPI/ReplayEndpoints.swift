@@ -8,8 +8,9 @@ struct ReplayEndpoints {
     private static let seconds: ClosedRange<UInt64> = 1...60
 
     static let inputs: [EndpointInput] = [
-        .init("users", .array), .init("until", .integer), .init("threads", .integer, limits: threads, standard: 1),
-        .init("verify", .boolean), .init("for_s", .integer, limits: seconds, standard: 5),
+        .init("users", .array), .init("where"), .init("until", .integer), .init("generation", .integer),
+        .init("threads", .integer, limits: threads, standard: 1), .init("verify", .boolean),
+        .init("for_s", .integer, limits: seconds, standard: 5),
     ]
 
     /// The generation that the caller has seen: no other shadow is swapped.
@@ -28,21 +29,16 @@ struct ReplayEndpoints {
     func fold(_ request: APIRequest) async throws -> APIAnswer {
         try request.refuseConditions()
         let fields = try Fields(request, mayBeEmpty: true)
-        let users = try (fields.array("users") ?? []).map { value in
-            guard case .string(let text) = value else { throw APIProblem.invalid("users", "must be IDs of users") }
-            return try Identifiers.user(text)
-        }
-        let until = try fields.integer("until")
-        if let until, until < 0 { throw APIProblem.invalid("until", "must be a position of the log") }
+        let choice = try Self.choice(fields)
         let threads = try Self.number("threads", Self.threads, fields) ?? 1
         let seconds = try Self.number("for_s", Self.seconds, fields) ?? 5
         let verify = try fields.flag("verify")
         let (report, count) = try await store.performSlowly { log in
             let clock = ContinuousClock()
             let end = clock.now + .seconds(seconds)
-            let report = try log.replayIntoShadow(
-                users: users, until: until.map { Position(rawValue: UInt64($0)) }, threads: threads, verify: verify
-            ) { _ in clock.now < end }
+            let report = try log.replayIntoShadow(try choice.request(log), threads: threads, verify: verify) { _ in
+                clock.now < end
+            }
             return (report, try log.userCount())
         }
         return APIAnswer.ok { json in
@@ -50,6 +46,39 @@ struct ReplayEndpoints {
             json.array("damaged", report.damaged) { $0.value($1.rawValue) }
             if verify { json.array("differing", report.differing) { $0.value($1.rawValue) } }
         }
+    }
+
+    /// Which states are folded.
+    fileprivate enum Choice {
+        /// Those of these users, or of all; without events after `until`.
+        case users([UserID], until: Position?)
+        /// Those of the users who pass now.
+        case passing(String, until: Position?)
+        /// Those of the shadow with this generation, which is there already.
+        case generation(UInt64)
+    }
+
+    private static func choice(_ fields: Fields) throws -> Choice {
+        let users = try (fields.array("users") ?? []).map { value in
+            guard case .string(let text) = value else { throw APIProblem.invalid("users", "must be IDs of users") }
+            return try Identifiers.user(text)
+        }
+        let until = try fields.integer("until")
+        if let until, until < 0 { throw APIProblem.invalid("until", "must be a position of the log") }
+        let end = until.map { Position(rawValue: UInt64($0)) }
+        let condition = try fields.text("where")
+        if let generation = try generation(fields) {
+            guard users.isEmpty, until == nil, condition == nil else {
+                throw APIProblem.invalid(
+                    "generation", "names a shadow whose users are chosen", remedy: "Omit users, where and until.")
+            }
+            return .generation(generation)
+        }
+        guard let condition else { return .users(users, until: end) }
+        guard users.isEmpty else {
+            throw APIProblem.invalid("where", "chooses users, as users does", remedy: "Omit one of them.")
+        }
+        return .passing(condition, until: end)
     }
 
     private static func number(_ name: Name, _ range: ClosedRange<UInt64>, _ fields: Fields) throws -> Int? {
@@ -79,9 +108,49 @@ struct ReplayEndpoints {
 
     private func generation(_ request: APIRequest) throws -> UInt64? {
         try request.refuseConditions()
-        guard let number = try Fields(request, mayBeEmpty: true).integer("generation") else { return nil }
+        return try Self.generation(Fields(request, mayBeEmpty: true))
+    }
+
+    private static func generation(_ fields: Fields) throws -> UInt64? {
+        guard let number = try fields.integer("generation") else { return nil }
         guard number > 0 else { throw APIProblem.invalid("generation", "must be a number from 1") }
         return UInt64(number)
+    }
+}
+
+extension ReplayEndpoints.Choice {
+    fileprivate func request(_ log: EventLog) throws -> ShadowStates.Request {
+        switch self {
+        case .users(let users, let until): return .init(users: try log.numbers(of: users), until: until)
+        case .passing(let text, let until): return .init(users: try Self.users(passing: text, log), until: until)
+        case .generation(let number):
+            guard let shadow = try log.shadow.current(ifGeneration: number) else {
+                throw APIProblem.invalid("generation", "names no shadow", remedy: "Send the request without it.")
+            }
+            return .init(users: shadow.users, until: shadow.until)
+        }
+    }
+
+    private struct TooMany: Error {}
+
+    private static func users(passing text: String, _ log: EventLog) throws -> [UInt64] {
+        let condition = try Condition(whereParameter: text, log)
+        var users: [UInt64] = []
+        do {
+            try UserSearch(condition, log).forEach(log) { user in
+                guard users.count < EventLog.mostChosenUsers else { throw TooMany() }
+                users.append(user.number.rawValue)
+            }
+        } catch is TooMany {
+            throw APIProblem.invalid(
+                "where", "lets more than \(EventLog.mostChosenUsers) users pass, the most of a replay of some users",
+                remedy: "Narrow the condition, or replay all users.")
+        }
+        // Without users, all would be folded.
+        guard !users.isEmpty else {
+            throw APIProblem.invalid("where", "lets no user pass", remedy: "There is nothing to replay.")
+        }
+        return users
     }
 }
 

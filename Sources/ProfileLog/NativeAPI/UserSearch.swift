@@ -25,13 +25,19 @@ struct UserSearch: Sendable {
         now = try log.time(at: asOf ?? .now, position ?? .start)
     }
 
+    /// All who pass now.
+    init(_ condition: Condition, _ log: EventLog) {
+        (self.condition, position, now) = (condition, nil, log.options.now())
+        (after, limit, isCount) = (UserNumber(rawValue: 0), .max, false)
+    }
+
     private struct IsFull: Error {}
 
     func answer(_ log: EventLog) throws -> APIAnswer {
         let total = try log.userCount()
         if isCount {
             var count: UInt64 = 0
-            try forEach(through: UserNumber(rawValue: .max), log) { _ in count += 1 }
+            try forEach(log) { _ in count += 1 }
             return APIAnswer.ok { json in
                 json.member("count", count)
                 json.member("total", total)
@@ -67,7 +73,9 @@ struct UserSearch: Sendable {
 
     /// Calls `body` with the users who pass, in order. Several threads look at parts of the users at once, all as of
     /// one position, whatever is appended during it.
-    private func forEach(through end: UserNumber, _ log: EventLog, _ body: (UserInfo) throws -> Void) throws {
+    func forEach(
+        through end: UserNumber = UserNumber(rawValue: .max), _ log: EventLog, _ body: (UserInfo) throws -> Void
+    ) throws {
         let position = try position ?? log.lastPosition()
         let end = min(end.rawValue, try log.userCount())
         let threads = UInt64(min(processorCount, Self.mostThreads))

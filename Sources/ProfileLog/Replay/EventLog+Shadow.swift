@@ -24,7 +24,15 @@ extension EventLog {
         users: [UserID] = [], until: Position? = nil, threads: Int = 1, verify: Bool = false,
         progress: (LogProgress) -> Bool = { _ in true }
     ) throws -> ShadowReport {
-        let request = try ShadowStates.Request(users: numbers(of: users), until: until)
+        try replayIntoShadow(
+            .init(users: numbers(of: users), until: until), threads: threads, verify: verify, progress: progress)
+    }
+
+    /// As the other one, of users by their numbers.
+    package func replayIntoShadow(
+        _ request: ShadowStates.Request, threads: Int = 1, verify: Bool = false,
+        progress: (LogProgress) -> Bool = { _ in true }
+    ) throws -> ShadowReport {
         while try shadow.removeUnused() {}
         var run = ShadowRun(log: self, threads: max(1, threads), verify: verify, shadow: try shadow.begin(request))
         var isStopped = false
@@ -37,7 +45,7 @@ extension EventLog {
             }
             if isStopped { break }
             let behind = try lastPosition().rawValue - min(run.shadow.begun, lastPosition().rawValue)
-            let isLate = request.users.isEmpty && until == nil && behind > UInt64(options.indexLag)
+            let isLate = request.users.isEmpty && request.until == nil && behind > UInt64(options.indexLag)
             if !isLate || run.shadow.pass >= Self.mostPasses { break }
             run.shadow = try shadow.endPass(of: run.shadow, again: true)
         }
@@ -78,7 +86,8 @@ extension EventLog {
     /// The shadow, as far as it was folded; nil if there is none.
     package func shadowReport() throws -> ShadowReport? { try shadow.current().map { ShadowReport($0) } }
 
-    private func numbers(of users: [UserID]) throws -> [UInt64] {
+    /// The numbers of `users`, ascending. Refuses unknown ones, and too many.
+    package func numbers(of users: [UserID]) throws -> [UInt64] {
         guard users.count <= Self.mostChosenUsers else {
             throw AppendError.invalid(
                 place: "A replay of some users", reason: "takes at most \(Self.mostChosenUsers) of them",

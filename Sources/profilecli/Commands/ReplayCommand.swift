@@ -18,6 +18,9 @@ struct ReplayCommand: AsyncParsableCommand {
         these states the live ones in one transaction, --discard gives them up. A program whose projections have \
         another revision is prepared so while the older one runs. With --verify, the states that this run folds are \
         compared with the live ones; exit status 2 says that a live state is not what its events say.
+
+        --user and --where choose users, up to 1,000. A replay cannot be limited to kinds of events: a state is the \
+        fold of all events of its user. To fold without some of them, see `profilecli whatif --help`.
         """,
         examples: """
             profilecli replay --verify
@@ -28,6 +31,7 @@ struct ReplayCommand: AsyncParsableCommand {
             profilecli replay --shadow --threads 2 --verify
             profilecli replay --swap
             profilecli replay --shadow --user ana --swap
+            profilecli replay --shadow --where 'custom.level >= 3' --swap
             profilecli replay --discard
             """)
 
@@ -51,6 +55,12 @@ struct ReplayCommand: AsyncParsableCommand {
     @Flag(help: "Give the shadow up.") var discard = false
     @Option(help: .init("With --shadow: the states of this user alone. Repeatable.", valueName: "user"))
     var user: [String] = []
+    @Option(
+        name: .customLong("where"),
+        help: .init(
+            "With --shadow: the states of the users who pass this condition now (docs/where.md).",
+            valueName: "condition"))
+    var condition: String?
     @Option(parsing: .unconditional, help: "Threads that fold.") var threads = 1
 
     mutating func validate() throws {
@@ -61,7 +71,9 @@ struct ReplayCommand: AsyncParsableCommand {
         if into == nil, mendClock { throw ValidationError("--mend-clock changes a copy. Name its folder with --into.") }
         if into != nil, verify { throw ValidationError("--into always verifies the copy. Omit --verify.") }
         if shadow || swap || discard { return try checkShadow() }
-        if !user.isEmpty { throw ValidationError("--user chooses states of a shadow. Add --shadow.") }
+        if !user.isEmpty || condition != nil {
+            throw ValidationError("--user and --where choose states of a shadow. Add --shadow.")
+        }
         try place.refuseService()
     }
 
@@ -70,9 +82,10 @@ struct ReplayCommand: AsyncParsableCommand {
         if discard, shadow || swap {
             throw ValidationError("--discard gives up what --shadow makes. Omit one of them.")
         }
-        if !shadow, verify || until != nil || !user.isEmpty || threads != 1 {
-            throw ValidationError("--verify, --until, --user and --threads are for the replay. Add --shadow.")
+        if !shadow, verify || until != nil || !user.isEmpty || condition != nil || threads != 1 {
+            throw ValidationError("--verify, --until, --user, --where and --threads are for the replay. Add --shadow.")
         }
+        if !user.isEmpty, condition != nil { throw ValidationError("--user and --where choose users. Omit one.") }
         if let until, UInt64(until) == nil { throw ValidationError("With --shadow, --until must be a position.") }
         guard 1...16 ~= threads else { throw ValidationError("With --shadow, --threads must be from 1 to 16.") }
     }
@@ -84,7 +97,8 @@ struct ReplayCommand: AsyncParsableCommand {
         if discard { return try await replay.discard() }
         if shadow {
             try await replay.fold(
-                users: user, until: until.flatMap { UInt64($0) }, threads: threads, verify: verify, isLast: !swap)
+                users: user, condition: condition, until: until.flatMap { UInt64($0) }, threads: threads,
+                verify: verify, isLast: !swap)
         }
         if swap { try await replay.swap() }
     }

@@ -9,17 +9,26 @@ struct ShadowReplay {
     /// Folds until the shadow is complete, or Ctrl-C. Each request works for a second.
     ///
     /// Unless `isLast`, a swap follows, which prints the result; users whose live states differ are no failure then.
-    func fold(users: [String], until: UInt64?, threads: Int, verify: Bool, isLast: Bool) async throws {
+    func fold(
+        users: [String], condition: String?, until: UInt64?, threads: Int, verify: Bool, isLast: Bool
+    ) async throws {
         Interrupt.watch()
         var bar = ProgressBar()
         defer { bar.clear() }
         var damaged: [UInt64] = []
         var differing: [UInt64] = []
         var answer: JSONObject
+        // Other users may pass during the replay: the next request names the shadow.
+        var generation: UInt64?
         repeat {
             answer = try await connection.post("/v1/replay") { json in
-                if !users.isEmpty { json.array("users", users) { $0.value($1) } }
-                if let until { json.member("until", until) }
+                if let generation {
+                    json.member("generation", generation)
+                } else {
+                    if !users.isEmpty { json.array("users", users) { $0.value($1) } }
+                    if let condition { json.member("where", condition) }
+                    if let until { json.member("until", until) }
+                }
                 json.member("threads", threads)
                 json.member("verify", verify)
                 json.member("for_s", 1)
@@ -27,6 +36,7 @@ struct ShadowReplay {
             damaged += answer["damaged"].elements.compactMap { $0.integer.map(UInt64.init) }
             differing += answer["differing"].elements.compactMap { $0.integer.map(UInt64.init) }
             let shadow = answer.object("shadow")
+            generation = shadow.count("generation")
             bar.update(
                 LogProgress(
                     stage: "shadow", done: shadow.count("users_done"), total: shadow.count("users"), unit: "users"))

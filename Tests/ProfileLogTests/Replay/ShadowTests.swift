@@ -242,6 +242,9 @@ struct ShadowTests {
         }
         #expect(try snapshot(TenfoldCount.self, newer) == nil)
         #expect(try newer.shadow.outdated() == [TenfoldCount.name])
+        #expect(try newer.shadow.outdated(<) == [TenfoldCount.name] && newer.shadow.outdated(>) == [])
+        // A read folds the history with the new code.
+        #expect(try newer.state(TenfoldCount.self, of: UserNumber(rawValue: 1)) == 200)
         #expect(try newer.replayIntoShadow().isComplete)
         #expect(try older.shadow.outdated() == [])
         #expect(try snapshot(EventCount.self, older) == 20)
@@ -250,6 +253,7 @@ struct ShadowTests {
         #expect(try snapshot(TenfoldCount.self, newer) == 20)
         #expect(try newer.shadow.outdated() == [])
         #expect(try older.shadow.outdated() == [EventCount.name])
+        #expect(try older.shadow.outdated(<) == [] && older.shadow.outdated(>) == [EventCount.name])
         #expect(try newer.state(TenfoldCount.self, of: UserNumber(rawValue: 1)) == 200)
         // The older program folds whole histories now, and is right.
         #expect(try older.state(EventCount.self, of: UserNumber(rawValue: 1)) == 20)
