@@ -49,7 +49,7 @@ struct Server {
         var configuration = ServiceGroupConfiguration(
             services: [
                 StartCheck(failures: failures), ScheduledSends(store: store, logger: logger),
-                AuditTask(store: store, logger: logger), application,
+                AuditTask(store: store, logger: logger), RebuildTask(store: store, logger: logger), application,
             ],
             gracefulShutdownSignals: [.sigterm, .sigint], logger: quiet)
         configuration.maximumGracefulShutdownDuration = Self.patience
@@ -74,9 +74,9 @@ struct Server {
             logger.notice("there are no keys: any bearer token, or none, is accepted; `profiled keys add` makes a key")
         }
         // If they cannot be looked at, the first request that reads them says so.
-        if let outdated = try? log.shadow.outdated(), !outdated.isEmpty {
+        if let outdated = try? log.shadow.outdated(>), !outdated.isEmpty {
             logger.notice(
-                "states of another revision are not used; `profilecli replay --shadow --swap` folds them again",
+                "states of a newer program are not used; `profilecli replay --shadow --swap` folds them again",
                 metadata: ["projections": .string(outdated.joined(separator: ", "))])
         }
     }

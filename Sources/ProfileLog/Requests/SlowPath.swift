@@ -16,7 +16,8 @@ package final class SlowPath: TaskExecutor {
     private let queue = DispatchQueue(label: "slow-path", qos: .utility, attributes: .concurrent)
 
     /// Runs `work` on a thread of the pool.
-    static func run<Value: Sendable>(_ work: @escaping @Sendable () async throws -> Value) async throws -> Value {
+    package static func run<Value: Sendable>(_ work: @escaping @Sendable () async throws -> Value) async throws -> Value
+    {
         try await withTaskExecutorPreference(shared) { try await onPool(work) }
     }
 
