@@ -45,6 +45,8 @@ struct VoidTests {
         #expect(log.contains("event saved") && log.contains("launch @"), "\(log)")
         let wrong = try cli.run("blame", "jane", "product:shoe")
         #expect(wrong.status == 1 && wrong.errors.contains("Did you mean product:shoes?"), "\(wrong.errors)")
+        let plain = try cli.run("blame", "jane", "Viewed Home")
+        #expect(plain.status == 1 && plain.errors.contains("Did you mean event:Viewed Home? It has plan."))
     }
 
     @Test("Wrong input gets a sentence and the next step")

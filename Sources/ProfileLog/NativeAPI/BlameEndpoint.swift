@@ -100,22 +100,21 @@ struct BlameEndpoint {
     /// Status 404: the user never had `field`.
     private func unknownField(_ field: String, _ user: UserInfo) throws -> APIProblem {
         let profile = log.profileView(try log.profile(of: user.number))
-        let subjects =
-            profile.customEvents.map { OccurrenceBlame.Subject.event($0.name) }
-            + profile.purchases.map { OccurrenceBlame.Subject.product($0.product) }
+        let events = profile.customEvents.map { OccurrenceBlame.Subject.event($0.name) }
+        let products = profile.purchases.map { OccurrenceBlame.Subject.product($0.product) }
         let attributes = Set((profile.attributes + profile.customAttributes).map(\.name.text)).sorted()
-        let nearest = NearestNames(to: field, among: attributes + subjects.map(\.text))
-        let guess = nearest.close.first.map { "Did you mean \($0)? " } ?? ""
-        let known =
-            nearest.all.isEmpty
-            ? "The profile has no attributes, events and products."
-            : "It has \(nearest.all.prefix(20).joined(separator: ", "))."
-        let what =
+        let (what, things, names) =
             switch OccurrenceBlame.Subject(field) {
-            case .event(let name): "a custom event \(APIProblem.shown(name.text))"
-            case .product(let name): "a product \(APIProblem.shown(name.text))"
-            case nil: "an attribute \(APIProblem.shown(field))"
+            case .event(let name): ("a custom event \(APIProblem.shown(name.text))", "events", events.map(\.text))
+            case .product(let name): ("a product \(APIProblem.shown(name.text))", "products", products.map(\.text))
+            case nil: ("an attribute \(APIProblem.shown(field))", "attributes", attributes)
             }
+        let nearest = NearestNames(to: field, among: names)
+        let called = (events + products).first { $0.name == Name(field) }?.text
+        let guess = (called ?? nearest.close.first).map { "Did you mean \($0)? " } ?? ""
+        let known =
+            names.isEmpty
+            ? "The profile has no \(things)." : "It has \(nearest.all.prefix(20).joined(separator: ", "))."
         return APIProblem(
             status: 404, code: "unknown_field", error: "The user never had \(what).", remedy: guess + known,
             place: "field")

@@ -6,8 +6,8 @@ struct BlameCommand: AsyncParsableCommand {
         "blame", "Who set each attribute of a user, and what it was before; which event raised each count.",
         """
         FIELD is an attribute, or a part of its value: address.city, pets[0].name. "user email" in the answer is the \
-            user attribute, "email" a custom one. Without it all attributes are \
-        shown, and every value inside arrays and objects on a line of its own. BEFORE is what the last write replaced. \
+        user attribute, "email" a custom one. Without it all attributes are shown, with events and products, and every \
+        value inside arrays and objects on a line of its own. BEFORE is what the last write replaced. \
         What a merge brought names the user whose event it was; with --log void writes are shown too.
 
         event:NAME is a custom event and product:ID a product: how often, the first and the last time, and the event \
