@@ -22,7 +22,7 @@ struct ProfileCLI: AsyncParsableCommand {
               device:ID          the user who is on the device now
               id:EXTERNAL_ID     an external ID that begins like one of these
 
-            WHEN is a moment of the past, one of
+            WHEN is a moment of the past, not after now, one of
               1200               after the event at this position of the log
               version:7          after the user's seventh event
               2026-01-31 14:03   a local time; with a zone, as in 2026-01-31T14:03Z, that

@@ -104,9 +104,18 @@ struct PastEndpointTests {
         }
     }
 
+    private static let earlierTime = "Ask for an earlier time, or for `now`."
+
     static let wrongQueries: [(path: String, query: [String: String], status: Int, place: String, remedy: String)] = [
         ("/v1/profile", ["user": "ana", "as_of": "noon"], 400, "as_of", "Correct it and try again."),
         ("/v1/profile", ["user": "ana", "as_of": "99"], 400, "as_of", "Ask for an earlier one."),
+        ("/v1/profile", ["user": "ana", "as_of": "2999-01-01"], 400, "as_of", earlierTime),
+        ("/v1/diff", ["user": "ana", "a": "1", "b": "2999-01-01"], 400, "b", earlierTime),
+        ("/v1/users", ["as_of": "2999-01-01"], 400, "as_of", earlierTime),
+        ("/v1/pending", ["as_of": "2999-01-01"], 400, "as_of", earlierTime),
+        ("/v1/rules", ["as_of": "2999-01-01"], 400, "as_of", earlierTime),
+        ("/v1/traits", ["user": "ana", "as_of": "2999-01-01"], 400, "as_of", earlierTime),
+        ("/v1/export", ["what": "profiles", "as_of": "2999-01-01"], 400, "as_of", earlierTime),
         ("/v1/profile", ["user": "ana", "as_of": "version:99"], 400, "as_of", "Ask for an earlier one."),
         ("/v1/profile", ["user": "bo", "as_of": "1"], 404, "as_of", "Their first event is at position 10."),
         ("/v1/profile", ["user": "ana", "order": "alphabetical"], 400, "order", "Correct it and try again."),

@@ -13,6 +13,7 @@ extension EventLog {
         of user: UserNumber, asOf moment: Moment, order: EventOrder = .recorded
     ) throws -> ProfileState {
         try withView { view in
+            try refuseFuture(moment, view)
             switch order {
             case .recorded:
                 let version = try view.version(of: user.rawValue, at: moment)
@@ -29,16 +30,33 @@ extension EventLog {
 
     /// The user's version at `moment`. Throws ``MomentError``.
     package func version(of user: UserNumber, at moment: Moment) throws -> Version {
-        try withView { view in Version(rawValue: try view.version(of: user.rawValue, at: moment)) }
+        try withView { view in
+            try refuseFuture(moment, view)
+            return Version(rawValue: try view.version(of: user.rawValue, at: moment))
+        }
     }
 
     /// The last position of the log at `moment`. Throws ``MomentError``.
     package func position(at moment: Moment) throws -> Position {
-        try withView { view in Position(rawValue: try view.position(at: moment)) }
+        try withView { view in
+            try refuseFuture(moment, view)
+            return Position(rawValue: try view.position(at: moment))
+        }
     }
 
-    /// The last position that was recorded at or before `time`.
-    package func position(at time: Timestamp) throws -> Position { try position(at: .time(time)) }
+    /// The last position that was recorded at or before `time`, which may be in the future.
+    package func position(at time: Timestamp) throws -> Position {
+        try withView { view in Position(rawValue: try view.position(at: .time(time))) }
+    }
+
+    /// Refuses a time after now. Events may have been recorded while the clock was ahead: their times are no future.
+    private func refuseFuture(_ moment: Moment, _ view: LogView) throws {
+        guard case .time(let time) = moment else { return }
+        let now = options.now()
+        if time <= now { return }
+        let last = view.last > 0 ? Timestamp(rawValue: try view.header(at: view.last).recordedAt) : now
+        if time > last { throw MomentError.beyondNow(max(now, last)) }
+    }
 
     // MARK: - Launches
 

@@ -111,6 +111,8 @@ extension Moment {
 public enum MomentError: Error, Hashable {
     /// The log is not so long.
     case beyondLog(last: Position)
+    /// The time is later than the clock of the log and its last event.
+    case beyondNow(Timestamp)
     /// The user has not so many events.
     case beyondUser(last: Version)
     /// The user's first event is later, at this position.

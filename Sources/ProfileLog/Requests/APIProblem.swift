@@ -179,6 +179,9 @@ extension APIProblem {
         case .beyondLog(let last):
             self = .invalid(
                 place, "is beyond the log's last position, \(last.rawValue)", remedy: "Ask for an earlier one.")
+        case .beyondNow(let now):
+            self = .invalid(
+                place, "is later than now, \(now.rfc3339())", remedy: "Ask for an earlier time, or for `now`.")
         case .beyondUser(let last):
             self = .invalid(
                 place, "is beyond the user's last version, \(last.rawValue)", remedy: "Ask for an earlier one.")

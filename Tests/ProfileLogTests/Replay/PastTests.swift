@@ -253,4 +253,25 @@ struct PastTests {
         }
         #expect(throws: MomentError.versionOfAll) { try log.position(at: .version(Version(rawValue: 1))) }
     }
+
+    @Test("A time after now is refused, unless an event was recorded then while the clock was ahead")
+    func future() throws {
+        let log = try EventLog(path: folder.path, create: true, options: .small(clock))
+        _ = try log.append([.customEventLogged(CustomEvent(name: "x"))], to: .externalID("ana"))
+        let ana = try #require(try log.find(.externalID("ana"))).number
+        let recorded = clock.now
+        for step in [5_000_000, -9_000_000] as [Int64] {
+            clock.advance(step)
+            let latest = max(clock.now, recorded)
+            let (now, later) = (Moment.time(latest), Moment.time(Timestamp(rawValue: latest.rawValue + 1)))
+            #expect(try log.position(at: now) == log.lastPosition())
+            #expect(try log.version(of: ana, at: now).rawValue == 2)
+            for order in [EventOrder.recorded, .occurred] {
+                #expect(try log.profile(of: ana, asOf: now, order: order).version.rawValue == 2)
+                #expect(throws: MomentError.beyondNow(latest)) { try log.profile(of: ana, asOf: later, order: order) }
+            }
+            #expect(throws: MomentError.beyondNow(latest)) { try log.position(at: later) }
+            #expect(throws: MomentError.beyondNow(latest)) { try log.version(of: ana, at: later) }
+        }
+    }
 }
