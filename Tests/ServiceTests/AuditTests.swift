@@ -26,6 +26,7 @@ struct AuditTests {
         let status = try await audited(service)
         #expect(status.at("audit.position") == status.at("last_position"))
         #expect(status.at("audit.differences") == .array([]))
+        #expect(status.at("audit.took_s").asNumber.map { $0 >= 0 } == true, "\(status.json)")
         #expect(try await service.get("/health").json.at("status").text == "ok")
         let metrics = String(decoding: try await service.get("/metrics").body, as: UTF8.self)
         #expect(metrics.contains("profilelog_audit_differences 0\n"))

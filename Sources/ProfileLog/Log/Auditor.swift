@@ -22,6 +22,7 @@ package final class Auditor: Sendable {
     private struct Round {
         let end: Position
         let users: UInt64
+        let began: Timestamp
         /// The next user. Begins with user 0, which has the events without a user.
         var next: UInt64 = 0
         /// Events up to `end` in the histories of the users visited.
@@ -45,12 +46,22 @@ package final class Auditor: Sendable {
     package var report: AuditReport {
         state.withLock { state in
             var report = state.report
-            report.done = state.round.map { min($0.next, $0.users) } ?? 0
+            if let round = state.round {
+                report.done = min(round.next, round.users)
+                report.usersPerSecond = rate(of: round)
+                report.left = report.usersPerSecond.map { .seconds(Double(round.users - report.done) / $0) }
+            }
             for difference in state.round?.differences ?? [] where !report.differences.contains(difference) {
                 report.differences.append(difference)
             }
             return report
         }
+    }
+
+    /// Users compared in a second of the clock, rests included; nil before that is known.
+    private func rate(of round: Round) -> Double? {
+        let elapsed = log.options.now().rawValue - round.began.rawValue
+        return elapsed > 0 && round.next > 0 ? Double(round.next) * 1_000_000 / Double(elapsed) : nil
     }
 
     /// Compares users and devices for about `budget`, at least one. False if the log has not changed since the last
@@ -68,7 +79,8 @@ package final class Auditor: Sendable {
         state.withLock { [round] state in
             state.round = isComplete ? nil : round
             guard isComplete else { return }
-            state.report.last = .init(position: round.end, at: now, users: round.users)
+            let took = Duration.microseconds(max(0, now.rawValue - round.began.rawValue))
+            state.report.last = .init(position: round.end, at: now, users: round.users, took: took)
             state.report.differences = round.differences
         }
         return true
@@ -77,7 +89,7 @@ package final class Auditor: Sendable {
     private func nextRound() throws -> Round? {
         let extent = try log.extent()
         let isNew = state.withLock { $0.report.last?.position != extent.lastPosition }
-        return isNew ? Round(end: extent.lastPosition, users: extent.users) : nil
+        return isNew ? Round(end: extent.lastPosition, users: extent.users, began: log.options.now()) : nil
     }
 
     /// Visits the next user or device, and returns whether it was the last one.
@@ -175,6 +187,10 @@ package struct AuditReport: Sendable {
     package internal(set) var last: Round?
     /// Users compared in the round that is under way; 0 if there is none.
     package internal(set) var done: UInt64 = 0
+    /// How fast the round under way goes, rests included; nil if there is none, or it has only begun.
+    package internal(set) var usersPerSecond: Double?
+    /// How long it takes until that round ends, if it goes on as fast.
+    package internal(set) var left: Duration?
     /// What differs: all of the last round, then of the round that is under way; the first hundred of each.
     package internal(set) var differences: [AuditDifference] = []
 
@@ -186,6 +202,8 @@ package struct AuditReport: Sendable {
         package var at: Timestamp
         /// How many users were compared.
         package var users: UInt64
+        /// From its begin to its end, rests included.
+        package var took: Duration
     }
 }
 

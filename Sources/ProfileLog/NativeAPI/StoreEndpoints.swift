@@ -102,6 +102,7 @@ struct StoreEndpoints {
         if let last = report.last {
             json.member("position", last.position.rawValue)
             json.member("users", last.users)
+            json.member("took_s", Int(last.took.components.seconds))
         }
         json.objects("differences", report.differences) { json, difference in
             json.member("user_number", difference.user.rawValue)
@@ -111,6 +112,8 @@ struct StoreEndpoints {
             json.object("running") { json in
                 json.member("done", report.done)
                 json.member("users", users)
+                if let rate = report.usersPerSecond { json.member("users_per_s", (rate * 10).rounded() / 10) }
+                if let left = report.left { json.member("left_s", Int(left.components.seconds)) }
             }
         }
     }

@@ -85,8 +85,9 @@ struct StatsCommand: AsyncParsableCommand {
         let running = audit.object("running")
         if audit["at"] != .null {
             let count = Number.counted(UInt64(differences.count), "difference")
+            let took = audit["took_s"].integer.map { " The round took \(Self.time($0))." } ?? ""
             try Output.print([
-                "Proven up to position \(Self.number(audit["position"])) at \(audit["at"].cell): \(count)."
+                "Proven up to position \(Self.number(audit["position"])) at \(audit["at"].cell): \(count).\(took)"
             ])
         } else if running["done"] == .null {
             try Output.print([
@@ -95,7 +96,11 @@ struct StatsCommand: AsyncParsableCommand {
         }
         if running["done"] != .null {
             let users = Self.number(running["users"])
-            try Output.print(["The audit under way has compared \(Self.number(running["done"])) of \(users) users."])
+            var sentence = "The audit under way has compared \(Self.number(running["done"])) of \(users) users"
+            if let rate = running["users_per_s"].asNumber, let left = running["left_s"].integer {
+                sentence += ", \(rate) a second; it ends in about \(Self.time(left))"
+            }
+            try Output.print([sentence + "."])
         }
         if differences.isEmpty { return }
         var table = Table("USER NUMBER", "WHAT IS NOT AS THE LOG SAYS")
@@ -104,6 +109,8 @@ struct StatsCommand: AsyncParsableCommand {
         Output.message("Stop the service and run `profilecli check --replay`.")
         throw ExitCode(ExitStatus.damaged.rawValue)
     }
+
+    private static func time(_ seconds: Int64) -> String { DurationText.compact(.seconds(seconds)) }
 
     private static let numbers = ["event", "purchases", "revenue", "sessions", "dau", "mau", "new_users"]
 

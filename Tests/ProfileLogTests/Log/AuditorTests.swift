@@ -50,6 +50,24 @@ struct AuditorTests {
         #expect(report.last?.position == (try log.lastPosition()))
     }
 
+    @Test("The rate of a round, rests included, says when it ends and how long it took")
+    func rate() throws {
+        let log = try filled()
+        let auditor = Auditor(log)
+        _ = try auditor.step(budget: .zero)
+        #expect(auditor.report.usersPerSecond == nil && auditor.report.left == nil)
+        for _ in 0..<9 {
+            clock.advance(500_000)
+            _ = try auditor.step(budget: .zero)
+        }
+        clock.advance(500_000)
+        // Ten users in five seconds; thirty are left.
+        #expect(auditor.report.done == 10 && auditor.report.usersPerSecond == 2)
+        #expect(auditor.report.left == .seconds(15))
+        let report = try audit(log, auditor)
+        #expect(report.last?.took == .seconds(5) && report.usersPerSecond == nil && report.left == nil)
+    }
+
     @Test("Each of 20 planted differences is found, with user and field, and nothing else")
     func planted() throws {
         let log = try filled()
