@@ -49,7 +49,10 @@ extension PlaceArguments {
         }
         if create, try StoreFolder(path: path) == .vacant { return NewStoreAPI(path) }
         let log = try openStore(path, create: create, projections: projections)
-        if let traits { log.traits = try traits.declared() }
+        if let traits {
+            log.traits = try traits.declared()
+            for unseen in try log.unseenNames(of: log.traits) { Output.message(unseen.sentence.oneLine) }
+        }
         return LocalAPI(log)
     }
 }

@@ -76,6 +76,31 @@ struct TraitsTests {
         #expect(outcome.errors.contains(message) && outcome.errors.contains(remedy), "\(outcome.errors)")
     }
 
+    @Test("A name that the store has never seen is a note, with the nearest one; the command goes on")
+    func unseen() throws {
+        let yaml = """
+            traits:
+              - {name: looks, function: count, event: playd song}
+              - {name: genres, function: unique, event: played song, property: gener}
+              - {name: bought, function: count, purchase: boots}
+              - {name: paid, function: sum, purchases: all, property: revenue}
+              - {name: starts, function: count, app: launches}
+            """
+        _ = try cli.write(yaml, as: "unseen.yaml")
+        let outcome = try cli.succeed("traits", "ana", "--workspace", "unseen.yaml")
+        #expect(outcome.output.contains(/looks +0/))
+        #expect(
+            outcome.errors == """
+                The trait looks reads the event playd song, which this store has never seen. Did you mean played song?
+                The trait genres reads the property gener, which this store has never seen. Did you mean genre?
+                The trait bought reads the product boots, which this store has never seen.
+
+                """, "\(outcome.errors)")
+        try cli.succeed("log", "purchase", "ana", "boots", "--price", "1", "--currency", "EUR")
+        let later = try cli.succeed("users", "--where", "traits.looks > 0", "--workspace", "unseen.yaml")
+        #expect(later.errors.contains("playd song") && !later.errors.contains("boots"), "\(later.errors)")
+    }
+
     @Test("A segment and a condition name only traits that are declared")
     func unknown() throws {
         let yaml = """

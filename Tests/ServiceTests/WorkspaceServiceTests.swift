@@ -90,6 +90,20 @@ struct WorkspaceServiceTests {
         }
     }
 
+    @Test("The start says which trait reads a name that the store has never seen")
+    func unseenNames() async throws {
+        let folder = try Service.newFolder()
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let log = try EventLog(path: folder.appendingPathComponent("store").path, create: true)
+        _ = try log.append([.customEventLogged(CustomEvent(name: "played"))], to: .externalID("ana"))
+        let traits = "traits: [{name: a, function: count, event: played}, {name: b, function: count, event: payed}]"
+        try Data(traits.utf8).write(to: folder.appendingPathComponent("workspace.yaml"))
+        let service = try await Service(in: folder, arguments: ["--workspace", "workspace.yaml"])
+        #expect(try await service.stop() == 0)
+        let lines = service.messages.split(separator: "\n").filter { $0.contains("never seen") }
+        #expect(lines.count == 1 && lines[0].contains("event=payed") && lines[0].contains("trait=b"), "\(lines)")
+    }
+
     @Test(
         "A workspace file that cannot be used stops the start and names the line",
         arguments: [

@@ -48,6 +48,58 @@ extension EventLog {
     }
 }
 
+/// A name that a computed trait reads and that no event of a log has ever used.
+package struct UnseenTraitName: Hashable, Sendable {
+    package let trait: Name
+    /// `event`, `product` or `property`.
+    package let what: String
+    package let name: Name
+    /// The name of the log that was probably intended.
+    package let nearest: String?
+
+    /// One sentence, and the guess.
+    package var sentence: String {
+        "The trait \(trait.text) reads the \(what) \(name.text), which this store has never seen."
+            + (nearest.map { " Did you mean \($0)?" } ?? "")
+    }
+}
+
+extension EventLog {
+    /// The first name of each of `traits` that no event of this log has ever used; none for a log without names.
+    ///
+    /// The log numbers the names of events, attributes and properties together: a name that is known as another thing
+    /// counts as seen.
+    package func unseenNames(of traits: [ComputedTrait]) throws -> [UnseenTraitName] {
+        let known = try withView { $0.nameTable.current }
+        if known.count == 0 { return [] }
+        return traits.compactMap { trait in
+            guard let (what, name) = trait.namesRead.first(where: { known.number($0.name) == nil }) else { return nil }
+            let nearest = NearestNames(to: name.text, among: known.names.map(\.text)).close.first
+            return UnseenTraitName(trait: trait.name, what: what, name: name, nearest: nearest)
+        }
+    }
+}
+
+extension ComputedTrait {
+    /// The names of the log that the trait reads.
+    fileprivate var namesRead: [(what: String, name: Name)] {
+        switch source {
+        case .event(let name): [("event", name)] + (property.map { [("property", $0)] } ?? [])
+        case .purchase(let name): [("product", name)] + ownProperty
+        case .purchases: ownProperty
+        case .sessions, .launches: []
+        }
+    }
+
+    /// The property of a purchase, if it is one that the sender named.
+    private var ownProperty: [(what: String, name: Name)] {
+        guard let property, !Self.factsOfPurchase.contains(property) else { return [] }
+        return [("property", property)]
+    }
+
+    private static let factsOfPurchase: Set<Name> = ["price", "quantity", "revenue", "product", "currency"]
+}
+
 /// Traits by what they look at, with the numbers that a store gave to names.
 private struct TraitTable {
     private let traits: [ComputedTrait]

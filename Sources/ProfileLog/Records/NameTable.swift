@@ -119,6 +119,9 @@ package struct NameMap: Sendable {
     /// Keeps a damaged place, if it is the first.
     mutating func note(_ place: String) { if damage == nil { content.damage = .damaged(place: place) } }
 
+    /// All names, in the order of their numbers; erased ones are empty.
+    package var names: [Name] { content.names }
+
     package func name(_ number: UInt32) -> Name? {
         number > 0 && number <= content.names.count ? content.names[Int(number) - 1] : nil
     }

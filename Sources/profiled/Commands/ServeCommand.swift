@@ -78,6 +78,14 @@ struct ServeCommand: AsyncParsableCommand {
                 path: store.path, create: true, options: logOptions, projections: RequestStore.projections)
             try fixtures?.load(into: log)
             try workspace.declare(in: log)
+            for unseen in try log.unseenNames(of: workspace.traits) {
+                // Without the guess, which a client named.
+                logger.notice(
+                    "a trait reads a name that this store has never seen",
+                    metadata: [
+                        "trait": .string(unseen.trait.text), unseen.what: .string(unseen.name.text),
+                    ])
+            }
             try await server.run(LiveStore(LogWriter(log), workspace), portFile: portFile)
         }
     }
