@@ -182,6 +182,33 @@ struct ScenarioTests {
         #expect(json.count == 1 && json[0]["passed"] == .bool(false) && json[0]["line"] == .int(5))
     }
 
+    @Test("A send to a user who is not there is done, and the report says so at its line")
+    func unknownRecipient() throws {
+        let yaml = """
+            workspace:
+              campaigns: [{id: news, name: News, messages: [{webhook: {url: "https://example.test/"}}]}]
+            steps:
+              - log-event: {user: jane, name: signed up}
+              - request:
+                  path: /campaigns/trigger/send
+                  body: {campaign_id: news, recipients: [{external_user_id: jane}, {external_user_id: "ja<ne"}]}
+                  status: 201
+              - request:
+                  path: /campaigns/trigger/send
+                  body: {campaign_id: news, recipients: [{external_user_id: joe}]}
+                  answer: {dropped: [{reason: unknown user}]}
+            """
+        _ = try cli.write(yaml, as: "a.yaml")
+        let outcome = try cli.run("scenario", "run", "a.yaml", "--report", "junit.xml")
+        #expect(outcome.status == 0 && outcome.lines.count == 2, "\(outcome.output)")
+        #expect(outcome.lines.last == "  a.yaml:5: no such user: ja<ne", "\(outcome.output)")
+        let report = try String(contentsOf: cli.folder.appending(path: "junit.xml"), encoding: .utf8)
+        #expect(
+            report.contains("<system-out>a.yaml:5: no such user: ja&lt;ne</system-out>\n    </testcase>"), "\(report)")
+        let json = try Self.report(try cli.run("scenario", "run", "a.yaml", "--format", "json"))
+        #expect(json.map { $0["warnings"]?.json } == [#"[{"line":5,"message":"no such user: ja<ne"}]"#])
+    }
+
     @Test(
         "A step that is refused, or is not, fails its scenario",
         arguments: [

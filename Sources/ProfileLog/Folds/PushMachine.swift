@@ -44,8 +44,8 @@ package struct PushMachine {
         var received = 0
         for (index, known) in underway.enumerated() {
             let isReplaced = underway[(index + 1)...].contains { known.push.isReplaced(by: $0.push) }
-            if let reason = isReplaced ? Self.replaced : obstacle(known.push) {
-                actions.append(step(.notReceived, known, reason: reason))
+            if let obstacle = isReplaced ? .replaced : obstacle(known.push) {
+                actions.append(step(.notReceived, known, reason: obstacle.rawValue))
                 continue
             }
             if received == limit { continue }
@@ -66,10 +66,10 @@ package struct PushMachine {
 
     private func receive(_ step: MessageStep) -> [Action] {
         let push = DeliveredPush(step, sentAt: device.now)
-        if let reason = obstacle(push) {
+        if let obstacle = obstacle(push) {
             var refused = step
             refused.stage = .notReceived
-            refused.reason = reason
+            refused.reason = obstacle.rawValue
             return [Action(.message(refused), .current)]
         }
         let replaced = input.pushes.filter { !$0.progress.isUnderway && $0.push.isReplaced(by: push) }.map {
@@ -77,8 +77,6 @@ package struct PushMachine {
         }
         return replaced + arrival(push, cause: nil, of: .current, content: step.content)
     }
-
-    private static let replaced = "a later push with the same collapse ID replaced it on its way"
 
     private func isShown(_ push: DeliveredPush) -> Bool { !push.isSilent && settings.permission == .granted }
 
@@ -88,17 +86,13 @@ package struct PushMachine {
     }
 
     /// Why the device never gets the push; nil if it does.
-    private func obstacle(_ push: DeliveredPush) -> String? {
-        if let expiry = push.expiry, expiry <= device.now { return "it expired before it could be delivered" }
-        if !settings.hasToken { return "the device has no push token: the app has not asked for permission" }
-        if push.isSilent, status.launch == 0 { return "a silent push does not start an app that was never launched" }
-        if push.isSilent, settings.isForceQuit {
-            return "a silent push does not start an app that the user swiped away"
-        }
-        return isShown(push) || runsApp(push) ? nil : Self.denied
+    private func obstacle(_ push: DeliveredPush) -> PushObstacle? {
+        if let expiry = push.expiry, expiry <= device.now { return .expired }
+        if !settings.hasToken { return .noToken }
+        if push.isSilent, status.launch == 0 { return .neverLaunched }
+        if push.isSilent, settings.isForceQuit { return .forceQuit }
+        return isShown(push) || runsApp(push) ? nil : .notAllowed
     }
-
-    private static let denied = "the user does not allow the app to show pushes"
 
     /// The push is on the device: what of it is shown, and what the app and the SDK do at once.
     private func arrival(
@@ -107,7 +101,7 @@ package struct PushMachine {
         var reasons: [String] = []
         var isCaptured = false
         var logged: [Action] = []
-        if !isShown(push), !push.isSilent { reasons.append(Self.denied) }
+        if !isShown(push), !push.isSilent { reasons.append(PushObstacle.notAllowed.rawValue) }
         if !push.isBrazes { reasons.append(Self.foreign) }
         if runsApp(push) {
             if !status.settings.isSDKEnabled {

@@ -1,38 +1,41 @@
 /// Why an in-app message went no further, or what is special about it: fixed sentences, for `MessageStep.reason`.
-package enum InAppReason {
+/// docs/scenarios.md lists them.
+package enum InAppReason: String, CaseIterable, CustomStringConvertible {
     // Ignored.
-    package static let beforeStart = "its start time is not over"
-    package static let afterEnd = "its end time is over"
-    package static let shownBefore = "it was shown and is not eligible again"
-    package static let shownLately = "it was shown too short a time ago to be eligible again"
-    package static let onScreen = "it is on the screen"
-    package static let waitsAlready = "it was triggered before and waits"
-    package static let lowerPriority = "the event triggered a message with a higher priority"
-    package static let interval = "another message was triggered within the minimum interval"
+    case beforeStart = "its start time is not over"
+    case afterEnd = "its end time is over"
+    case shownBefore = "it was shown and is not eligible again"
+    case shownLately = "it was shown too short a time ago to be eligible again"
+    case onScreen = "it is on the screen"
+    case waitsAlready = "it was triggered before and waits"
+    case lowerPriority = "the event triggered a message with a higher priority"
+    case interval = "another message was triggered within the minimum interval"
 
     // Waiting.
-    package static let delay = "its delay is not over"
-    package static let request = "its content is requested"
-    package static let background = "the app is in the background"
-    package static let anotherVisible = "another message is on the screen"
-    package static let automaticOff = "automatic display is off"
-    package static let reenqueued = "the delegate put it back on the stack"
+    case delay = "its delay is not over"
+    case request = "its content is requested"
+    case background = "the app is in the background"
+    case anotherVisible = "another message is on the screen"
+    case automaticOff = "automatic display is off"
+    case reenqueued = "the delegate put it back on the stack"
 
     // Discarded.
-    package static let delegate = "the delegate discarded it"
-    package static let asset = "an asset could not be downloaded"
-    package static let late = "it was ready after its timeout"
-    package static let orientation = "the device has another orientation"
-    package static let otherUser = "another user is on the device"
-    package static let offline = "its content could not be requested: the device is offline"
-    package static let started = "the app was started again, and the stack is in memory only"
-    package static let stackFull = "200 messages wait already"
-    package static let undefined = "its definition is no longer there"
+    case delegate = "the delegate discarded it"
+    case asset = "an asset could not be downloaded"
+    case late = "it was ready after its timeout"
+    case orientation = "the device has another orientation"
+    case otherUser = "another user is on the device"
+    case offline = "its content could not be requested: the device is offline"
+    case started = "the app was started again, and the stack is in memory only"
+    case stackFull = "200 messages wait already"
+    case undefined = "its definition is no longer there"
 
     // Shown and closed.
-    package static let control = "a control variant: its impression is logged, and nothing is shown"
-    package static let customView = "a view of the app, which logs impressions and clicks by hand"
-    package static let impression = "the app logged its impression"
-    package static let click = "the app logged a click on it"
-    package static let clicked = "the user clicked it"
+    case control = "a control variant: its impression is logged, and nothing is shown"
+    case customView = "a view of the app, which logs impressions and clicks by hand"
+    case impression = "the app logged its impression"
+    case click = "the app logged a click on it"
+    case clicked = "the user clicked it"
+
+    package var description: String { rawValue }
 }

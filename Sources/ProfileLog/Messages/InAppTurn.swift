@@ -39,10 +39,10 @@ struct InAppTurn {
             emit(.closed, item)
         case .logImpression:
             guard let item = customView() else { return }
-            emit(.shown, item, InAppReason.impression, [.init("impression", .bool(true))])
+            emit(.shown, item, .impression, [.init("impression", .bool(true))])
         case .logClick(let button):
             guard let item = customView(), hasButton(button, item) else { return }
-            emit(.clicked, item, InAppReason.click, action: button)
+            emit(.clicked, item, .click, action: button)
         }
     }
 
@@ -50,8 +50,8 @@ struct InAppTurn {
 
     /// A new process: what the old process had in memory is gone.
     private mutating func empty() {
-        for item in state.stack + state.delayed { emit(.discarded, item, InAppReason.started) }
-        if let item = state.screen { emit(.closed, item, InAppReason.started) }
+        for item in state.stack + state.delayed { emit(.discarded, item, .started) }
+        if let item = state.screen { emit(.closed, item, .started) }
     }
 
     private mutating func fix(_ eligible: [Name], _ catalogue: UInt64) {
@@ -82,18 +82,18 @@ struct InAppTurn {
         if matches.isEmpty { return false }
 
         var chosen: Int?
-        var ignored: [(index: Int, reason: String)] = []
+        var ignored: [(index: Int, reason: InAppReason)] = []
         for index in matches {
             if let reason = refusal(of: table.messages[index]) {
                 ignored.append((index, reason))
             } else if chosen == nil {
                 chosen = index
             } else {
-                ignored.append((index, InAppReason.lowerPriority))
+                ignored.append((index, .lowerPriority))
             }
         }
         if let index = chosen, isWithinInterval {
-            ignored.insert((index, InAppReason.interval), at: 0)
+            ignored.insert((index, .interval), at: 0)
             chosen = nil
         }
         let mark = AttributeValue.Member("trigger", .string(event.word))
@@ -103,7 +103,7 @@ struct InAppTurn {
     }
 
     /// Records the first messages each in a step of its own; the last of these steps lists the rest as `others`.
-    private mutating func ignore(_ ignored: [(index: Int, reason: String)], _ mark: AttributeValue.Member) {
+    private mutating func ignore(_ ignored: [(index: Int, reason: InAppReason)], _ mark: AttributeValue.Member) {
         let first = ignored.prefix(Self.mostIgnored)
         for (place, (index, reason)) in first.enumerated() {
             var content = [mark]
@@ -113,24 +113,24 @@ struct InAppTurn {
             }
             append(
                 MessageStep(
-                    .ignored, of: table.messages[index].id, by: .inAppMessage, cause: cause, reason: reason,
-                    content: content))
+                    .ignored, of: table.messages[index].id, by: .inAppMessage, cause: cause,
+                    reason: reason.rawValue, content: content))
         }
     }
 
     /// Why a message whose trigger matches is not triggered.
-    private func refusal(of message: InAppMessage) -> String? {
+    private func refusal(of message: InAppMessage) -> InAppReason? {
         if !message.isOpen(at: now) {
             return message.startTime.map { $0.rawValue >= now } ?? false
-                ? InAppReason.beforeStart : InAppReason.afterEnd
+                ? .beforeStart : .afterEnd
         }
-        if state.screen?.message == message.id { return InAppReason.onScreen }
-        if state.isWaiting(message.id) { return InAppReason.waitsAlready }
+        if state.screen?.message == message.id { return .onScreen }
+        if state.isWaiting(message.id) { return .waitsAlready }
         guard let display = state.display(of: message.id, to: device.user) else { return nil }
         switch message.reEligibility {
-        case .never: return InAppReason.shownBefore
+        case .never: return .shownBefore
         case .always: return nil
-        case .after(let seconds): return isLess(seconds, since: display.lastAt) ? InAppReason.shownLately : nil
+        case .after(let seconds): return isLess(seconds, since: display.lastAt) ? .shownLately : nil
         }
     }
 
@@ -151,7 +151,7 @@ struct InAppTurn {
             deadline: message.timeout.map { delayEnd + Int64($0) * 1_000_000 })
         guard item.readyAt > now else { return display(item, at: now, isAsked: false, mark) }
         let content = InAppContent.waiting(until: item.readyAt, deadline: item.deadline) + [mark]
-        emit(.waiting, item, message.delay > 0 ? InAppReason.delay : InAppReason.request, content)
+        emit(.waiting, item, message.delay > 0 ? .delay : .request, content)
     }
 
     // MARK: - Display
@@ -166,7 +166,7 @@ struct InAppTurn {
 
     private mutating func present(_ message: Name) {
         guard table[message] != nil else { return refuse("there is no such message") }
-        if state.screen?.message == message { return refuse(InAppReason.onScreen) }
+        if state.screen?.message == message { return refuse(InAppReason.onScreen.rawValue) }
         let waiting = (state.stack + state.delayed).first { $0.message == message }
         display(
             waiting ?? .init(message: message, user: device.user, readyAt: now), at: now, isAsked: true)
@@ -178,35 +178,35 @@ struct InAppTurn {
         _ item: InAppState.Triggered, at time: Int64, isAsked: Bool, _ mark: AttributeValue.Member? = nil
     ) {
         let marks = mark.map { [$0] } ?? []
-        guard let message = table[item.message] else { return emit(.discarded, item, InAppReason.undefined, marks) }
+        guard let message = table[item.message] else { return emit(.discarded, item, .undefined, marks) }
         let decision = settings.decision(about: message.id)
         let isOnStack = state.stack.contains { $0.message == item.message }
         if settings.guardsUser, item.user != device.user {
-            emit(.discarded, item, InAppReason.otherUser, marks)
+            emit(.discarded, item, .otherUser, marks)
         } else if let deadline = item.deadline, time > deadline {
-            emit(.discarded, item, InAppReason.late, marks)
+            emit(.discarded, item, .late, marks)
         } else if !message.assets.isEmpty, settings.failingAssets.contains(message.id) {
-            emit(.discarded, item, InAppReason.asset, marks)
+            emit(.discarded, item, .asset, marks)
         } else if message.kind == .templated, !isOnStack, !device.isOnline {
             // On the stack it has its content already.
-            emit(.discarded, item, InAppReason.offline, marks)
+            emit(.discarded, item, .offline, marks)
         } else if message.isControl {
-            emit(.shown, item, InAppReason.control, [.init("control", .bool(true))] + marks)
+            emit(.shown, item, .control, [.init("control", .bool(true))] + marks)
         } else if !device.isForeground {
-            emit(.waiting, item, InAppReason.background, marks)
+            emit(.waiting, item, .background, marks)
         } else if state.screen != nil {
-            emit(.waiting, item, InAppReason.anotherVisible, marks)
+            emit(.waiting, item, .anotherVisible, marks)
         } else if !settings.isDisplayAutomatic, !isAsked {
-            emit(.waiting, item, InAppReason.automaticOff, marks)
+            emit(.waiting, item, .automaticOff, marks)
         } else if decision == .reenqueue {
-            emit(.waiting, item, InAppReason.reenqueued, marks)
+            emit(.waiting, item, .reenqueued, marks)
         } else if decision == .discard {
-            emit(.discarded, item, InAppReason.delegate, marks)
+            emit(.discarded, item, .delegate, marks)
         } else if message.orientation != .any, message.orientation.rawValue != settings.orientation.rawValue {
-            emit(.discarded, item, InAppReason.orientation, marks)
+            emit(.discarded, item, .orientation, marks)
         } else {
             let content = (message.shownContent(on: settings.theme) + marks).sorted { $0.key < $1.key }
-            emit(.shown, item, message.form == .custom ? InAppReason.customView : nil, content)
+            emit(.shown, item, message.form == .custom ? .customView : nil, content)
         }
     }
 
@@ -216,10 +216,10 @@ struct InAppTurn {
 
     private mutating func click(_ button: Name?) {
         guard let item = state.screen else { return refuse(Self.nothingShown) }
-        guard table[item.message]?.form != .custom else { return refuse(InAppReason.customView) }
+        guard table[item.message]?.form != .custom else { return refuse(InAppReason.customView.rawValue) }
         guard hasButton(button, item) else { return }
         emit(.clicked, item, action: button)
-        emit(.closed, item, InAppReason.clicked)
+        emit(.closed, item, .clicked)
     }
 
     private mutating func hasButton(_ button: Name?, _ item: InAppState.Triggered) -> Bool {
@@ -246,15 +246,15 @@ struct InAppTurn {
 
     /// `content` is in ascending order of keys. A step of a message that waited or is shown is caused by its last one.
     private mutating func emit(
-        _ stage: MessageStep.Stage, _ item: InAppState.Triggered, _ reason: String? = nil,
+        _ stage: MessageStep.Stage, _ item: InAppState.Triggered, _ reason: InAppReason? = nil,
         _ content: [AttributeValue.Member] = [], action: Name? = nil
     ) {
         if stage == .waiting, !state.isWaiting(item.message) { makeRoom() }
         append(
             MessageStep(
                 stage, of: item.message, by: .inAppMessage,
-                cause: item.step > 0 ? Position(rawValue: item.step) : cause, reason: reason, action: action?.text,
-                content: content))
+                cause: item.step > 0 ? Position(rawValue: item.step) : cause, reason: reason?.rawValue,
+                action: action?.text, content: content))
     }
 
     /// At most 200 messages wait: the oldest goes.
@@ -262,7 +262,7 @@ struct InAppTurn {
         guard state.stack.count + state.delayed.count >= InAppMessage.maxMessages,
             let oldest = state.stack.first ?? state.delayed.first
         else { return }
-        emit(.discarded, oldest, InAppReason.stackFull)
+        emit(.discarded, oldest, .stackFull)
     }
 
     private mutating func append(_ step: MessageStep) {

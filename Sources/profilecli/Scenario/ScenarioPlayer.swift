@@ -1,4 +1,5 @@
 internal import ProfileLog
+internal import ProfileLogBrazeAPI
 internal import ProfileLogNativeAPI
 
 /// How a scenario went.
@@ -7,8 +8,17 @@ struct ScenarioResult: Sendable {
     let elapsed: Duration
     /// Steps that were done.
     let played: Int
+    /// What a step did not do although it was accepted.
+    var warnings: [StepWarning] = []
     /// What stopped it; nil if all is as expected.
     let failure: StepFailure?
+}
+
+/// A part of an accepted step that was not done.
+struct StepWarning: Sendable {
+    let line: Int
+    /// As in `no such user: jane`.
+    let message: String
 }
 
 /// Why a scenario stopped at a step.
@@ -30,13 +40,14 @@ struct ScenarioPlayer {
     static func play(_ scenario: Scenario, in place: ScenarioPlace) async -> ScenarioResult {
         let begin = ContinuousClock.now
         var played = 0
+        var warnings: [StepWarning] = []
         var failure: StepFailure?
         do {
             try await place.play(scenario) { world in
                 let player = ScenarioPlayer(world: world)
                 for step in scenario.steps {
                     if Interrupt.isRequested { break }
-                    try await player.play(step)
+                    warnings += try await player.play(step)
                     played += 1
                 }
             }
@@ -49,10 +60,11 @@ struct ScenarioPlayer {
                 line: step.line, step: step.kind.name, message: failed.message, remedy: failed.remedy)
         }
         return ScenarioResult(
-            scenario: scenario, elapsed: ContinuousClock.now - begin, played: played, failure: failure)
+            scenario: scenario, elapsed: ContinuousClock.now - begin, played: played, warnings: warnings,
+            failure: failure)
     }
 
-    private func play(_ step: ScenarioStep) async throws {
+    private func play(_ step: ScenarioStep) async throws -> [StepWarning] {
         switch step.kind.action {
         case .wait: try await wait(step)
         case .post(let path):
@@ -63,7 +75,23 @@ struct ScenarioPlayer {
             let members = step.sent.filter { !path.contains("{\($0.member)}") }
             let query = members.flatMap { member, value in Self.words(value).map { (name: member, value: $0) } }
             try await ask(APIRequest(.get, Self.path(path, step), query: query), step, view)
-        case .request: try await ask(Self.request(step), step)
+        case .request: return Self.warnings(of: try await ask(Self.request(step), step), step)
+        }
+        return []
+    }
+
+    /// The recipients of a send that no user is; none if the step expects something about them.
+    private static func warnings(of answer: JSONObject, _ step: ScenarioStep) -> [StepWarning] {
+        if case .object(let members)? = step.expected?.form, members.contains(where: { $0.key == "dropped" }) {
+            return []
+        }
+        return answer.objects("dropped").compactMap { dropped in
+            guard dropped["reason"].text == SkippedRecipient.unknownUser.rawValue,
+                let list = dropped["input_array"].text, let index = dropped["index"].integer
+            else { return nil }
+            let recipient = step.own["body"]?[Name(list)]?.elements.dropFirst(Int(index)).first
+            let id = recipient?["external_user_id"] ?? recipient
+            return StepWarning(line: step.line, message: "no such user: \((id ?? .null).cell)")
         }
     }
 
@@ -100,10 +128,11 @@ struct ScenarioPlayer {
             idempotencyKey: step.own["key"]?.text, body: body.map { Array($0.json.utf8) } ?? [])
     }
 
-    /// Sends `request` and compares the answer, seen through `view`, with what the step expects.
+    /// Sends `request` and compares the answer, seen through `view`, with what the step expects. Returns the answer.
+    @discardableResult
     private func ask(
         _ request: APIRequest, _ step: ScenarioStep, _ view: (JSONObject) -> JSONObject = { $0 }
-    ) async throws {
+    ) async throws -> JSONObject {
         let answer: APIAnswer
         do {
             answer = try await world.connection.answer(request)
@@ -112,9 +141,9 @@ struct ScenarioPlayer {
         }
         let object = (try? JSONObject(answer.body)) ?? JSONObject(.object([]))
         try checkStatus(answer.status, object, step)
-        guard let expected = step.expected else { return }
+        guard let expected = step.expected else { return object }
         let differences = expected.differences(from: answer.isSuccess ? view(object).value : object.value)
-        if differences.isEmpty { return }
+        if differences.isEmpty { return object }
         var failure = failure(
             of: step, "differs in \(Number.counted(UInt64(differences.count), "place")).")
         failure.differences = differences

@@ -7,14 +7,15 @@ enum ScenarioReport {
 
     // MARK: - Terminal
 
-    /// One line for a scenario that is as expected; else what differs, side by side.
+    /// One line for a scenario that is as expected, and one for each warning; else what differs, side by side.
     static func lines(_ result: ScenarioResult) -> [String] {
         let mark = result.failure == nil ? Style.green("✓") : Style.red("✗")
         let time = DurationText.compact(result.elapsed)
         let room = Terminal.outputWidth.map { max(20, $0 - time.count - 5) } ?? Table.widestCell
         let head = "\(mark) \(DisplayWidth.cut(result.scenario.name.oneLine, to: room)) (\(time))"
-        guard let failure = result.failure else { return [head] }
-        var lines = [head, "  \(place(result, failure)): \(failure.message.oneLine)"]
+        var lines = [head] + result.warnings.map { Style.yellow("  \(warning($0, result).oneLine)") }
+        guard let failure = result.failure else { return lines }
+        lines.append("  \(place(result, failure)): \(failure.message.oneLine)")
         if !failure.remedy.isEmpty { lines.append("  \(failure.remedy.oneLine)") }
         guard !failure.differences.isEmpty else { return lines }
         var table = Table("#LINE", "WHERE!", "EXPECTED", "ACTUAL")
@@ -29,6 +30,10 @@ enum ScenarioReport {
 
     private static func place(_ result: ScenarioResult, _ failure: StepFailure) -> String {
         "\(result.scenario.file.oneLine):\(failure.line)"
+    }
+
+    private static func warning(_ warning: StepWarning, _ result: ScenarioResult) -> String {
+        "\(result.scenario.file):\(warning.line): \(warning.message)"
     }
 
     /// `3 scenarios: 2 passed, 1 failed (35 ms)`.
@@ -50,6 +55,17 @@ enum ScenarioReport {
             json.member("steps", result.scenario.steps.count)
             json.member("played", result.played)
             json.member("seconds", result.elapsed.inSeconds)
+            if !result.warnings.isEmpty {
+                json.key("warnings")
+                json.beginArray()
+                for warning in result.warnings {
+                    json.beginObject()
+                    json.member("line", warning.line)
+                    json.member("message", warning.message)
+                    json.endObject()
+                }
+                json.endArray()
+            }
             guard let failure = result.failure else { return }
             json.member("line", failure.line)
             json.member("step", failure.step)
@@ -84,8 +100,10 @@ enum ScenarioReport {
             let (name, file) = (xml(result.scenario.name), xml(result.scenario.file))
             let time = seconds(result.elapsed)
             let head = "    <testcase name=\"\(name)\" classname=\"\(file)\" file=\"\(file)\" time=\"\(time)\""
+            let warnings = result.warnings.map { warning($0, result) }.joined(separator: "\n")
+            let output = warnings.isEmpty ? [] : ["      <system-out>\(xml(warnings))</system-out>"]
             guard let failure = result.failure else {
-                lines.append(head + "/>")
+                lines += output.isEmpty ? [head + "/>"] : [head + ">"] + output + ["    </testcase>"]
                 continue
             }
             var text = ["\(place(result, failure)): \(failure.message)"]
@@ -96,8 +114,9 @@ enum ScenarioReport {
             lines += [
                 head + ">",
                 "      <failure type=\"\(failure.step)\" message=\"\(xml(failure.message))\">"
-                    + xml(text.joined(separator: "\n")) + "</failure>", "    </testcase>",
+                    + xml(text.joined(separator: "\n")) + "</failure>",
             ]
+            lines += output + ["    </testcase>"]
         }
         return (lines + ["  </testsuite>", "</testsuites>", ""]).joined(separator: "\n")
     }

@@ -327,7 +327,7 @@ struct InAppMachineTests {
     func customView() throws {
         var run = try InAppRun([.on("v", form: .custom), .on("m")])
         #expect(run.log("v") == ["shown v: \(Reason.customView)"])
-        #expect(run.send(.click(button: nil)).refusal == Reason.customView)
+        #expect(run.send(.click(button: nil)).refusal == Reason.customView.rawValue)
         #expect(run.words(.logImpression) == ["shown v: \(Reason.impression)"])
         #expect(run.state.display(of: "v", to: 1)?.count == 1)
         #expect(run.words(.logClick(button: nil)) == ["clicked v: \(Reason.click)"])

@@ -37,9 +37,9 @@ struct SendDecision {
         for (index, recipient) in request.recipients.enumerated() {
             let user = users[index]
             guard user != nil || changes[index] != nil else {
-                let reason = recipient.updatesOnly ? "unknown user" : "unknown user, whose attributes were refused"
-                drop(index, reason)
-                try builder.leaveOut([LeftOut(list: request.list, index: index, reason: reason)], of: nil)
+                let reason = recipient.updatesOnly ? SkippedRecipient.unknownUser : .attributesRefused
+                drop(index, reason.rawValue)
+                try builder.leaveOut([LeftOut(list: request.list, index: index, reason: reason.rawValue)], of: nil)
                 continue
             }
             let id = user.map { UserID.brazeID($0.brazeID) } ?? recipient.id
@@ -52,7 +52,7 @@ struct SendDecision {
             let state = try user.flatMap { try view.profile(of: $0.number) } ?? ProfileProjection.initial
             let sends = try self.recipient(user, recipient.id, state, changes[index] ?? [])
             if let reason = try reasonAgainst(sends, audience) {
-                drop(index, reason)
+                drop(index, reason.rawValue)
                 continue
             }
             if user != nil { try view.requireSame(id) }
@@ -87,12 +87,12 @@ struct SendDecision {
     }
 
     /// Why the request does not mean this user after all; nil if it does.
-    private func reasonAgainst(_ recipient: SendRecipient, _ audience: Audience?) throws -> String? {
+    private func reasonAgainst(_ recipient: SendRecipient, _ audience: Audience?) throws -> SkippedRecipient? {
         if let segment = request.segment, let user = recipient.profile.user {
             let profile = ProfileSubject(user, recipient.profile.state, in: api.log)
-            if try !segment.rule.accepts(profile, at: now) { return "is not in the segment" }
+            if try !segment.rule.accepts(profile, at: now) { return .notInSegment }
         }
-        if let audience, try !audience.takes(recipient.profile, at: now) { return "is not in the audience" }
+        if let audience, try !audience.takes(recipient.profile, at: now) { return .notInAudience }
         return nil
     }
 

@@ -77,7 +77,7 @@ extension SendPlan {
                 let content = try content(message, context)
                 guard !failing.contains(channel) else {
                     let step = MessageStep(
-                        .notSent, of: id, by: channel, reason: "the channel fails, as it was told to", content: content)
+                        .notSent, of: id, by: channel, reason: SendObstacle.channelFails.reason(), content: content)
                     add(step)
                     continue
                 }
@@ -96,7 +96,7 @@ extension SendPlan {
         }
         for step in laterSteps {
             for message in step.messages {
-                let reason = "step '\(step.name)' of the canvas is not simulated"
+                let reason = SendObstacle.laterStep.reason(step.name)
                 add(MessageStep(.notSent, of: Name(id), by: message.channel, reason: reason))
             }
         }
@@ -116,7 +116,10 @@ extension SendPlan {
 
     /// Why a message is not sent to a user.
     private struct Obstacle: Error {
-        var reason: String
+        let reason: String
+
+        init(_ obstacle: SendObstacle) { reason = obstacle.reason() }
+        init(reason: String) { self.reason = reason }
     }
 
     /// To where a message goes.
@@ -133,33 +136,34 @@ extension SendPlan {
             let isApple = message.channel == .applePush
             var devices = recipient.devices.filter { $0.isApple == nil || $0.isApple == isApple }
             if message.goesToLatestDevice { devices = devices.last.map { [$0] } ?? [] }
-            guard !devices.isEmpty else { throw Obstacle(reason: "the user has no push token") }
+            guard !devices.isEmpty else { throw Obstacle(.noPushToken) }
             return devices.map { .device($0.id) }
         case .email:
             guard let address = recipient.value(.email)?.asText else {
-                throw Obstacle(reason: "the user has no e-mail address")
+                throw Obstacle(.noEmailAddress)
             }
             try require(recipient.value(.emailSubscribe))
             return [.address(address)]
         case .sms:
             guard let number = recipient.value(.phone)?.asText else {
-                throw Obstacle(reason: "the user has no phone number")
+                throw Obstacle(.noPhoneNumber)
             }
             let states = SubscriptionStates(recipient.value(.subscriptionGroups))
             guard state == .all || states[message.subscriptionGroup ?? ""] == true else {
-                throw Obstacle(reason: "unsubscribed: the user is not in the subscription group")
+                throw Obstacle(.notInGroup)
             }
             return [.address(number)]
         case .webhook, .contentCard: return [.none]
         case .inAppMessage, .kindlePush, .webPush, .whatsApp:
-            throw Obstacle(reason: "the channel is not simulated")
+            throw Obstacle(.channelNotSimulated)
         }
     }
 
     private func require(_ value: AttributeValue?) throws(Obstacle) {
         let state = value?.asText ?? "subscribed"
         guard self.state.takes(state) else {
-            throw Obstacle(reason: state == "unsubscribed" ? "unsubscribed" : "not opted in: the user is \(state)")
+            throw state == SendObstacle.unsubscribed.rawValue
+                ? Obstacle(.unsubscribed) : Obstacle(reason: SendObstacle.notOptedIn.reason(state))
         }
     }
 
@@ -169,7 +173,7 @@ extension SendPlan {
         do throws(RenderStop) {
             return try message.content(for: context)
         } catch {
-            throw Obstacle(reason: "\(message.channel.name): \(error.reason)")
+            throw Obstacle(reason: SendObstacle.notRendered.reason(message.channel.name, error.reason))
         }
     }
 }

@@ -1,0 +1,34 @@
+/// Why a message is not sent to a user: sentences for `MessageStep.reason`, in which each `…` is replaced by what the
+/// case says of it. docs/scenarios.md lists them.
+package enum SendObstacle: String, CaseIterable {
+    case noPushToken = "the user has no push token"
+    case noEmailAddress = "the user has no e-mail address"
+    case noPhoneNumber = "the user has no phone number"
+    case unsubscribed = "unsubscribed"
+    case notInGroup = "unsubscribed: the user is not in the subscription group"
+    /// The state of the subscription.
+    case notOptedIn = "not opted in: the user is …"
+    case channelNotSimulated = "the channel is not simulated"
+    /// A test asked for it.
+    case channelFails = "the channel fails, as it was told to"
+    /// The step's name.
+    case laterStep = "step '…' of the canvas is not simulated"
+    /// The channel, and what stopped its template.
+    case notRendered = "…: …"
+    /// The channel, and why.
+    case notStorable = "…: what was rendered cannot be stored: …"
+
+    /// The sentence with these parts.
+    func reason(_ parts: String...) -> String {
+        let pieces = rawValue.split(separator: "…", omittingEmptySubsequences: false)
+        return zip(pieces, parts + [""]).map { $0 + $1 }.joined()
+    }
+}
+
+/// Why a recipient of a request gets nothing, in `dropped` of its answer. docs/scenarios.md lists them.
+package enum SkippedRecipient: String, CaseIterable {
+    case unknownUser = "unknown user"
+    case attributesRefused = "unknown user, whose attributes were refused"
+    case notInSegment = "is not in the segment"
+    case notInAudience = "is not in the audience"
+}
