@@ -81,6 +81,10 @@ struct ArticleTests {
         _ = try log.append(
             [.customEventLogged(CustomEvent(name: "seen"))], to: .externalID("bo"),
             context: EventContext(source: .import))
+        for level in [Int64(1), 2] {
+            _ = try log.append(
+                [.customAttributesChanged([AttributeChange("level", .set(.int(level)))])], to: .externalID("jane"))
+        }
         let purchase = Position(rawValue: 2)
 
         let impact = try log.whatIf(AlteredHistory(without: [.source(.import)]), threads: 2)
@@ -90,6 +94,9 @@ struct ArticleTests {
         let sold = Purchase(product: "book", currency: "EUR", price: 12.5)
         let corrected = try log.whatIf(AlteredHistory(corrections: [purchase: .purchaseLogged(sold)]))
         #expect(corrected.changed == 1)
+
+        let ruled = try log.whatIf(AlteredHistory(rules: FoldRules(policies: ["level": .firstWins])))
+        #expect(ruled.changed == 1 && ruled.users == 2)
 
         let tried = Replayer<NetSpending>(log, threads: 2)
         try tried.run()
