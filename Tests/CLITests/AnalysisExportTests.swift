@@ -90,6 +90,8 @@ struct AnalysisExportTests {
         guard Self.hasSQLite else { return }
         try cli.succeed("export", what, "--format", "sqlite", "--into", "x.sqlite")
         let table = what.dropFirst(2)
+        let tables = "SELECT name FROM sqlite_master WHERE type = 'table'"
+        #expect(try cli.run(["x.sqlite", tables], command: Self.sqlite).lines == [String(table)])
         let quoted = columns.map { "quote(\"\($0)\")" }.joined(separator: "||char(31)||")
         let select = "SELECT \(quoted) FROM \(table) ORDER BY 1"
         let cells = try cli.run(["x.sqlite", select], command: Self.sqlite).output

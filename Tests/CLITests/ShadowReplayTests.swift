@@ -1,4 +1,5 @@
 import Foundation
+import ProfileLog
 import Testing
 
 @Suite("replay --shadow")
@@ -27,6 +28,21 @@ struct ShadowReplayTests {
         #expect(try cli.succeed("check").output.hasPrefix("Sound"))
         let passing = try cli.succeed("replay", "--shadow", "--where", "events.seen.count >= 1", "--swap").output
         #expect(passing == "Swapped: 2 states of 1 user are live.\n", "\(passing)")
+    }
+
+    @Test("One that was stopped says from where it goes on")
+    func goesOn() throws {
+        let cli = try filled()
+        var options = LogOptions()
+        options.usersPerIndexSlice = 10
+        let log = try EventLog(
+            path: cli.store, options: options,
+            projections: [ProfileProjection.self, UsageProjection.self, CatalogueProjection.self])
+        #expect(try !log.replayIntoShadow { _ in false }.isComplete)
+        let outcome = try cli.succeed("replay", "--shadow")
+        #expect(outcome.errors == "Going on after 10 of 31 users.\n" && outcome.output.contains("of 31 users"))
+        #expect(try cli.succeed("replay", "--shadow").errors.isEmpty)
+        #expect(try cli.succeed("check").output.hasPrefix("Sound"))
     }
 
     @Test("With --url the service folds")

@@ -42,23 +42,38 @@ struct ProfileWhatIf {
     }
 }
 
-/// The answer of a what-if about another history, for people.
+/// The answer of a what-if about another history, for people: first the sentences.
 struct ProfileWhatIfTable {
     let answer: JSONObject
 
+    private static let mostFields = 20
+
     var lines: [String] {
-        let fields = answer.objects("fields")
-        return (fields.isEmpty ? [] : table(fields) + [""]) + answer.objects("samples").flatMap(sample) + totals
+        let samples = answer.objects("samples").flatMap { [""] + sample($0) }
+        return totals + fields + samples
     }
 
-    private func table(_ fields: [JSONObject]) -> [String] {
+    /// The fields that differ for most users. Times and counts of the profile itself come last: nearly every change
+    /// moves one of them.
+    private var fields: [String] {
+        func weight(_ field: JSONObject) -> (Int, UInt64) {
+            let users = ["set", "changed", "lost"].reduce(0) { $0 + field.count($1) }
+            return (field["group"].text == FieldChange.Group.profile.rawValue ? 0 : 1, users)
+        }
+        let fields = answer.objects("fields").enumerated().sorted { left, right in
+            let (first, second) = (weight(left.element), weight(right.element))
+            return first == second ? left.offset < right.offset : first > second
+        }
+        if fields.isEmpty { return [] }
         var table = Table("FIELD", "#SET", "#CHANGED", "#LOST")
-        for field in fields {
+        for (_, field) in fields.prefix(Self.mostFields) {
             table.add(
                 "\(DiffText.group(field)) \(field["field"].cell)", field["set"].cell, field["changed"].cell,
                 field["lost"].cell)
         }
-        return table.lines()
+        let more = fields.count - Self.mostFields
+        let rest = more > 0 ? ["and \(Number.counted(UInt64(more), "more field")) (--format json has all)."] : []
+        return [""] + table.lines() + rest
     }
 
     private func sample(_ user: JSONObject) -> [String] {
@@ -68,7 +83,7 @@ struct ProfileWhatIfTable {
             case (.bool(false), .bool(true)): "  would enter"
             default: ""
             }
-        return [Style.bold(user.id("user") ?? "?") + moves] + DiffText.lines(user, "NOW", "WHAT IF") + [""]
+        return [Style.bold(user.id("user") ?? "?") + moves] + DiffText.lines(user, "NOW", "WHAT IF")
     }
 
     private var totals: [String] {

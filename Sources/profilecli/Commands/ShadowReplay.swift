@@ -13,6 +13,7 @@ struct ShadowReplay {
         users: [String], condition: String?, until: UInt64?, threads: Int, verify: Bool, isLast: Bool
     ) async throws {
         Interrupt.watch()
+        let earlier = try await connection.get("/v1/replay").object("shadow")
         var bar = ProgressBar()
         defer { bar.clear() }
         var damaged: [UInt64] = []
@@ -36,6 +37,7 @@ struct ShadowReplay {
             damaged += answer["damaged"].elements.compactMap { $0.integer.map(UInt64.init) }
             differing += answer["differing"].elements.compactMap { $0.integer.map(UInt64.init) }
             let shadow = answer.object("shadow")
+            if generation == nil { Self.noteStart(of: shadow, after: earlier) }
             generation = shadow.count("generation")
             bar.update(
                 LogProgress(
@@ -57,6 +59,13 @@ struct ShadowReplay {
         let sentence = "\(Self.named(differing)) live states that are not what their events say."
         if !isLast { return Output.message("\(sentence) The swap replaces them.") }
         throw Failure(sentence, remedy: "`profilecli replay --swap` replaces them.", status: .damaged)
+    }
+
+    /// Says from where a replay goes on if `earlier`, what the store had before it, is a part of it.
+    private static func noteStart(of shadow: JSONObject, after earlier: JSONObject) {
+        let done = earlier.count("users_done")
+        guard shadow["generation"] == earlier["generation"], !earlier.flag("complete"), done > 0 else { return }
+        Output.message("Going on after \(Number.grouped(done)) of \(Number.counted(earlier.count("users"), "user")).")
     }
 
     /// `2 users (number 4, 17) have`

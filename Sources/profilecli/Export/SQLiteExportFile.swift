@@ -1,8 +1,8 @@
 internal import ProfileLog
 internal import ProfileLogNativeAPI
 
-/// One table of SQLite, `events` or `profiles`. A second table, `export`, has one row that says how far it is and as of
-/// which position: it is written in the same transaction as the rows, and stays in the complete file.
+/// One table of SQLite, `events` or `profiles`. While it is not complete, a second table, `export`, has one row that says
+/// how far it is and as of which position: it is written in the same transaction as the rows.
 struct SQLiteExportFile: ExportFile {
     private let table: ExportTable
     private let database: SQLite
@@ -47,8 +47,11 @@ struct SQLiteExportFile: ExportFile {
     }
 
     func finish() throws {
-        if table.kind == .events {
-            try database.execute("CREATE INDEX IF NOT EXISTS events_by_profile ON events (profile_number)")
+        try inTransaction {
+            if table.kind == .events {
+                try database.execute("CREATE INDEX events_by_profile ON events (profile_number)")
+            }
+            try database.execute("DROP TABLE export")
         }
     }
 

@@ -7,6 +7,7 @@ internal import ProfileLog
 ///     phone  saved    · :    ·                  ·
 ///            launch    ▪  ▪                  ▪
 ///     server logged   ▪    ·   · :               ·
+///     · 1  : 2  + 3-4  ▪ 5-8  ■ 9-16  █ more events in a column
 struct Timeline {
     private var events: [(at: Timestamp, place: String, what: What)] = []
 
@@ -67,6 +68,7 @@ struct Timeline {
             lines.append(head + String(marks.reversed().drop { $0 == " " }.reversed()))
             earlier = row.place
         }
+        lines.append(Self.legend)
         return lines.map { DisplayWidth.of($0) > width && !isStyled ? DisplayWidth.cut($0, to: width) : $0 }
     }
 
@@ -98,6 +100,12 @@ struct Timeline {
         }
         return String(texts[0].prefix(10))
     }
+
+    /// What each mark means. Short enough for the narrowest terminal but for its last words.
+    private static let legend: String = {
+        let counts = ["1", "2", "3-4", "5-8", "9-16", "more events in a column"]
+        return zip(marks.dropFirst(), counts).map { "\($0) \($1)" }.joined(separator: "  ")
+    }()
 
     /// More ink for more events: 1, 2, 3 to 4, 5 to 8, 9 to 16, more.
     private static func mark(_ count: Int) -> Character {
