@@ -12,22 +12,10 @@ struct TraitTests {
         "Random traits of random people are what a plain walk over what they did gives, now and in the past",
         arguments: Thoroughness.seeds(short: 4, full: 40))
     func bruteForce(seed: UInt64) async throws {
-        var random = SeededGenerator(seed: seed)
-        var options = LogOptions()
-        options.indexLag = 16
-        options.snapshotInterval = 4
-        options.now = { People.now }
-        try await withAPI(options) { api in
-            var people = People()
-            var past: [(position: UInt64, people: People)] = []
-            for step in 0..<160 {
-                try await people.act(api, &random)
-                if step.isMultiple(of: 40) { past.append((try api.log.lastPosition().rawValue, people)) }
-            }
+        try await withPeople(seed: seed, steps: 160) { api, people, past, random in
             let traits = (0..<12).map { ComputedTrait.random(Name("t\($0)"), &random) }
             api.declare(traits)
-            past.append((try api.log.lastPosition().rawValue, people))
-            for (position, then) in past {
+            for (position, then) in past + [(try api.log.lastPosition().rawValue, people)] {
                 let rows = try await rows(api, asOf: position)
                 for trait in traits {
                     let expected = then.all.filter { !$0.isMerged }.map { ($0, trait.expected(of: $0)) }

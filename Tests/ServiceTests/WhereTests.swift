@@ -25,18 +25,7 @@ struct WhereTests {
         "A random condition finds the people that a plain walk finds, now and in the past",
         arguments: Thoroughness.seeds(short: 4, full: 40))
     func bruteForce(seed: UInt64) async throws {
-        var random = SeededGenerator(seed: seed)
-        var options = LogOptions()
-        options.indexLag = 16
-        options.snapshotInterval = 4
-        options.now = { People.now }
-        try await withAPI(options) { api in
-            var people = People()
-            var past: [(position: UInt64, people: People)] = []
-            for step in 0..<120 {
-                try await people.act(api, &random)
-                if step.isMultiple(of: 40) { past.append((try api.log.lastPosition().rawValue, people)) }
-            }
+        try await withPeople(seed: seed, steps: 120) { api, people, past, random in
             for _ in 0..<60 {
                 let asked = Asked.random(depth: 2, &random)
                 let refusal = await api.get("/v1/users", [("where", asked.text)]).json.at("error").text

@@ -131,8 +131,7 @@ extension EventLog {
         _ position: Position, actor: String, reason: String, source: EventSource = .system,
         idempotencyKey key: String? = nil
     ) throws(AppendError) -> AppendReceipt {
-        let request = VoidRequest(position, isVoid: true, actor: actor, reason: reason)
-        return try commit(.void(request, context: EventContext(source: source), idempotencyKey: key))
+        try commit(VoidRequest(position, isVoid: true, actor: actor, reason: reason), source, key)
     }
 
     /// Lets the event at `position`, which is void, count again.
@@ -141,8 +140,13 @@ extension EventLog {
         _ position: Position, actor: String, reason: String, source: EventSource = .system,
         idempotencyKey key: String? = nil
     ) throws(AppendError) -> AppendReceipt {
-        let request = VoidRequest(position, isVoid: false, actor: actor, reason: reason)
-        return try commit(.void(request, context: EventContext(source: source), idempotencyKey: key))
+        try commit(VoidRequest(position, isVoid: false, actor: actor, reason: reason), source, key)
+    }
+
+    private func commit(
+        _ request: VoidRequest, _ source: EventSource, _ key: String?
+    ) throws(AppendError) -> AppendReceipt {
+        try commit(.void(request, context: EventContext(source: source), idempotencyKey: key))
     }
 
     /// Why the event cannot be what `request` wants; nil if it can.

@@ -73,7 +73,7 @@ struct BlameEndpoint {
     private func write(
         _ write: FieldWrite, _ user: UserInfo, _ events: inout EventJSON, to json: inout JSONWriter
     ) throws {
-        let (event, context) = (write.event, write.event.context)
+        let event = write.event
         json.member("position", event.position)
         json.member("version", event.version.rawValue)
         json.member("kind", event.event.kind.name)
@@ -82,12 +82,7 @@ struct BlameEndpoint {
         json.member("recorded_at", event.recordedAt)
         if let effect = write.effect, effect != event.position { json.member("effect", effect) }
         if let launch = write.launch { json.member("launch", launch) }
-        json.member("source", context.source.name)
-        json.member("process", context.process?.text)
-        json.member("device", context.device)
-        json.member("storage", context.storage?.name)
-        json.member("item", context.item)
-        json.member("app", context.app)
+        EventJSON.writeOrigin(event.context, to: &json)
         json.member("key", write.request)
         if event.user != user.number {
             json.member("of_user", try events.id(of: event.user))

@@ -63,13 +63,18 @@ package struct EventJSON {
     }
 
     private static func write(_ context: EventContext, to json: inout JSONWriter) {
+        writeOrigin(context, to: &json)
+        if let replaced = context.replaces { json.member("replaces", replaced.rawValue) }
+    }
+
+    /// Writes where an event comes from, as members.
+    static func writeOrigin(_ context: EventContext, to json: inout JSONWriter) {
         json.member("source", context.source.name)
         json.member("process", context.process?.text)
         json.member("device", context.device)
         json.member("storage", context.storage?.name)
         json.member("item", context.item)
         json.member("app", context.app)
-        if let replaced = context.replaces { json.member("replaces", replaced.rawValue) }
     }
 
     // MARK: - What the event says

@@ -1,7 +1,8 @@
 internal import ArgumentParser
 internal import ProfileLog
 
-struct VoidCommand: AsyncParsableCommand {
+struct VoidCommand: VoidingCommand {
+    static let (path, done) = ("/v1/void", "Voided")
     static let configuration = CommandConfiguration(
         "void", "Make an event void: profiles are from now on what they would be without it.",
         """
@@ -21,13 +22,10 @@ struct VoidCommand: AsyncParsableCommand {
     @Option(help: .voidKey) var key: String?
     @OptionGroup var reason: ReasonOptions
     @OptionGroup var place: PlaceOptions
-
-    func run() async throws {
-        try await VoidChange(position: position, key: key, reason: reason).send("/v1/void", "Voided", place)
-    }
 }
 
-struct UnvoidCommand: AsyncParsableCommand {
+struct UnvoidCommand: VoidingCommand {
+    static let (path, done) = ("/v1/unvoid", "Unvoided")
     static let configuration = CommandConfiguration(
         "unvoid", "Let a void event count again.",
         examples: """
@@ -39,10 +37,6 @@ struct UnvoidCommand: AsyncParsableCommand {
     @Option(help: .voidKey) var key: String?
     @OptionGroup var reason: ReasonOptions
     @OptionGroup var place: PlaceOptions
-
-    func run() async throws {
-        try await VoidChange(position: position, key: key, reason: reason).send("/v1/unvoid", "Unvoided", place)
-    }
 }
 
 extension ArgumentHelp {
@@ -50,14 +44,20 @@ extension ArgumentHelp {
     fileprivate static let voidKey: ArgumentHelp = "Makes the same command, run again, change nothing."
 }
 
-/// Which event, and why.
-private struct VoidChange {
-    let position: Int64
-    let key: String?
-    let reason: ReasonOptions
+/// A command that says whether an event counts.
+protocol VoidingCommand: AsyncParsableCommand {
+    static var path: String { get }
+    /// What was done, as the first word of the answer.
+    static var done: String { get }
+    var position: Int64 { get }
+    var key: String? { get }
+    var reason: ReasonOptions { get }
+    var place: PlaceOptions { get }
+}
 
-    func send(_ path: String, _ done: String, _ place: PlaceOptions) async throws {
-        try await place.send(path) { json in
+extension VoidingCommand {
+    func run() async throws {
+        try await place.send(Self.path) { json in
             json.member("position", position)
             reason.write(to: &json)
             json.member("source", EventSource.cli.name)
@@ -68,7 +68,7 @@ private struct VoidChange {
                 names.isEmpty ? "the profile does not change" : "it changes \(names.joined(separator: ", ").oneLine)"
             let again = answer.flag("repeated") ? "Already done, under the same key: " : ""
             let what = (EventKind(name: answer["kind"].text ?? "") ?? .unknown).words
-            return "\(again)\(done) position \(position) (\(what)) at \(Phrase.spot(answer)); \(effect). "
+            return "\(again)\(Self.done) position \(position) (\(what)) at \(Phrase.spot(answer)); \(effect). "
                 + Suggestion.next("profile \(Shell.user(answer.id("user") ?? ""))")
         }
     }

@@ -10,14 +10,6 @@ struct RulesTests {
     let clock = TestClock()
     private let ana = UserID.externalID("ana")
 
-    private func open(indexLag: Int = 7, snapshotInterval: Int = 4) throws -> EventLog {
-        var options = LogOptions.small(clock, indexLag: indexLag)
-        options.snapshotInterval = snapshotInterval
-        return try EventLog(
-            path: folder.path, create: true, options: options,
-            projections: [ProfileProjection.self, UsageProjection.self])
-    }
-
     private func set(_ value: AttributeValue, at: Int64 = 0, _ log: EventLog, of user: UserID? = nil) throws {
         try change(.set(value), at: at, log, of: user)
     }
@@ -35,7 +27,7 @@ struct RulesTests {
     }
 
     private func under(_ policy: AttributePolicy) throws -> EventLog {
-        let log = try open()
+        let log = try folder.log(clock)
         try log.setRules(FoldRules(policies: ["x": policy]))
         return log
     }
@@ -103,7 +95,7 @@ struct RulesTests {
 
     @Test("Standard attributes have the policies that compare, and no others")
     func standard() throws {
-        let log = try open()
+        let log = try folder.log(clock)
         let rules = FoldRules(policies: ["home_city": .lastOccurred, "email": .firstWins, "gender": .counter])
         try log.setRules(rules)
         func city(_ city: AttributeValue, at: Int64) throws {
@@ -128,7 +120,7 @@ struct RulesTests {
 
     @Test("A policy holds for the events after it, and the same rules again store nothing")
     func timeline() throws {
-        let log = try open()
+        let log = try folder.log(clock)
         try set(5, log)
         #expect(try log.setRules(FoldRules(policies: ["x": .counter, "y": .lastArrival])).places.count == 1)
         #expect(try log.setRules(FoldRules(policies: ["x": .counter])).places.isEmpty)
@@ -146,7 +138,7 @@ struct RulesTests {
 
     @Test("A saved value takes effect by the rules at its flush")
     func saved() throws {
-        let log = try open()
+        let log = try folder.log(clock)
         try set(5, log)
         try log.append([.customAttributesSaved([.init("x", .set(3))])], to: ana, context: .saved(on: "d"))
         try log.setRules(FoldRules(policies: ["x": .counter]))
@@ -159,9 +151,9 @@ struct RulesTests {
 
     @Test("Another process sees new rules with its next read, and its names")
     func shared() throws {
-        let log = try open()
+        let log = try folder.log(clock)
         try set(1, log)
-        let other = try open()
+        let other = try folder.log(clock)
         #expect(try value(other) == 1)
         try log.setRules(FoldRules(policies: ["x": .counter, "later": .setUnion]))
         try set(1, log)
@@ -193,7 +185,7 @@ struct RulesTests {
 
     @Test("At every version the attributes are what the rules of then say", arguments: UInt64(0)..<32)
     func random(seed: UInt64) throws {
-        let log = try open(indexLag: Int(seed % 3) * 9 + 3, snapshotInterval: Int(seed % 4) * 2)
+        let log = try folder.log(clock, indexLag: Int(seed % 3) * 9 + 3, snapshotInterval: Int(seed % 4) * 2)
         var story = RulesStory(log, clock, seed: seed)
         for _ in 0..<120 { try story.step() }
         let oracle = try RulesOracle(log)

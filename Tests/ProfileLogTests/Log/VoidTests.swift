@@ -10,14 +10,6 @@ struct VoidTests {
     let clock = TestClock()
     private let ana = UserID.externalID("ana")
 
-    private func open(indexLag: Int = 7, snapshotInterval: Int = 4) throws -> EventLog {
-        var options = LogOptions.small(clock, indexLag: indexLag)
-        options.snapshotInterval = snapshotInterval
-        return try EventLog(
-            path: folder.path, create: true, options: options,
-            projections: [ProfileProjection.self, UsageProjection.self])
-    }
-
     private func set(_ name: Name, _ value: AttributeValue, _ log: EventLog) throws -> Position {
         clock.advance(1000)
         return try log.append([.customAttributesChanged([.init(name, .set(value))])], to: ana).last
@@ -34,7 +26,7 @@ struct VoidTests {
 
     @Test("At every version the state is what a fold of the events that count gives", arguments: UInt64(0)..<24)
     func asOf(seed: UInt64) throws {
-        let log = try open(indexLag: Int(seed % 3) * 9 + 3, snapshotInterval: Int(seed % 4) * 2)
+        let log = try folder.log(clock, indexLag: Int(seed % 3) * 9 + 3, snapshotInterval: Int(seed % 4) * 2)
         var story = VoidStory(log, clock, seed: seed, mayErase: seed % 3 == 0)
         for _ in 0..<90 { try story.step() }
         let oracle = VoidOracle(log: log)
@@ -63,7 +55,7 @@ struct VoidTests {
 
     @Test("A replay that is stopped anywhere and goes on comes to the same end", arguments: UInt64(0)..<8)
     func resumed(seed: UInt64) throws {
-        let log = try open()
+        let log = try folder.log(clock)
         var story = VoidStory(log, clock, seed: seed)
         for _ in 0..<70 { try story.step() }
         let whole = Replayer<ProfileProjection>(log)
@@ -76,7 +68,7 @@ struct VoidTests {
 
     @Test("A void and its unvoid are inverses", arguments: UInt64(0)..<8)
     func inverse(seed: UInt64) throws {
-        let log = try open()
+        let log = try folder.log(clock)
         var story = VoidStory(log, clock, seed: seed)
         for _ in 0..<60 { try story.step() }
         for (position, isVoid) in story.facts.sorted(by: { $0.key < $1.key }) where !isVoid {
@@ -98,7 +90,7 @@ struct VoidTests {
 
     @Test("A state before the void shows what was believed then, one after it what is right", arguments: [0, 1, 4])
     func belief(snapshotInterval: Int) throws {
-        let log = try open(indexLag: 1, snapshotInterval: snapshotInterval)
+        let log = try folder.log(clock, indexLag: 1, snapshotInterval: snapshotInterval)
         _ = try set("plan", "free", log)
         let wrong = try set("plan", "gold", log)
         for level in 0..<20 { _ = try set("level", .int(Int64(level)), log) }
@@ -117,7 +109,7 @@ struct VoidTests {
 
     @Test("A void item that waits is flushed like others, and changes nothing")
     func pending() throws {
-        let log = try open()
+        let log = try folder.log(clock)
         let saved = ProfileEvent.customAttributesSaved([.init("plan", .set("gold"))])
         let item = try log.append([saved], to: ana, context: .saved(on: "phone")).last
         let other = try log.append(
@@ -141,7 +133,7 @@ struct VoidTests {
 
     @Test("The void of an event of a merged user is one of the user who took it over")
     func merged() throws {
-        let log = try open(indexLag: 1, snapshotInterval: 2)
+        let log = try folder.log(clock, indexLag: 1, snapshotInterval: 2)
         let bo = UserID.externalID("bo")
         let event = try log.append([.customEventLogged(CustomEvent(name: "played"))], to: bo).last
         _ = try set("level", 1, log)
@@ -160,7 +152,7 @@ struct VoidTests {
 
     @Test("An erasure takes voids with it")
     func erased() throws {
-        let log = try open()
+        let log = try folder.log(clock)
         let position = try set("plan", "gold", log)
         try log.void(position, actor: "canary-actor", reason: "canary-reason")
         _ = try log.erase([ana], actor: "ops", reason: "asked to")
@@ -176,7 +168,7 @@ struct VoidTests {
 
     @Test("What cannot be void is refused, with the reason, and nothing is stored")
     func refused() throws {
-        let log = try open()
+        let log = try folder.log(clock)
         let position = try set("plan", "gold", log)
         _ = try log.append([.customEventSaved(CustomEvent(name: "e"))], to: ana, context: .saved(on: "phone"))
         _ = try log.launch(device: "phone")
@@ -208,7 +200,7 @@ struct VoidTests {
 
     @Test("Under a key the same void, sent again, changes nothing, also after an erasure")
     func retried() throws {
-        let log = try open()
+        let log = try folder.log(clock)
         let position = try set("plan", "gold", log)
         let first = try log.void(position, actor: "ops", reason: "a test", idempotencyKey: "k")
         let again = try log.void(position, actor: "ops", reason: "a test", idempotencyKey: "k")
@@ -223,7 +215,7 @@ struct VoidTests {
 
     @Test("Several voids of one commit see each other")
     func together() throws {
-        let log = try open()
+        let log = try folder.log(clock)
         let position = try set("plan", "gold", log)
         let request = VoidRequest(position, isVoid: true, actor: "ops", reason: "a test")
         var back = request

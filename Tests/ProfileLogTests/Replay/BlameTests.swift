@@ -10,12 +10,6 @@ struct BlameTests {
     let clock = TestClock()
     private let ana = UserID.externalID("ana")
 
-    private func open(indexLag: Int = 7, snapshotInterval: Int = 4) throws -> EventLog {
-        var options = LogOptions.small(clock, indexLag: indexLag)
-        options.snapshotInterval = snapshotInterval
-        return try EventLog(path: folder.path, create: true, options: options)
-    }
-
     private func change(_ name: Name, _ operation: AttributeOperation, _ log: EventLog) throws -> Position {
         clock.advance(1000)
         return try log.append([.customAttributesChanged([.init(name, operation)])], to: ana).last
@@ -29,7 +23,7 @@ struct BlameTests {
 
     @Test("Every value is blamed on the event that a replay, step by step, sees write it", arguments: UInt64(0)..<24)
     func oracle(seed: UInt64) throws {
-        let log = try open(indexLag: Int(seed % 3) * 9 + 3, snapshotInterval: Int(seed % 4) * 2)
+        let log = try folder.log(clock, indexLag: Int(seed % 3) * 9 + 3, snapshotInterval: Int(seed % 4) * 2)
         var story = VoidStory(log, clock, seed: seed)
         for _ in 0..<110 { try story.step() }
         for user in try log.users(limit: 100) {
@@ -67,7 +61,7 @@ struct BlameTests {
 
     @Test("A saved value names its device, its launch and the flush with which it took effect")
     func saved() throws {
-        let log = try open()
+        let log = try folder.log(clock)
         let first = try change("plan", .set("free"), log)
         let saved = try log.append(
             [.customAttributesSaved([.init("plan", .set("gold"))])], to: ana, context: .saved(on: "phone")
@@ -85,7 +79,7 @@ struct BlameTests {
 
     @Test("Each part of an object or an array has its own writer")
     func nested() throws {
-        let log = try open()
+        let log = try folder.log(clock)
         let set = try change("home", .set(["city": "Bonn", "geo": ["lat": 1, "lon": 2]]), log)
         let merged = try change("home", .objectMerge([.init("geo", ["lat": 5])]), log)
         let entries = try blame("home", log)
@@ -113,7 +107,7 @@ struct BlameTests {
 
     @Test("The log has all values, void ones and removals included")
     func allValues() throws {
-        let log = try open()
+        let log = try folder.log(clock)
         let first = try change("plan", .set("free"), log)
         let wrong = try change("plan", .set("gold"), log)
         let gone = try change("plan", .unset, log)
@@ -132,7 +126,7 @@ struct BlameTests {
 
     @Test("What a merge brought names the user whose it was, and the merge")
     func merged() throws {
-        let log = try open()
+        let log = try folder.log(clock)
         let bo = UserID.externalID("bo")
         _ = try log.append([.customAttributesChanged([.init("plan", .set("free"))])], to: bo)
         let theirs = try log.append([.customAttributesChanged([.init("plan", .set("gold"))])], to: bo).last
@@ -150,7 +144,7 @@ struct BlameTests {
 
     @Test("A name with dots is found before a part, and a standard attribute apart from a custom one of its name")
     func names() throws {
-        let log = try open()
+        let log = try folder.log(clock)
         _ = try change("a.b", .set(1), log)
         _ = try change("a", .set(["b": 2, "c": 3]), log)
         #expect(try blame("a.b", log).map(\.value) == [1])

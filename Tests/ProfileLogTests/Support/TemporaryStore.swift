@@ -15,6 +15,16 @@ final class TemporaryFolder: Sendable {
     deinit { try? FileManager.default.removeItem(atPath: path) }
 }
 
+extension TemporaryFolder {
+    /// The log in this folder, made if it is missing, with small lags and the projections of users.
+    func log(_ clock: TestClock, indexLag: Int = 7, snapshotInterval: Int = 4) throws -> EventLog {
+        var options = LogOptions.small(clock, indexLag: indexLag)
+        options.snapshotInterval = snapshotInterval
+        return try EventLog(
+            path: path, create: true, options: options, projections: [ProfileProjection.self, UsageProjection.self])
+    }
+}
+
 /// A clock that tests set.
 final class TestClock: Sendable {
     private let time: Mutex<Int64>

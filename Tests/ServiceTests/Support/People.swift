@@ -3,6 +3,28 @@ import Testing
 
 @testable import ProfileLogRequests
 
+/// Runs `body` with people who did `steps` random things in a store with small lags, and with who they were at some
+/// positions before.
+func withPeople(
+    seed: UInt64, steps: Int,
+    _ body: (API, People, _ past: [(position: UInt64, people: People)], inout SeededGenerator) async throws -> Void
+) async throws {
+    var random = SeededGenerator(seed: seed)
+    var options = LogOptions()
+    options.indexLag = 16
+    options.snapshotInterval = 4
+    options.now = { People.now }
+    try await withAPI(options) { api in
+        var people = People()
+        var past: [(position: UInt64, people: People)] = []
+        for step in 0..<steps {
+            try await people.act(api, &random)
+            if step.isMultiple(of: 40) { past.append((try api.log.lastPosition().rawValue, people)) }
+        }
+        try await body(api, people, past, &random)
+    }
+}
+
 /// Users of a random store in plain arrays: what the log is compared with.
 struct People {
     /// 2026-03-01 at noon.
