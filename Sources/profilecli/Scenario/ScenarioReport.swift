@@ -1,5 +1,6 @@
 internal import Foundation
 internal import ProfileLog
+internal import ProfileLogNativeAPI
 
 /// How scenarios went, for people, for programs and for CI.
 enum ScenarioReport {
@@ -56,32 +57,22 @@ enum ScenarioReport {
             json.member("played", result.played)
             json.member("seconds", result.elapsed.inSeconds)
             if !result.warnings.isEmpty {
-                json.key("warnings")
-                json.beginArray()
-                for warning in result.warnings {
-                    json.beginObject()
+                json.objects("warnings", result.warnings) { json, warning in
                     json.member("line", warning.line)
                     json.member("message", warning.message)
-                    json.endObject()
                 }
-                json.endArray()
             }
             guard let failure = result.failure else { return }
             json.member("line", failure.line)
             json.member("step", failure.step)
             json.member("message", failure.message)
             json.member("remedy", failure.remedy.isEmpty ? nil : failure.remedy)
-            json.key("differences")
-            json.beginArray()
-            for difference in failure.differences {
-                json.beginObject()
+            json.objects("differences", failure.differences) { json, difference in
                 json.member("line", difference.line)
                 json.member("where", difference.place)
                 json.member("expected", difference.expected)
                 json.member("actual", difference.actual)
-                json.endObject()
             }
-            json.endArray()
         }
     }
 
