@@ -42,6 +42,20 @@ struct RemoteTests {
         }
     }
 
+    @Test("stats --audit says up to where the store is proven, and how long that took", .timeLimit(.minutes(3)))
+    func audit() throws {
+        let cli = try CLI()
+        try cli.succeed("log", "event", "jane", "played")
+        let service = try Service(cli)
+        var output = ""
+        while !output.hasPrefix("Proven") {
+            usleep(25_000)
+            output = try cli.run(["stats", "--audit"], environment: service.environment).output
+        }
+        #expect(output.contains(/^Proven up to position 2 at .*Z: 0 differences\. The round took [0-9]+ s\.\n$/))
+        #expect(service.end() == 0)
+    }
+
     @Test(
         "tail shows all of a new log, even if it is longer than what was seen",
         .timeLimit(.minutes(3)))

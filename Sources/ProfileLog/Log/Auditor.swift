@@ -58,10 +58,13 @@ package final class Auditor: Sendable {
         }
     }
 
+    /// Microseconds of a round before its rate is told: the first users, read from the disk, say little of it.
+    private static let leastElapsed: Int64 = 5_000_000
+
     /// Users compared in a second of the clock, rests included; nil before that is known.
     private func rate(of round: Round) -> Double? {
         let elapsed = log.options.now().rawValue - round.began.rawValue
-        return elapsed > 0 && round.next > 0 ? Double(round.next) * 1_000_000 / Double(elapsed) : nil
+        return elapsed >= Self.leastElapsed ? Double(round.next) * 1_000_000 / Double(elapsed) : nil
     }
 
     /// Compares users and devices for about `budget`, at least one. False if the log has not changed since the last
