@@ -173,6 +173,32 @@ class Benchmark:
             note=f"C decodes; the first time {read['first_users_per_s']:,.0f}")
         row("histories of 23 events decoded, users/s", c, read["decoded_users_per_s"], "≥ 45,000")
 
+    def cold(self):
+        """The first history that a program reads of a store that is not in memory."""
+        data = os.path.join(self.work, "swift", "data.mdb")
+        times = []
+        for seed in range(1, 12):
+            with open(data, "rb") as file:
+                os.fsync(file.fileno())
+                os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+            times.append(run(SWIFT, "history", "--store", os.path.join(self.work, "swift"), "--users", 1, "--seed", seed)
+                         ["seconds"] * 1000)
+        print(f"| a history from a store that is not in memory, p50 | | {statistics.median(times):.2f} ms | | | "
+              f"longest {max(times):.2f} ms of 11 |", flush=True)
+
+    def where(self):
+        """All of a million users against a condition: the whole command."""
+        store = self.store("where")
+        run(SWIFT, "histories", "--store", store, "--users", 1_000_000, "--events", 3, "--rounds", 1)
+        rates = []
+        for _ in range(self.rounds):
+            begin = time.monotonic()
+            subprocess.run([CLI, "users", "--store", store, "--where", 'custom."attribute 2" = "a value 5"', "--count"],
+                           check=True, capture_output=True)
+            rates.append(1_000_000 / (time.monotonic() - begin))
+        print(f"| users --where, two threads, users/s | | {statistics.median(rates):,.0f} | | ≥ 500,000 | "
+              "whole command |", flush=True)
+
     def as_of(self):
         self.store("as-of-bare")
         reads = run(SWIFT, "as-of", "--store", self.store("as-of"))
@@ -215,8 +241,8 @@ def main():
     print("| what | C | ProfileLog | ratio | wanted | note |\n|---|---|---|---|---|---|", flush=True)
     benchmark = Benchmark(options)
     for part in (benchmark.append, benchmark.append_one, benchmark.concurrent, benchmark.fold, benchmark.what_if,
-                 benchmark.reads, benchmark.big_user, benchmark.histories, benchmark.as_of, benchmark.imports,
-                 benchmark.messages):
+                 benchmark.reads, benchmark.cold, benchmark.big_user, benchmark.histories, benchmark.where,
+                 benchmark.as_of, benchmark.imports, benchmark.messages):
         part()
 
 

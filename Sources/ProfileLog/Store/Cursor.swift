@@ -1,9 +1,19 @@
 internal import CLMDB
+internal import Glibc
 
 /// A place in a table. Lent by `withCursor`.
+///
+/// Stores are opened without the system's read-ahead (`MDB_NORDAHEAD`), which would load megabytes for each row that is
+/// looked up. A cursor that goes on from row to row asks for it.
 @usableFromInline
 package struct Cursor: ~Copyable {
     fileprivate let handle: OpaquePointer
+    /// Where the last row of a run of `next()` was, in segments of the address space; 0 before its second row.
+    private var segment: UInt = 0
+    /// Segments that were asked for.
+    private var loading: Set<UInt> = []
+
+    private static let bytesPerSegment: UInt = 2 << 20
 
     @usableFromInline
     package init(_ transaction: OpaquePointer, _ table: Table) throws(StorageError) {
@@ -33,7 +43,25 @@ package struct Cursor: ~Copyable {
 
     /// The row after the one the cursor is on.
     @inline(__always)
-    package mutating func next() throws(StorageError) -> Row? { try move(MDB_NEXT) }
+    package mutating func next() throws(StorageError) -> Row? {
+        let row = try move(MDB_NEXT)
+        if let row {
+            let segment = UInt(bitPattern: row.value.baseAddress) / Self.bytesPerSegment
+            if segment != self.segment { readAhead(of: segment) }
+        }
+        return row
+    }
+
+    /// Asks for a segment and the next one, unless a run has just begun: it may end soon.
+    private mutating func readAhead(of segment: UInt) {
+        defer { self.segment = segment }
+        if self.segment == 0 { return }
+        for segment in segment...(segment + 1) where loading.insert(segment).inserted {
+            madvise(
+                UnsafeMutableRawPointer(bitPattern: segment * Self.bytesPerSegment), Int(Self.bytesPerSegment),
+                MADV_WILLNEED)
+        }
+    }
 
     /// The row before the one the cursor is on; on a new cursor, the last.
     @inline(__always)
@@ -86,6 +114,7 @@ package struct Cursor: ~Copyable {
     @inline(__always)
     private mutating func get(_ key: inout MDB_val, _ operation: MDB_cursor_op) throws(StorageError) -> Row? {
         var value = MDB_val()
+        if operation != MDB_NEXT { segment = 0 }
         let code = mdb_cursor_get(handle, &key, &value, operation)
         if code == MDB_NOTFOUND { return nil }
         try StorageError.check(code, "scan")

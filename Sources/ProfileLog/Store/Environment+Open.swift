@@ -113,7 +113,7 @@ extension Environment {
         try StorageError.check(mdb_env_set_mapsize(handle, mapSizeBytes), "open")
         try StorageError.check(mdb_env_set_maxdbs(handle, 32), "open")
         try StorageError.check(mdb_env_set_maxreaders(handle, maxReaders), "open")
-        let code = mdb_env_open(handle, path, flags, mode)
+        let code = mdb_env_open(handle, path, flags | UInt32(MDB_NORDAHEAD), mode)
         switch code {
         case 0: break
         case MDB_INVALID, MDB_VERSION_MISMATCH: throw .notAStore(path: path)

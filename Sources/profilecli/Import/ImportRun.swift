@@ -183,7 +183,9 @@ final class ImportTarget: Sendable {
     /// Opens the store in the folder `path`, unless it is to be made.
     init(_ path: String) throws {
         self.path = path
-        opened = Mutex(try StoreFolder(path: path) == .vacant ? nil : try openStore(path, create: true))
+        let log = try StoreFolder(path: path) == .vacant ? nil : try openStore(path, create: true)
+        log?.preload()
+        opened = Mutex(log)
     }
 
     /// The store, made now if it is missing.

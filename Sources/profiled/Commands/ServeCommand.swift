@@ -76,6 +76,7 @@ struct ServeCommand: AsyncParsableCommand {
             logOptions.onCommit = { metrics.record($0) }
             let log = try EventLog(
                 path: store.path, create: true, options: logOptions, projections: RequestStore.projections)
+            log.preload()
             try fixtures?.load(into: log)
             try workspace.declare(in: log)
             for unseen in try log.unseenNames(of: workspace.traits) {
