@@ -86,6 +86,7 @@ passes() {
 names=(
     skip-crc lose-tail ignore-checkpoint reorder-flush reuse-version process-twice ignore-interval send-twice
     send-unsubscribed keep-erased-part resend-parts no-rate share-budget keep-erased-state swap-incomplete
+    count-void blind-audit later-wins stale-addresses
 )
 # shellcheck disable=SC2016  # $0 and $1 are Swift's
 declare -A edit=(
@@ -119,6 +120,14 @@ declare -A edit=(
     [keep-erased-state]='s/try states.isNobodyErased(since: slices.map(\\.seen).min() ?? .max, transaction)/!slices.isEmpty/'
     # A shadow is swapped before all users are folded.
     [swap-incomplete]='s/guard shadow.isComplete else {/guard shadow.generation > 0 else {/'
+    # A void event counts.
+    [count-void]='s/if voided.contains(position) { continue }$//'
+    # The audit finds all states equal.
+    [blind-audit]='s/return isEqual ? waiting : live.differences(from: fresh, log.names.current) + waiting/return isEqual ? waiting : waiting/'
+    # By the policy "last occurred", an update of an earlier time wins.
+    [later-wins]='s/case .lastOccurred: if let last = .*$/case .lastOccurred: break/'
+    # Records are looked for where they were before an erasure.
+    [stale-addresses]='s/known.erasures == erasures \&\& known.reopenings == reopenings/known.reopenings == reopenings/'
 )
 declare -A tests=(
     [skip-crc]='CheckTests'
@@ -136,6 +145,10 @@ declare -A tests=(
     [share-budget]='ServiceTests.BrazeSendTests/budget'
     [keep-erased-state]='ProfileLogTests.ShadowTests/erased'
     [swap-incomplete]='ProfileLogTests.ShadowTests/refused'
+    [count-void]='ProfileLogTests.VoidTests'
+    [blind-audit]='ProfileLogTests.AuditorTests'
+    [later-wins]='ProfileLogTests.RulesTests'
+    [stale-addresses]='ProfileLogTests.AddressCacheTests'
 )
 
 prepare
