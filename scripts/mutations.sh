@@ -127,7 +127,7 @@ declare -A edit=(
     # By the policy "last occurred", an update of an earlier time wins.
     [later-wins]='s/case .lastOccurred: if let last = .*$/case .lastOccurred: break/'
     # Records are looked for where they were before an erasure.
-    [stale-addresses]='s/known.erasures == erasures \&\& known.reopenings == reopenings/known.reopenings == reopenings/'
+    [stale-addresses]='s/known.rewrites == rewrites \&\& known.reopenings == reopenings/known.reopenings == reopenings/'
 )
 declare -A tests=(
     [skip-crc]='CheckTests'

@@ -1,3 +1,4 @@
+import Foundation
 import ProfileLog
 import TestSupport
 import Testing
@@ -117,6 +118,30 @@ struct WhereTests {
                 #expect(try await found(api, text) == users, "\(text)")
             }
         }
+    }
+
+    @Test("A page that is full before a damaged record is answered; the page with it names the damage")
+    func damaged() async throws {
+        let folder = try Service.newFolder()
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let log = try EventLog(path: folder.appendingPathComponent("store").path, create: true)
+        let api = API(log: log)
+        await api.track(#"{"external_id":"a","n":1}"#, #"{"external_id":"b","n":1}"#, #"{"external_id":"c","n":1}"#)
+        let third = try #require(try log.find(.externalID("c"))).number
+        let position = try #require(try log.history(of: third).last).position
+        let environment = log.environment
+        try environment.withWriteTransaction { transaction in
+            try withNumberKey(position.rawValue) { key in
+                try transaction.put(WritableTable(environment.tables.log), Array(key), [1, 2, 3])
+            }
+        }
+        func page(after: Int) async -> (status: Int, json: AttributeValue) {
+            await api.get("/v1/users", [("where", "custom.n = 1"), ("limit", "2"), ("after", "\(after)")])
+        }
+        let (status, json) = await page(after: 0)
+        #expect(status == 200 && json.at("more") == true)
+        let (next, refusal) = await page(after: 2)
+        #expect(next == 500 && refusal.json.contains("position \(position.rawValue)"), "\(refusal.json)")
     }
 }
 

@@ -121,6 +121,7 @@ extension CommitBatch {
     /// The format that this program writes, and the newest that it reads.
     static let storeFormat: UInt32 = 1
     private static let erasuresRow = "erasures"
+    private static let rewritesRow = "rewrites"
 
     /// The batch that makes a store with the ID `id`: its rows of table `meta`.
     static func creation(of id: [UInt8], at created: Timestamp) -> CommitBatch {
@@ -133,19 +134,36 @@ extension CommitBatch {
         ])
     }
 
-    /// The number of erasures. A process that knows another number must load the names again, and look for records
-    /// again: they moved.
-    static func erasures(_ tables: Tables, _ transaction: borrowing some Reading & ~Copyable) throws -> UInt32 {
-        guard let row = try transaction.get(tables.meta, Array(erasuresRow.utf8)) else { return 0 }
-        guard row.count == 4 else { throw StorageError.damaged(place: "row \(erasuresRow) of table meta") }
+    /// The number of erasures of names. A process that knows another number must load the names again.
+    static func nameErasures(_ tables: Tables, _ transaction: borrowing some Reading & ~Copyable) throws -> UInt32 {
+        try count(erasuresRow, tables, transaction)
+    }
+
+    /// How often an erasure rewrote records. A process that knows another number must look for records again.
+    static func rewrites(_ tables: Tables, _ transaction: borrowing some Reading & ~Copyable) throws -> UInt32 {
+        try count(rewritesRow, tables, transaction)
+    }
+
+    private static func count(
+        _ name: String, _ tables: Tables, _ transaction: borrowing some Reading & ~Copyable
+    ) throws -> UInt32 {
+        guard let row = try transaction.get(tables.meta, Array(name.utf8)) else { return 0 }
+        guard row.count == 4 else { throw StorageError.damaged(place: "row \(name) of table meta") }
         return row.bigEndian32()
     }
 
-    /// Empties `names`, in a store with `erasures` earlier erasures. Counts this one if it changes a name or a record.
+    /// Empties `names`, in a store with `erasures` earlier erasures of names.
     mutating func forget(_ names: [UInt32], erasures: UInt32) {
-        if names.isEmpty, tombstones.isEmpty { return }
+        if names.isEmpty { return }
         forgottenNames = names
         meta.append(MetaRow(name: Self.erasuresRow, value: NameRow.key(erasures + 1)))
+    }
+
+    /// Replaces records by `tombstones`, in a store whose records were rewritten `rewrites` times.
+    mutating func bury(_ tombstones: [BuriedRecord], rewrites: UInt32) {
+        if tombstones.isEmpty { return }
+        self.tombstones = tombstones
+        meta.append(MetaRow(name: Self.rewritesRow, value: NameRow.key(rewrites + 1)))
     }
 
     /// All rows of table `meta`.

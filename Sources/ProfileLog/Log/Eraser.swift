@@ -117,10 +117,12 @@ struct ErasureDecider {
         }
         events += erasure.users.map { ($0.rawValue, event, context) }
         var batch = try appending(events)
-        batch.tombstones = try scope.positions.sorted().map { try bury($0) }
+        batch.bury(
+            try scope.positions.sorted().map { try bury($0) },
+            rewrites: try CommitBatch.rewrites(view.tables, view))
         batch.forget(
             survey.unusedNames.intersection(scope.names).sorted(),
-            erasures: try CommitBatch.erasures(view.tables, view))
+            erasures: try CommitBatch.nameErasures(view.tables, view))
         if batch.count > 0 { erasure.position = Position(rawValue: view.last + UInt64(batch.count)) }
         return Decision(erasure: erasure, batch: batch, caches: caches)
     }

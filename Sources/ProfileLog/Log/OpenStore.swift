@@ -122,17 +122,17 @@ package final class OpenStore: Sendable {
     /// The addresses of records that a view in `transaction` may use; nil if it began before the last erasure, which
     /// moved records.
     private func addresses(_ transaction: borrowing ReadTransaction) throws -> AddressCache? {
-        let erasures = try CommitBatch.erasures(environment.tables, transaction)
+        let rewrites = try CommitBatch.rewrites(environment.tables, transaction)
         let reopenings = environment.reopenings
         func fits(_ known: RecordAddresses) -> Bool {
-            known.erasures == erasures && known.reopenings == reopenings
+            known.rewrites == rewrites && known.reopenings == reopenings
         }
-        if let known = currentAddresses.withReading({ $0 }), fits(known) { return known.cache }
+        if let known = currentAddresses.withReading({ $0 }), fits(known), !known.cache.isFull { return known.cache }
         let fresh = try AddressCache(environment.tables.log, transaction)
         return currentAddresses.withWriting { current in
-            if let known = current, fits(known) { return known.cache }
-            if let known = current, known.reopenings == reopenings, known.erasures > erasures { return nil }
-            current = RecordAddresses(erasures: erasures, reopenings: reopenings, cache: fresh)
+            if let known = current, fits(known), !known.cache.isFull { return known.cache }
+            if let known = current, known.reopenings == reopenings, known.rewrites > rewrites { return nil }
+            current = RecordAddresses(rewrites: rewrites, reopenings: reopenings, cache: fresh)
             return fresh
         }
     }
@@ -246,7 +246,7 @@ package final class OpenStore: Sendable {
 
     /// Loads all names again if some were erased since the last look: their numbers must not be used any more.
     func forgetErasedNames(_ transaction: borrowing some Reading & ~Copyable) throws {
-        let erasures = try CommitBatch.erasures(environment.tables, transaction)
+        let erasures = try CommitBatch.nameErasures(environment.tables, transaction)
         // A reader that began before the last erasure knows less.
         if erasures <= names.erasures { return }
         var map = NameMap()
@@ -361,9 +361,9 @@ extension Tail {
     }
 }
 
-/// Where the records of the log are in memory, for views of a log with so many erasures.
+/// Where the records of the log are in memory, for views of a log whose records were rewritten so often.
 private struct RecordAddresses {
-    let erasures: UInt32
+    let rewrites: UInt32
     /// Those of the environment.
     let reopenings: Int
     let cache: AddressCache

@@ -71,44 +71,64 @@ struct UserSearch: Sendable {
     /// Threads at most: a search must leave some of a large machine to others.
     private static let mostThreads = 4
 
-    /// Calls `body` with the users who pass, in order. Several threads look at parts of the users at once, all as of
-    /// one position, whatever is appended during it.
+    /// Calls `body` with the users who pass, in order, all as of one position, whatever is appended during it. Several
+    /// threads look at parts of the users at once.
     func forEach(
         through end: UserNumber = UserNumber(rawValue: .max), _ log: EventLog, _ body: (UserInfo) throws -> Void
     ) throws {
         let position = try position ?? log.lastPosition()
         let end = min(end.rawValue, try log.userCount())
+        guard after.rawValue < end else { return }
+        if condition.readsTraits {
+            // One reader, as it finds out that many users are asked for, and then reads the log once for all.
+            return try forEach(in: after.rawValue..<end, as: position, log, body)
+        }
         let threads = UInt64(min(processorCount, Self.mostThreads))
         var (next, length) = (after.rawValue, Self.fewestTogether)
         while next < end {
             let parts = (0..<threads).map { min(next + $0 * length, end)..<min(next + ($0 + 1) * length, end) }
-            for user in try users(in: parts.filter { !$0.isEmpty }, position, log) { try body(user) }
+            for part in found(in: parts.filter { !$0.isEmpty }, as: position, log) {
+                for user in part.users { try body(user) }
+                if let error = part.error { throw error }
+            }
             next = min(next + threads * length, end)
             length = min(length * 4, Self.mostTogether)
         }
     }
 
-    private func users(in parts: [Range<UInt64>], _ position: Position, _ log: EventLog) throws -> [UserInfo] {
-        let found = Mutex([Result<[UserInfo], any Error>?](repeating: nil, count: parts.count))
-        onThreads(parts.count) { index in
-            let result = Result { try users(in: parts[index], position, log) }
-            found.withLock { $0[index] = result }
-        }
-        return try found.withLock { try $0.flatMap { try $0?.get() ?? [] } }
+    /// Who passes in a part of the users, as far as the store could be read.
+    private struct Found {
+        var users: [UserInfo] = []
+        var error: (any Error)?
     }
 
-    /// The users with numbers after the lower bound, up to the upper one, who pass.
-    private func users(in part: Range<UInt64>, _ position: Position, _ log: EventLog) throws -> [UserInfo] {
-        let traits = TraitReader(log, asOf: self.position, at: now)
-        var found: [UserInfo] = []
+    private func found(in parts: [Range<UInt64>], as position: Position, _ log: EventLog) -> [Found] {
+        let results = Mutex([Found](repeating: Found(), count: parts.count))
+        @Sendable func look(_ index: Int) {
+            var found = Found()
+            do {
+                try forEach(in: parts[index], as: position, log) { found.users.append($0) }
+            } catch {
+                found.error = error
+            }
+            results.withLock { $0[index] = found }
+        }
+        if parts.count == 1 { look(0) } else { onThreads(parts.count) { look($0) } }
+        return results.withLock { $0 }
+    }
+
+    /// Calls `body` with the users with numbers after the lower bound, up to the upper one, who pass.
+    private func forEach(
+        in part: Range<UInt64>, as position: Position, _ log: EventLog, _ body: (UserInfo) throws -> Void
+    ) throws {
+        let traits = TraitReader(log, asOf: position, at: now)
         _ = try log.forEachProfile(
             after: UserNumber(rawValue: part.lowerBound), through: UserNumber(rawValue: part.upperBound),
             asOf: position, withUsage: false
         ) { user, createdAt, state, _ in
             let subject = ProfileSubject(user, state, createdAt: createdAt, traits: traits, in: log)
-            if try condition.accepts(subject, at: now) { found.append(user) }
+            if try condition.accepts(subject, at: now) { try body(user) }
         }
-        return found
     }
 }
 

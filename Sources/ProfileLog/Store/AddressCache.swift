@@ -10,7 +10,8 @@ internal import Synchronization
 /// earlier one. So an address that one transaction found is right in all later ones until rows are rewritten. After
 /// that, and when the file is mapped again, the owner makes a new cache.
 ///
-/// Takes 8 bytes for each row in the parts of the table that are read, 64 MiB at most.
+/// Takes 8 bytes for each row in the parts of the table that are read, 64 MiB at most, and as many for each 128 rows of
+/// the whole table. A full one finds what it has: its owner makes a new one, for what is read now.
 ///
 /// `@unchecked Sendable`: a block is not changed after an atomic store has published it, and freed with the cache.
 package final class AddressCache: @unchecked Sendable {
@@ -81,6 +82,9 @@ package final class AddressCache: @unchecked Sendable {
         return (block / blocksPerGroup, block % blocksPerGroup)
     }
 
+    /// Whether it takes no more addresses.
+    package var isFull: Bool { blockCount.load(ordering: .relaxed) >= Self.mostBlocks }
+
     // MARK: - Look-ups
 
     /// The value of a row; nil if its address is unknown. As valid as one that LMDB gives.
@@ -112,9 +116,7 @@ package final class AddressCache: @unchecked Sendable {
             _ = slot.pointee.compareExchange(expected: seen, desired: seen + 1, ordering: .relaxed)
             return
         }
-        guard blockCount.load(ordering: .relaxed) < Self.mostBlocks,
-            let block = try? readBlock(from: first, in: transaction)
-        else { return }
+        guard !isFull, let block = try? readBlock(from: first, in: transaction) else { return }
         let address = UInt(bitPattern: block)
         if slot.pointee.compareExchange(expected: seen, desired: address, ordering: .acquiringAndReleasing).exchanged {
             blockCount.wrappingAdd(1, ordering: .relaxed)

@@ -8,12 +8,16 @@ internal import Glibc
 @usableFromInline
 package struct Cursor: ~Copyable {
     fileprivate let handle: OpaquePointer
-    /// Where the last row of a run of `next()` was, in segments of the address space; 0 before its second row.
+    /// Calls of `next()` since the last jump.
+    private var run = 0
+    /// Where the last row of a scan was, in segments of the address space.
     private var segment: UInt = 0
     /// Segments that were asked for.
     private var loading: Set<UInt> = []
 
     private static let bytesPerSegment: UInt = 2 << 20
+    /// A shorter run of rows may end soon: it asks for nothing.
+    private static let rowsOfScan = 256
 
     @usableFromInline
     package init(_ transaction: OpaquePointer, _ table: Table) throws(StorageError) {
@@ -45,17 +49,17 @@ package struct Cursor: ~Copyable {
     @inline(__always)
     package mutating func next() throws(StorageError) -> Row? {
         let row = try move(MDB_NEXT)
-        if let row {
+        run += 1
+        if run >= Self.rowsOfScan, let row {
             let segment = UInt(bitPattern: row.value.baseAddress) / Self.bytesPerSegment
             if segment != self.segment { readAhead(of: segment) }
         }
         return row
     }
 
-    /// Asks for a segment and the next one, unless a run has just begun: it may end soon.
+    /// Asks for a segment and the next one.
     private mutating func readAhead(of segment: UInt) {
-        defer { self.segment = segment }
-        if self.segment == 0 { return }
+        self.segment = segment
         for segment in segment...(segment + 1) where loading.insert(segment).inserted {
             madvise(
                 UnsafeMutableRawPointer(bitPattern: segment * Self.bytesPerSegment), Int(Self.bytesPerSegment),
@@ -114,7 +118,7 @@ package struct Cursor: ~Copyable {
     @inline(__always)
     private mutating func get(_ key: inout MDB_val, _ operation: MDB_cursor_op) throws(StorageError) -> Row? {
         var value = MDB_val()
-        if operation != MDB_NEXT { segment = 0 }
+        if operation != MDB_NEXT { run = 0 }
         let code = mdb_cursor_get(handle, &key, &value, operation)
         if code == MDB_NOTFOUND { return nil }
         try StorageError.check(code, "scan")

@@ -1,4 +1,5 @@
 import ProfileLog
+import Synchronization
 import TestSupport
 import Testing
 
@@ -90,6 +91,34 @@ struct AddressCacheTests {
         for user in (0..<10) where user != 3 { #expect(Array(after[user].prefix(101)) == read[user]) }
         #expect(try known(log) > 0)
         #expect(try log.history(of: user) == erased)
+        try log.expectSound()
+    }
+
+    @Test("Readers on several threads see the events of users who are not erased, whatever others write")
+    func concurrent() throws {
+        let log = try filled()
+        let before = try histories(log)
+        let other = try EventLog(path: folder.path, options: .small(clock, indexLag: 300))
+        let wrong = Mutex<[Int]>([])
+        let isDone = Atomic(false)
+        onThreads(4) { thread in
+            if thread == 0 {
+                for round in 0..<6 {
+                    try? append(300, to: other)
+                    _ = try? other.erase([name(round)], actor: "a test", reason: "asked for")
+                }
+                isDone.store(true, ordering: .releasing)
+                return
+            }
+            repeat {
+                for user in 6..<10 {
+                    let number = try? log.find(name(user))?.number
+                    let events = number.flatMap { try? log.history(of: $0) } ?? []
+                    if Array(events.prefix(101)) != before[user] { wrong.withLock { $0.append(user) } }
+                }
+            } while !isDone.load(ordering: .acquiring)
+        }
+        #expect(wrong.withLock { $0 } == [])
         try log.expectSound()
     }
 }

@@ -50,6 +50,16 @@ package indirect enum Condition: Hashable, Sendable {
     /// A day in microseconds.
     package static let day: Int64 = 86_400_000_000
 
+    /// Whether it asks for a computed trait.
+    package var readsTraits: Bool {
+        switch self {
+        case .all(let conditions), .any(let conditions): conditions.contains { $0.readsTraits }
+        case .not(let condition): condition.readsTraits
+        case .holds(.trait, _): true
+        case .holds: false
+        }
+    }
+
     /// Whether the user passes.
     package func accepts(_ user: some ConditionSubject, at now: Timestamp) throws -> Bool {
         switch self {
