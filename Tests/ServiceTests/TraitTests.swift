@@ -97,6 +97,65 @@ struct TraitTests {
         }
     }
 
+    @Test("What the rules block counts in no trait, search and series, as if it had never been sent")
+    func blocked() async throws {
+        /// What a store says after `names` were saved, blocked or not, logged and flushed.
+        func answers(_ names: [String]) async throws -> [AttributeValue] {
+            var answers: [AttributeValue] = []
+            try await withAPI { api in
+                api.declareCounts()
+                let users = ["ana", "bo", "cleo", "dan"]
+                for user in users {
+                    for name in names {
+                        let body = #"{"user":"\#(user)","name":"\#(name)","device":"\#(user)"}"#
+                        #expect(await api.post("/v1/save/event", body).status == 200)
+                    }
+                }
+                var rules = FoldRules()
+                rules.blockedEvents = ["won"]
+                _ = try api.log.setRules(rules)
+                for user in users {
+                    let change = #"{"user":"\#(user)","device":"\#(user)"}"#
+                    #expect(await api.post("/v1/change-user", change).status == 200)
+                    #expect(await api.post("/v1/launch", #"{"device":"\#(user)"}"#).status == 200)
+                    for name in names {
+                        let body = #"{"user":"\#(user)","name":"\#(name)"}"#
+                        #expect(await api.post("/v1/log/event", body).status == 200)
+                    }
+                    answers.append(await api.get("/v1/traits", [("user", user)]).json.at("traits"))
+                }
+                for condition in ["traits.won >= 1", "traits.played = 2"] {
+                    let query = [(name: "where", value: condition)]
+                    answers.append(.int(Int64(await api.get("/v1/users", query).json.at("users").count)))
+                }
+                if names.contains("won") {
+                    let series = await api.get("/events/data_series", [("event", "won"), ("length", "1")]).json
+                    #expect(series.at("data.0.count") == 0, "\(series.json)")
+                }
+            }
+            return answers
+        }
+        let with = try await answers(["won", "played"])
+        #expect(with.suffix(2) == [0, 4])
+        #expect(try await with == answers(["played"]))
+    }
+
+    @Test("Rules of an altered history block for traits too")
+    func blockedByWhatIf() async throws {
+        try await withAPI { api in
+            api.declareCounts()
+            for name in ["won", "played"] {
+                let body = #"{"user":"ana","name":"\#(name)"}"#
+                #expect(await api.post("/v1/log/event", body).status == 200)
+            }
+            let rules = (name: "rules", value: #"{"blocklist":{"events":["won"]}}"#)
+            let lost = await api.get("/v1/whatif/profiles", [rules, ("where", "traits.won >= 1")]).json
+            #expect(lost.at("left") == 1 && lost.at("entered") == 0, "\(lost.json)")
+            let kept = await api.get("/v1/whatif/profiles", [rules, ("where", "traits.played >= 1")]).json
+            #expect(kept.at("left") == 0, "\(kept.json)")
+        }
+    }
+
     @Test("A window looks at recent events of a user who did the same long ago, and a segment asks for it")
     func window() async throws {
         var options = LogOptions()
@@ -230,6 +289,11 @@ extension ComputedTrait {
 extension API {
     /// Declares computed traits.
     fileprivate func declare(_ traits: [ComputedTrait]) { log.traits = traits }
+
+    /// Declares how often `won` and `played` happened, as traits of these names.
+    fileprivate func declareCounts() {
+        declare(["won", "played"].map { ComputedTrait($0, .count, of: .event($0)) })
+    }
 }
 
 extension AttributeValue {

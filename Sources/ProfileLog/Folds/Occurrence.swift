@@ -28,14 +28,19 @@ package struct OccurrenceFold {
 
     package init() {}
 
-    /// Folds one event in, and calls `body` with what takes effect by it.
+    /// Folds one event in, and calls `body` with what takes effect by it and is not blocked by `rules`, those of its
+    /// position. As in a profile, a saved event is flushed under the rules of the flush.
     package mutating func apply(
-        _ header: RecordHeader, at position: Position, _ body: (Occurrence) throws -> Void
+        _ header: RecordHeader, at position: Position, under rules: BoundRules?, _ body: (Occurrence) throws -> Void
     ) rethrows {
         switch header.kind?.role {
         case .content(let content, let timing):
             guard let occurrence = Occurrence(header, content, position) else { return }
-            if timing == .logged { try body(occurrence) } else { waiting[position] = occurrence }
+            if timing != .logged {
+                waiting[position] = occurrence
+            } else if !occurrence.isBlocked(by: rules) {
+                try body(occurrence)
+            }
         case .identity(.created): try Occurrence(.created, header, position).map(body)
         case .device(.sessionStarted): try Occurrence(.session, header, position).map(body)
         case .device(.launched): try Occurrence(.launch, header, position).map(body)
@@ -45,7 +50,9 @@ package struct OccurrenceFold {
             for item in outcome.discarded { waiting[item] = nil }
             if header.kind == .pendingFlushed, outcome.isQueued { return }
             for item in outcome.flushed {
-                if let occurrence = waiting.removeValue(forKey: item) { try body(occurrence) }
+                if let occurrence = waiting.removeValue(forKey: item), !occurrence.isBlocked(by: rules) {
+                    try body(occurrence)
+                }
             }
         case .identity, .device, .message, .remark, nil: break
         }
@@ -67,6 +74,10 @@ extension Occurrence {
             revenue = body.price * Double(body.quantity)
             currency = body.currency
         }
+    }
+
+    fileprivate func isBlocked(by rules: BoundRules?) -> Bool {
+        if case .event(let name) = what { rules?.blocks(event: name) == true } else { false }
     }
 
     fileprivate init?(_ what: What, _ header: RecordHeader, _ position: Position) {

@@ -1,6 +1,6 @@
 extension EventLog {
-    /// Calls `body` with all that took effect up to `position` and was not void then, in the order of the log and from
-    /// one view; without a position, up to its end. Scans the log.
+    /// Calls `body` with all that took effect up to `position`, was not void then and is not blocked by the rules of the
+    /// log, in the order of the log and from one view; without a position, up to its end. Scans the log.
     package func forEachOccurrence(
         upTo position: Position? = nil, _ body: (Occurrence) throws -> Void
     ) throws {
@@ -8,9 +8,11 @@ extension EventLog {
             var fold = OccurrenceFold()
             let last = min(position?.rawValue ?? .max, view.last)
             let voided = try view.voidedEvents(upTo: last)
+            let timeline = try states.rules(view)
             try view.scan(from: 1, to: last) { position, header in
                 if voided.contains(position) { return true }
-                try fold.apply(header, at: Position(rawValue: position), body)
+                try fold.apply(
+                    header, at: Position(rawValue: position), under: timeline?.rules(at: position), body)
                 return true
             }
         }
@@ -19,23 +21,28 @@ extension EventLog {
     /// The number of `name`, under which occurrences have it; nil if nothing acknowledged has the name.
     package func number(of name: Name) throws -> UInt32? { try withView { _ in names.number(name) } }
 
-    /// Calls `body` with all that took effect for `user` up to `version` and was not void then, in the order of the
-    /// log; of those who were merged into them too. Reads their events. `effect` says which of them count in an
-    /// altered history.
+    /// Calls `body` with all that took effect for `user` up to `version`, was not void then and is not blocked, in the
+    /// order of the log; of those who were merged into them too. Reads their events.
+    ///
+    /// - Parameters:
+    ///   - effect: what becomes of each event in an altered history.
+    ///   - rules: the rules of an altered history; nil for those of the log.
     package func forEachOccurrence(
         of user: UserNumber, asOf version: Version,
-        altered effect: (RecordHeader, UInt64) -> RecordEffect = { _, _ in .none },
+        altered effect: (RecordHeader, UInt64) -> RecordEffect = { _, _ in .none }, under rules: RulesTimeline? = nil,
         _ body: (Occurrence) throws -> Void
     ) throws {
         try withView { view in
             let recorded = try view.positions(of: user.rawValue, from: 1, to: version.rawValue)
             let voided = try view.voidedEvents(among: recorded)
+            let timeline = try rules ?? states.rules(view)
             var fold = OccurrenceFold()
             let history = try view.mergedHistory(of: user.rawValue, upTo: version.rawValue)
             for position in history.positions where !voided.contains(position) {
                 let header = try view.header(at: position)
                 try effect(header, position).withRecord(inPlaceOf: header) { header in
-                    try fold.apply(header, at: Position(rawValue: position), body)
+                    try fold.apply(
+                        header, at: Position(rawValue: position), under: timeline?.rules(at: position), body)
                 }
             }
         }

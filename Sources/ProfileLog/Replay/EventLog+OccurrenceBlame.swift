@@ -79,10 +79,10 @@ extension BlameSearch {
 
     // MARK: - Flushes
 
-    /// Users' events of which one look-up reads the positions: most items are flushed soon.
+    /// Events read at a time while looking for a flush; most items are flushed soon.
     private static let eventsPerLook: UInt64 = 128
 
-    /// Where those of the events at `positions` that were saved or queued took effect. All are of the user.
+    /// The flush of each saved or queued event in `positions`. All are of the user.
     private func flushes(of positions: [UInt64]) throws -> [UInt64: UInt64] {
         var waiting: Set<UInt64> = []
         var read = version
@@ -123,7 +123,7 @@ extension BlameSearch {
         let history = try view.mergedHistory(of: user, upTo: version)
         let own = now.voids > 0 ? try view.positions(of: user, from: 1, to: version) : []
         let voided = try view.voidedEvents(among: own)
-        let rules = try log.states.rules(view)
+        let timeline = try log.states.rules(view)
         var found = Found(merges: history.merges)
         var logs: [Occurrence.What: [Occurred]] = [:]
         func note(_ occurrence: Occurrence, _ occurred: Occurred) {
@@ -137,10 +137,7 @@ extension BlameSearch {
                 Occurrence(header, content, place).map { note($0, Occurred(position: position, void: void)) }
                 continue
             }
-            fold.apply(header, at: place) { occurrence in
-                if case .event(let name) = occurrence.what, rules?.rules(at: position).blocks(event: name) == true {
-                    return
-                }
+            fold.apply(header, at: place, under: timeline?.rules(at: position)) { occurrence in
                 if occurrence.position != place { found.effects[occurrence.position.rawValue] = position }
                 note(occurrence, Occurred(position: occurrence.position.rawValue, quantity: occurrence.quantity))
             }

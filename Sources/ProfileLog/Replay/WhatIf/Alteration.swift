@@ -6,8 +6,10 @@ package struct Alteration: Sendable {
     package let last: UInt64
     /// The rules of the log; nil if it has none.
     package let timeline: RulesTimeline?
-    /// The rules by which the altered history is folded; nil for those of the log.
-    package let rules: BoundRules?
+    /// Whether the altered history has rules of its own.
+    let hasOwnRules: Bool
+    /// The rules by which the altered history is folded; nil if there are none.
+    package let alteredTimeline: RulesTimeline?
     /// The canonical users who may differ; nil if each of them may.
     package let users: Set<UInt64>?
 
@@ -60,8 +62,10 @@ package struct Alteration: Sendable {
             corrected[position.rawValue] = try Self.encoded(event, &newNames)
         }
         if !newNames.added.isEmpty { names = newNames.map }
-        rules = history.rules.map { [names] in BoundRules($0, names: names) }
-        users = isLocal && rules == nil ? canonical : nil
+        hasOwnRules = history.rules != nil
+        alteredTimeline =
+            history.rules.map { [names] in RulesTimeline(always: BoundRules($0, names: names)) } ?? timeline
+        users = isLocal && !hasOwnRules ? canonical : nil
         isByPosition = isLocal && owners.isEmpty
     }
 

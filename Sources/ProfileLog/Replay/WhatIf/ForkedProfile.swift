@@ -15,17 +15,16 @@ struct ForkedProfile {
     /// Folds one event in.
     @inline(__always)
     mutating func apply(_ header: RecordHeader, _ position: UInt64, _ alteration: Alteration, _ names: NameTable) {
-        let stored = alteration.timeline?.rules(at: position)
         let effect = alteration.effect(on: header, at: position)
-        if effect != .none || altered != nil || alteration.rules != nil {
+        if effect != .none || altered != nil || alteration.hasOwnRules {
             let altered = fork()
-            let rules = alteration.rules ?? stored
+            let rules = alteration.alteredTimeline?.rules(at: position)
             effect.withRecord(inPlaceOf: header) { Self.apply($0, position, names, rules, to: &altered.state) }
             // An omitted event has its place all the same: versions do not differ.
             altered.state.version = Version(rawValue: header.version)
             altered.state.lastPosition = Position(rawValue: position)
         }
-        Self.apply(header, position, names, stored, to: &before)
+        Self.apply(header, position, names, alteration.timeline?.rules(at: position), to: &before)
     }
 
     @inline(__always)
@@ -50,11 +49,11 @@ struct ForkedProfile {
 
     /// Adds the profile of a user who is merged into this one by the event at `position`.
     private mutating func merge(_ source: ForkedProfile, at position: UInt64, _ alteration: Alteration) {
-        let stored = alteration.timeline?.rules(at: position)
         if altered != nil || source.altered != nil {
-            Self.merge(source.after ?? source.before, alteration.rules ?? stored, into: &fork().state)
+            let rules = alteration.alteredTimeline?.rules(at: position)
+            Self.merge(source.after ?? source.before, rules, into: &fork().state)
         }
-        Self.merge(source.before, stored, into: &before)
+        Self.merge(source.before, alteration.timeline?.rules(at: position), into: &before)
     }
 
     private static func merge(_ source: ProfileState, _ rules: BoundRules?, into target: inout ProfileState) {

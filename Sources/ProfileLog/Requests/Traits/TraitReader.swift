@@ -43,9 +43,10 @@ package final class TraitReader {
             return scanned.folds[user] ?? traits.map { TraitFold($0.function) }
         }
         readEvents += state.version.rawValue
-        return try log.foldTraits(traits, of: user, asOf: state.version, at: now) { [alteration] in
-            alteration?.effect(on: $0, at: $1) ?? .none
-        }
+        return try log.foldTraits(
+            traits, of: user, asOf: state.version, at: now,
+            altered: { [alteration] in alteration?.effect(on: $0, at: $1) ?? .none },
+            under: alteration?.alteredTimeline)
     }
 
     /// The value of the trait `name`; nil if there is no such trait, or no value.
