@@ -74,7 +74,7 @@ struct Server {
             logger.notice("there are no keys: any bearer token, or none, is accepted; `profiled keys add` makes a key")
         }
         // If they cannot be looked at, the first request that reads them says so.
-        if let outdated = try? log.shadow.outdated(>), !outdated.isEmpty {
+        if let outdated = try? log.shadow.projections(withStatesOf: .newerPrograms), !outdated.isEmpty {
             logger.notice(
                 "states of a newer program are not used; `profilecli replay --shadow --swap` folds them again",
                 metadata: ["projections": .string(outdated.joined(separator: ", "))])

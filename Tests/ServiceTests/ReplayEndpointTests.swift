@@ -84,11 +84,11 @@ struct ReplayEndpointTests {
     @Test(
         "A condition or a generation that chooses nothing is one sentence",
         arguments: [
-            (#"{"where":"custom.level >= 60"}"#, "where", "lets no user pass"),
+            (#"{"where":"custom.level >= 60"}"#, "where", "matches no user"),
             (#"{"where":"custom.level >="}"#, "where", "column"),
-            (#"{"where":"custom.level >= 6","users":["ana"]}"#, "where", "chooses users, as users does"),
+            (#"{"where":"custom.level >= 6","users":["ana"]}"#, "where", "cannot be combined with users"),
             (#"{"generation":3}"#, "generation", "names no shadow"),
-            (#"{"generation":3,"until":1}"#, "generation", "names a shadow whose users are chosen"),
+            (#"{"generation":3,"until":1}"#, "generation", "cannot be combined with users, where or until"),
         ])
     func refusedChoice(body: String, place: String, reason: String) async throws {
         try await withAPI { api in

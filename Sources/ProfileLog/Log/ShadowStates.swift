@@ -16,10 +16,12 @@ package struct ShadowStates: Sendable {
         /// Ascending; empty for all users.
         package var users: [UInt64]
         package var until: Position?
+        /// Goes on with the shadow of this generation alone; nil for any.
+        package var generation: UInt64?
 
-        package init(users: [UInt64] = [], until: Position? = nil) {
+        package init(users: [UInt64] = [], until: Position? = nil, generation: UInt64? = nil) {
             self.users = users.sorted()
-            self.until = until
+            (self.until, self.generation) = (until, generation)
         }
     }
 
@@ -31,27 +33,46 @@ package struct ShadowStates: Sendable {
     /// Begins a shadow, or goes on with one of the same work. A complete one gets another pass, over what was recorded
     /// since. Refuses if there is a shadow of other work.
     package func begin(_ request: Request) throws -> Shadow {
-        let projections = store.projections.filter { $0.scope != .device }.map {
-            Shadow.Projected(name: Name($0.name), revision: $0.revision)
-        }
-        return try write { generations, transaction in
+        try write { generations, transaction in
             let begun = try OpenStore.last(transaction, tables)
-            var shadow = Shadow(
-                generation: generations.newest + 1, projections: projections, until: request.until,
-                users: request.users, begun: begun)
-            if let found = generations.shadow {
-                guard found.isSameWork(as: shadow) else {
-                    throw AppendError.invalid(
-                        place: "The shadow", reason: "is of another replay: \(found.work)",
-                        remedy: "Swap it or discard it first: `profilecli replay --discard`.")
-                }
+            var shadow = newShadow(request, generation: generations.newest + 1, begun: begun)
+            if let found = try generations.shadow(request.generation) {
+                guard found.isSameWork(as: shadow) else { throw Self.otherWork(found) }
                 shadow = found
                 if found.isComplete { (shadow.begun, shadow.user, shadow.pass) = (begun, 0, found.pass + 1) }
+            } else if request.generation != nil {
+                throw Self.gone
             }
             generations.newest = shadow.generation
             generations.shadow = shadow
             return shadow
         }
+    }
+
+    /// Whether a replay of all users by this program was begun and is neither swapped nor discarded.
+    package func isBegun() throws -> Bool {
+        try current()?.isSameWork(as: newShadow(Request(), generation: 0, begun: 0)) ?? false
+    }
+
+    /// A shadow of which nothing is folded, with the revisions of this program.
+    private func newShadow(_ request: Request, generation: UInt64, begun: UInt64) -> Shadow {
+        let projections = store.projections.filter { $0.scope != .device }.map {
+            Shadow.Projected(name: Name($0.name), revision: $0.revision)
+        }
+        return Shadow(
+            generation: generation, projections: projections, until: request.until, users: request.users, begun: begun)
+    }
+
+    private static func otherWork(_ shadow: Shadow) -> AppendError {
+        let discard = "swap it or discard it first: `profilecli replay --discard`."
+        // As `profiled` does after an upgrade.
+        let isWhole = shadow.users.isEmpty && shadow.until == nil
+        return .invalid(
+            place: "The shadow", reason: "is of another replay: \(shadow.work)",
+            remedy: isWhole
+                ? "If profiled folds it after an upgrade, try again when it is done: GET /v1/replay shows the progress. "
+                    + "Otherwise \(discard)"
+                : discard.prefix(1).uppercased() + discard.dropFirst())
     }
 
     // MARK: - Folding
@@ -269,25 +290,34 @@ package struct ShadowStates: Sendable {
 
     // MARK: - States of another revision
 
-    /// Rows of a projection that `outdated` looks at.
+    /// Rows of a projection that `projections(withStatesOf:)` looks at.
     private static let mostLooked = 1_000
 
-    /// The projections with live states of another revision, which this program cannot use: it folds whole histories
-    /// until they are replayed. Looks at a thousand states of each.
-    ///
-    /// - Parameter differs: compares the revision of a stored state with that of this program: `<` finds the states of
-    ///   older programs.
-    package func outdated(_ differs: (UInt32, UInt32) -> Bool = { $0 != $1 }) throws -> [String] {
-        try store.withView { view in
-            try store.projections.filter { try hasOutdated($0, differs, view) }.map { $0.name }
+    /// Which programs wrote a state, by its revision.
+    package enum Writers: Sendable {
+        case olderPrograms, newerPrograms, otherPrograms
+
+        fileprivate func wrote(_ stored: UInt32, comparedWith own: UInt32) -> Bool {
+            switch self {
+            case .olderPrograms: stored < own
+            case .newerPrograms: stored > own
+            case .otherPrograms: stored != own
+            }
         }
     }
 
-    private func hasOutdated<P: Projection>(
-        _: P.Type, _ differs: (UInt32, UInt32) -> Bool, _ view: LogView
-    ) throws -> Bool {
+    /// The projections with live states of `writers`, which this program cannot use: it folds whole histories until
+    /// they are replayed. Looks at a thousand states of each.
+    package func projections(withStatesOf writers: Writers) throws -> [String] {
+        try store.withView { view in
+            try store.projections.filter { try hasStates($0, of: writers, view) }.map { $0.name }
+        }
+    }
+
+    private func hasStates<P: Projection>(_: P.Type, of writers: Writers, _ view: LogView) throws -> Bool {
         func isOutdated(_ row: UnsafeRawBufferPointer) -> Bool {
-            row.count >= 8 && RecordHeader.hasRightChecksum(row) && differs(row.bigEndian32(), P.revision)
+            row.count >= 8 && RecordHeader.hasRightChecksum(row)
+                && writers.wrote(row.bigEndian32(), comparedWith: P.revision)
         }
         let name = view.storedName(of: P.self)
         if P.scope != .user { return try view.get(tables.checkpoints, Array(name.utf8)).map(isOutdated) ?? false }

@@ -70,13 +70,13 @@ struct ReplayEndpoints {
         if let generation = try generation(fields) {
             guard users.isEmpty, until == nil, condition == nil else {
                 throw APIProblem.invalid(
-                    "generation", "names a shadow whose users are chosen", remedy: "Omit users, where and until.")
+                    "generation", "cannot be combined with users, where or until", remedy: "Omit these.")
             }
             return .generation(generation)
         }
         guard let condition else { return .users(users, until: end) }
         guard users.isEmpty else {
-            throw APIProblem.invalid("where", "chooses users, as users does", remedy: "Omit one of them.")
+            throw APIProblem.invalid("where", "cannot be combined with users", remedy: "Omit one of them.")
         }
         return .passing(condition, until: end)
     }
@@ -127,7 +127,7 @@ extension ReplayEndpoints.Choice {
             guard let shadow = try log.shadow.current(ifGeneration: number) else {
                 throw APIProblem.invalid("generation", "names no shadow", remedy: "Send the request without it.")
             }
-            return .init(users: shadow.users, until: shadow.until)
+            return .init(users: shadow.users, until: shadow.until, generation: number)
         }
     }
 
@@ -143,12 +143,12 @@ extension ReplayEndpoints.Choice {
             }
         } catch is TooMany {
             throw APIProblem.invalid(
-                "where", "lets more than \(EventLog.mostChosenUsers) users pass, the most of a replay of some users",
+                "where", "matches more than \(EventLog.mostChosenUsers) users, the limit of a partial replay",
                 remedy: "Narrow the condition, or replay all users.")
         }
         // Without users, all would be folded.
         guard !users.isEmpty else {
-            throw APIProblem.invalid("where", "lets no user pass", remedy: "There is nothing to replay.")
+            throw APIProblem.invalid("where", "matches no user", remedy: "There is nothing to replay.")
         }
         return users
     }

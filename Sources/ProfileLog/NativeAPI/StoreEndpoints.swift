@@ -48,7 +48,7 @@ struct StoreEndpoints {
         }
         let rejected = try log.rejected(isOpen: false)
         let jump = try log.clockJump()
-        let outdated = try log.shadow.outdated()
+        let outdated = try log.shadow.projections(withStatesOf: .otherPrograms)
         return APIAnswer.ok { json in
             json.member("store", Hexadecimal.text(log.storeID))
             json.member("events", statistics.extent.lastPosition.rawValue)

@@ -28,7 +28,7 @@ extension EventLog {
             .init(users: numbers(of: users), until: until), threads: threads, verify: verify, progress: progress)
     }
 
-    /// As the other one, of users by their numbers.
+    /// As ``replayIntoShadow(users:until:threads:verify:progress:)``, for user numbers.
     package func replayIntoShadow(
         _ request: ShadowStates.Request, threads: Int = 1, verify: Bool = false,
         progress: (LogProgress) -> Bool = { _ in true }

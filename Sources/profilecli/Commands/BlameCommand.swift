@@ -34,7 +34,7 @@ struct BlameCommand: AsyncParsableCommand {
         let fields = answer.objects("fields")
         let counts = answer.objects("custom_events") + answer.objects("purchases")
         if fields.isEmpty, counts.isEmpty {
-            return Output.message("The user has no attributes, events and products.")
+            return Output.message("The user has no attributes, events or products.")
         }
         if log { return try Output.print(fields.flatMap(Self.logLines) + counts.flatMap(Self.countLogLines)) }
         let tables = [fields.isEmpty ? [] : Self.table(fields).lines(), Self.countLines(counts)]
@@ -43,7 +43,7 @@ struct BlameCommand: AsyncParsableCommand {
 
     private static func countLines(_ counts: [JSONObject]) -> [String] {
         if counts.isEmpty { return [] }
-        var table = Table("EVENT", "#COUNT", "FIRST!", "LAST!", "#POS", "BY!", "FROM")
+        var table = Table("WHAT", "#COUNT", "FIRST!", "LAST!", "#POS", "BY!", "FROM")
         for count in counts {
             let set = count.object("set")
             table.add(

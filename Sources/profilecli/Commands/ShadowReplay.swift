@@ -61,7 +61,7 @@ struct ShadowReplay {
         throw Failure(sentence, remedy: "`profilecli replay --swap` replaces them.", status: .damaged)
     }
 
-    /// Says from where a replay goes on if `earlier`, what the store had before it, is a part of it.
+    /// Tells the user where a resumed replay continues; `earlier` is the shadow before it.
     private static func noteStart(of shadow: JSONObject, after earlier: JSONObject) {
         let done = earlier.count("users_done")
         guard shadow["generation"] == earlier["generation"], !earlier.flag("complete"), done > 0 else { return }

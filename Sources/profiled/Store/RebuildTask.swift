@@ -23,30 +23,50 @@ struct RebuildTask: Service {
     }
 
     private func rebuild() async {
-        var isAnnounced = false
+        var (isAnnounced, isSwapped) = (false, false)
+        var known: String?
         while !Task.isCancelled {
             let (begin, log) = (ContinuousClock.now, store.api.log)
             do {
-                guard let report = try await SlowPath.run({ try Self.step(log) }) else { return }
-                if report.isComplete { return logger.notice("the states of an older program were folded again") }
-                if !isAnnounced {
+                switch try await SlowPath.run({ [isSwapped] in try Self.step(log, isSwapped) }) {
+                case nil: return
+                case .work? where !isAnnounced:
                     logger.notice("states of an older program are folded again; until then reads fold whole histories")
+                    isAnnounced = true
+                case .work?: break
+                case .swap?:
+                    logger.notice("the states of an older program were folded again")
+                    isSwapped = true
                 }
-                isAnnounced = true
                 try? await Task.sleep(for: (ContinuousClock.now - begin) * Self.rest)
             } catch {
                 // An error of the shadow names projections and numbers of users, and no value.
-                logger.info("states of an older program cannot be folded again now", metadata: ["error": "\(error)"])
+                let text = "\(error)"
+                if text != known {
+                    let remedy = (error as? AppendError)?.remedy ?? (error as? StorageError)?.remedy
+                    logger.warning(
+                        "states of an older program cannot be folded again now",
+                        metadata: ["error": "\(text)", "remedy": "\(remedy ?? "The service tries again.")"])
+                    known = text
+                }
                 try? await Task.sleep(for: Self.pause)
             }
         }
     }
 
-    /// Folds one slice of users, and swaps after the last one; nil if there are no states of an older program.
-    private static func step(_ log: EventLog) throws -> ShadowReport? {
-        if try log.shadow.outdated(<).isEmpty { return nil }
-        let report = try log.replayIntoShadow { _ in false }
-        if report.isComplete { try log.swapShadow() }
-        return report
+    private enum Step { case work, swap }
+
+    /// Folds one slice of users, swaps after the last one, or removes a part of the rows that are no longer read; nil
+    /// if there is nothing to do.
+    private static func step(_ log: EventLog, _ isSwapped: Bool) throws -> Step? {
+        if isSwapped { return try log.shadow.removeUnused() ? .work : nil }
+        // A shadow of before a restart is finished: only some of the states are looked at.
+        guard try log.shadow.isBegun() || !log.shadow.projections(withStatesOf: .olderPrograms).isEmpty else {
+            return nil
+        }
+        if try log.shadow.removeUnused() { return .work }
+        guard try log.replayIntoShadow(progress: { _ in false }).isComplete else { return .work }
+        _ = try log.shadow.swap()
+        return .swap
     }
 }

@@ -241,19 +241,23 @@ struct ShadowTests {
             try log.withView { try log.states.snapshot(P.self, 1, upTo: 20, $0)?.version }
         }
         #expect(try snapshot(TenfoldCount.self, newer) == nil)
-        #expect(try newer.shadow.outdated() == [TenfoldCount.name])
-        #expect(try newer.shadow.outdated(<) == [TenfoldCount.name] && newer.shadow.outdated(>) == [])
+        #expect(try newer.shadow.projections(withStatesOf: .otherPrograms) == [TenfoldCount.name])
+        #expect(
+            try newer.shadow.projections(withStatesOf: .olderPrograms) == [TenfoldCount.name]
+                && newer.shadow.projections(withStatesOf: .newerPrograms) == [])
         // A read folds the history with the new code.
         #expect(try newer.state(TenfoldCount.self, of: UserNumber(rawValue: 1)) == 200)
         #expect(try newer.replayIntoShadow().isComplete)
-        #expect(try older.shadow.outdated() == [])
+        #expect(try older.shadow.projections(withStatesOf: .otherPrograms) == [])
         #expect(try snapshot(EventCount.self, older) == 20)
         #expect(try newer.state(TenfoldCount.self, of: UserNumber(rawValue: 1)) == 200)
         try newer.swapShadow()
         #expect(try snapshot(TenfoldCount.self, newer) == 20)
-        #expect(try newer.shadow.outdated() == [])
-        #expect(try older.shadow.outdated() == [EventCount.name])
-        #expect(try older.shadow.outdated(<) == [] && older.shadow.outdated(>) == [EventCount.name])
+        #expect(try newer.shadow.projections(withStatesOf: .otherPrograms) == [])
+        #expect(try older.shadow.projections(withStatesOf: .otherPrograms) == [EventCount.name])
+        #expect(
+            try older.shadow.projections(withStatesOf: .olderPrograms) == []
+                && older.shadow.projections(withStatesOf: .newerPrograms) == [EventCount.name])
         #expect(try newer.state(TenfoldCount.self, of: UserNumber(rawValue: 1)) == 200)
         // The older program folds whole histories now, and is right.
         #expect(try older.state(EventCount.self, of: UserNumber(rawValue: 1)) == 20)
@@ -322,11 +326,16 @@ struct ShadowTests {
             early.contains("is not complete: profile, usage, catalogue of all users, folded up to user 2"), "\(early)")
         let other = refusal { _ = try log.replayIntoShadow(until: Position(rawValue: 5)) }
         #expect(other.contains("is of another replay") && other.contains("--discard"), "\(other)")
+        #expect(other.contains("GET /v1/replay shows the progress"))
+        let swapped = refusal { _ = try log.replayIntoShadow(.init(generation: 7)) }
+        #expect(swapped.contains("is of generation 1, not 7"), "\(swapped)")
         let unknown = refusal { _ = try log.replayIntoShadow(users: [.externalID("nobody")]) }
         #expect(unknown.contains("No user has this ID."))
         #expect(try log.discardShadow())
         #expect(try !log.discardShadow())
         #expect(try states(log, generation: 1).isEmpty)
+        let gone = refusal { _ = try log.replayIntoShadow(.init(generation: 1)) }
+        #expect(gone.contains("was swapped or discarded by another process"), "\(gone)")
         // A number is not used again.
         #expect(try log.replayIntoShadow().shadow.generation == 2)
     }
