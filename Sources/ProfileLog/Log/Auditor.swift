@@ -50,6 +50,7 @@ package final class Auditor: Sendable {
                 report.done = min(round.next, round.users)
                 report.usersPerSecond = rate(of: round)
                 report.left = report.usersPerSecond.map { .seconds(Double(round.users - report.done) / $0) }
+                report.devicesLeft = round.devices?.count
             }
             for difference in state.round?.differences ?? [] where !report.differences.contains(difference) {
                 report.differences.append(difference)
@@ -61,8 +62,9 @@ package final class Auditor: Sendable {
     /// Microseconds of a round before its rate is told: the first users, read from the disk, say little of it.
     private static let leastElapsed: Int64 = 5_000_000
 
-    /// Users compared in a second of the clock, rests included; nil before that is known.
+    /// Users compared in a second of the clock, rests included; nil before that is known, and after the last user.
     private func rate(of round: Round) -> Double? {
+        if round.next > round.users { return nil }
         let elapsed = log.options.now().rawValue - round.began.rawValue
         return elapsed >= Self.leastElapsed ? Double(round.next) * 1_000_000 / Double(elapsed) : nil
     }
@@ -190,10 +192,12 @@ package struct AuditReport: Sendable {
     package internal(set) var last: Round?
     /// Users compared in the round that is under way; 0 if there is none.
     package internal(set) var done: UInt64 = 0
-    /// How fast the round under way goes, rests included; nil if there is none, or it has only begun.
+    /// How fast the round under way compares users, rests included; nil if it compares none, or has only begun.
     package internal(set) var usersPerSecond: Double?
-    /// How long it takes until that round ends, if it goes on as fast.
+    /// How long it takes until that round has compared its last user, if it goes on as fast.
     package internal(set) var left: Duration?
+    /// Devices that the round under way has still to compare, after the users; nil before.
+    package internal(set) var devicesLeft: Int?
     /// What differs: all of the last round, then of the round that is under way; the first hundred of each.
     package internal(set) var differences: [AuditDifference] = []
 

@@ -114,6 +114,7 @@ struct StoreEndpoints {
                 json.member("users", users)
                 if let rate = report.usersPerSecond { json.member("users_per_s", (rate * 10).rounded() / 10) }
                 if let left = report.left { json.member("left_s", Int(left.components.seconds)) }
+                if let devices = report.devicesLeft { json.member("devices_left", devices) }
             }
         }
     }

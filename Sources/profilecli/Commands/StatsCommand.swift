@@ -98,7 +98,9 @@ struct StatsCommand: AsyncParsableCommand {
             let users = Self.number(running["users"])
             var sentence = "The audit under way has compared \(Self.number(running["done"])) of \(users) users"
             if let rate = running["users_per_s"].asNumber, let left = running["left_s"].integer {
-                sentence += ", \(rate) a second; it ends in about \(Self.time(left))"
+                sentence += ", \(rate) a second; the users take about \(Self.time(left)) more"
+            } else if running["devices_left"] != .null {
+                sentence += " and is comparing devices: \(Self.number(running["devices_left"])) to go"
             }
             try Output.print([sentence + "."])
         }

@@ -68,6 +68,24 @@ struct AuditorTests {
         #expect(report.last?.took == .seconds(5) && report.usersPerSecond == nil && report.left == nil)
     }
 
+    @Test("After the last user a round has no rate of users, but says how many devices are left")
+    func devices() throws {
+        let log = try filled()
+        let auditor = Auditor(log)
+        _ = try auditor.step(budget: .zero)
+        clock.advance(10_000_000)
+        for _ in 0..<39 { _ = try auditor.step(budget: .zero) }
+        #expect(auditor.report.usersPerSecond == 4 && auditor.report.devicesLeft == nil)
+        // The last user, then devices.
+        for left in [nil, 39, 38] as [Int?] {
+            _ = try auditor.step(budget: .zero)
+            let report = auditor.report
+            #expect(report.done == 40 && report.usersPerSecond == nil && report.left == nil)
+            #expect(report.devicesLeft == left)
+        }
+        #expect(try audit(log, auditor).devicesLeft == nil)
+    }
+
     @Test("Each of 20 planted differences is found, with user and field, and nothing else")
     func planted() throws {
         let log = try filled()
