@@ -13,7 +13,7 @@ extension EventLog {
     /// The first event whose time is more than a minute ahead of the clock (docs/decisions/0007); nil if there is none.
     package func clockJump() throws -> ClockJump? {
         let now = options.now()
-        let last = try position(at: Timestamp(rawValue: now.rawValue + 60_000_000))
+        let last = try lastPosition(recordedBy: Timestamp(rawValue: now.rawValue + 60_000_000))
         return try event(at: last.next).map { event in
             ClockJump(
                 position: event.position, recordedAt: event.recordedAt,

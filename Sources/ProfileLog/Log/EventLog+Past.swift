@@ -45,7 +45,7 @@ extension EventLog {
     }
 
     /// The last position that was recorded at or before `time`, which may be in the future.
-    package func position(at time: Timestamp) throws -> Position {
+    package func lastPosition(recordedBy time: Timestamp) throws -> Position {
         try withView { view in Position(rawValue: try view.position(at: .time(time))) }
     }
 

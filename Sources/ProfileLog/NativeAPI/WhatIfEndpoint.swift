@@ -49,7 +49,8 @@ struct WhatIfEndpoint {
         guard let time = OccurredAt(iso8601: text)?.timestamp else {
             throw APIProblem.invalid(place, "must be a position or a time as in RFC 3339, like 2026-01-31T23:59:59Z")
         }
-        return isStart ? try log.position(at: Timestamp(rawValue: time.rawValue - 1)).next : try log.position(at: time)
+        if !isStart { return try log.lastPosition(recordedBy: time) }
+        return try log.lastPosition(recordedBy: Timestamp(rawValue: time.rawValue - 1)).next
     }
 
     private func write(_ report: WhatIfReport, _ policy: PublishedPolicy, to json: inout JSONWriter) throws {

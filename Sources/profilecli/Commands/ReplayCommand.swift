@@ -113,7 +113,7 @@ struct ReplayCommand: AsyncParsableCommand {
         let log = try openStore(place.path)
         var until = self.until.flatMap { UInt64($0) }.map(Position.init)
         if until == nil, let time = self.until.flatMap({ OccurredAt(iso8601: $0) }) {
-            until = try log.position(at: time.timestamp)
+            until = try log.lastPosition(recordedBy: time.timestamp)
         }
         let report = try ProgressBar.run { progress in
             if let into {

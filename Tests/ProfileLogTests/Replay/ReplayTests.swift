@@ -121,7 +121,7 @@ struct ReplayTests {
             #expect(log.profileView(state).customAttributes.first?.value == .int(Int64(version) - 1))
         }
         let time = Timestamp(rawValue: clock.now.rawValue - 20_500_000)
-        let position = try log.position(at: time)
+        let position = try log.lastPosition(recordedBy: time)
         #expect(position.rawValue == 30)
         #expect(try log.version(of: ana.number, at: position).rawValue == 30)
     }

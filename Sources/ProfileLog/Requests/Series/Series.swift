@@ -114,7 +114,7 @@ package struct Series: Sendable {
         var last: (position: Position, size: UInt64)?
         for index in points.indices {
             let end = range.end(index)
-            let position = try log.position(at: Timestamp(rawValue: end.rawValue - 1))
+            let position = try log.lastPosition(recordedBy: Timestamp(rawValue: end.rawValue - 1))
             if last?.position != position {
                 var size: UInt64 = 0
                 let traits = TraitReader(log, asOf: position, at: end)
