@@ -156,6 +156,44 @@ struct AnalysisExportTests {
         #expect(!left.contains { $0.hasPrefix("parts.") }, "\(left)")
     }
 
+    @Test(
+        "Killed before the complete file has its name, the same command gives it its name",
+        arguments: ["csv", "sqlite"])
+    func unnamed(format: String) throws {
+        let cli = try CLI()
+        let shim = try Shim(
+            """
+            #include <fcntl.h>
+            #include <stdio.h>
+            #include <string.h>
+            #include <unistd.h>
+            int rename(const char *old, const char *new) {
+                const char *end = strrchr(old, '.');
+                if (end && !strcmp(end, ".partial")) _exit(9);
+                return renameat(AT_FDCWD, old, AT_FDCWD, new);
+            }
+            """)
+        try cli.succeed("log", "event", "ana", "seen")
+        let arguments = ["export", "--events", "--format", format, "--into", "x"]
+        #expect(try cli.run(arguments, environment: shim.environment([:])).status == 9)
+        // What comes later is not in it.
+        try cli.succeed("log", "event", "bo", "seen")
+        let other = try cli.run(arguments + ["--kind", "userCreated"])
+        #expect(other.status == 64 && other.errors.contains("is of another export"), "\(other.errors)")
+        for isKilled in [true, false] {
+            let outcome = try cli.run(arguments, environment: isKilled ? shim.environment([:]) : [:])
+            #expect(outcome.status == (isKilled ? 9 : 0) && outcome.errors.contains("Going on after 2 rows."))
+            if !isKilled {
+                #expect(outcome.errors.contains("Wrote 2 rows as of position 2 to x."), "\(outcome.errors)")
+            }
+        }
+        let left = try FileManager.default.contentsOfDirectory(atPath: cli.folder.path)
+        #expect(left.contains("x") && !left.contains { $0.hasPrefix("x.") }, "\(left)")
+        guard format == "sqlite", Self.hasSQLite else { return }
+        let schema = "SELECT name FROM sqlite_master WHERE sql IS NOT NULL ORDER BY name; SELECT count(*) FROM events"
+        #expect(try cli.run(["x", schema], command: Self.sqlite).lines == ["events", "events_by_profile", "2"])
+    }
+
     @Test("A person who was erased while an export was stopped is not in it")
     func erased() throws {
         let cli = try CLI()

@@ -64,7 +64,7 @@ struct AnalysisExport {
                     remedy: "Run the same command again: it goes on where it stopped.", status: Interrupt.status)
             }
         }
-        try file.finish()
+        try file.finish(progress)
         try target.complete()
         bar.clear()
         Output.message(

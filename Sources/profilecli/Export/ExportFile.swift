@@ -24,15 +24,15 @@ protocol ExportFile {
     func begin(_ progress: ExportProgress) throws
     /// Adds rows; `progress` is the place after them.
     func append(_ rows: [AttributeValue], _ progress: ExportProgress) throws
-    /// Closes it; all rows are there.
-    func finish() throws
+    /// Makes it what the complete file is; all rows are there. A run after a kill may do it once more.
+    func finish(_ progress: ExportProgress) throws
 }
 
 /// The file that an export makes: `FILE.partial` until it is complete, then `FILE`.
 final class ExportTarget {
     let path: String
     let partial: String
-    /// Of the file that says how far the unfinished one is, if that cannot say it itself.
+    /// Of the file that says how far the unfinished one is, while that cannot say it itself.
     let state: String
     /// Of the unfinished file, which is locked.
     let descriptor: Int32
@@ -75,6 +75,26 @@ final class ExportTarget {
 
     deinit { close(descriptor) }
 
+    /// What the last `note` wrote; nil if there was none.
+    var noted: JSONObject? {
+        FileManager.default.contents(atPath: state).flatMap { try? JSONObject(Array($0)) }
+    }
+
+    /// Writes the file at `state`, which is durable when this returns.
+    func note(_ json: String) throws {
+        let new = state + ".new"
+        let file = open(new, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
+        guard file >= 0 else { throw Output.CannotWrite(code: errno) }
+        do {
+            defer { close(file) }
+            try Output.write(Array(json.utf8), to: file)
+            guard fdatasync(file) == 0, rename(new, state) == 0 else { throw Output.CannotWrite(code: errno) }
+        } catch {
+            unlink(new)
+            throw error
+        }
+    }
+
     /// Gives the complete file its name.
     func complete() throws {
         guard fsync(descriptor) == 0, rename(partial, path) == 0 else { throw Output.CannotWrite(code: errno) }
@@ -90,9 +110,7 @@ struct TextExportFile: ExportFile {
     init(_ target: ExportTarget, _ lines: RowLines) { (self.target, self.lines) = (target, lines) }
 
     func progress() throws -> ExportProgress? {
-        guard let data = FileManager.default.contents(atPath: target.state), let json = try? JSONObject(Array(data)),
-            let progress = ExportProgress(json)
-        else { return nil }
+        guard let json = target.noted, let progress = ExportProgress(json) else { return nil }
         let bytes = off_t(json.count("bytes"))
         // A file that is shorter is not the one of this state.
         guard lseek(target.descriptor, 0, SEEK_END) >= bytes else { return nil }
@@ -114,7 +132,7 @@ struct TextExportFile: ExportFile {
         try note(progress)
     }
 
-    func finish() {}
+    func finish(_: ExportProgress) {}
 
     private func cut(to bytes: off_t) throws {
         guard ftruncate(target.descriptor, bytes) == 0, lseek(target.descriptor, bytes, SEEK_SET) == bytes else {
@@ -126,16 +144,6 @@ struct TextExportFile: ExportFile {
     private func note(_ progress: ExportProgress) throws {
         guard fdatasync(target.descriptor) == 0 else { throw Output.CannotWrite(code: errno) }
         let bytes = UInt64(max(0, lseek(target.descriptor, 0, SEEK_CUR)))
-        let new = target.state + ".new"
-        let file = open(new, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
-        guard file >= 0 else { throw Output.CannotWrite(code: errno) }
-        do {
-            defer { close(file) }
-            try Output.write(Array(progress.json(bytes: bytes).utf8), to: file)
-            guard fdatasync(file) == 0, rename(new, target.state) == 0 else { throw Output.CannotWrite(code: errno) }
-        } catch {
-            unlink(new)
-            throw error
-        }
+        try target.note(progress.json(bytes: bytes))
     }
 }

@@ -1,26 +1,34 @@
+internal import Foundation
 internal import ProfileLog
 internal import ProfileLogNativeAPI
 
-/// One table of SQLite, `events` or `profiles`. While it is not complete, a second table, `export`, has one row that says
-/// how far it is and as of which position: it is written in the same transaction as the rows.
+/// One table of SQLite, `events` or `profiles`. While it is not complete, a second table, `export`, has one row that
+/// says how far it is and as of which position: it is written in the same transaction as the rows. From before that
+/// table is dropped until the file has its name, `FILE.partial.state` says it.
 struct SQLiteExportFile: ExportFile {
+    private let target: ExportTarget
     private let table: ExportTable
     private let database: SQLite
 
     init(_ target: ExportTarget, _ table: ExportTable) throws {
-        self.table = table
+        (self.target, self.table) = (target, table)
         database = try SQLite(path: target.partial)
     }
 
     func progress() throws -> ExportProgress? {
-        let known = "SELECT name FROM sqlite_master WHERE name = 'export'"
-        guard try database.prepare(known).run() != nil,
-            let text = try database.prepare("SELECT progress FROM export").run()
-        else { return nil }
-        return ExportProgress(try JSONObject(Array(text.utf8)))
+        let tables = "SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name <> 'export'"
+        switch try database.prepare(tables).run() {
+        case nil: return nil
+        case "export":
+            guard let text = try database.prepare("SELECT progress FROM export").run() else { return nil }
+            return ExportProgress(try JSONObject(Array(text.utf8)))
+        // All rows are there.
+        default: return target.noted.flatMap(ExportProgress.init)
+        }
     }
 
     func begin(_ progress: ExportProgress) throws {
+        unlink(target.state)
         let columns = table.columns.enumerated().map { index, column in
             "\"\(column.name)\" \(column.type.declared)\(index == 0 ? " PRIMARY KEY" : "")"
         }
@@ -46,12 +54,13 @@ struct SQLiteExportFile: ExportFile {
         }
     }
 
-    func finish() throws {
+    func finish(_ progress: ExportProgress) throws {
+        try target.note(progress.json())
         try inTransaction {
             if table.kind == .events {
-                try database.execute("CREATE INDEX events_by_profile ON events (profile_number)")
+                try database.execute("CREATE INDEX IF NOT EXISTS events_by_profile ON events (profile_number)")
             }
-            try database.execute("DROP TABLE export")
+            try database.execute("DROP TABLE IF EXISTS export")
         }
     }
 
