@@ -86,8 +86,9 @@ struct ScenarioPlayer {
             return []
         }
         return answer.objects("dropped").compactMap { dropped in
-            guard dropped["reason"].text == SkippedRecipient.unknownUser.rawValue,
-                let list = dropped["input_array"].text, let index = dropped["index"].integer
+            guard let reason = dropped["reason"].text.flatMap(SkippedRecipient.init),
+                [.unknownUser, .attributesRefused].contains(reason), let list = dropped["input_array"].text,
+                let index = dropped["index"].integer
             else { return nil }
             let recipient = step.own["body"]?[Name(list)]?.elements.dropFirst(Int(index)).first
             let id = recipient?["external_user_id"] ?? recipient
