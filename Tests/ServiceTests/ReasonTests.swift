@@ -15,9 +15,10 @@ struct ReasonTests {
         let table = section.components(separatedBy: "\n##")[0]
         let reasons =
             InAppReason.allCases.map(\.rawValue) + PushObstacle.allCases.map(\.rawValue)
-            + SendObstacle.allCases.map(\.rawValue) + SkippedRecipient.allCases.map(\.rawValue)
+            + PushRemark.allCases.map(\.rawValue) + SendObstacle.allCases.map(\.rawValue)
+            + SkippedRecipient.allCases.map(\.rawValue)
         for reason in reasons { #expect(table.contains("`\(reason)`"), "\(reason)") }
-        #expect(table.count { $0 == "`" } == 2 * (reasons.count + 11), "one that does not exist")
+        #expect(table.count { $0 == "`" } == 2 * (reasons.count + 18), "one that does not exist")
     }
 
     @Test("A reason has its parts in its gaps")
@@ -26,5 +27,6 @@ struct ReasonTests {
         #expect(SendObstacle.laterStep.reason("Day 2") == "step 'Day 2' of the canvas is not simulated")
         #expect(SendObstacle.notOptedIn.reason("subscribed") == "not opted in: the user is subscribed")
         #expect(SendObstacle.unsubscribed.reason() == "unsubscribed")
+        #expect(PushRemark.closed.reason("CLOSE") == "CLOSE closes it")
     }
 }

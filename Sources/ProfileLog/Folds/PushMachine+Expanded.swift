@@ -4,7 +4,7 @@ extension PushMachine {
         let reason = reasonForDefaultInterface(known.push)
         return [
             step(
-                .expanded, known, reason: reason ?? "the interface of the content extension",
+                .expanded, known, reason: reason ?? PushRemark.extensionInterface.reason(),
                 content: [.init("way", .string(way.rawValue))],
                 screen: reason == nil ? .extensionInterface : .defaultInterface)
         ]
@@ -12,30 +12,26 @@ extension PushMachine {
 
     /// Why the system shows its own interface; nil if the extension shows the push.
     private func reasonForDefaultInterface(_ push: DeliveredPush) -> String? {
-        guard let contentExtension = settings.contentExtension else {
-            return "the default interface: the app has no content extension"
-        }
+        guard let contentExtension = settings.contentExtension else { return PushRemark.noExtension.reason() }
         let categories = contentExtension.categories.map(\.text).joined(separator: ", ")
-        guard let category = push.category else {
-            return "the default interface: the push has no category, the extension is for \(categories)"
-        }
+        guard let category = push.category else { return PushRemark.noCategory.reason(categories) }
         guard contentExtension.categories.contains(category) else {
-            return "the default interface: the push has the category \(category), the extension is for \(categories)"
+            return PushRemark.otherCategory.reason(category.text, categories)
         }
-        return push.missing(for: contentExtension).map { "the default interface: the extension stopped, as \($0)" }
+        return push.missing(for: contentExtension).map { PushRemark.extensionStopped.reason($0) }
     }
 
     /// The input of an information capture. Without user interaction in the extension a touch opens the app.
     func take(_ text: String, _ known: KnownPush) -> [Action] {
         guard let contentExtension = settings.contentExtension, let input = contentExtension.input else { return [] }
         guard contentExtension.allowsInteraction else {
-            return open(known, remark: "the extension has no user interaction: the touch opened the app")
+            return open(known, remark: .noInteraction)
         }
         let isValid = input.accepts(text)
         return [
             step(
-                .actionChosen, known, reason: isValid ? nil : "the input is \(input.refusal)", action: "input",
-                screen: isValid ? .validInput : .extensionInterface)
+                .actionChosen, known, reason: isValid ? nil : PushRemark.wrongInput.reason(input.refusal),
+                action: "input", screen: isValid ? .validInput : .extensionInterface)
         ]
     }
 
@@ -44,7 +40,7 @@ extension PushMachine {
         let closes = known.closes(action)
         switch response ?? (closes ? .dismiss : screen == .validInput ? .doNotDismiss : .dismissAndForward) {
         case .never:
-            let reason = "the extension never calls its completion: the push stays, and the app is not told"
+            let reason = PushRemark.noCompletion.reason()
             return [step(.actionChosen, known, reason: reason, action: action, screen: screen)]
         case .doNotDismiss:
             return [
@@ -52,7 +48,7 @@ extension PushMachine {
             ]
         case .dismiss:
             let chosen = step(.actionChosen, known, action: action, screen: screen)
-            return [chosen, step(.dismissed, known, reason: "\(action) closes it", followsLastStep: true)]
+            return [chosen, step(.dismissed, known, reason: PushRemark.closed.reason(action), followsLastStep: true)]
         case .dismissAndForward:
             let chosen = step(.actionChosen, known, action: action, screen: screen)
             return [chosen] + open(known, action: action, isForwarded: true)

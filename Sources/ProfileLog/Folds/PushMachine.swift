@@ -51,7 +51,7 @@ package struct PushMachine {
             if received == limit { continue }
             received += 1
             for old in shown where old.push.isReplaced(by: known.push) {
-                actions.append(step(.dismissed, old, reason: "a later push has the same collapse ID"))
+                actions.append(step(.dismissed, old, reason: PushRemark.replaced.reason()))
             }
             shown.removeAll { $0.push.isReplaced(by: known.push) }
             let arrival = arrival(known.push, cause: known.progress.last, of: .user(known.progress.user))
@@ -59,7 +59,7 @@ package struct PushMachine {
             actions += arrival
         }
         for old in shown.prefix(max(0, shown.count + added - PushState.mostShown)) {
-            actions.append(step(.dismissed, old, reason: "the device shows \(PushState.mostShown) pushes"))
+            actions.append(step(.dismissed, old, reason: PushRemark.tooMany.reason("\(PushState.mostShown)")))
         }
         return actions
     }
@@ -73,7 +73,7 @@ package struct PushMachine {
             return [Action(.message(refused), .current)]
         }
         let replaced = input.pushes.filter { !$0.progress.isUnderway && $0.push.isReplaced(by: push) }.map {
-            self.step(.dismissed, $0, reason: "a later push has the same collapse ID")
+            self.step(.dismissed, $0, reason: PushRemark.replaced.reason())
         }
         return replaced + arrival(push, cause: nil, of: .current, content: step.content)
     }
@@ -102,16 +102,16 @@ package struct PushMachine {
         var isCaptured = false
         var logged: [Action] = []
         if !isShown(push), !push.isSilent { reasons.append(PushObstacle.notAllowed.rawValue) }
-        if !push.isBrazes { reasons.append(Self.foreign) }
+        if !push.isBrazes { reasons.append(PushRemark.notBrazes.reason()) }
         if runsApp(push) {
             if !status.settings.isSDKEnabled {
-                reasons.append(Self.disabled)
+                reasons.append(PushRemark.sdkDisabled.reason())
             } else if !settings.hasInstance, push.isBrazes {
                 let reason = reasonNotCaptured(.received, isLaunching: false)
                 isCaptured = reason == nil
                 if let reason { reasons.append(reason) }
             } else if let event = ServerEvent(push, settings.serverEvents) {
-                reasons.append(event.remark(isInForeground: status.isInForeground))
+                reasons += event.remarks(isInForeground: status.isInForeground).map { $0.reason() }
                 logged = log(event.event)
             }
         }
@@ -124,31 +124,25 @@ package struct PushMachine {
         return actions + logged
     }
 
-    private static let foreign = "it is not one of Braze's: the SDK leaves it to the app"
-    private static let disabled = "the SDK is disabled"
-
     // MARK: - The SDK
 
     /// Why the SDK that is to exist later does not capture the push; nil if it does (spec/device 4, delayed
     /// initialization).
     private func reasonNotCaptured(_ automation: PushAutomation, isLaunching: Bool) -> String? {
         let startup = settings.startup
-        if startup.preparation == .never { return "the SDK does not exist yet, and the app did not prepare for that" }
-        if startup.preparation == .tooLate, isLaunching {
-            return "the app prepared for delayed initialization too late: the push that launched it had passed"
-        }
+        if startup.preparation == .never { return PushRemark.notPrepared.reason() }
+        if startup.preparation == .tooLate, isLaunching { return PushRemark.preparedTooLate.reason() }
         if startup.automation.contains(automation) { return nil }
-        let option = automation == .received ? "handleBackgroundNotification" : "handleNotificationResponse"
-        return "the SDK does not exist yet, and pushAutomation is without \(option)"
+        return PushRemark.notAutomated.reason(
+            automation == .received ? "handleBackgroundNotification" : "handleNotificationResponse")
     }
 
     private func captured(
         _ push: DeliveredPush, _ owner: Device.Owner, action: String? = nil, screen: MessageStep.Screen = .nothing
     ) -> Action {
         var step = MessageStep(
-            .captured, of: push.message, by: push.channel, reason: "the SDK does not exist yet",
-            dispatch: push.dispatch,
-            action: action)
+            .captured, of: push.message, by: push.channel, reason: PushRemark.noInstance.reason(),
+            dispatch: push.dispatch, action: action)
         step.screen = screen
         return Action(.message(step), owner, followsLastStep: true)
     }
@@ -182,12 +176,12 @@ package struct PushMachine {
     private func process(_ capture: KnownCapture) -> [Action] {
         let push = capture.push
         var reasons: [String] = []
-        if settings.startup.analytics == .drop { reasons.append("its analytics were dropped (analyticsBehavior)") }
+        if settings.startup.analytics == .drop { reasons.append(PushRemark.analyticsDropped.reason()) }
         var logged: [Action] = []
         if !settings.startup.subscribesInTime {
-            reasons.append("the app subscribed too late and was not told of it")
+            reasons.append(PushRemark.subscribedTooLate.reason())
         } else if !capture.wasOpened, let event = ServerEvent(push, settings.serverEvents) {
-            reasons.append(event.remark(isInForeground: status.isInForeground))
+            reasons += event.remarks(isInForeground: status.isInForeground).map { $0.reason() }
             logged = log(event.event)
         }
         let step = MessageStep(
@@ -209,18 +203,20 @@ package struct PushMachine {
     // MARK: - Opening
 
     /// The app comes to the screen, and the SDK gets the push. `isForwarded` says that it follows a chosen action.
-    func open(_ known: KnownPush, action: String? = nil, isForwarded: Bool = false, remark: String? = nil) -> [Action] {
+    func open(
+        _ known: KnownPush, action: String? = nil, isForwarded: Bool = false, remark: PushRemark? = nil
+    ) -> [Action] {
         let push = known.push
         let kind: LaunchKind? =
             status.isInForeground ? nil : (status.launch == 0 || settings.isForceQuit ? .cold : .return)
         let settings = kind.map(device.settings(afterLaunch:)) ?? status.settings
-        var reasons = [remark].compactMap(\.self)
+        var reasons = [remark].compactMap { $0?.reason() }
         var isCaptured = false
         var content: [AttributeValue.Member] = []
         if !push.isBrazes {
-            reasons.append(Self.foreign)
+            reasons.append(PushRemark.notBrazes.reason())
         } else if !settings.isSDKEnabled {
-            reasons.append(Self.disabled)
+            reasons.append(PushRemark.sdkDisabled.reason())
         } else if settings.push.hasInstance {
             content = push.opening(action)
         } else {

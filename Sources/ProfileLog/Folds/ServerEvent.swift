@@ -19,12 +19,10 @@ struct ServerEvent {
     }
 
     /// What is special about it.
-    func remark(isInForeground: Bool) -> String {
-        var parts = ["the app logs IAM Trigger, which is counted besides the server's event"]
-        if flag != .string("true"), flag != .bool(true) {
-            parts.append("the app's code asks only that IS_SERVER_EVENT is there")
-        }
-        if !isInForeground { parts.append("the app is not in the foreground, so no message is shown") }
-        return parts.joined(separator: "; ")
+    func remarks(isInForeground: Bool) -> [PushRemark] {
+        var remarks = [PushRemark.serverEvent]
+        if flag != .string("true"), flag != .bool(true) { remarks.append(.anyFlag) }
+        if !isInForeground { remarks.append(.notInForeground) }
+        return remarks
     }
 }

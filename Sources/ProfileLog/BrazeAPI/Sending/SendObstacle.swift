@@ -1,6 +1,7 @@
-/// Why a message is not sent to a user: sentences for `MessageStep.reason`, in which each `…` is replaced by what the
-/// case says of it. docs/scenarios.md lists them.
-package enum SendObstacle: String, CaseIterable {
+internal import ProfileLogRequests
+
+/// Why a message is not sent to a user. docs/scenarios.md lists these reasons.
+package enum SendObstacle: String, StepReason {
     case noPushToken = "the user has no push token"
     case noEmailAddress = "the user has no e-mail address"
     case noPhoneNumber = "the user has no phone number"
@@ -17,12 +18,6 @@ package enum SendObstacle: String, CaseIterable {
     case notRendered = "…: …"
     /// The channel, and why.
     case notStorable = "…: what was rendered cannot be stored: …"
-
-    /// The sentence with these parts.
-    func reason(_ parts: String...) -> String {
-        let pieces = rawValue.split(separator: "…", omittingEmptySubsequences: false)
-        return zip(pieces, parts + [""]).map { $0 + $1 }.joined()
-    }
 }
 
 /// Why a recipient of a request gets nothing, in `dropped` of its answer. docs/scenarios.md lists them.

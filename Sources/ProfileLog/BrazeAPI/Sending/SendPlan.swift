@@ -25,10 +25,13 @@ struct SendPlan: Sendable {
         case subscribed
         case all
 
+        /// The state of a user who wants no messages.
+        static let unsubscribed = "unsubscribed"
+
         func takes(_ state: String?) -> Bool {
             switch self {
             case .optedIn: state == "opted_in"
-            case .subscribed: state != "unsubscribed"
+            case .subscribed: state != Self.unsubscribed
             case .all: true
             }
         }
@@ -162,7 +165,7 @@ extension SendPlan {
     private func require(_ value: AttributeValue?) throws(Obstacle) {
         let state = value?.asText ?? "subscribed"
         guard self.state.takes(state) else {
-            throw state == SendObstacle.unsubscribed.rawValue
+            throw state == State.unsubscribed
                 ? Obstacle(.unsubscribed) : Obstacle(reason: SendObstacle.notOptedIn.reason(state))
         }
     }
