@@ -38,6 +38,7 @@ case ${1:-build} in
         ;;
     bench)
         need gcc program cc       # the same work in C, to compare with
+        need libsqlite3-dev header sqlite3.h    # a table of SQLite, to compare with
         need wrk program wrk
         ;;
     *) fail "scripts/setup.sh knows the purposes build, test and bench, not “$1”." ;;

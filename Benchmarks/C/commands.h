@@ -21,5 +21,6 @@ int append_command(const struct append_options *options);
 int dump_command(const char *store);
 int fold_command(const char *store, unsigned threads);
 int history_command(const char *store, uint64_t users, uint64_t seed);
+int sqlite_command(const char *path, uint64_t reads, uint64_t seed);
 
 #endif

@@ -194,14 +194,6 @@ static uint64_t read_history(struct decoded *decoded, const struct names *names,
     return version;
 }
 
-/// splitmix64
-static uint64_t next_random(uint64_t *state) {
-    uint64_t z = *state += 0x9e3779b97f4a7c15u;
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-    return z ^ z >> 31;
-}
-
 int history_command(const char *path, uint64_t users, uint64_t seed) {
     struct store store;
     store_open(&store, path);

@@ -17,6 +17,7 @@ static const char help[] =
     "       cbench dump           --store DIR\n"
     "       cbench fold           --store DIR [--threads 1|2]\n"
     "       cbench history        --store DIR --users N [--seed S]\n"
+    "       cbench sqlite         --store DIR --users N [--seed S]\n"
     "\n"
     "append writes a new store, one durable commit for each N input events (1000 unless given), and prints one\n"
     "line of JSON. append-one commits each event (10000 of them unless given). append-batches takes the size of\n"
@@ -27,7 +28,7 @@ static const char help[] =
     "  --uuid HEX                 the store's UUID, 32 hexadecimal digits (default: zeros)\n"
     "  --keep                     keep the store; without it, it is deleted after the run\n"
     "dump prints rows and digest of each table, fold replays the log into profiles, history decodes all events of\n"
-    "random users.\n";
+    "random users. sqlite copies the records into a table of SQLite and reads those of random users.\n";
 
 enum option_id { STORE = 1, INPUT, BATCH, COUNT, SIZES, RECORDED_AT_START, UUID, KEEP, THREADS, USERS, SEED, HELP };
 
@@ -58,6 +59,7 @@ static const struct command commands[] = {
     {"dump", OPTION(STORE), OPTION(STORE)},
     {"fold", OPTION(STORE) | OPTION(THREADS), OPTION(STORE)},
     {"history", OPTION(STORE) | OPTION(USERS) | OPTION(SEED), OPTION(STORE) | OPTION(USERS)},
+    {"sqlite", OPTION(STORE) | OPTION(USERS) | OPTION(SEED), OPTION(STORE) | OPTION(USERS)},
 };
 
 static uint64_t parse_number(const char *option, const char *text, uint64_t least, uint64_t greatest) {
@@ -126,5 +128,6 @@ int main(int argc, char **argv) {
     if (append.input) return append_command(&append);
     if (strcmp(command->name, "dump") == 0) return dump_command(append.store);
     if (strcmp(command->name, "fold") == 0) return fold_command(append.store, threads);
+    if (strcmp(command->name, "sqlite") == 0) return sqlite_command(append.store, users, seed);
     return history_command(append.store, users, seed);
 }

@@ -42,4 +42,7 @@ static inline void *arena_allocate(struct arena *arena, size_t bytes) {
     return result;
 }
 
+/// The next number of a sequence that `state` determines (SplitMix64).
+uint64_t next_random(uint64_t *state);
+
 #endif
