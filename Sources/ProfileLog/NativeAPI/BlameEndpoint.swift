@@ -13,11 +13,14 @@ struct BlameEndpoint {
         let withLog = try query.flag("log")
         try query.end()
         let user = try log.knownUser(meantBy: id)
-        let entries = try log.blameAttributes(of: user.number, field: field, withLog: withLog)
+        // Later events are in neither answer.
+        let version = user.version
+        let entries = try log.blameAttributes(of: user.number, asOf: version, field: field, withLog: withLog)
         let subject = field.flatMap { OccurrenceBlame.Subject($0) }
         let hasCounts = field == nil || subject != nil
         let counts =
-            hasCounts ? try log.blameOccurrences(of: user.number, only: subject, withLog: withLog) : []
+            hasCounts
+            ? try log.blameOccurrences(of: user.number, asOf: version, only: subject, withLog: withLog) : []
         if let field, entries.isEmpty, counts.isEmpty { throw try unknownField(field, user) }
         var events = EventJSON(log: log)
         return try APIAnswer.ok(version: user.version) { json in

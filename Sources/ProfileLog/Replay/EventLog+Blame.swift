@@ -34,12 +34,12 @@ extension EventLog {
         return try blameOccurrences(of: user, only: subject, withLog: withLog).map(FieldBlame.init)
     }
 
-    /// As `blame`, of attributes alone.
+    /// As `blame`, of attributes alone, and as of `version`; nil for the present.
     package func blameAttributes(
-        of user: UserNumber, field: String? = nil, withLog: Bool = false
+        of user: UserNumber, asOf version: Version? = nil, field: String? = nil, withLog: Bool = false
     ) throws -> [FieldBlame] {
         try withView { view in
-            let search = try BlameSearch(self, view, of: user, withLog: withLog)
+            let search = try BlameSearch(self, view, of: user, asOf: version, withLog: withLog)
             guard let field else { return try search.answer(search.now.fields.fields.map { ($0.key, []) }) }
             for asked in attributes(named: field) {
                 let answer = try search.answer(asked)
@@ -71,9 +71,9 @@ struct BlameSearch {
     let withLog: Bool
     let now: ProfileState
 
-    init(_ log: EventLog, _ view: LogView, of user: UserNumber, withLog: Bool) throws {
+    init(_ log: EventLog, _ view: LogView, of user: UserNumber, asOf wanted: Version?, withLog: Bool) throws {
         (self.log, self.view, self.user, self.withLog) = (log, view, user.rawValue, withLog)
-        version = try view.version(of: user.rawValue)
+        version = try wanted?.rawValue ?? view.version(of: user.rawValue)
         now = try log.states.state(ProfileProjection.self, user.rawValue, version: version, view)
     }
 

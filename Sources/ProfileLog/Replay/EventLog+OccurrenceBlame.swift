@@ -6,14 +6,16 @@ extension EventLog {
     /// log, and an event of a merged user, cost the whole history.
     ///
     /// - Parameters:
+    ///   - version: as of which the user is asked about; nil for the present.
     ///   - subject: one event or product; nil for all.
     ///   - withLog: whether the answer has all occurrences.
     /// - Returns: events, then products, in the order of their names; nothing if the user never had any.
     package func blameOccurrences(
-        of user: UserNumber, only subject: OccurrenceBlame.Subject? = nil, withLog: Bool = false
+        of user: UserNumber, asOf version: Version? = nil, only subject: OccurrenceBlame.Subject? = nil,
+        withLog: Bool = false
     ) throws -> [OccurrenceBlame] {
         try withView { view in
-            try BlameSearch(self, view, of: user, withLog: withLog).occurrences(of: subject)
+            try BlameSearch(self, view, of: user, asOf: version, withLog: withLog).occurrences(of: subject)
         }
     }
 }

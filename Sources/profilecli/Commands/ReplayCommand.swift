@@ -14,11 +14,11 @@ struct ReplayCommand: AsyncParsableCommand {
         goes on where it stopped when the same command runs again.
 
         With --shadow, the states that make reads fast are folded again next to those that are read, while readers and \
-        writers go on. Stopped or killed, it goes on where it stopped when the same command runs again, with --where only \
-        if the same users pass. --swap makes these states the live ones in one transaction, --discard gives them up. A program whose projections have \
-        another revision is prepared so while the older one runs; a new profiled also does it by itself, after its \
-        start. With --verify, the states that this run folds are \
-        compared with the live ones; exit status 2 says that a live state is not what its events say.
+        writers go on. Stopped or killed, it goes on where it stopped when the same command runs again, with --where \
+        only if the same users pass. --swap makes these states the live ones in one transaction, --discard gives them \
+        up. A program whose projections have another revision is prepared so while the older one runs; a new profiled \
+        also does it by itself, after its start. With --verify, the states that this run folds are compared with the \
+        live ones; exit status 2 says that a live state is not what its events say.
 
         --user and --where choose users, up to 1,000. A replay cannot be limited to kinds of events: a state is the \
         fold of all events of its user. To fold without some of them, see `profilecli whatif --help`.

@@ -144,6 +144,24 @@ struct OccurrenceBlameTests {
         #expect(entry.count == 1 && entry.write.event.position == first && entry.log.count == 1)
     }
 
+    @Test("As of a version, later events count for neither counts nor attributes", arguments: [false, true])
+    func past(withLog: Bool) throws {
+        let log = try open()
+        func step(_ level: Int64) throws {
+            _ = try append(.customEventLogged(CustomEvent(name: "played")), log)
+            _ = try append(.customAttributesChanged([AttributeChange("level", .set(.int(level)))]), log)
+        }
+        try step(1)
+        let user = try #require(try log.find(ana))
+        let counts = try log.blameOccurrences(of: user.number, withLog: withLog)
+        let attributes = try log.blameAttributes(of: user.number, withLog: withLog)
+        for level in 2...9 { try step(Int64(level)) }
+        _ = try log.void(counts[0].write.event.position, actor: "a test", reason: "wrong")
+        #expect(try log.blameOccurrences(of: user.number, asOf: user.version, withLog: withLog) == counts)
+        #expect(try log.blameAttributes(of: user.number, asOf: user.version, withLog: withLog) == attributes)
+        #expect(try log.blameOccurrences(of: user.number, withLog: withLog).first?.count == 8)
+    }
+
     @Test("Events and products are named with a word before the colon")
     func names() {
         #expect(OccurrenceBlame.Subject("event:a:b c") == .event("a:b c"))
