@@ -1,6 +1,6 @@
 extension EventLog {
-    /// Calls `body` with all that took effect up to `position`, was not void then and is not blocked by the rules of the
-    /// log, in the order of the log and from one view; without a position, up to its end. Scans the log.
+    /// Calls `body` with all that took effect up to `position`, was not void then and is not blocked by the rules of
+    /// the log, in the order of the log and from one view; without a position, up to its end. Scans the log.
     package func forEachOccurrence(
         upTo position: Position? = nil, _ body: (Occurrence) throws -> Void
     ) throws {

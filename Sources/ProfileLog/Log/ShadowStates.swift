@@ -64,15 +64,14 @@ package struct ShadowStates: Sendable {
     }
 
     private static func otherWork(_ shadow: Shadow) -> AppendError {
-        let discard = "swap it or discard it first: `profilecli replay --discard`."
-        // As `profiled` does after an upgrade.
+        // As `profiled` folds after an upgrade.
         let isWhole = shadow.users.isEmpty && shadow.until == nil
         return .invalid(
             place: "The shadow", reason: "is of another replay: \(shadow.work)",
             remedy: isWhole
-                ? "If profiled folds it after an upgrade, try again when it is done: GET /v1/replay shows the progress. "
-                    + "Otherwise \(discard)"
-                : discard.prefix(1).uppercased() + discard.dropFirst())
+                ? "profiled folds such a shadow after an upgrade: GET /v1/replay shows the progress. Try again after "
+                    + "its swap. If no program folds it, discard it: `profilecli replay --discard`."
+                : "Swap it or discard it first: `profilecli replay --discard`.")
     }
 
     // MARK: - Folding
