@@ -95,7 +95,7 @@ declare -A edit=(
     # Every record is taken for undamaged.
     [skip-crc]='s/return stored == crc32c(.*$/return stored == stored/'
     # A user's history misses the first event after the index's checkpoint.
-    [lose-tail]='s/from: last, downTo: checkpoint) {/from: last, downTo: checkpoint + 1) {/'
+    [lose-tail]='s/of: user, from: last, downTo: checkpoint) {/of: user, from: last, downTo: checkpoint + 1) {/'
     # A state is folded from the snapshot, and from the first event all the same.
     [ignore-checkpoint]='/func foldedState</,/^    }/s/from: (earlier?\.version ?? 0) + 1, to: version)/from: 1, to: version)/'
     # A launch makes items effective in the order in which they were saved, not list by list.

@@ -1,4 +1,4 @@
-package import ProfileLogGuide
+internal import ProfileLogGuide
 
 /// Fold rules in a file (docs/workspace.md): an error has the line and the column of the wrong field.
 extension YAMLNode {

@@ -1,4 +1,4 @@
-package import ProfileLogGuide
+internal import ProfileLogGuide
 
 /// In-app messages in a file (docs/in-app-messages.md): an error has the line and the column of the wrong field.
 extension YAMLNode {

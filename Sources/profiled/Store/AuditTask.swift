@@ -15,7 +15,7 @@ struct AuditTask: Service {
     private static let interval = Duration.seconds(5)
 
     func run() async throws {
-        try await cancelWhenGracefulShutdown {
+        await cancelWhenGracefulShutdown {
             var position: UInt64?
             var known: Set<UserNumber> = []
             while !Task.isCancelled {

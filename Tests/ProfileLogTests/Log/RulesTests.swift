@@ -18,7 +18,7 @@ struct RulesTests {
         _ operation: AttributeOperation, at: Int64 = 0, _ log: EventLog, of user: UserID? = nil
     ) throws {
         let context = EventContext(source: .rest, occurredAt: OccurredAt(Timestamp(rawValue: at * 1_000_000)))
-        try log.append([.customAttributesChanged([.init("x", operation)])], to: user ?? ana, context: context)
+        _ = try log.append([.customAttributesChanged([.init("x", operation)])], to: user ?? ana, context: context)
     }
 
     private func value(_ log: EventLog, at version: Version = Version(rawValue: .max)) throws -> AttributeValue? {
@@ -100,7 +100,7 @@ struct RulesTests {
         try log.setRules(rules)
         func city(_ city: AttributeValue, at: Int64) throws {
             let context = EventContext(source: .rest, occurredAt: OccurredAt(Timestamp(rawValue: at)))
-            try log.append(
+            _ = try log.append(
                 [
                     .userAttributesChanged([
                         .init(.homeCity, city), .init(.email, .string("\(at)@b.cc")), .init(.gender, "F"),
@@ -140,7 +140,7 @@ struct RulesTests {
     func saved() throws {
         let log = try folder.log(clock)
         try set(5, log)
-        try log.append([.customAttributesSaved([.init("x", .set(3))])], to: ana, context: .saved(on: "d"))
+        _ = try log.append([.customAttributesSaved([.init("x", .set(3))])], to: ana, context: .saved(on: "d"))
         try log.setRules(FoldRules(policies: ["x": .counter]))
         let rules = try log.boundRules()
         let promised = try log.profile(of: try #require(try log.find(ana)).number).flushingAllPending(under: rules)
@@ -160,7 +160,7 @@ struct RulesTests {
         #expect(try value(other) == 2)
         #expect(try other.setRules(FoldRules(policies: ["x": .counter, "later": .setUnion])).places.isEmpty)
         for values: [AttributeValue] in [["a"], ["b"]] {
-            try other.append([.customAttributesChanged([.init("later", .set(.array(values)))])], to: ana)
+            _ = try other.append([.customAttributesChanged([.init("later", .set(.array(values)))])], to: ana)
         }
         for log in [log, other] {
             let user = try #require(try log.find(ana))

@@ -66,7 +66,7 @@ struct AlteredHistoryTests {
         for (position, isVoid) in story.facts.sorted(by: { $0.key < $1.key }) where !isVoid {
             let impact = try impact(AlteredHistory(without: [.event(position)]), log)
             let before = try profiles(log)
-            try log.void(position, actor: "a test", reason: "wrong")
+            _ = try log.void(position, actor: "a test", reason: "wrong")
             let expected = changes(log, from: before, to: try profiles(log))
             try log.unvoid(position, actor: "a test", reason: "right")
             #expect(changes(impact) == expected, "seed \(seed), position \(position.rawValue)")
@@ -167,7 +167,8 @@ struct AlteredHistoryTests {
     /// numbers.
     private func play(_ steps: [Step], _ log: EventLog) throws -> [Position?] {
         let names: [Name] = ["a", "b", "played", "paused"]
-        try log.append([.customAttributesChanged(names.map { AttributeChange($0, .unset) })], to: .externalID("names"))
+        _ = try log.append(
+            [.customAttributesChanged(names.map { AttributeChange($0, .unset) })], to: .externalID("names"))
         return try steps.map { step in
             guard let event = step.event else {
                 _ = try log.launch(device: "d")
@@ -227,7 +228,7 @@ struct AlteredHistoryTests {
     func refused() throws {
         let log = try EventLog(path: folder.path, create: true, options: .small(clock))
         let ana = UserID.externalID("ana")
-        try log.append([.customEventLogged(CustomEvent(name: "played"))], to: ana)
+        _ = try log.append([.customEventLogged(CustomEvent(name: "played"))], to: ana)
         let bo = try log.append([.customEventLogged(CustomEvent(name: "played"))], to: .externalID("bo")).last
         _ = try log.erase([.externalID("bo")], actor: "ops", reason: "asked to")
         let last = try log.lastPosition()
