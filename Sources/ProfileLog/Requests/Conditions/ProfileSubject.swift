@@ -141,7 +141,7 @@ package struct ProfileSubject: ConditionSubject {
         var count: UInt64 = 0
         try log.forEachOccurrence(
             of: user.number, asOf: state.version,
-            altered: { alteration?.effect(on: $0, at: $1) ?? .none }
+            altered: { alteration?.effect(on: $0, at: $1) ?? .none }, under: alteration?.alteredTimeline
         ) { occurrence in
             if occurrence.what == wanted, occurrence.at >= start, occurrence.at <= end { count += occurrence.quantity }
         }
