@@ -39,7 +39,7 @@ struct VoidTests {
         try cli.succeed("launch")
         try cli.succeed("log", "purchase", "jane", "shoes", "--price", "5", "--currency", "EUR", "--quantity", "2")
         let blame = try cli.succeed("blame", "jane").lines
-        #expect(blame[0].hasPrefix("FIELD") && blame[2].hasPrefix("EVENT"), "\(blame)")
+        #expect(blame[0].hasPrefix("FIELD") && blame[2].hasPrefix("WHAT"), "\(blame)")
         #expect(blame[3].hasPrefix("event:Viewed Home") && blame[4].hasPrefix("product:shoes"), "\(blame)")
         let log = try cli.succeed("blame", "jane", "event:Viewed Home", "--log").output
         #expect(log.contains("event saved") && log.contains("launch @"), "\(log)")
