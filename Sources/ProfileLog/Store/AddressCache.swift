@@ -10,8 +10,8 @@ internal import Synchronization
 /// earlier one. So an address that one transaction found is right in all later ones until rows are rewritten. After
 /// that, and when the file is mapped again, the owner makes a new cache.
 ///
-/// Takes 8 bytes for each row in the parts of the table that are read, 64 MiB at most, and as many for each 128 rows of
-/// the whole table. A full one finds what it has: its owner makes a new one, for what is read now.
+/// Takes 8 bytes for each row of the parts that are read (64 MiB at most), and 8 for each 128 rows of the whole table.
+/// The owner replaces a full cache.
 ///
 /// `@unchecked Sendable`: a block is not changed after an atomic store has published it, and freed with the cache.
 package final class AddressCache: @unchecked Sendable {

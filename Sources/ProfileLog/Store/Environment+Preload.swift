@@ -4,8 +4,8 @@ extension Environment {
     private static let bytesPerStep = 8 << 20
 
     /// Begins to read the file into memory, and returns at once. Without that each look-up in a store that was not used
-    /// lately waits for the disk, a page at a time (`MDB_NORDAHEAD`). Does nothing with a file that takes more than half
-    /// of the machine's memory.
+    /// lately waits for the disk, a page at a time (`MDB_NORDAHEAD`). Does nothing with a file that takes more than
+    /// half of the machine's memory.
     package func preload() {
         let bytes = Int(clamping: usedBytes)
         guard bytes > 0, bytes <= sysconf(Int32(_SC_PHYS_PAGES)) / 2 * Int(getpagesize()) else { return }
