@@ -247,13 +247,6 @@ public enum ProfileProjection: Projection {
 
 extension ProfileState {
     @inline(__always)
-    mutating func see(_ at: Int64) {
-        let time = Timestamp(rawValue: at)
-        if firstSeen.map({ time < $0 }) ?? true { firstSeen = time }
-        if lastSeen.map({ time > $0 }) ?? true { lastSeen = time }
-    }
-
-    @inline(__always)
     mutating func count(_ name: UInt32, _ time: Timestamp, _ position: Position) {
         var low = 0
         var high = events.count
@@ -261,7 +254,10 @@ extension ProfileState {
             let middle = (low + high) / 2
             if events[middle].name < name { low = middle + 1 } else { high = middle }
         }
-        if low == events.count || events[low].name != name { events.insert(.init(name: name), at: low) }
+        if low == events.count || events[low].name != name {
+            if events.isEmpty { events.reserveCapacity(4) }
+            events.insert(.init(name: name), at: low)
+        }
         events[low].occurrences.add(at: time, position)
     }
 

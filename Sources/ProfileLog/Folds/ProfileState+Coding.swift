@@ -67,7 +67,10 @@ extension ProfileProjection {
         state.created = Position(rawValue: reader.varint())
         let isSeen = reader.varint() == 1
         let (first, last) = (reader.timestamp(), reader.timestamp())
-        if isSeen { (state.firstSeen, state.lastSeen) = (first, last) }
+        if isSeen {
+            state.see(first.rawValue)
+            state.see(last.rawValue)
+        }
         state.launches = reader.occurrences()
         state.sessions = reader.occurrences()
         state.flushes = reader.occurrences()

@@ -1,31 +1,65 @@
 /// The state of one user. Values stay in their stored form until they are read: a fold over millions of events builds
 /// no strings.
 public struct ProfileState: Sendable {
+    // A fold over many users waits for memory. What most events change comes first, in 64 bytes.
+
     /// Events folded so far.
     package var version: Version = .none
     /// Position of the last event folded.
     package var lastPosition: Position = .start
-    /// Position of `userCreated`.
-    package var created: Position = .start
-    /// The earliest time at which something happened; nil before the first event.
-    package var firstSeen: Timestamp?
-    /// The latest time at which something happened; nil before the first event.
-    package var lastSeen: Timestamp?
-    /// Launches of the app on devices of this user.
-    package var launches = Occurrences()
-    /// Sessions of the app on devices of this user.
-    package internal(set) var sessions = Occurrences()
-    /// Saved items that launches made effective.
-    package var flushes = Occurrences()
-
+    /// The earliest and the latest time at which something happened; the first is later than the last before the first
+    /// event.
+    private var seen = (first: Int64.max, last: Int64.min)
     package var fields = FieldStore()
     package var events: [NamedOccurrences] = []
+
+    /// Position of `userCreated`.
+    package var created: Position = .start
+    /// Launches, sessions and flushes; empty for users without any.
+    private var activity: [Occurrences] = []
     package var purchases: [PurchaseSummary] = []
     package var pending: [PendingEntry] = []
     /// How often an event was voided or unvoided.
     package var voids: UInt64 = 0
     /// When attributes without a value were removed, of those whose policy was to keep what occurred last.
     package internal(set) var removals: [FieldKey: Int64] = [:]
+
+    /// The earliest time at which something happened; nil before the first event.
+    package var firstSeen: Timestamp? { seen.first > seen.last ? nil : Timestamp(rawValue: seen.first) }
+    /// The latest time at which something happened; nil before the first event.
+    package var lastSeen: Timestamp? { seen.first > seen.last ? nil : Timestamp(rawValue: seen.last) }
+    /// Launches of the app on devices of this user.
+    package internal(set) var launches: Occurrences {
+        get { activity(0) }
+        set { setActivity(0, newValue) }
+    }
+    /// Sessions of the app on devices of this user.
+    package internal(set) var sessions: Occurrences {
+        get { activity(1) }
+        set { setActivity(1, newValue) }
+    }
+    /// Saved items that launches made effective.
+    package internal(set) var flushes: Occurrences {
+        get { activity(2) }
+        set { setActivity(2, newValue) }
+    }
+
+    private func activity(_ index: Int) -> Occurrences { activity.isEmpty ? Occurrences() : activity[index] }
+
+    private mutating func setActivity(_ index: Int, _ occurrences: Occurrences) {
+        if activity.isEmpty {
+            if occurrences.count == 0 { return }
+            activity = Array(repeating: Occurrences(), count: 3)
+        }
+        activity[index] = occurrences
+    }
+
+    /// Something happened to the user at `time`.
+    @inline(__always)
+    mutating func see(_ time: Int64) {
+        seen.first = min(seen.first, time)
+        seen.last = max(seen.last, time)
+    }
 
     /// How often something happened, first and last.
     public struct Occurrences: Hashable, Sendable {
@@ -105,26 +139,30 @@ package struct FieldStore: Sendable {
 
     mutating func set(_ key: FieldKey, _ value: UnsafeRawBufferPointer, position: UInt64, at: Int64) {
         let (index, found) = index(of: key)
-        if !found {
+        let length = UInt32(value.count)
+        guard found else {
+            // Most users have several attributes: room for the first ones at once.
+            if fields.isEmpty {
+                fields.reserveCapacity(4)
+                arena.reserveCapacity(64)
+            }
             let offset = append(value)
-            fields.insert(
-                Field(key: key, position: position, at: at, offset: offset, length: UInt32(value.count)), at: index)
+            fields.insert(Field(key: key, position: position, at: at, offset: offset, length: length), at: index)
             return
         }
-        let old = fields[index]
-        fields[index].position = position
-        fields[index].at = at
-        fields[index].length = UInt32(value.count)
-        if value.count <= Int(old.length) {
-            let offset = Int(old.offset)
+        var field = fields[index]
+        let (offset, room) = (Int(field.offset), Int(field.length))
+        (field.position, field.at, field.length) = (position, at, length)
+        if value.count <= room {
             arena.withUnsafeMutableBytes { arena in
                 UnsafeMutableRawBufferPointer(rebasing: arena[offset..<(offset + value.count)]).copyMemory(from: value)
             }
-            garbage += Int(old.length) - value.count
+            garbage += room - value.count
         } else {
-            garbage += Int(old.length)
-            fields[index].offset = append(value)
+            garbage += room
+            field.offset = append(value)
         }
+        fields[index] = field
         if garbage > 512, garbage > arena.count / 2 { compact() }
     }
 
