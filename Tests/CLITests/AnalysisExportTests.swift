@@ -232,6 +232,51 @@ struct AnalysisExportTests {
         #expect(try content(cli, "a.csv").starts(with: Data("number,user".utf8)))
     }
 
+    @Test("An unfinished file of another form is refused as it is, and replaced with --force")
+    func otherForm() throws {
+        let cli = try CLI(Self.large.get())
+        // Ends the program at the second page of lines, or of SQLite.
+        let shim = try Shim(
+            """
+            #include <stdlib.h>
+            #include <unistd.h>
+            static int calls;
+            static int sync_or_end(void) { if (++calls == 6) _exit(9); return 0; }
+            int fdatasync(int file) { return sync_or_end(); }
+            int fsync(int file) { return sync_or_end(); }
+            """)
+        let forms = ["csv", "jsonl", "sqlite"]
+        func export(_ format: String) -> [String] { ["export", "--events", "--format", format, "--into", format] }
+        for format in forms {
+            #expect(try cli.run(export(format), environment: shim.environment([:])).status == 9)
+        }
+        _ = try cli.write("mine", as: "note.partial")
+        let names = forms.map { "\($0).partial" } + ["note.partial"]
+        for other in forms {
+            for name in names where name != "\(other).partial" {
+                let before = try content(cli, name)
+                #expect(!before.isEmpty)
+                let command = export(other).dropLast() + [String(name.dropLast(8))]
+                let refused = try cli.run(Array(command))
+                #expect(refused.status == 64, "\(command): \(refused.errors)")
+                #expect(refused.errors.contains("\(name) is of another export."), "\(refused.errors)")
+                #expect(refused.errors.contains("--force"), "\(refused.errors)")
+                #expect(try content(cli, name) == before, "\(command)")
+            }
+        }
+        for (format, other) in [("csv", "sqlite"), ("sqlite", "csv"), ("jsonl", "note")] {
+            let command = export(format).dropLast() + [other, "--force"]
+            let forced = try cli.run(Array(command))
+            #expect(forced.status == 0, "\(command): \(forced.errors)")
+        }
+        let whole = try cli.succeed("export", "--events", "--format", "csv").output
+        #expect(try content(cli, "sqlite") == Data(whole.utf8))
+        #expect(try content(cli, "csv").starts(with: Data("SQLite format 3".utf8)))
+        // Nothing of an unfinished file is left.
+        let left = try FileManager.default.contentsOfDirectory(atPath: cli.folder.path)
+        #expect(left.filter { $0.contains(".partial") && !$0.hasPrefix("jsonl") } == [], "\(left)")
+    }
+
     @Test(
         "On a full disk the export stops with a sentence, and goes on when there is space",
         .enabled(if: SmallDisk.canMount, "no tmpfs can be mounted here: a full disk is not tried"),

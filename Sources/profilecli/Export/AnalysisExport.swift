@@ -75,17 +75,16 @@ struct AnalysisExport {
     private func resumed(
         _ file: any ExportFile, _ target: ExportTarget, force: Bool
     ) throws -> ExportProgress {
-        if let earlier = try file.progress() {
-            if earlier.request == request {
+        do {
+            if let earlier = try file.progress(of: request) {
                 Output.message("Going on after \(Number.counted(earlier.rows, "row")).")
                 return earlier
             }
-            if !force {
-                throw Failure(
-                    "\(target.partial) is of another export.",
-                    remedy: "Run that one again, or add --force to begin this one.", status: .usage)
-            }
-        }
+        } catch is OtherExport where !force {
+            throw Failure(
+                "\(target.partial) is of another export.",
+                remedy: "Run that one again, or add --force to begin this one.", status: .usage)
+        } catch is OtherExport {}
         let progress = ExportProgress(request: request)
         try file.begin(progress)
         return progress

@@ -18,8 +18,9 @@ enum ExportFormat: String, ExpressibleByArgument, CaseIterable {
 
 /// An unfinished export. Rows and how far it is become durable together, so a kill at any time loses one page.
 protocol ExportFile {
-    /// Where an earlier run stopped; nil if there was none. What came after that place is removed.
-    func progress() throws -> ExportProgress?
+    /// Where an earlier run of `request` stopped, after which all is removed; nil if there was none. Throws
+    /// `OtherExport`, and changes nothing, if the file is of another export.
+    func progress(of request: String) throws -> ExportProgress?
     /// Removes what is there.
     func begin(_ progress: ExportProgress) throws
     /// Adds rows; `progress` is the place after them.
@@ -27,6 +28,9 @@ protocol ExportFile {
     /// Makes it what the complete file is; all rows are there. A run after a kill may do it once more.
     func finish(_ progress: ExportProgress) throws
 }
+
+/// The unfinished file is of another export, or of another program.
+struct OtherExport: Error {}
 
 /// The file that an export makes: `FILE.partial` until it is complete, then `FILE`.
 final class ExportTarget {
@@ -75,6 +79,27 @@ final class ExportTarget {
 
     deinit { close(descriptor) }
 
+    /// Whether the unfinished file begins with these bytes.
+    func begins(with bytes: [UInt8]) -> Bool {
+        var found = [UInt8](repeating: 0, count: bytes.count)
+        return pread(descriptor, &found, found.count, 0) == bytes.count && found == bytes
+    }
+
+    /// The length of the unfinished file.
+    var length: off_t {
+        var status = stat()
+        return fstat(descriptor, &status) == 0 ? status.st_size : 0
+    }
+
+    /// Makes the unfinished file an empty one. What SQLite left next to it would be rolled back into it.
+    func empty() throws {
+        unlink(partial + "-journal")
+        guard ftruncate(descriptor, 0) == 0, lseek(descriptor, 0, SEEK_SET) == 0 else {
+            throw Output.CannotWrite(code: errno)
+        }
+        unlink(state)
+    }
+
     /// What the last `note` wrote; nil if there was none.
     var noted: JSONObject? {
         FileManager.default.contents(atPath: state).flatMap { try? JSONObject(Array($0)) }
@@ -109,18 +134,24 @@ struct TextExportFile: ExportFile {
 
     init(_ target: ExportTarget, _ lines: RowLines) { (self.target, self.lines) = (target, lines) }
 
-    func progress() throws -> ExportProgress? {
-        guard let json = target.noted, let progress = ExportProgress(json) else { return nil }
-        let bytes = off_t(json.count("bytes"))
-        // A file that is shorter is not the one of this state.
-        guard lseek(target.descriptor, 0, SEEK_END) >= bytes else { return nil }
-        try cut(to: bytes)
+    func progress(of request: String) throws -> ExportProgress? {
+        guard let json = target.noted, let progress = ExportProgress(json) else {
+            // A run that was killed before it noted a place left the header at most.
+            guard target.begins(with: Array(lines.header.prefix(Int(target.length)))),
+                target.length <= lines.header.count
+            else { throw OtherExport() }
+            return nil
+        }
+        // SQLite files have a place without a length.
+        guard progress.request == request, let length = json["bytes"].integer else { throw OtherExport() }
+        // A file that is shorter is not the one of this place.
+        guard target.length >= off_t(length) else { return nil }
+        try cut(to: off_t(length))
         return progress
     }
 
     func begin(_ progress: ExportProgress) throws {
-        unlink(target.state)
-        try cut(to: 0)
+        try target.empty()
         try Output.write(lines.header, to: target.descriptor)
         try note(progress)
     }

@@ -5,38 +5,49 @@ internal import ProfileLogNativeAPI
 /// One table of SQLite, `events` or `profiles`. While it is not complete, a second table, `export`, has one row that
 /// says how far it is and as of which position: it is written in the same transaction as the rows. From before that
 /// table is dropped until the file has its name, `FILE.partial.state` says it.
-struct SQLiteExportFile: ExportFile {
+final class SQLiteExportFile: ExportFile {
     private let target: ExportTarget
     private let table: ExportTable
-    private let database: SQLite
+    private var database: SQLite
 
     init(_ target: ExportTarget, _ table: ExportTable) throws {
         (self.target, self.table) = (target, table)
         database = try SQLite(path: target.partial)
     }
 
-    func progress() throws -> ExportProgress? {
+    /// What each file of SQLite begins with.
+    private static let mark = Array("SQLite format 3\0".utf8)
+
+    func progress(of request: String) throws -> ExportProgress? {
+        if target.length == 0 { return nil }
+        guard target.begins(with: Self.mark) else { throw OtherExport() }
         let tables = "SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name <> 'export'"
         switch try database.prepare(tables).run() {
         case nil: return nil
         case "export":
-            guard let text = try database.prepare("SELECT progress FROM export").run() else { return nil }
-            return ExportProgress(try JSONObject(Array(text.utf8)))
+            let text = try database.prepare("SELECT progress FROM export").run()
+            let progress = try text.flatMap { ExportProgress(try JSONObject(Array($0.utf8))) }
+            return try same(progress, request)
         // All rows are there.
-        default: return target.noted.flatMap(ExportProgress.init)
+        default: return try same(target.noted.flatMap(ExportProgress.init), request)
         }
     }
 
+    private func same(_ progress: ExportProgress?, _ request: String) throws -> ExportProgress {
+        guard let progress, progress.request == request else { throw OtherExport() }
+        return progress
+    }
+
     func begin(_ progress: ExportProgress) throws {
-        unlink(target.state)
+        // Dropped tables would leave their values on free pages.
+        try target.empty()
+        database = try SQLite(path: target.partial)
         let columns = table.columns.enumerated().map { index, column in
             "\"\(column.name)\" \(column.type.declared)\(index == 0 ? " PRIMARY KEY" : "")"
         }
         try inTransaction {
-            for old in ExportTable.Kind.allCases { try database.execute("DROP TABLE IF EXISTS \(old.rawValue)") }
             try database.execute(
                 """
-                DROP TABLE IF EXISTS export;
                 CREATE TABLE export (progress TEXT NOT NULL);
                 INSERT INTO export VALUES ('');
                 CREATE TABLE \(table.name) (\(columns.joined(separator: ", ")));
