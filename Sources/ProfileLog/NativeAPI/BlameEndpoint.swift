@@ -14,13 +14,8 @@ struct BlameEndpoint {
         try query.end()
         let user = try log.knownUser(meantBy: id)
         // Later events are in neither answer.
-        let version = user.version
-        let entries = try log.blameAttributes(of: user.number, asOf: version, field: field, withLog: withLog)
-        let subject = field.flatMap { OccurrenceBlame.Subject($0) }
-        let hasCounts = field == nil || subject != nil
-        let counts =
-            hasCounts
-            ? try log.blameOccurrences(of: user.number, asOf: version, only: subject, withLog: withLog) : []
+        let (entries, counts) = try log.blameWithCounts(
+            of: user.number, asOf: user.version, field: field, withLog: withLog)
         if let field, entries.isEmpty, counts.isEmpty { throw try unknownField(field, user) }
         var events = EventJSON(log: log)
         return try APIAnswer.ok(version: user.version) { json in
@@ -44,7 +39,7 @@ struct BlameEndpoint {
                     try write(one, user, &events, to: &json)
                 }
             }
-            guard hasCounts else { return }
+            if let field, OccurrenceBlame.Subject(field) == nil { return }
             try json.objects("custom_events", counts.filter { !$0.subject.isProduct }) { json, count in
                 json.member("name", count.subject.name.text)
                 try write(count, withLog, user, &events, to: &json)

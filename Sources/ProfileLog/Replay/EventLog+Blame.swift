@@ -27,37 +27,26 @@ extension EventLog {
     ///   - withLog: whether the answer has all writes of each value.
     /// - Returns: the values in the order of their names; nothing if the user never had the attribute.
     public func blame(of user: UserNumber, field: String? = nil, withLog: Bool = false) throws -> [FieldBlame] {
-        let attributes = try blameAttributes(of: user, field: field, withLog: withLog)
-        guard attributes.isEmpty, let subject = field.flatMap({ OccurrenceBlame.Subject($0) }) else {
-            return attributes
+        try withView { view in
+            let search = try BlameSearch(self, view, of: user, asOf: nil, withLog: withLog)
+            let attributes = try search.attributes(field)
+            guard attributes.isEmpty, let subject = field.flatMap({ OccurrenceBlame.Subject($0) }) else {
+                return attributes
+            }
+            return try search.occurrences(of: subject).map(FieldBlame.init)
         }
-        return try blameOccurrences(of: user, only: subject, withLog: withLog).map(FieldBlame.init)
     }
 
-    /// As `blame`, of attributes alone, and as of `version`; nil for the present.
-    package func blameAttributes(
+    /// Attributes as in `blame(of:field:withLog:)`, with counts: all, or the one that `field` names. Both are from one
+    /// view, as of `version`; nil for the present.
+    package func blameWithCounts(
         of user: UserNumber, asOf version: Version? = nil, field: String? = nil, withLog: Bool = false
-    ) throws -> [FieldBlame] {
+    ) throws -> (attributes: [FieldBlame], counts: [OccurrenceBlame]) {
         try withView { view in
             let search = try BlameSearch(self, view, of: user, asOf: version, withLog: withLog)
-            guard let field else { return try search.answer(search.now.fields.fields.map { ($0.key, []) }) }
-            for asked in attributes(named: field) {
-                let answer = try search.answer(asked)
-                if !answer.isEmpty { return answer }
-            }
-            return []
-        }
-    }
-
-    /// What `text` may name, the longest name first: names of attributes may contain dots.
-    private func attributes(named text: String) -> [[(key: FieldKey, path: [FieldBlame.Step])]] {
-        let ends = [text.endIndex] + text.indices.filter { text[$0] == "." || text[$0] == "[" }.reversed()
-        return ends.compactMap { end in
-            guard end > text.startIndex, let path = [FieldBlame.Step](text[end...]) else { return nil }
-            let name = String(text[..<end])
-            let standard = StandardAttribute(name: name).map { FieldKey(standard: UInt32($0.rawValue)) }
-            let custom = names.number(Name(name)).map { FieldKey(custom: $0) }
-            return [standard, custom].compactMap { $0.map { ($0, path) } }
+            let subject = field.flatMap { OccurrenceBlame.Subject($0) }
+            let hasCounts = field == nil || subject != nil
+            return (try search.attributes(field), hasCounts ? try search.occurrences(of: subject) : [])
         }
     }
 }
@@ -75,6 +64,28 @@ struct BlameSearch {
         (self.log, self.view, self.user, self.withLog) = (log, view, user.rawValue, withLog)
         version = try wanted?.rawValue ?? view.version(of: user.rawValue)
         now = try log.states.state(ProfileProjection.self, user.rawValue, version: version, view)
+    }
+
+    /// The blame of an attribute, or of a part of it; of all attributes for nil.
+    func attributes(_ field: String?) throws -> [FieldBlame] {
+        guard let field else { return try answer(now.fields.fields.map { ($0.key, []) }) }
+        for asked in attributes(named: field) {
+            let answer = try answer(asked)
+            if !answer.isEmpty { return answer }
+        }
+        return []
+    }
+
+    /// What `text` may name, the longest name first: names of attributes may contain dots.
+    private func attributes(named text: String) -> [[(key: FieldKey, path: [FieldBlame.Step])]] {
+        let ends = [text.endIndex] + text.indices.filter { text[$0] == "." || text[$0] == "[" }.reversed()
+        return ends.compactMap { end in
+            guard end > text.startIndex, let path = [FieldBlame.Step](text[end...]) else { return nil }
+            let name = String(text[..<end])
+            let standard = StandardAttribute(name: name).map { FieldKey(standard: UInt32($0.rawValue)) }
+            let custom = log.names.number(Name(name)).map { FieldKey(custom: $0) }
+            return [standard, custom].compactMap { $0.map { ($0, path) } }
+        }
     }
 
     /// The blame of these attributes, or of parts of them; of those without a value only if they had one before.

@@ -27,7 +27,7 @@ struct OccurrenceBlameTests {
         _ subject: OccurrenceBlame.Subject?, _ log: EventLog, withLog: Bool = false
     ) throws -> [OccurrenceBlame] {
         let user = try #require(try log.find(ana)).number
-        let found = try log.blameOccurrences(of: user, only: subject, withLog: withLog)
+        let found = try log.blameWithCounts(of: user, field: subject?.text, withLog: withLog).counts
         try CountingWalk.expectEqual(user, "a told story", log)
         return found
     }
@@ -93,13 +93,14 @@ struct OccurrenceBlameTests {
             [.customEventLogged(CustomEvent(name: "played"))], to: ana, context: context, idempotencyKey: "k1"
         ).last
         let user = try #require(try log.find(ana)).number
-        #expect(try log.blameOccurrences(of: user, withLog: true).isEmpty)
+        #expect(try log.blameWithCounts(of: user, withLog: true).counts.isEmpty)
         settings.isOnline = true
         _ = try log.change(settings, of: "phone")
-        let entry = try #require(try log.blameOccurrences(of: user).first)
+        let entry = try #require(try log.blameWithCounts(of: user).counts.first)
         #expect(entry.count == 1 && entry.write.event.position == queued && entry.write.request == "k1")
         #expect(try entry.write.effect.flatMap { try log.event(at: $0) }?.event.kind == .dataSent)
-        #expect(try log.blameOccurrences(of: user, withLog: true).first?.log.map(\.effect) == [entry.write.effect])
+        #expect(
+            try log.blameWithCounts(of: user, withLog: true).counts.first?.log.map(\.effect) == [entry.write.effect])
     }
 
     @Test("Void events count nowhere, and are in the log at their place")
@@ -153,13 +154,12 @@ struct OccurrenceBlameTests {
         }
         try step(1)
         let user = try #require(try log.find(ana))
-        let counts = try log.blameOccurrences(of: user.number, withLog: withLog)
-        let attributes = try log.blameAttributes(of: user.number, withLog: withLog)
+        let (attributes, counts) = try log.blameWithCounts(of: user.number, withLog: withLog)
         for level in 2...9 { try step(Int64(level)) }
         _ = try log.void(counts[0].write.event.position, actor: "a test", reason: "wrong")
-        #expect(try log.blameOccurrences(of: user.number, asOf: user.version, withLog: withLog) == counts)
-        #expect(try log.blameAttributes(of: user.number, asOf: user.version, withLog: withLog) == attributes)
-        #expect(try log.blameOccurrences(of: user.number, withLog: withLog).first?.count == 8)
+        let past = try log.blameWithCounts(of: user.number, asOf: user.version, withLog: withLog)
+        #expect(past.attributes == attributes && past.counts == counts)
+        #expect(try log.blameWithCounts(of: user.number, withLog: withLog).counts.first?.count == 8)
     }
 
     @Test("Events and products are named with a word before the colon")
@@ -199,17 +199,19 @@ private struct CountingWalk {
 
     static func expectEqual(_ user: UserNumber, _ place: String, _ log: EventLog) throws {
         let walk = try CountingWalk(log, user)
-        let found = try log.blameOccurrences(of: user, withLog: true)
+        let found = try log.blameWithCounts(of: user, withLog: true).counts
         #expect(Set(found.map(\.subject)) == Set(walk.tallies.keys), "\(place)")
         for blame in found {
             let tally = Tally(
                 count: blame.count, first: blame.first, last: blame.last,
                 position: blame.count == 0 ? .start : blame.write.event.position, log: blame.log.map(Entry.init))
             #expect(tally == walk.tallies[blame.subject], "\(place), \(blame.subject.text)")
-            #expect(try log.blameOccurrences(of: user, only: blame.subject, withLog: true) == [blame], "\(place)")
+            #expect(
+                try log.blameWithCounts(of: user, field: blame.subject.text, withLog: true).counts == [blame],
+                "\(place)")
         }
         // Without the log the answer comes from the profile, and is the same.
-        let short = try log.blameOccurrences(of: user)
+        let short = try log.blameWithCounts(of: user).counts
         let counted = found.filter { $0.count > 0 }.map { blame in
             var blame = blame
             blame.log = []

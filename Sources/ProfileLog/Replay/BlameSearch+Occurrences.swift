@@ -1,28 +1,13 @@
-extension EventLog {
-    /// Why `user` has the counts of custom events and products: how often, since when, and by which event the last
+extension BlameSearch {
+    /// Why the user has the counts of custom events and products: how often, since when, and by which event the last
     /// time. Void events count nowhere, and what came with a merge names the user whose event it was.
     ///
     /// Counts and times are those of the profile. An event that was saved costs the user's events up to its flush; the
     /// log, and an event of a merged user, cost the whole history.
     ///
-    /// - Parameters:
-    ///   - version: as of which the user is asked about; nil for the present.
-    ///   - subject: one event or product; nil for all.
-    ///   - withLog: whether the answer has all occurrences.
+    /// - Parameter subject: one event or product; nil for all.
     /// - Returns: events, then products, in the order of their names; nothing if the user never had any.
-    package func blameOccurrences(
-        of user: UserNumber, asOf version: Version? = nil, only subject: OccurrenceBlame.Subject? = nil,
-        withLog: Bool = false
-    ) throws -> [OccurrenceBlame] {
-        try withView { view in
-            try BlameSearch(self, view, of: user, asOf: version, withLog: withLog).occurrences(of: subject)
-        }
-    }
-}
-
-extension BlameSearch {
-    /// The blame of the counts of `subject`, or of all.
-    fileprivate func occurrences(of subject: OccurrenceBlame.Subject?) throws -> [OccurrenceBlame] {
+    func occurrences(of subject: OccurrenceBlame.Subject?) throws -> [OccurrenceBlame] {
         var asked: Occurrence.What?
         if let subject {
             guard let number = log.names.number(subject.name) else { return [] }
