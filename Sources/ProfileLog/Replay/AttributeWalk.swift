@@ -215,7 +215,7 @@ struct AttributeWalk {
             tracks[goal.key] = track
             met += 1
         }
-        return met == goals.count || goals[met].version > version + Self.fewEvents
+        return met == goals.count || met > 0 && goals[met].version > version + Self.fewEvents
     }
 
     // MARK: - Writes

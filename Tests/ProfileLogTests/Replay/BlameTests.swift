@@ -2,6 +2,7 @@ import ProfileLog
 import TestSupport
 import Testing
 
+@testable import ProfileLogLog
 @testable import ProfileLogReplay
 
 @Suite("Who set an attribute")
@@ -55,6 +56,34 @@ struct BlameTests {
             let own = try log.blame(of: user, field: name.text)
             #expect(own == found.filter { $0.attribute == name }, "\(place)")
         }
+    }
+
+    @Test("The blame of one attribute reads no event before the snapshot that its last write follows")
+    func fromSnapshot() throws {
+        let log = try folder.log(clock, indexLag: 10_000)
+        // A large state has a snapshot at each second, fourth, … multiple of 256.
+        let note = String(repeating: "a note ", count: 4)
+        for start in stride(from: 0, to: 1_500, by: 100) {
+            var builder = log.prepare(capacity: 100)
+            for index in start..<(start + 100) {
+                let change = AttributeChange(Name("field \(index % 40)"), .set(.string("\(note) \(index)")))
+                try builder.add(.customAttributesChanged([change]), .test, to: ana)
+            }
+            _ = try log.commit(builder.finish())
+        }
+        try log.writeIndex()
+        let user = try #require(try log.find(ana)).number
+        let kept = try #require(
+            try log.withView { try log.states.snapshot(ProfileProjection.self, user.rawValue, upTo: 1_500, $0) })
+        #expect(kept.version < 1_500 - 256, "\(kept.version)")
+        let whole = try log.blame(of: user)
+        for position in 2...kept.version { try log.damage(.log, withNumberKey(position) { Array($0) }) { $0[9] ^= 1 } }
+        for index in 0..<40 {
+            let found = try log.blame(of: user, field: "field \(index)")
+            #expect(found == whole.filter { $0.field == "field \(index)" } && found.count == 1)
+            #expect(found.first?.previous?.value == .string("\(note) \(index < 20 ? 1_440 + index : 1_400 + index)"))
+        }
+        #expect(try log.blame(of: user) == whole)
     }
 
     // MARK: - What it says
