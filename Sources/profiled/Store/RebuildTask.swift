@@ -3,15 +3,12 @@ internal import ProfileLog
 internal import ProfileLogRequests
 internal import ServiceLifecycle
 
-/// Folds the stored states of an older program again while the service runs, and swaps them in. Until then reads fold
-/// whole histories (docs/decisions/0010).
-///
-/// States of a newer program stay: two services with different programs on one store would swap without end.
+/// Folds the stored states of an older program again while the service runs (`StateRebuild`).
 struct RebuildTask: Service {
     let store: LiveStore
     let logger: Logger
 
-    /// The rest after a slice of users takes so many times as long as the slice: 5 % of a core.
+    /// The rest after a step takes so many times as long as the step: 5 % of a core.
     private static let rest = 19
     /// After a failure, or while there is a shadow of other work.
     private static let pause = Duration.seconds(60)
@@ -23,50 +20,34 @@ struct RebuildTask: Service {
     }
 
     private func rebuild() async {
-        var (isAnnounced, isSwapped) = (false, false)
-        var known: String?
+        var rebuild = StateRebuild()
         while !Task.isCancelled {
             let (begin, log) = (ContinuousClock.now, store.api.log)
-            do {
-                switch try await SlowPath.run({ [isSwapped] in try Self.step(log, isSwapped) }) {
-                case nil: return
-                case .work? where !isAnnounced:
-                    logger.notice("states of an older program are folded again; until then reads fold whole histories")
-                    isAnnounced = true
-                case .work?: break
-                case .swap?:
-                    logger.notice("the states of an older program were folded again")
-                    isSwapped = true
-                }
-                try? await Task.sleep(for: (ContinuousClock.now - begin) * Self.rest)
-            } catch {
-                // An error of the shadow names projections and numbers of users, and no value.
-                let text = "\(error)"
-                if text != known {
-                    let remedy = (error as? AppendError)?.remedy ?? (error as? StorageError)?.remedy
-                    logger.warning(
-                        "states of an older program cannot be folded again now",
-                        metadata: ["error": "\(text)", "remedy": "\(remedy ?? "The service tries again.")"])
-                    known = text
-                }
-                try? await Task.sleep(for: Self.pause)
+            let work = { @Sendable [rebuild] in
+                var rebuild = rebuild
+                let step = rebuild.step(log)
+                return (rebuild, step)
             }
+            guard let (next, step) = try? await SlowPath.run(work) else { return }
+            rebuild = next
+            step.news.map(say)
+            if step.isDone { return }
+            try? await Task.sleep(for: step.isFailure ? Self.pause : (ContinuousClock.now - begin) * Self.rest)
         }
     }
 
-    private enum Step { case work, swap }
-
-    /// Folds one slice of users, swaps after the last one, or removes a part of the rows that are no longer read; nil
-    /// if there is nothing to do.
-    private static func step(_ log: EventLog, _ isSwapped: Bool) throws -> Step? {
-        if isSwapped { return try log.shadow.removeUnused() ? .work : nil }
-        // A shadow of before a restart is finished: only some of the states are looked at.
-        guard try log.shadow.isBegun() || !log.shadow.projections(withStatesOf: .olderPrograms).isEmpty else {
-            return nil
+    private func say(_ news: StateRebuild.News) {
+        switch news {
+        case .begun:
+            logger.notice("states of an older program are folded again; until then reads fold whole histories")
+        case .swapped: logger.notice("the states of an older program were folded again")
+        case .endedElsewhere:
+            logger.notice("another program on this store has ended the fold of the states of an older program")
+        case .failed(let error, let remedy):
+            // An error of the shadow names projections and numbers of users, and no value.
+            logger.warning(
+                "states of an older program cannot be folded again now",
+                metadata: ["error": "\(error)", "remedy": "\(remedy ?? "The service tries again.")"])
         }
-        if try log.shadow.removeUnused() { return .work }
-        guard try log.replayIntoShadow(progress: { _ in false }).isComplete else { return .work }
-        _ = try log.shadow.swap()
-        return .swap
     }
 }

@@ -7,7 +7,7 @@ import Testing
 @testable import ProfileLogReplay
 
 /// How many events a user has.
-private enum EventCount: Projection {
+enum EventCount: Projection {
     static let name = "event-count"
     static let revision: UInt32 = 1
     static var initial: UInt64 { 0 }
@@ -20,7 +20,7 @@ private enum EventCount: Projection {
 }
 
 /// The same projection in a newer program, which counts by tens.
-private enum TenfoldCount: Projection {
+enum TenfoldCount: Projection {
     static let name = EventCount.name
     static let revision: UInt32 = 2
     static var initial: UInt64 { 0 }

@@ -1,0 +1,73 @@
+/// Folds the stored states of an older program again, next to the live ones, and makes the new ones live: one small step
+/// at a time. Until then reads fold whole histories (docs/decisions/0010).
+///
+/// States of a newer program stay: two programs on one store would swap without end.
+///
+/// ```swift
+/// var rebuild = StateRebuild()
+/// while case let step = rebuild.step(log), !step.isDone { rest(step.news) }
+/// ```
+package struct StateRebuild: Sendable {
+    /// What an operator should read of a step.
+    package enum News: Equatable, Sendable {
+        /// There are states to fold again.
+        case begun
+        /// They were folded, and are live now.
+        case swapped
+        /// Another program on this store folded them, or discarded what was folded.
+        case endedElsewhere
+        /// The step failed; the next one tries again.
+        case failed(error: String, remedy: String?)
+    }
+
+    package struct Step: Sendable {
+        /// Nil if there is nothing to say, or if it was said before.
+        package var news: News?
+        /// Whether nothing is left to do.
+        package var isDone = false
+        package var isFailure = false
+    }
+
+    private var isAnnounced = false
+    private var isSwapped = false
+    private var lastFailure: News?
+
+    package init() {}
+
+    /// Folds one slice of users, swaps after the last one, or removes a part of the rows that are no longer read.
+    package mutating func step(_ log: EventLog) -> Step {
+        do {
+            return try advance(log)
+        } catch {
+            // Each program that shares the store may swap, and then the shadow of the others is gone.
+            if (try? Self.isNeeded(log)) == false {
+                isSwapped = true
+                return Step(news: isAnnounced ? .endedElsewhere : nil)
+            }
+            let remedy = (error as? AppendError)?.remedy ?? (error as? StorageError)?.remedy
+            let failure = News.failed(error: "\(error)", remedy: remedy)
+            defer { lastFailure = failure }
+            return Step(news: failure == lastFailure ? nil : failure, isFailure: true)
+        }
+    }
+
+    private mutating func advance(_ log: EventLog) throws -> Step {
+        if isSwapped { return Step(isDone: try !log.shadow.removeUnused()) }
+        guard try Self.isNeeded(log) else {
+            isSwapped = true
+            return isAnnounced ? Step(news: .endedElsewhere) : Step(isDone: true)
+        }
+        let news: News? = isAnnounced ? nil : .begun
+        isAnnounced = true
+        if try log.shadow.removeUnused() { return Step(news: news) }
+        guard try log.replayIntoShadow(progress: { _ in false }).isComplete else { return Step(news: news) }
+        _ = try log.shadow.swap()
+        isSwapped = true
+        return Step(news: .swapped)
+    }
+
+    /// A shadow of before a restart is finished: only some of the states are looked at.
+    private static func isNeeded(_ log: EventLog) throws -> Bool {
+        try log.shadow.isBegun() || !log.shadow.projections(withStatesOf: .olderPrograms).isEmpty
+    }
+}

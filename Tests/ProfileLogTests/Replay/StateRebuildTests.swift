@@ -1,0 +1,127 @@
+import ProfileLog
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import ProfileLogLog
+@testable import ProfileLogReplay
+
+@Suite("The rebuild of an older program's states")
+struct StateRebuildTests {
+    private let folder = TemporaryFolder()
+    private let clock = TestClock()
+
+    /// A log of which the states are those of `EventCount`, or with `isNew` those of the newer program.
+    private func open(isNew: Bool, usersAtOnce: Int = 2) throws -> EventLog {
+        var options = LogOptions.small(clock)
+        options.usersPerIndexSlice = usersAtOnce
+        return try EventLog(
+            path: folder.path, create: true, options: options,
+            projections: [isNew ? TenfoldCount.self : EventCount.self])
+    }
+
+    /// Users with ten events and an old state each.
+    private func fill(users: Int) throws {
+        let log = try open(isNew: false)
+        var builder = log.prepare(capacity: users * 9)
+        for user in 1...users {
+            for _ in 0..<9 {
+                try builder.add(.customEventLogged(CustomEvent(name: "a")), .test, to: .externalID("u\(user)"))
+            }
+        }
+        _ = try log.commit(builder.finish())
+        try log.writeIndex()
+    }
+
+    private func oldStates(_ log: EventLog) throws -> Int {
+        try log.rows(.snapshots).keys.count { key in
+            key.withUnsafeBytes { SnapshotKey($0)?.projection } == EventCount.name
+        }
+    }
+
+    @Test("After the swap the old rows leave in parts, one part a step")
+    func removed() throws {
+        try fill(users: 5_000)
+        let log = try open(isNew: true, usersAtOnce: 2_000)
+        #expect(try oldStates(log) == 5_000)
+        var rebuild = StateRebuild()
+        var news: [StateRebuild.News] = []
+        var left: [Int] = []
+        while true {
+            let step = rebuild.step(log)
+            if let one = step.news { news.append(one) }
+            #expect(!step.isFailure)
+            if news.contains(.swapped) { left.append(try oldStates(log)) }
+            if step.isDone { break }
+        }
+        #expect(news == [.begun, .swapped])
+        #expect(left == [5_000, 904, 0])
+        #expect(try log.state(TenfoldCount.self, of: UserNumber(rawValue: 7)) == 100)
+        try log.expectSound()
+    }
+
+    @Test("Rows that a kill left before the swap are removed first")
+    func left() throws {
+        try fill(users: 5_000)
+        let log = try open(isNew: true, usersAtOnce: 10_000)
+        _ = try log.replayIntoShadow { _ in false }
+        _ = try log.shadow.discard()
+        var rebuild = StateRebuild()
+        func rows() throws -> Int { try log.rows(.snapshots).count }
+        #expect(try rows() == 10_000)
+        #expect(rebuild.step(log).news == .begun)
+        #expect(try rows() == 10_000 - 4_096)
+        while !rebuild.step(log).isDone {}
+        #expect(try rows() == 5_000 && oldStates(log) == 0)
+    }
+
+    @Test("A failure is told once, and another one again")
+    func failures() throws {
+        try fill(users: 3)
+        let log = try open(isNew: true)
+        var rebuild = StateRebuild()
+        for until in [10, 20] {
+            _ = try log.replayIntoShadow(until: Position(rawValue: UInt64(until)))
+            for attempt in 0..<3 {
+                let step = rebuild.step(log)
+                #expect(step.isFailure && !step.isDone)
+                guard attempt == 0 else {
+                    #expect(step.news == nil)
+                    continue
+                }
+                guard case .failed(let error, let remedy)? = step.news else {
+                    Issue.record("\(String(describing: step.news))")
+                    continue
+                }
+                #expect(error.contains("is of another replay") && error.contains("up to position \(until)"), "\(error)")
+                #expect(remedy?.contains("discard it") == true, "\(remedy ?? "")")
+            }
+            try log.discardShadow()
+        }
+        #expect(rebuild.step(log).news == nil, "It said before that it begins.")
+        while !rebuild.step(log).isDone {}
+        #expect(try log.state(TenfoldCount.self, of: UserNumber(rawValue: 2)) == 100)
+    }
+
+    @Test("Of two programs on one store none fails when the other swaps first", arguments: 0..<8)
+    func two(round: Int) throws {
+        try fill(users: 40 + round)
+        let said = Mutex<[[StateRebuild.News]]>([[], []])
+        let logs = try (0..<2).map { _ in try open(isNew: true) }
+        onThreads(2) { thread in
+            var rebuild = StateRebuild()
+            while true {
+                let step = rebuild.step(logs[thread])
+                if let news = step.news { said.withLock { $0[thread].append(news) } }
+                if step.isDone { return }
+            }
+        }
+        for news in said.withLock({ $0 }) {
+            let isFine = [[], [.begun, .swapped], [.begun, .endedElsewhere]].contains(news)
+            #expect(isFine, "\(news)")
+        }
+        #expect(try oldStates(logs[0]) == 0)
+        #expect(try logs[1].state(TenfoldCount.self, of: UserNumber(rawValue: 40)) == 100)
+        try logs[0].expectSound()
+    }
+}
