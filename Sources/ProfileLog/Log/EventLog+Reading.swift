@@ -25,6 +25,7 @@ extension EventLog {
             let position = position.flatMap { $0.rawValue < view.last ? $0 : nil }
             while number < count {
                 number += 1
+                view.addresses?.noteUser(last: view.last)
                 do {
                     let found =
                         try position.map { try pastUser(number, $0.rawValue, view) }

@@ -22,6 +22,7 @@ package final class OpenStore: Sendable {
     private let liveNames = Guarded<(row: [UInt8], names: [Name: String])>(([], [:]))
     /// The addresses of records for new views.
     private let currentAddresses = Guarded<RecordAddresses?>(nil)
+    private let readAhead: ReadAhead
     /// Held during a commit or an index flush of this process; LMDB's own lock excludes other processes.
     let writing = Mutex(())
 
@@ -35,6 +36,7 @@ package final class OpenStore: Sendable {
         try projections.checkNames()
         environment = try Environment.open(
             path: path, missing: create ? .create : .refuse, alone: alone, mode: options.fileMode)
+        readAhead = ReadAhead { [environment] in environment.preload() }
         storeID = try Self.readMeta(environment, options, creation)
         braze = BrazeIDs(uuid: storeID)
         self.path = path
@@ -128,7 +130,8 @@ package final class OpenStore: Sendable {
             known.rewrites == rewrites && known.reopenings == reopenings
         }
         if let known = currentAddresses.withReading({ $0 }), fits(known), !known.cache.isFull { return known.cache }
-        let fresh = try AddressCache(environment.tables.log, transaction)
+        let fresh = try AddressCache(
+            environment.tables.log, transaction, mostBlocks: options.addressBlocks, readAhead: readAhead)
         return currentAddresses.withWriting { current in
             if let known = current, fits(known), !known.cache.isFull { return known.cache }
             if let known = current, known.reopenings == reopenings, known.rewrites > rewrites { return nil }

@@ -33,6 +33,8 @@ public struct LogOptions: Sendable {
 
     /// The greatest lag of the caches in events, however many users there are; and how many one flush writes.
     var greatestLag: UInt64 = 1 << 20
+    /// Blocks of records whose addresses are kept in memory.
+    var addressBlocks = AddressCache.mostBlocks
 
     /// Where decided batches go before they are applied.
     var transport: any CommitTransport = LocalTransport()

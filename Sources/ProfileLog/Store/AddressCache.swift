@@ -18,7 +18,8 @@ package final class AddressCache: @unchecked Sendable {
     private static let rowsPerBlock: UInt64 = 128
     private static let blocksPerGroup = 16_384
     private static let groupCount = 1_024
-    private static let mostBlocks = 65_536
+    /// Blocks after which a cache is full.
+    package static let mostBlocks = 65_536
     /// A block is read when it pays: it costs as much as some ten look-ups.
     private static let lookUpsPerBlock: UInt = 4
     /// A slot below this number counts look-ups; otherwise it is an address.
@@ -33,12 +34,17 @@ package final class AddressCache: @unchecked Sendable {
     /// the address of its value and its size in 16 bits; 0 for a row without.
     private let groups: UnsafeMutablePointer<Atomic<UInt>>
     private let blockCount = Atomic(0)
+    private let mostBlocks: Int
+    private let readAhead: ReadAhead?
 
-    /// A cache for `table`, whose keys are numbers, without addresses.
-    package init(_ table: Table, _ transaction: borrowing some Reading & ~Copyable) throws(StorageError) {
+    /// A cache for `table`, whose keys are numbers, without addresses. `readAhead` is told of look-ups in LMDB's tree.
+    package init(
+        _ table: Table, _ transaction: borrowing some Reading & ~Copyable, mostBlocks: Int = mostBlocks,
+        readAhead: ReadAhead? = nil
+    ) throws(StorageError) {
         var stat = MDB_stat()
         try StorageError.check(mdb_stat(transaction.handle, table.handle, &stat), "statistics")
-        self.table = table
+        (self.table, self.mostBlocks, self.readAhead) = (table, mostBlocks, readAhead)
         movingRows = UInt64(stat.ms_psize) / Self.fewestRowBytes
         groups = Self.slots(Self.groupCount)
     }
@@ -83,7 +89,7 @@ package final class AddressCache: @unchecked Sendable {
     }
 
     /// Whether it takes no more addresses.
-    package var isFull: Bool { blockCount.load(ordering: .relaxed) >= Self.mostBlocks }
+    package var isFull: Bool { blockCount.load(ordering: .relaxed) >= mostBlocks }
 
     // MARK: - Look-ups
 
@@ -107,6 +113,7 @@ package final class AddressCache: @unchecked Sendable {
     /// Notes that a row was looked up in LMDB's tree. Reads the addresses of its block when that happened often.
     /// `last` is the last row that the transaction sees.
     package func noteLookUp(of row: UInt64, last: UInt64, in transaction: OpaquePointer) {
+        readAhead?.noteLookUp(of: last)
         let first = row / Self.rowsPerBlock * Self.rowsPerBlock
         guard last > movingRows, first + Self.rowsPerBlock <= last - movingRows else { return }
         guard let slot = slot(of: row) ?? newSlot(of: row) else { return }
@@ -124,6 +131,9 @@ package final class AddressCache: @unchecked Sendable {
             block.deallocate()
         }
     }
+
+    /// Notes that a user's rows in other tables are read, where this one has `last` rows.
+    package func noteUser(last: UInt64) { readAhead?.noteLookUp(of: last) }
 
     private func newSlot(of row: UInt64) -> UnsafeMutablePointer<Atomic<UInt>>? {
         let group = Self.place(of: row).group

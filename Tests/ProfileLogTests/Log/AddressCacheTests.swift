@@ -1,3 +1,4 @@
+import Foundation
 import ProfileLog
 import Synchronization
 import TestSupport
@@ -13,8 +14,10 @@ struct AddressCacheTests {
     private func name(_ user: Int) -> UserID { .externalID("user \(user)") }
 
     /// A log with ten users and a hundred events of each, in turn.
-    private func filled() throws -> EventLog {
-        let log = try EventLog(path: folder.path, create: true, options: .small(clock, indexLag: 300))
+    private func filled(blocks: Int = AddressCache.mostBlocks) throws -> EventLog {
+        var options = LogOptions.small(clock, indexLag: 300)
+        options.addressBlocks = blocks
+        let log = try EventLog(path: folder.path, create: true, options: options)
         try append(1_000, to: log)
         return log
     }
@@ -92,6 +95,58 @@ struct AddressCacheTests {
         #expect(try known(log) > 0)
         #expect(try log.history(of: user) == erased)
         try log.expectSound()
+    }
+
+    @Test("A full one is replaced; a view that has it goes on with it, and finds the rest in the tree")
+    func full() throws {
+        let log = try filled(blocks: 2)
+        let read = try histories(log)
+        try log.withView { view in
+            let cache = try #require(view.addresses)
+            for _ in 0..<4 { for position in 1...view.last { _ = try view.header(at: position) } }
+            #expect(cache.isFull)
+            #expect((255...256).contains((1...view.last).count { cache.value(of: $0) != nil }), "There is no row 0.")
+            for event in read.joined() {
+                let header = try view.header(at: event.position.rawValue)
+                #expect(header.version == event.version.rawValue)
+            }
+            try log.withView { later in
+                #expect(later.addresses !== cache && later.addresses?.isFull == false)
+            }
+        }
+        for _ in 0..<3 {
+            #expect(try histories(log) == read)
+            #expect(try known(log) <= 2 * 128)
+        }
+        try log.expectSound()
+    }
+
+    @Test("After a failed commit, when the file is mapped again, none is used that was found before")
+    func reopened() throws {
+        let log = try filled()
+        let read = try histories(log)
+        #expect(try known(log) > 0)
+        let before = try log.withView { $0.addresses }
+        // LMDB writes the page that ends a commit by a descriptor of its own. A commit that fails there closes the file.
+        let file = folder.path + "/data.mdb"
+        let numbers = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").compactMap { Int32($0) }
+        let synced = numbers.filter { descriptor in
+            let flags = fcntl(descriptor, F_GETFL)
+            let target = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\(descriptor)")
+            return target == file && flags & O_DSYNC != 0
+        }
+        #expect(synced.count == 1)
+        let readOnly = open(file, O_RDONLY)
+        for descriptor in synced { #expect(dup2(readOnly, descriptor) >= 0) }
+        close(readOnly)
+        #expect(throws: AppendError.outcomeUnknown(code: EBADF)) {
+            try log.append([.customEventLogged(CustomEvent(name: "lost"))], to: name(1))
+        }
+        #expect(try known(log) == 0)
+        #expect(try log.withView { $0.addresses } !== before)
+        #expect(log.environment.reopenings == 1)
+        for _ in 0..<2 { #expect(try histories(log).map { Array($0.prefix(101)) } == read) }
+        #expect(try known(log) > 0)
     }
 
     @Test("Readers on several threads see the events of users who are not erased, whatever others write")
