@@ -15,7 +15,8 @@ package struct ProfileSubject: ConditionSubject {
 
     /// - Parameters:
     ///   - createdAt: when the log recorded the user's first event; read if it is nil and asked for.
-    ///   - traits: reads computed traits of many users; without it those of this user are read if they are asked for.
+    ///   - traits: reads names and computed traits for many users; without it those of this user are read if they are
+    ///     asked for.
     package init(
         _ user: UserInfo, _ state: ProfileState, createdAt: Timestamp? = nil, traits: TraitReader? = nil,
         in log: EventLog
@@ -55,7 +56,7 @@ package struct ProfileSubject: ConditionSubject {
     }
 
     package func customAttribute(_ name: Name) -> AttributeValue? {
-        var value = log.customAttribute(name, of: state)
+        var value = number(of: name).flatMap { state.customAttribute($0) }
         if changes.isEmpty { return value }
         let policy = (try? log.rules())?.rules.policies[name] ?? .lastArrival
         for case .customAttributesChanged(let all) in changes {
@@ -91,7 +92,7 @@ package struct ProfileSubject: ConditionSubject {
         case .first(let counted): return occurrences(counted)?.times.map { Self.date($0.lowerBound) }
         case .last(let counted): return occurrences(counted)?.times.map { Self.date($0.upperBound) }
         case .revenue(let product):
-            let purchase = log.names.number(product).flatMap { number in
+            let purchase = number(of: product).flatMap { number in
                 state.purchases.first { $0.product == number }
             }
             let sum = purchase?.revenue.reduce(0) { $0 + $1.amount } ?? 0
@@ -109,6 +110,10 @@ package struct ProfileSubject: ConditionSubject {
         }
     }
 
+    private func number(of name: Name) -> UInt32? {
+        if let traits { traits.number(of: name) } else { log.names.number(name) }
+    }
+
     private static func date(_ time: Timestamp) -> AttributeValue { .date(OccurredAt(time)) }
 
     /// Nil for an event or a product that the user has not.
@@ -117,10 +122,10 @@ package struct ProfileSubject: ConditionSubject {
         case .sessions: return state.sessions
         case .launches: return state.launches
         case .event(let name):
-            guard let number = log.names.number(name) else { return nil }
+            guard let number = number(of: name) else { return nil }
             return state.events.first { $0.name == number }?.occurrences
         case .product(let name):
-            guard let number = log.names.number(name) else { return nil }
+            guard let number = number(of: name) else { return nil }
             return state.purchases.first { $0.product == number }?.occurrences
         }
     }
@@ -135,8 +140,8 @@ package struct ProfileSubject: ConditionSubject {
             switch counted {
             case .sessions: .session
             case .launches: .launch
-            case .event(let name): log.names.number(name).map { .event($0) }
-            case .product(let name): log.names.number(name).map { .purchase($0) }
+            case .event(let name): number(of: name).map { .event($0) }
+            case .product(let name): number(of: name).map { .purchase($0) }
             }
         var count: UInt64 = 0
         try log.forEachOccurrence(

@@ -8,6 +8,8 @@ package final class TraitReader {
     private let position: Position?
     private let now: Timestamp
     private let alteration: Alteration?
+    /// The numbers of names that were asked for: the lock of the log's table is taken once for each, not for each user.
+    private var numbers: [(name: Name, number: UInt32)] = []
 
     /// Events of histories that were read so far.
     private var readEvents: UInt64 = 0
@@ -28,6 +30,14 @@ package final class TraitReader {
     ) {
         (self.log, self.position, self.now, self.alteration) = (log, position, now, alteration)
         traits = log.traits
+    }
+
+    /// The number of a name; nil if the log has never seen it.
+    package func number(of name: Name) -> UInt32? {
+        for known in numbers where known.name == name { return known.number }
+        guard let number = log.names.number(name) else { return nil }
+        numbers.append((name, number))
+        return number
     }
 
     /// The traits of `user`, whose profile is `state`, in the order of `traits`.
@@ -64,10 +74,10 @@ package final class TraitReader {
         }
         switch trait.source {
         case .event(let name):
-            guard let number = log.names.number(name) else { return false }
+            guard let number = number(of: name) else { return false }
             return isWithin(state.events.first { $0.name == number }?.occurrences)
         case .purchase(let name):
-            guard let number = log.names.number(name) else { return false }
+            guard let number = number(of: name) else { return false }
             return isWithin(state.purchases.first { $0.product == number }?.occurrences)
         case .purchases: return state.purchases.contains { isWithin($0.occurrences) }
         case .sessions: return isWithin(state.sessions)
