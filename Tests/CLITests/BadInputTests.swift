@@ -103,6 +103,7 @@ struct BadInputTests {
             (["profile", "jane", "--as-of", "version:"], "--as-of must be a position"),
             (["profile", "jane", "--as-of", "-1"], "--as-of must be a position"),
             (["history", "jane", "--kind", "dance"], "--kind must be a kind of event"),
+            (["history", "jane", "--kind", "customEventLoged"], "Did you mean customEventLogged? The kinds are"),
             (["launch", "--kind", "warm"], "--kind must be cold, background or return"),
             (["launch", "--die-after", "lunch"], "--die-after must be launched or handed"),
             (["launch", "--only", "foo"], "--only must list events, attributes or user-attributes"),

@@ -119,14 +119,14 @@ struct PastEndpointTests {
         ("/v1/profile", ["user": "ana", "as_of": "version:99"], 400, "as_of", "Ask for an earlier one."),
         ("/v1/profile", ["user": "bo", "as_of": "1"], 404, "as_of", "Their first event is at position 10."),
         ("/v1/profile", ["user": "ana", "order": "alphabetical"], 400, "order", "Correct it and try again."),
-        ("/v1/profile", ["user": "ana", "at_launch": "2"], 400, "at_launch", "Ask for 1 to 1."),
+        ("/v1/profile", ["user": "ana", "at_launch": "2"], 400, "at_launch", "Ask for 1."),
         (
             "/v1/profile", ["user": "bo", "at_launch": "1"], 400, "at_launch",
             "Start the app once with `profilecli launch`."
         ),
         ("/v1/profile", ["user": "ana", "at_launch": "0"], 400, "at_launch", "Correct it and try again."),
         ("/v1/profile", ["user": "ana", "at_launch": "1", "as_of": "3"], 400, "at_launch", "Omit the others."),
-        ("/v1/history", ["user": "ana", "launch": "7"], 400, "launch", "Ask for 1 to 1."),
+        ("/v1/history", ["user": "ana", "launch": "7"], 400, "launch", "Ask for 1."),
         (
             "/v1/history", ["user": "ana", "field": "lvel"], 404, "field",
             "Did you mean level? Their profile has level."

@@ -195,7 +195,8 @@ extension APIProblem {
         case .beyondLaunches(let count):
             self = .invalid(
                 place, "is none of the user's launches, of which there are \(count)",
-                remedy: count == 0 ? "Start the app once with `profilecli launch`." : "Ask for 1 to \(count).")
+                remedy: count == 0
+                    ? "Start the app once with `profilecli launch`." : "Ask for \(count == 1 ? "" : "1 to ")\(count).")
         }
     }
 

@@ -112,8 +112,11 @@ package struct Query {
             filter.kinds = try Set(
                 kinds.map { kind in
                     guard let known = EventKind(name: kind) else {
-                        let names = EventKind.allCases.map(\.name).joined(separator: ", ")
-                        throw APIProblem.invalid("kind", "must be a kind of event", remedy: "The kinds are \(names).")
+                        let nearest = NearestNames(to: kind, among: EventKind.allCases.map(\.name))
+                        let guess = nearest.close.first.map { "Did you mean \($0)? " } ?? ""
+                        throw APIProblem.invalid(
+                            "kind", "must be a kind of event",
+                            remedy: "\(guess)The kinds are \(nearest.all.joined(separator: ", ")).")
                     }
                     return known
                 })

@@ -10,6 +10,8 @@ final class FoldProgram {
     /// Bytes of `received` that hold no line break.
     private var searched = 0
     private let limit: Duration
+    /// Whether the system has forgotten the process: its number may be another one's.
+    private var isGone = false
 
     /// A longer line is no answer.
     private static let mostBytes = 64 << 20
@@ -114,6 +116,7 @@ final class FoldProgram {
 
     /// Ends the program, and waits until it is gone.
     func stop() {
+        if isGone { return }
         kill(process, SIGKILL)
         var status: Int32 = 0
         waitpid(process, &status, 0)
@@ -158,6 +161,7 @@ final class FoldProgram {
             if ContinuousClock.now > end { return "closed its output" }
             usleep(1000)
         }
+        isGone = true
         // As WTERMSIG and WEXITSTATUS.
         let signal = status & 0x7F
         return signal == 0 ? "ended with status \(status >> 8 & 0xFF)" : "ended by signal \(signal)"

@@ -90,7 +90,9 @@ struct ProfileWhatIfTable {
         let changed = answer.count("changed")
         let users = Number.counted(answer.count("users"), "profile")
         var lines: [String] = []
-        if changed == 0 {
+        if answer.count("users") == 0 {
+            lines.append("No profile was compared.")
+        } else if changed == 0 {
             lines.append("\(Style.green("Nothing differs:")) \(users) compared.")
         } else {
             let lost = answer.count("lost")
