@@ -1,4 +1,5 @@
 import Foundation
+import ProfileLog
 import Testing
 
 @Suite("Bad input gets one clear sentence, the next step and an exit status")
@@ -188,6 +189,47 @@ struct BadInputTests {
             let outcome = try cli.run(command)
             #expect(outcome.status == 2 && outcome.errors.contains("`profilecli check`"), "\(command): \(outcome)")
         }
+    }
+
+    @Test("Damage in the middle hides what needs it; the rest is printed, the damage named, and the status is 2")
+    func contained() throws {
+        let cli = try CLI()
+        do {
+            let log = try EventLog(path: cli.store, create: true)
+            for user in ["ana", "bo", "cleo"] {
+                let note = CustomEvent(name: "noted", properties: [.init("text", .string("the note of \(user)"))])
+                _ = try log.append(
+                    [.customAttributesChanged([AttributeChange("level", .set(.int(1)))]), .customEventLogged(note)],
+                    to: .externalID(user))
+            }
+            try log.writeIndex()
+        }
+        var bytes = try Data(contentsOf: cli.file)
+        // Also on pages that earlier commits left.
+        while let note = bytes.range(of: Data("the note of bo".utf8)) { bytes[note.lowerBound] = UInt8(ascii: "T") }
+        try bytes.write(to: cli.file)
+        let (record, user) = ("the record at position 6 fails its checksum", "user 2 (the record at position 6")
+        let commands: [([String], shown: [String], named: String)] = [
+            (["users", "--where", "custom.level = 1"], ["ana", "cleo"], user),
+            (["users", "--where", "custom.level = 1", "--count"], ["2\n"], user),
+            (["diff", "--all", "0"], ["ana", "cleo", "2 users changed, 2 of them new."], user),
+            (["export", "--profiles"], [#""id":"ana""#, #""id":"cleo""#], user),
+            (["export", "--events"], ["of ana", #""position":5"#, #""position":7"#, "of cleo"], record),
+            (["history", "bo"], ["user created", "level=1"], record),
+            (["history", "bo", "--graph"], ["2 events"], record),
+        ]
+        for (arguments, shown, named) in commands {
+            let outcome = try cli.run(arguments)
+            #expect(outcome.status == 2, "\(arguments): \(outcome)")
+            for text in shown { #expect(outcome.output.contains(text), "\(arguments): \(outcome.output)") }
+            #expect(!outcome.output.contains("note of bo"), "\(arguments)")
+            #expect(outcome.errors.contains(named), "\(arguments): \(outcome.errors)")
+            #expect(outcome.errors.contains("`profilecli check`"), "\(arguments): \(outcome.errors)")
+        }
+        let file = try cli.run("export", "--profiles", "--format", "csv", "--into", "p.csv")
+        #expect(file.status == 2 && file.errors.contains("1 row could not be read"), "\(file.errors)")
+        let text = try String(contentsOf: cli.folder.appending(path: "p.csv"), encoding: .utf8)
+        #expect(text.contains(",ana,") && text.contains(",cleo,") && !text.contains(",bo,"), "\(text)")
     }
 
     @Test("A read-only folder is refused to a user who may not write", .enabled(if: getuid() == 0))

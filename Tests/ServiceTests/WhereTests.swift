@@ -120,13 +120,14 @@ struct WhereTests {
         }
     }
 
-    @Test("A page that is full before a damaged record is answered; the page with it names the damage")
+    @Test("A damaged user is named, in the page that they would be in, and the others are answered")
     func damaged() async throws {
         let folder = try Service.newFolder()
         defer { try? FileManager.default.removeItem(at: folder) }
         let log = try EventLog(path: folder.appendingPathComponent("store").path, create: true)
         let api = API(log: log)
-        await api.track(#"{"external_id":"a","n":1}"#, #"{"external_id":"b","n":1}"#, #"{"external_id":"c","n":1}"#)
+        let users = ["a", "b", "c", "d", "e"]
+        for user in users { await api.track(#"{"external_id":"\#(user)","n":1}"#) }
         let third = try #require(try log.find(.externalID("c"))).number
         let position = try #require(try log.history(of: third).last).position
         let environment = log.environment
@@ -135,13 +136,31 @@ struct WhereTests {
                 try transaction.put(WritableTable(environment.tables.log), Array(key), [1, 2, 3])
             }
         }
-        func page(after: Int) async -> (status: Int, json: AttributeValue) {
-            await api.get("/v1/users", [("where", "custom.n = 1"), ("limit", "2"), ("after", "\(after)")])
+        let error = "the record at position \(position.rawValue) fails its checksum"
+        let named: AttributeValue = .array([
+            .object([.init("error", .string(error)), .init("user_number", .int(3))])
+        ])
+        func page(after: Int, _ others: (String, String)...) async -> (status: Int, json: AttributeValue) {
+            await api.get("/v1/users", [("where", "custom.n = 1"), ("limit", "2"), ("after", "\(after)")] + others)
         }
-        let (status, json) = await page(after: 0)
-        #expect(status == 200 && json.at("more") == true)
-        let (next, refusal) = await page(after: 2)
-        #expect(next == 500 && refusal.json.contains("position \(position.rawValue)"), "\(refusal.json)")
+        let first = await page(after: 0)
+        #expect(first.status == 200 && first.json.at("more") == true && first.json.at("damaged") == .null)
+        let next = await page(after: 2)
+        #expect(next.status == 200 && next.json.at("damaged") == named, "\(next.json)")
+        #expect(next.json.at("users.0.id") == "d" && next.json.at("users.1.id") == "e")
+        let count = await page(after: 0, ("count", "true"))
+        #expect(count.json.at("count") == 4 && count.json.at("damaged") == named)
+        let changed = await api.get("/v1/diff", [("a", "0"), ("b", "now")])
+        #expect(changed.json.at("changed") == 4 && changed.json.at("damaged") == named, "\(changed.json)")
+        let rows = await api.get("/v1/export", [("what", "profiles")])
+        #expect(rows.json.at("rows.3.user.id") == "e" && rows.json.at("damaged") == named, "\(rows.json)")
+        let events = await api.get("/v1/export", [("what", "events")])
+        let place = AttributeValue.int(Int64(position.rawValue))
+        #expect(events.json.at("damaged.0.position") == place && events.json.at("damaged_count") == 1)
+        #expect(events.json.at("rows.8.user") == "e" && events.json.at("rows.9") == .null, "\(events.json)")
+        let history = await api.get("/v1/history", [("user", "c")])
+        #expect(history.json.at("events.0.version") == 1 && history.json.at("events.1") == .null)
+        #expect(history.json.at("damaged.0.position") == place, "\(history.json)")
     }
 }
 

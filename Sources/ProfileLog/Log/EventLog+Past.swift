@@ -148,9 +148,9 @@ extension EventLog {
         try withView { UserNumber(rawValue: try $0.canonicalUser(of: user.rawValue, upTo: position.rawValue)) }
     }
 
-    /// The void events at `position`. Scans the log up to there.
+    /// The void events at `position`, by all records that are readable. Scans the log up to there.
     package func voidedEvents(asOf position: Position) throws -> VoidedEvents {
-        try withView { try $0.voidedEvents(upTo: position.rawValue) }
+        try withView { try $0.voidedEvents(upTo: position.rawValue, skipsDamage: true) }
     }
 
     /// When it is at `moment`, whose last event is at `position`: what windows and spans of conditions count from.
@@ -169,7 +169,7 @@ extension EventLog {
     ///
     /// Skips those who are erased or merged today.
     package func forEachChangedUser(
-        after: UserNumber, from: Position, to: Position,
+        after: UserNumber, from: Position, to: Position, skipping: ((UserNumber, StorageError) -> Void)? = nil,
         _ body: (UserInfo, ProfileState?, ProfileState) throws -> Bool
     ) throws {
         try withView { view in
@@ -177,20 +177,32 @@ extension EventLog {
             let count = try view.userCount()
             while number < count {
                 number += 1
-                let version = try view.version(of: number, upTo: to.rawValue)
-                // The newest event of then: one look tells whether the user changed.
-                guard version > 0, try view.positions(of: number, from: version, to: version)[0] > from.rawValue else {
-                    continue
+                do {
+                    guard let change = try change(of: number, from: from, to: to, view) else { continue }
+                    if try !body(change.user, change.before, change.after) { return }
+                } catch let error as StorageError {
+                    guard case .damaged = error, let skipping else { throw error }
+                    skipping(UserNumber(rawValue: number), error)
                 }
-                let user = try info(number, view)
-                guard !user.isErased, try view.mergedInto(number) == nil else { continue }
-                let earlier = try view.version(of: number, upTo: from.rawValue)
-                let before =
-                    earlier == 0 ? nil : try states.state(ProfileProjection.self, number, version: earlier, view)
-                let after = try states.state(ProfileProjection.self, number, version: version, view)
-                if try !body(user, before, after) { return }
             }
         }
+    }
+
+    /// A user with the profiles of two positions; nil if nothing of them was recorded between these, and for those who
+    /// were erased or merged into another.
+    private func change(
+        of number: UInt64, from: Position, to: Position, _ view: LogView
+    ) throws -> (user: UserInfo, before: ProfileState?, after: ProfileState)? {
+        let version = try view.version(of: number, upTo: to.rawValue)
+        // The newest event of then: one look tells whether the user changed.
+        guard version > 0, try view.positions(of: number, from: version, to: version)[0] > from.rawValue else {
+            return nil
+        }
+        let user = try info(number, view)
+        guard !user.isErased, try view.mergedInto(number) == nil else { return nil }
+        let earlier = try view.version(of: number, upTo: from.rawValue)
+        let before = earlier == 0 ? nil : try states.state(ProfileProjection.self, number, version: earlier, view)
+        return (user, before, try states.state(ProfileProjection.self, number, version: version, view))
     }
 }
 
@@ -207,10 +219,24 @@ extension LogView {
             var (low, high) = (UInt64(0), last)
             while low < high {
                 let middle = low + (high - low + 1) / 2
-                if try header(at: middle).recordedAt <= time.rawValue { low = middle } else { high = middle - 1 }
+                if try wasRecorded(middle, by: time, after: low) { low = middle } else { high = middle - 1 }
             }
             return low
         }
+    }
+
+    /// Whether the record at `position` was recorded by `time`, like the one at `known`. For a damaged record the one
+    /// before it says so.
+    private func wasRecorded(_ position: UInt64, by time: Timestamp, after known: UInt64) throws -> Bool {
+        var position = position
+        while position > known {
+            do {
+                return try header(at: position).recordedAt <= time.rawValue
+            } catch StorageError.damaged {
+                position -= 1
+            }
+        }
+        return true
     }
 
     /// The user's version at `moment`, of which there must be one.

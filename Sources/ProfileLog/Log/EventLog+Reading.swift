@@ -13,10 +13,12 @@ extension EventLog {
     ///   - end: the number with which it ends.
     ///   - position: as of which profiles are read; nil for the present.
     ///   - withUsage: whether `body` gets the state of ``UsageProjection`` too.
+    ///   - skipping: gets each user with damage, who is then skipped; nil to throw at the first. Also for damage that
+    ///     `body` met.
     ///   - body: gets the user, the time at which they were created, and the states.
     package func forEachProfile(
         after user: UserNumber = UserNumber(rawValue: 0), through end: UserNumber = UserNumber(rawValue: .max),
-        asOf position: Position? = nil, withUsage: Bool,
+        asOf position: Position? = nil, withUsage: Bool, skipping: ((UserNumber, StorageError) -> Void)? = nil,
         _ body: (UserInfo, Timestamp, ProfileState, UsageState?) throws -> Void
     ) throws -> Position {
         try withView { view in
@@ -42,7 +44,10 @@ extension EventLog {
                     let created = try view.header(at: user.created.rawValue).recordedAt
                     try body(user, Timestamp(rawValue: created), profile, usage)
                 } catch let error as StorageError {
-                    guard try find(UserNumber(rawValue: number))?.isErased == true else { throw error }
+                    let user = UserNumber(rawValue: number)
+                    if (try? find(user))?.isErased == true { continue }
+                    guard case .damaged = error, let skipping else { throw error }
+                    skipping(user, error)
                 }
             }
             return Position(rawValue: view.last)
@@ -115,6 +120,14 @@ extension EventLog {
         of user: UserNumber, from: Version = Version(rawValue: 1), to: Version = Version(rawValue: .max),
         direction: Direction = .forward, limit: Int = .max, where filter: EventFilter = EventFilter()
     ) throws -> [RecordedEvent] {
+        try history(of: user, from: from, to: to, direction: direction, limit: limit, where: filter, skipping: nil)
+    }
+
+    /// As the public one. `skipping` gets each damaged record, which is then skipped; nil to throw at the first.
+    package func history(
+        of user: UserNumber, from: Version, to: Version, direction: Direction, limit: Int, where filter: EventFilter,
+        skipping: ((Position, StorageError) -> Void)?
+    ) throws -> [RecordedEvent] {
         try withView { view in
             let positions = try positions(of: user, from, to, direction, view)
             let names = names.current
@@ -124,9 +137,14 @@ extension EventLog {
             try view.withCursor(environment.tables.log) { cursor in
                 for (index, position) in positions.enumerated() where events.count < limit {
                     view.prefetch(positions, index)
-                    let header = try view.header(at: position, &cursor)
-                    let event = try Self.recorded(header, position, names)
-                    if takesAll || filter.matches(event) { events.append(event) }
+                    do {
+                        let header = try view.header(at: position, &cursor)
+                        let event = try Self.recorded(header, position, names)
+                        if takesAll || filter.matches(event) { events.append(event) }
+                    } catch let error as StorageError {
+                        guard case .damaged = error, let skipping else { throw error }
+                        skipping(Position(rawValue: position), error)
+                    }
                 }
             }
             return events
@@ -169,19 +187,32 @@ extension EventLog {
     public func events(
         from: Position, limit: Int, where filter: EventFilter = EventFilter(), scanLimit: Int = 100_000
     ) throws -> EventPage {
+        try events(from: from, limit: limit, where: filter, scanLimit: scanLimit, skipping: nil)
+    }
+
+    /// As the public one. `skipping` gets each damaged record, which is then skipped; nil to throw at the first.
+    package func events(
+        from: Position, limit: Int, where filter: EventFilter, scanLimit: Int = 100_000,
+        skipping: ((Position, StorageError) -> Void)?
+    ) throws -> EventPage {
         try withView { view in
             let names = names.current
             var events: [RecordedEvent] = []
             var scanned = from.rawValue == 0 ? 0 : from.rawValue - 1
             let count = limit > 0 && scanned < view.last ? min(UInt64(max(0, scanLimit)), view.last - scanned) : 0
-            try view.withCursor(view.tables.log) { log in
-                try view.scan(from: scanned + 1, to: scanned + count) {
-                    position, header in
+            let skip = skipping.map { skipping in
+                { (position: UInt64, error: StorageError) in
                     scanned = position
+                    skipping(Position(rawValue: position), error)
+                }
+            }
+            try view.withCursor(view.tables.log) { log in
+                try view.scan(from: scanned + 1, to: scanned + count, skipping: skip) { position, header in
                     if filter.mayMatch(header.kind) {
                         let event = try Self.recorded(position, names, &log)
                         if filter.matches(event) { events.append(event) }
                     }
+                    scanned = position
                     return events.count < limit
                 }
             }

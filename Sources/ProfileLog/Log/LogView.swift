@@ -70,6 +70,27 @@ package struct LogView: Reading {
         try OpenStore.scan(tables, from: from, to: to, self, body)
     }
 
+    /// As `scan`. `skipping` gets the place of each damaged record, which is then skipped; nil to throw at the first.
+    func scan(
+        from: UInt64, to: UInt64, skipping: ((UInt64, StorageError) -> Void)?,
+        _ body: (UInt64, RecordHeader) throws -> Bool
+    ) throws {
+        var next = from
+        while true {
+            do {
+                return try scan(from: next, to: to) { position, header in
+                    let goesOn = try body(position, header)
+                    next = position + 1
+                    return goesOn
+                }
+            } catch let error as StorageError {
+                guard case .damaged = error, let skipping else { throw error }
+                skipping(next, error)
+                next += 1
+            }
+        }
+    }
+
     // MARK: - Damage
 
     /// Throws if a record of the tail is damaged. It may contain what a look-up did not find, or a later change of what

@@ -59,10 +59,10 @@ extension LogView {
         return voided
     }
 
-    /// The voided events by all that the view sees up to `position`.
-    package func voidedEvents(upTo position: UInt64 = .max) throws -> VoidedEvents {
+    /// The voided events by all that the view sees up to `position`, or with `skipsDamage` by all that is readable.
+    package func voidedEvents(upTo position: UInt64 = .max, skipsDamage: Bool = false) throws -> VoidedEvents {
         var voided = VoidedEvents()
-        try scan(from: 1, to: min(position, last)) { position, header in
+        try scan(from: 1, to: min(position, last), skipping: skipsDamage ? { _, _ in } : nil) { position, header in
             if header.isVoiding, let body = RecordBody(header.body), !body.erased, let target = body.target {
                 voided.apply((position, target.rawValue, header.kind == .eventVoided))
             }

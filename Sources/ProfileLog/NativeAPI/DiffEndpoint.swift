@@ -64,12 +64,15 @@ struct DiffEndpoint {
         let to = try APIProblem.resolving("b") { try log.position(at: second) }
         guard from <= to else { throw APIProblem.invalid("a", "must not be later than `b`") }
         var (count, created, more) = (0, 0, false)
+        var damage = DamageList()
         return try APIAnswer.ok { json in
             json.member("a", from)
             json.member("b", to)
             json.key("users")
             json.beginArray()
-            try log.forEachChangedUser(after: after, from: from, to: to) { user, before, after in
+            try log.forEachChangedUser(
+                after: after, from: from, to: to, skipping: { damage.note($0, $1) }
+            ) { user, before, after in
                 let changes = log.changes(from: before, to: after)
                 if changes.isEmpty { return true }
                 if count == limit || json.bytes.count > Self.mostBytes {
@@ -89,6 +92,7 @@ struct DiffEndpoint {
             json.member("changed", count)
             json.member("created", created)
             json.member("more", more)
+            damage.write(to: &json)
         }
     }
 }

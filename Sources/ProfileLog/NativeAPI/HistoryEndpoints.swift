@@ -34,6 +34,7 @@ struct HistoryEndpoints {
         var events = EventJSON(log: log)
         var count = 0
         var more = false
+        var damage = DamageList()
         return try APIAnswer.ok(version: user.version) { json in
             json.member("user", user)
             json.member("version", user.version.rawValue)
@@ -41,22 +42,28 @@ struct HistoryEndpoints {
             json.beginArray()
             while from <= to, !more {
                 let wanted = min(Self.chunk, limit - count + 1)
+                var skipped: [(position: Position, error: StorageError)] = []
                 let page = try log.history(
                     of: user.number, from: Version(rawValue: from), to: Version(rawValue: to),
-                    direction: backward ? .backward : .forward, limit: wanted, where: filter)
+                    direction: backward ? .backward : .forward, limit: wanted, where: filter,
+                    skipping: { skipped.append(($0, $1)) })
                 for event in page {
                     if count == limit || json.bytes.count > Self.mostBytes {
                         more = true
+                        // What comes later is in the next answer.
+                        skipped.removeAll { backward == ($0.position < event.position) }
                         break
                     }
                     try events.write(event, showsVoid: true, to: &json)
                     count += 1
                 }
+                for (position, error) in skipped { damage.note(position, error) }
                 guard page.count == wanted, let last = page.last else { break }
                 if backward { to = last.version.rawValue - 1 } else { from = last.version.rawValue + 1 }
             }
             json.endArray()
             json.member("more", more)
+            damage.write(to: &json)
         }
     }
 

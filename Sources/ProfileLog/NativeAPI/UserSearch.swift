@@ -35,12 +35,14 @@ struct UserSearch: Sendable {
 
     func answer(_ log: EventLog) throws -> APIAnswer {
         let total = try log.userCount()
+        var damage = DamageList()
         if isCount {
             var count: UInt64 = 0
-            try forEach(log) { _ in count += 1 }
+            try forEach(log, skipping: { damage.note($0, $1) }) { _ in count += 1 }
             return APIAnswer.ok { json in
                 json.member("count", count)
                 json.member("total", total)
+                damage.write(to: &json)
             }
         }
         var scanned = min(total, after.rawValue + min(Self.mostScanned, .max - after.rawValue))
@@ -49,7 +51,7 @@ struct UserSearch: Sendable {
             json.beginArray()
             var found = 0
             do {
-                try forEach(through: UserNumber(rawValue: scanned), log) { user in
+                try forEach(through: UserNumber(rawValue: scanned), log, skipping: { damage.note($0, $1) }) { user in
                     json.object { $0.members(ofUser: user) }
                     found += 1
                     if found == limit {
@@ -62,6 +64,7 @@ struct UserSearch: Sendable {
             json.member("scanned", scanned)
             json.member("total", total)
             json.member("more", scanned < total)
+            damage.write(to: &json)
         }
     }
 
@@ -72,23 +75,32 @@ struct UserSearch: Sendable {
     private static let mostThreads = 4
 
     /// Calls `body` with the users who pass, in order, all as of one position, whatever is appended during it. Several
-    /// threads look at parts of the users at once.
+    /// threads look at parts of the users at once. `skipping` gets each user with damage; nil to throw at the first.
     func forEach(
-        through end: UserNumber = UserNumber(rawValue: .max), _ log: EventLog, _ body: (UserInfo) throws -> Void
+        through end: UserNumber = UserNumber(rawValue: .max), _ log: EventLog,
+        skipping: ((UserNumber, StorageError) -> Void)? = nil, _ body: (UserInfo) throws -> Void
     ) throws {
         let position = try position ?? log.lastPosition()
         let end = min(end.rawValue, try log.userCount())
         guard after.rawValue < end else { return }
         if condition.readsTraits {
             // One reader, as it finds out that many users are asked for, and then reads the log once for all.
-            return try forEach(in: after.rawValue..<end, as: position, log, body)
+            return try forEach(in: after.rawValue..<end, as: position, log, skipping: skipping, body)
         }
         let threads = UInt64(min(processorCount, Self.mostThreads))
         var (next, length) = (after.rawValue, Self.fewestTogether)
         while next < end {
             let parts = (0..<threads).map { min(next + $0 * length, end)..<min(next + ($0 + 1) * length, end) }
-            for part in found(in: parts.filter { !$0.isEmpty }, as: position, log) {
-                for user in part.users { try body(user) }
+            for part in found(in: parts.filter { !$0.isEmpty }, as: position, skips: skipping != nil, log) {
+                var damaged = part.damaged[...]
+                for user in part.users {
+                    while let next = damaged.first, next.user < user.number {
+                        skipping?(next.user, next.error)
+                        damaged.removeFirst()
+                    }
+                    try body(user)
+                }
+                for next in damaged { skipping?(next.user, next.error) }
                 if let error = part.error { throw error }
             }
             next = min(next + threads * length, end)
@@ -99,15 +111,21 @@ struct UserSearch: Sendable {
     /// Who passes in a part of the users, as far as the store could be read.
     private struct Found {
         var users: [UserInfo] = []
+        var damaged: [(user: UserNumber, error: StorageError)] = []
         var error: (any Error)?
     }
 
-    private func found(in parts: [Range<UInt64>], as position: Position, _ log: EventLog) -> [Found] {
+    private func found(
+        in parts: [Range<UInt64>], as position: Position, skips: Bool, _ log: EventLog
+    ) -> [Found] {
         let results = Mutex([Found](repeating: Found(), count: parts.count))
         @Sendable func look(_ index: Int) {
             var found = Found()
+            let skipping = { found.damaged.append((user: $0, error: $1)) }
             do {
-                try forEach(in: parts[index], as: position, log) { found.users.append($0) }
+                try forEach(in: parts[index], as: position, log, skipping: skips ? skipping : nil) {
+                    found.users.append($0)
+                }
             } catch {
                 found.error = error
             }
@@ -119,12 +137,13 @@ struct UserSearch: Sendable {
 
     /// Calls `body` with the users with numbers after the lower bound, up to the upper one, who pass.
     private func forEach(
-        in part: Range<UInt64>, as position: Position, _ log: EventLog, _ body: (UserInfo) throws -> Void
+        in part: Range<UInt64>, as position: Position, _ log: EventLog,
+        skipping: ((UserNumber, StorageError) -> Void)?, _ body: (UserInfo) throws -> Void
     ) throws {
         let traits = TraitReader(log, asOf: position, at: now)
         _ = try log.forEachProfile(
             after: UserNumber(rawValue: part.lowerBound), through: UserNumber(rawValue: part.upperBound),
-            asOf: position, withUsage: false
+            asOf: position, withUsage: false, skipping: skipping
         ) { user, createdAt, state, _ in
             let subject = ProfileSubject(user, state, createdAt: createdAt, traits: traits, in: log)
             if try condition.accepts(subject, at: now) { try body(user) }

@@ -56,7 +56,7 @@ struct DiffCommand: AsyncParsableCommand {
     private func diffOfAll(_ connection: any Connection) async throws {
         var (users, created) = (UInt64(0), UInt64(0))
         var fields: [String: UInt64] = [:]
-        try await Pages.forEach(
+        let damaged = try await Pages.forEach(
             "users", of: "/v1/diff", by: connection, moments, from: [],
             next: { [("after", $0.object("user")["number"].cell)] }
         ) { page, answer in
@@ -72,8 +72,8 @@ struct DiffCommand: AsyncParsableCommand {
         }
         let counts = "\(Number.counted(users, "user")) changed, \(Number.grouped(created)) of them new."
         if place.isJSON {
-            guard count else { return }
-            return try Output.print(
+            guard count else { return try damaged.report() }
+            try Output.print(
                 JSONWriter.object { json in
                     json.member("changed", users)
                     json.member("created", created)
@@ -82,12 +82,14 @@ struct DiffCommand: AsyncParsableCommand {
                     for (field, users) in fields.sorted(by: { $0.key < $1.key }) { json.member(field, users) }
                     json.endObject()
                 })
+            return try damaged.report()
         }
         var table = Table("CHANGED", "#USERS")
         for (field, users) in fields.sorted(by: { ($1.value, $0.key) < ($0.value, $1.key) }) {
             table.add(field, Number.grouped(users))
         }
         try Output.print((fields.isEmpty ? [] : table.lines()) + [counts])
+        try damaged.report()
     }
 
     private func lines(_ user: JSONObject) -> [String] {
@@ -104,7 +106,9 @@ enum DiffText {
         if changes.isEmpty { return [] }
         var table = Table("", "FIELD", before, after, "#SET AT@")
         for change in changes {
-            let (old, new) = (cell(change, "before"), cell(change, "after"))
+            var (old, new) = (cell(change, "before"), cell(change, "after"))
+            // Times that differ by less than a second.
+            if old != nil, old == new { (old, new) = (change["before"].cell, change["after"].cell) }
             let sign = old == nil ? "+" : new == nil ? "-" : "~"
             table.add(
                 sign, "\(group(change)) \(change["field"].cell)", old ?? "", new ?? "", change["position"].cell)

@@ -56,12 +56,13 @@ struct HistoryCommand: AsyncParsableCommand {
         let connection = try place.connect()
         if graph {
             var timeline = Timeline()
-            try await Pages.forEach("events", of: "/v1/history", by: connection, query, from: range, limit, next: next)
-            {
-                page, _ in
+            let damaged = try await Pages.forEach(
+                "events", of: "/v1/history", by: connection, query, from: range, limit, next: next
+            ) { page, _ in
                 for event in page { timeline.add(event) }
             }
-            return try Output.print(timeline.lines())
+            try Output.print(timeline.lines())
+            return try damaged.report()
         }
         try await pages.print("events", of: "/v1/history", by: connection, query, from: range, limit, next: next)
         if pages.count == 0 { Output.message("The user has no such event.") }

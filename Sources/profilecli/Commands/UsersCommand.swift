@@ -40,7 +40,10 @@ struct UsersCommand: AsyncParsableCommand {
         let query = parameters(("where", condition), ("as_of", asOf.map(LocalMoment.text)))
         if count {
             let answer = try await connection.get("/v1/users", query + [("count", "true"), ("after", "\(after)")])
-            return try Output.print(place.isJSON ? answer.line : answer["count"].cell)
+            try Output.print(place.isJSON ? answer.line : answer["count"].cell)
+            var damaged = Damaged()
+            damaged.take(answer)
+            return try damaged.report()
         }
         var pages = Pages(isJSON: place.isJSON) { page in
             var table = Table("#NUMBER", "USER", "#EVENTS", "#CREATED@", "BRAZE_ID!", "ALSO", "#MERGED INTO")

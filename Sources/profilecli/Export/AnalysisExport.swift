@@ -28,6 +28,13 @@ struct AnalysisExport {
             bytes.removeAll()
         }
         try Output.write(bytes)
+        try reportDamage(progress)
+    }
+
+    private func reportDamage(_ progress: ExportProgress) throws {
+        if progress.damaged == 0 { return }
+        let lost = Number.counted(progress.damaged, "row")
+        throw Damaged.failure("\(lost) could not be read, and the export lacks them.")
     }
 
     /// Writes the file at `path`. With `force`, one that is there is replaced, and what another export began is
@@ -69,6 +76,7 @@ struct AnalysisExport {
         bar.clear()
         Output.message(
             "Wrote \(Number.counted(progress.rows, "row")) as of position \(progress.asOf ?? 0) to \(path).")
+        try reportDamage(progress)
     }
 
     /// Where an earlier run of the same export stopped, or the start.
@@ -115,6 +123,10 @@ struct AnalysisExport {
         progress.next = answer.count("next")
         progress.total = answer.count("total")
         progress.rows += UInt64(rows.count)
+        var damaged = Damaged()
+        damaged.take(answer)
+        progress.damaged += damaged.count
+        damaged.sentence.map(Output.message)
         progress.isAtEnd = !answer.flag("more")
         return rows
     }
@@ -136,6 +148,8 @@ struct ExportProgress: Equatable {
     var next: UInt64 = 0
     var total: UInt64 = 0
     var rows: UInt64 = 0
+    /// Rows that could not be read.
+    var damaged: UInt64 = 0
     var isAtEnd = false
 
     init(request: String) { self.request = request }
@@ -149,6 +163,7 @@ struct ExportProgress: Equatable {
         began = json["began"].integer.map { UInt64(max(0, $0)) }
         time = json["time"].text ?? ""
         (next, total, rows) = (json.count("next"), json.count("total"), json.count("rows"))
+        damaged = json.count("damaged")
         isAtEnd = json.flag("at_end")
     }
 
@@ -163,6 +178,7 @@ struct ExportProgress: Equatable {
             json.member("next", next)
             json.member("total", total)
             json.member("rows", rows)
+            if damaged > 0 { json.member("damaged", damaged) }
             json.member("at_end", isAtEnd)
             if let bytes { json.member("bytes", bytes) }
         }

@@ -172,33 +172,38 @@ struct Pages {
         scanned: ((JSONObject) -> [(name: String, value: String)])? = nil,
         next: (JSONObject) -> [(name: String, value: String)]
     ) async throws {
-        try await Self.forEach(
+        let damaged = try await Self.forEach(
             key, of: path, by: connection, query, from: first, limit, scanned: scanned, next: next
         ) { items, _ in try print(items) }
+        try damaged.report()
     }
 
-    /// Lends the pages of the list `key` of the answers at `path`, up to the limit, each with its answer.
+    /// Lends the pages of the list `key` of the answers at `path`, up to the limit, each with its answer. Returns
+    /// what was damaged in them: to be reported when all is printed.
     static func forEach(
         _ key: Name, of path: String, by connection: any Connection, _ query: [(name: String, value: String)],
         from first: [(name: String, value: String)], _ limit: LimitOption? = nil,
         scanned: ((JSONObject) -> [(name: String, value: String)])? = nil,
         next: (JSONObject) -> [(name: String, value: String)], _ body: ([JSONObject], JSONObject) throws -> Void
-    ) async throws {
+    ) async throws -> Damaged {
         var (range, count) = (first, 0)
+        var damaged = Damaged()
         while count < limit?.limit ?? .max {
             let wanted = min(1_000, (limit?.limit ?? .max) - count)
             let answer = try await connection.get(path, query + range + [("limit", "\(wanted)")])
             let items = answer.objects(key)
             count += items.count
+            damaged.take(answer)
             try body(items, answer)
-            guard answer.flag("more") else { return }
+            guard answer.flag("more") else { break }
             if let scanned, answer["scanned"] != .null {
                 range = scanned(answer)
             } else {
-                guard let last = items.last else { return }
+                guard let last = items.last else { break }
                 range = next(last)
             }
         }
+        return damaged
     }
 
     /// The table of events that `history` and `tail` print.

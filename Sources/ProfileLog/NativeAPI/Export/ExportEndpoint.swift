@@ -49,6 +49,7 @@ struct ExportEndpoint: Sendable {
         }
         return try await store.performSlowly { [reader] log in
             var reader = reader
+            reader.damage = DamageList()
             var json = JSONWriter()
             // Before the rows: an erasure after this is one of the next page.
             let last = try log.lastPosition()
@@ -67,6 +68,7 @@ struct ExportEndpoint: Sendable {
                 json.member("total", try reader.total())
                 json.member("more", !reader.isAtEnd)
                 json.member("outdated", isOutdated)
+                reader.damage?.write(to: &json)
             }
             return APIAnswer(status: 200, body: json.bytes)
         }
@@ -98,6 +100,8 @@ struct ExportReader: Sendable {
     /// The position of the last event, or the number of the last user, that was looked at.
     var after: UInt64 = 0
     private(set) var isAtEnd = false
+    /// What was skipped; nil to throw at the first damage, where an answer has no place to say so.
+    var damage: DamageList?
 
     /// Events that are read at once.
     private static let chunk = 256
@@ -132,10 +136,14 @@ struct ExportReader: Sendable {
         var events = EventJSON(log: log, voided: try voids.voided(asOf, log))
         var profiles: [UserNumber: UserNumber?] = [:]
         var count = 0
+        let isSkipping = damage != nil
+        var damaged = damage ?? DamageList()
+        defer { if isSkipping { damage = damaged } }
         while count < limit, after < asOf.rawValue, json.bytes.count < Self.mostBytes {
             let from = Position(rawValue: after).next
             let room = Int(min(UInt64(min(Self.chunk, limit - count)), asOf.rawValue - after))
-            let page = try log.events(from: from, limit: room, where: filter)
+            let page = try log.events(
+                from: from, limit: room, where: filter, skipping: isSkipping ? { damaged.note($0, $1) } : nil)
             for event in page.events where event.position <= asOf && !event.isErased {
                 let profile = try profiles[event.user] ?? profile(of: event.user)
                 profiles[event.user] = profile
@@ -162,19 +170,26 @@ struct ExportReader: Sendable {
         let profiles = ProfileJSON(log: log)
         let traits = TraitReader(log, asOf: asOf, at: time)
         var (count, last) = (0, end)
+        let isSkipping = damage != nil
+        var damaged = damage ?? DamageList()
+        defer { if isSkipping { damage = damaged } }
         do {
             _ = try log.forEachProfile(
-                after: UserNumber(rawValue: after), through: UserNumber(rawValue: end), asOf: asOf, withUsage: false
+                after: UserNumber(rawValue: after), through: UserNumber(rawValue: end), asOf: asOf, withUsage: false,
+                skipping: isSkipping ? { damaged.note($0, $1) } : nil
             ) { user, createdAt, state, _ in
                 if let condition {
                     let subject = ProfileSubject(user, state, createdAt: createdAt, traits: traits, in: log)
                     guard try condition.accepts(subject, at: time) else { return }
                 }
-                try json.object { json in
+                // Damage that the traits meet leaves no half of a row.
+                var row = JSONWriter()
+                try row.object { json in
                     profiles.write(user, to: &json)
                     try profiles.write(state, createdAt: createdAt, to: &json)
                     try profiles.write(traits: traits, of: user.number, state, to: &json)
                 }
+                json.value(written: row)
                 count += 1
                 if count == limit || json.bytes.count > Self.mostBytes {
                     last = user.number.rawValue

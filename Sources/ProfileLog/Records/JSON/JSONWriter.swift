@@ -110,6 +110,12 @@ extension JSONWriter {
         bytes.append(contentsOf: value.description.utf8)
     }
 
+    /// Writes the value that `other` has.
+    package mutating func value(written other: JSONWriter) {
+        separate()
+        bytes.append(contentsOf: other.bytes)
+    }
+
     /// Writes `value`: an object's members in their order, a date as a string.
     package mutating func value(_ value: AttributeValue) {
         switch value {

@@ -1,0 +1,33 @@
+internal import ProfileLog
+
+/// What the answers of a command say that could not be read.
+struct Damaged {
+    /// The first ones, in words.
+    private var shown: [String] = []
+    private(set) var count: UInt64 = 0
+
+    private static let mostShown = 5
+
+    /// Takes in the member `damaged` of an answer.
+    mutating func take(_ answer: JSONObject) {
+        count += answer.count("damaged_count")
+        for entry in answer.objects("damaged") where shown.count < Self.mostShown {
+            let error = entry["error"].cell
+            shown.append(entry["user_number"] == .null ? error : "user \(entry["user_number"].cell) (\(error))")
+        }
+    }
+
+    /// What is missing, in a sentence; nil if nothing is.
+    var sentence: String? {
+        if count == 0 { return nil }
+        let more = count > UInt64(shown.count) ? " and \(Number.grouped(count - UInt64(shown.count))) more" : ""
+        return "Damaged, and therefore left out: \(shown.joined(separator: ", "))\(more)."
+    }
+
+    /// After all of the rest was printed: fails if something is not in it.
+    func report() throws { if let sentence { throw Self.failure(sentence) } }
+
+    static func failure(_ sentence: String) -> Failure {
+        Failure(sentence, remedy: StorageError.damaged(place: "").remedy, status: .damaged)
+    }
+}
