@@ -13,7 +13,7 @@ extension Decider {
                 place: "The device", reason: "has no in-app messages; declare some, and start a session on it")
         }
         let before = places.count
-        let reaction = try react(InAppMachine.Input(action), on: device, cause: nil, context)
+        let reaction = try react(.action(action), on: device, cause: nil, context)
         guard let refusal = reaction?.refusal else { return }
         // What became ready during the decision is kept for the next request.
         if places.count > before { return }
@@ -25,7 +25,7 @@ extension Decider {
     /// What became ready on the device before something happens there. In the background no timer runs.
     mutating func decideInApp(_ device: Name, _ status: DeviceStatus, _ context: EventContext) throws {
         guard let due = status.inApp?.nextDue, due <= time(context), status.isInForeground else { return }
-        try aside { try $0.react(.timePassed, on: device, cause: nil, context) }
+        try aside { try $0.react(.action(.timePassed), on: device, cause: nil, context) }
         asideCount = 0  // they come before the append's own events
     }
 
@@ -216,19 +216,5 @@ extension Decider {
                 try header(at: position), position: Position(rawValue: position), names: names.map)
         else { throw StorageError.damaged(place: "the record at position \(position)") }
         return event
-    }
-}
-
-extension InAppMachine.Input {
-    fileprivate init(_ action: InAppAction) {
-        switch action {
-        case .next: self = .presentNext
-        case .present(let message): self = .present(message)
-        case .click(let button): self = .click(button: button)
-        case .close: self = .close
-        case .logImpression: self = .logImpression
-        case .logClick(let button): self = .logClick(button: button)
-        case .timePassed: self = .timePassed
-        }
     }
 }

@@ -21,10 +21,14 @@
 /// - The order of the checks before a display: user, timeout, assets, request, control variant, background, visible
 ///   message, automatic display, delegate, orientation.
 package struct InAppMachine {
-    private let state: InAppState
-    private let table: TriggerTable
-    private let device: Situation
-    private let now: Int64
+    /// With the steps of the input that is handled now, so that each sees those before it.
+    var state: InAppState
+    let table: TriggerTable
+    let device: Situation
+    let now: Int64
+    /// The event that led to the input that is handled now.
+    var cause: Position?
+    var reaction = Reaction()
 
     /// The device, its app and its SDK: after an input that changes them.
     package struct Situation: Hashable, Sendable {
@@ -49,18 +53,8 @@ package struct InAppMachine {
         case sessionStart(eligible: [Name], catalogue: UInt64)
         /// The SDK logged an event, or a push was opened.
         case event(TriggerEvent)
-        /// Nothing but time: also before the app leaves the foreground, and at `InAppState.nextDue`.
-        case timePassed
-        /// The app asks for the top of the stack.
-        case presentNext
-        /// The app asks for this message: from the stack, or by its definition.
-        case present(Name)
-        /// The user clicks the message on the screen: a button, or the message itself.
-        case click(button: Name?)
-        case close
-        /// The app logs an impression or a click of the custom view on the screen.
-        case logImpression
-        case logClick(button: Name?)
+        /// The app or the user does something with a message.
+        case action(InAppAction)
     }
 
     /// What follows from an input.
@@ -81,8 +75,26 @@ package struct InAppMachine {
 
     /// The device's reaction to `input`. `cause` is the event that led to it.
     package func handle(_ input: Input, cause: Position? = nil) -> Reaction {
-        var turn = InAppTurn(state, table, device, now, cause)
+        var turn = self
+        turn.cause = cause
         turn.run(input)
         return turn.reaction
     }
+}
+
+/// What the app or the user does with in-app messages of a device.
+package enum InAppAction: Hashable, Sendable {
+    /// The app asks for the top of the stack.
+    case next
+    /// The app asks for this message: from the stack, or by its definition.
+    case present(Name)
+    /// The user clicks the message on the screen: a button, or the message itself.
+    case click(button: Name?)
+    case close
+    /// The app logs an impression or a click of its own view, which is on the screen.
+    case logImpression
+    case logClick(button: Name?)
+    /// Nothing but time: what became ready is shown. Also before the app leaves the foreground, and at
+    /// `InAppState.nextDue`.
+    case timePassed
 }

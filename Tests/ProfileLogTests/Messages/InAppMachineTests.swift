@@ -160,13 +160,13 @@ struct InAppMachineTests {
             #expect(run.log(Name(name)).first?.hasPrefix(word) == true)
             run.now += 30
         }
-        #expect(run.words(.presentNext) == ["waiting c: \(Reason.anotherVisible)"])
+        #expect(run.words(.next) == ["waiting c: \(Reason.anotherVisible)"])
         run.words(.close)
-        #expect(run.words(.presentNext) == ["shown c"])
+        #expect(run.words(.next) == ["shown c"])
         run.words(.close)
         #expect(run.words(.event(.pushOpened())) == ["shown b"])
         run.words(.close)
-        #expect(run.send(.presentNext).refusal == "the stack is empty")
+        #expect(run.send(.next).refusal == "the stack is empty")
     }
 
     @Test("A cold start empties the stack, the delays and the screen; a return does not")
@@ -238,7 +238,7 @@ struct InAppMachineTests {
         run.device.settings.isDisplayAutomatic = false
         #expect(run.log("a") == ["waiting a: \(Reason.automaticOff)"])
         #expect(run.words(.sessionStart(eligible: ["a"], catalogue: 1)).isEmpty)
-        #expect(run.words(.presentNext) == ["shown a"])
+        #expect(run.words(.next) == ["shown a"])
     }
 
     // MARK: - Decisions
@@ -251,10 +251,10 @@ struct InAppMachineTests {
         run.now += 30
         run.device.settings.decisions["a"] = .reenqueue
         #expect(run.log("a") == ["waiting a: \(Reason.reenqueued)"])
-        #expect(run.words(.presentNext) == ["waiting a: \(Reason.reenqueued)"])
+        #expect(run.words(.next) == ["waiting a: \(Reason.reenqueued)"])
         #expect(run.state.stack.count == 1)
         run.device.settings.decisions["a"] = .show
-        #expect(run.words(.presentNext) == ["shown a"])
+        #expect(run.words(.next) == ["shown a"])
     }
 
     @Test("Discarded: failed assets, the wrong orientation")
@@ -366,7 +366,7 @@ struct InAppMachineTests {
         let waiting = try #require(handle(.event(.customEvent(CustomEvent(name: "a"))), 0, 3).first)
         #expect(waiting.cause == Position(rawValue: 3))
         state.apply(waiting, user: 1, position: 4, at: 0)
-        let shown = try #require(handle(.timePassed, 5_000_000, 5).first)
+        let shown = try #require(handle(.action(.timePassed), 5_000_000, 5).first)
         #expect(shown.stage == .shown && shown.cause == Position(rawValue: 4))
     }
 }

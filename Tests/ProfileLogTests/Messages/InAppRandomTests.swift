@@ -36,11 +36,11 @@ struct InAppRandomTests {
         case 7: return .event(.pushOpened())
         case 8: return .event(.purchase(Purchase(product: "p", currency: "USD", price: 1)))
         case 9: return .sessionStart(eligible: names.filter { _ in random.next(below: 4) > 0 }, catalogue: 1)
-        case 10: return .presentNext
-        case 11: return .present(name)
-        case 12: return .click(button: nil)
-        case 13: return [.logImpression, .logClick(button: nil)][random.next(below: 2)]
-        case 14: return .close
+        case 10: return .action(.next)
+        case 11: return .action(.present(name))
+        case 12: return .action(.click(button: nil))
+        case 13: return .action([.logImpression, .logClick(button: nil)][random.next(below: 2)])
+        case 14: return .action(.close)
         case 15:
             run.device.isForeground = true
             return .launch(startsProcess: random.next(below: 3) > 0)
@@ -55,7 +55,7 @@ struct InAppRandomTests {
             run.device.settings.orientation = random.next(below: 3) == 0 ? .landscape : .portrait
             run.device.settings.requestTime = UInt32(random.next(below: 6))
         }
-        return .timePassed
+        return .action(.timePassed)
     }
 
     @Test("One message on the screen, 30 s kept, each triggered message in one place", arguments: UInt64(0)..<400)
@@ -153,8 +153,8 @@ struct InAppRandomTests {
             }
             handle(.sessionStart(eligible: messages.map(\.id), catalogue: 1), isForeground: true)
             for message in messages {
-                handle(.present(message.id), isForeground: true)
-                handle(.close, isForeground: true)
+                handle(.action(.present(message.id)), isForeground: true)
+                handle(.action(.close), isForeground: true)
             }
             for index in 0..<200 {
                 handle(.event(.customEvent(CustomEvent(name: Name("e\(index)")))), isForeground: false)

@@ -29,6 +29,12 @@ struct InAppRun {
         return reaction
     }
 
+    @discardableResult
+    mutating func send(_ action: InAppAction) -> InAppMachine.Reaction { send(.action(action)) }
+
+    @discardableResult
+    mutating func words(_ action: InAppAction) -> [String] { words(.action(action)) }
+
     /// Logs a custom event, and says what became of the messages: "shown a", "ignored b: …".
     @discardableResult
     mutating func log(_ name: Name, _ properties: [AttributeValue.Member]? = nil) -> [String] {

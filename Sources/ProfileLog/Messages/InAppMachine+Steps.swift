@@ -1,35 +1,29 @@
-/// One input of an `InAppMachine`: collects the steps, and folds each so that the next sees it.
-struct InAppTurn {
-    private var state: InAppState
-    private let table: TriggerTable
-    private let device: InAppMachine.Situation
-    private let now: Int64
-    private let cause: Position?
-    private(set) var reaction = InAppMachine.Reaction()
-
-    init(
-        _ state: InAppState, _ table: TriggerTable, _ device: InAppMachine.Situation, _ now: Int64, _ cause: Position?
-    ) {
-        (self.state, self.table, self.device, self.now, self.cause) = (state, table, device, now, cause)
-    }
-
+/// How a machine handles one input: it collects the steps, and folds each so that the next sees it.
+extension InAppMachine {
     private var settings: InAppSettings { device.settings }
 
-    mutating func run(_ input: InAppMachine.Input) {
+    mutating func run(_ input: Input) {
         switch input {
         case .launch(startsProcess: true): empty()
         case .launch(startsProcess: false): showWaiting(isReturn: true)
         default: showWaiting(isReturn: false)
         }
         switch input {
-        case .launch, .timePassed: break
+        case .launch: break
         case .sessionStart(let eligible, let catalogue):
             fix(eligible, catalogue)
             if !trigger(.sessionStart) { showTop() }
         case .event(let event):
             let isTriggered = trigger(event)
             if !isTriggered, case .pushOpened = event { showTop() }
-        case .presentNext:
+        case .action(let action): act(action)
+        }
+    }
+
+    private mutating func act(_ action: InAppAction) {
+        switch action {
+        case .timePassed: break
+        case .next:
             guard let top = state.stack.last else { return refuse("the stack is empty") }
             display(top, at: now, isAsked: true)
         case .present(let message): present(message)
