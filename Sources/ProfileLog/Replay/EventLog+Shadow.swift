@@ -107,7 +107,7 @@ public struct ShadowReport: Hashable, Sendable {
     /// What it folds.
     package let shadow: Shadow
     /// Users with a damaged record, by number, the first hundred. They get no states.
-    public let damaged: [UserNumber]
+    package let damaged: [UserNumber]
     /// Users with a live state that is not what their events say, by number, the first hundred.
     public let differing: [UserNumber]
     /// Whether it can be swapped.
@@ -154,13 +154,12 @@ private struct ShadowRun {
     /// Each thread folds its part of `users`.
     private func fold(_ users: [UInt64]) throws -> [ShadowStates.Slice] {
         let (log, shadow, verify, threads) = (log, shadow, verify, min(threads, users.count))
-        if threads == 1 { return [try log.shadow.fold(users, for: shadow, verify: verify)] }
-        let results = (0..<threads).map { _ in Guarded(Result<ShadowStates.Slice, any Error>?.none) }
-        onThreads(threads) { index in
+        let slices = (0..<threads).map { _ in Guarded(ShadowStates.Slice?.none) }
+        try onThreads(threads) { index in
             let part = stride(from: index, to: users.count, by: threads).lazy.map { users[$0] }
-            let result = Result { try log.shadow.fold(part, for: shadow, verify: verify) }
-            results[index].withWriting { $0 = result }
+            let slice = try log.shadow.fold(part, for: shadow, verify: verify)
+            slices[index].withWriting { $0 = slice }
         }
-        return try results.compactMap { try $0.withReading { try $0?.get() } }
+        return slices.compactMap { $0.withReading { $0 } }
     }
 }

@@ -18,14 +18,20 @@ package func startThread(_ name: String, stackBytes: Int = 0, _ body: @escaping 
 /// How many processors the machine has for this process.
 package var processorCount: Int { ProcessInfo.processInfo.activeProcessorCount }
 
-/// Runs `body` with 0 … `count` - 1, each on a thread of its own, and returns when all have returned.
-package func onThreads(_ count: Int, _ body: @escaping @Sendable (Int) -> Void) {
+/// Runs `body` with 0 … `count` - 1, each on a thread of its own (one alone on the caller's), and returns when all have
+/// returned. Throws the error of the first that failed.
+package func onThreads<Failure: Error>(
+    _ count: Int, _ body: @escaping @Sendable (Int) throws(Failure) -> Void
+) throws(Failure) {
+    if count == 1 { return try body(0) }
     let done = DispatchSemaphore(value: 0)
+    let failures = Guarded<[Int: Failure]>([:])
     for index in 0..<count {
         startThread("log-fold-\(index)", stackBytes: 8 << 20) {
-            body(index)
+            do throws(Failure) { try body(index) } catch { failures.withWriting { $0[index] = error } }
             done.signal()
         }
     }
     for _ in 0..<count { done.wait() }
+    if let first = failures.withReading({ $0.min { $0.key < $1.key }?.value }) { throw first }
 }

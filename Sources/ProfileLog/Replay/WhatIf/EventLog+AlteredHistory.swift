@@ -117,7 +117,6 @@ private struct AlteredFold: Sendable {
         /// Users with events that void others: folded when the pass has seen all of them.
         var voided: Set<Int> = []
         var impact = ProfileImpact(position: .start)
-        var error: (any Error)?
     }
 
     private func compareAll(into impact: inout ProfileImpact, _ progress: (LogProgress) -> Bool) throws {
@@ -162,15 +161,7 @@ private struct AlteredFold: Sendable {
 
     private func onLanes(_ lanes: [Guarded<Lane>], _ body: @escaping @Sendable (inout Lane, Int) throws -> Void) throws
     {
-        if lanes.count == 1 { return try lanes[0].withWriting { try body(&$0, 0) } }
-        onThreads(lanes.count) { index in
-            lanes[index].withWriting { lane in
-                do { try body(&lane, index) } catch { lane.error = error }
-            }
-        }
-        for lane in lanes {
-            if let error = lane.withReading({ $0.error }) { throw error }
-        }
+        try onThreads(lanes.count) { index in try lanes[index].withWriting { try body(&$0, index) } }
     }
 
     private func scan(
