@@ -37,7 +37,7 @@ struct GoldenStoreTests {
         .init("uuid", .string("0f8fad5b-d9cb-469f-a165-70867728950e")),
     ]
 
-    private static let match = AttributeOperation.ObjectMatch(key: "id", value: .int(1))
+    private static let match = AttributeValue.Member("id", .int(1))
 
     /// Every operation.
     private static let operations: [AttributeOperation] = [

@@ -29,7 +29,6 @@ extension Projection {
 /// The projections of the library.
 private let builtIn: [any Projection.Type] = [
     ProfileProjection.self, UsageProjection.self, CatalogueProjection.self, PendingProjection.self,
-    SourceProjection.self,
 ]
 
 extension [any Projection.Type] {
