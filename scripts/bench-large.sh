@@ -12,11 +12,12 @@ work=$(mktemp -d "${TMPDIR:-/tmp}/profilelog-bench.XXXXXX")
 trap 'rm -rf "$work"' EXIT
 
 make -s -C Benchmarks/C
+swift build -c release --product profilecli >&2
 swift build --package-path Benchmarks -c release >&2
 bench=Benchmarks/.build/release/profilelog-bench
 
 for events in "${sizes[@]}"; do
-    "$bench" generate --events "$events" --users $((events / 20)) >"$work/events.jsonl"
+    .build/release/profilecli generate --events "$events" --users $((events / 20)) >"$work/events.jsonl"
     echo "events $events, users $((events / 20))"
     echo "C          $(Benchmarks/C/.build/cbench append --store "$work/c" --input "$work/events.jsonl" --batch 1000)"
     echo "ProfileLog $("$bench" append --store "$work/store" --input "$work/events.jsonl")"

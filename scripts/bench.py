@@ -72,7 +72,7 @@ class Benchmark:
         self.input = os.path.join(self.work, "events.jsonl")
         with open(self.input, "wb") as file:
             subprocess.run(
-                [SWIFT, "generate", "--events", str(self.events), "--users", str(self.users)], check=True, stdout=file)
+                [CLI, "generate", "--events", str(self.events), "--users", str(self.users)], check=True, stdout=file)
 
     def store(self, name):
         path = os.path.join(self.work, name)

@@ -17,7 +17,7 @@ struct EmbeddingTests {
         let receipt = try log.append(
             [.customEventLogged(song), .customAttributesChanged([AttributeChange("level", .set(.int(7)))])],
             to: .externalID("jane"), idempotencyKey: "request-1")
-        #expect(receipt.places.count == 3)  // the user's creation is an event too
+        #expect(receipt.last == Position(rawValue: 3))  // the user's creation is an event too
         #expect(
             try log.append(
                 [.customEventLogged(song), .customAttributesChanged([AttributeChange("level", .set(.int(7)))])],

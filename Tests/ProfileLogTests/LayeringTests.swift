@@ -64,7 +64,7 @@ struct LayeringTests {
                 count += file.text.split(separator: "\n").count { $0.contains(/^ *(@\w+ )*public (?!import )/) }
             }
         }
-        #expect(count <= 310)
+        #expect(count <= 250)
     }
 
     @Test("Only Store imports LMDB")

@@ -214,13 +214,13 @@ private struct ModelRun {
         actual.attributes = Dictionary(uniqueKeysWithValues: view.customAttributes.map { ($0.name, $0.value) })
         actual.standard = Dictionary(uniqueKeysWithValues: view.attributes.map { ($0.name, $0.value) })
         actual.events = Dictionary(uniqueKeysWithValues: view.customEvents.map { ($0.name, Int($0.occurrences.count)) })
-        actual.bought = Dictionary(uniqueKeysWithValues: view.purchases.map { ($0.product, Int($0.occurrences.count)) })
+        actual.bought = Dictionary(uniqueKeysWithValues: view.purchases.map { ($0.name, Int($0.occurrences.count)) })
         actual.times = Dictionary(
             uniqueKeysWithValues: view.customEvents.map {
                 ($0.name, $0.occurrences.first.rawValue...$0.occurrences.last.rawValue)
             })
         actual.revenue = Dictionary(
-            uniqueKeysWithValues: view.purchases.map { ($0.product, $0.revenue.map(\.amount).reduce(0, +)) })
+            uniqueKeysWithValues: view.purchases.map { ($0.name, $0.revenue.map(\.amount).reduce(0, +)) })
         actual.setAt = Dictionary(
             uniqueKeysWithValues: (view.customAttributes + view.attributes).map { ($0.name, Int($0.position.rawValue)) }
         )

@@ -9,7 +9,7 @@ struct OlderAndNewerTests {
     @Test("A number that JSON cannot express, as an earlier program took it, is shown as null")
     func notFinite() async throws {
         try await withAPI { (api) async throws in
-            let match = AttributeOperation.ObjectMatch(key: "id", value: .double(1.5))
+            let match = AttributeValue.Member("id", .double(1.5))
             let change = AttributeChange("pets", .objectsUpdate([.init(match: match, object: [])], merging: false))
             let position = try api.log.append([.customAttributesChanged([change])], to: .externalID("ana")).last
             try Self.makeNaN(1.5, at: position, api.log)

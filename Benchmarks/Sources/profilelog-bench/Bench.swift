@@ -10,7 +10,6 @@ struct Bench: AsyncParsableCommand {
         abstract: "ProfileLog's half of the benchmark; Benchmarks/C has the other. One line of JSON for each run.",
         subcommands: [
             Append.self, Concurrent.self, Fold.self, History.self, Read.self, AsOf.self, Histories.self, WhatIf.self,
-            Generate.self,
         ])
 }
 
@@ -411,25 +410,6 @@ struct Histories: ParsableCommand {
             _ = try log.commit(builder.finish())
         }
         try log.writeIndex()
-    }
-}
-
-struct Generate: ParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "Writes the workload as JSON Lines to standard output.")
-    @Option var events: Int
-    @Option var users: Int
-    @Option var seed: UInt64 = 1
-
-    func run() throws {
-        var generator = WorkloadGenerator(seed: seed, users: users)
-        var buffer: [UInt8] = []
-        for index in 0..<events {
-            generator.appendLine(to: &buffer)
-            if buffer.count > 1 << 20 || index == events - 1 {
-                FileHandle.standardOutput.write(Data(buffer))
-                buffer.removeAll(keepingCapacity: true)
-            }
-        }
     }
 }
 

@@ -1,6 +1,8 @@
 import Foundation
 import ProfileLog
 
+private let standardAttributes = Dictionary(uniqueKeysWithValues: StandardAttribute.allCases.map { ($0.name, $0) })
+
 /// One line of the input. It cannot be copied, so that it is lent to the log as the C program lends its own.
 struct WorkloadEvent: ~Copyable, Sendable {
     let user: UserID
@@ -24,7 +26,7 @@ struct WorkloadEvent: ~Copyable, Sendable {
             }
             event = .customAttributesChanged(attributes.map { AttributeChange($0.key, .set($0.value)) })
         default:
-            guard case .string(let name) = line["attribute"], let attribute = StandardAttribute(name: name),
+            guard case .string(let name) = line["attribute"], let attribute = standardAttributes[name],
                 let value = line["value"]
             else { throw BenchmarkError("A line names no standard attribute.") }
             event = .userAttributesChanged([UserAttributeChange(attribute, value)])
@@ -49,7 +51,7 @@ final class Workload: @unchecked Sendable {
         var made = 0
         do {
             for line in lines {
-                (events + made).initialize(to: try WorkloadEvent(JSON.parse(line)))
+                (events + made).initialize(to: try WorkloadEvent(AttributeValue(json: line)))
                 made += 1
             }
         } catch {

@@ -137,11 +137,11 @@ struct CustomAttribute {
         return operations
     }
 
-    private func match(_ element: AttributeValue) throws(TrackFault) -> AttributeOperation.ObjectMatch {
+    private func match(_ element: AttributeValue) throws(TrackFault) -> AttributeValue.Member {
         guard case .string(let key)? = element[WireNames.identifierKey],
             let value = element[WireNames.identifierValue], value != .null
         else { throw .field("needs '$identifier_key', which is text, and '$identifier_value' for each object") }
-        return .init(key: Name(key), value: try nested.checked(value))
+        return .init(Name(key), try nested.checked(value))
     }
 
     private func list(_ value: AttributeValue) throws(TrackFault) -> [AttributeValue] {

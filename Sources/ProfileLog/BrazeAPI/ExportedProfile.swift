@@ -84,7 +84,7 @@ struct ExportedProfile {
         case .purchases:
             let purchases = view.purchases.filter { isInWindow($0.occurrences) }
             if purchases.isEmpty { return }
-            json.objects(field.rawValue, purchases) { $0.counted("name", $1.product, $1.occurrences) }
+            json.objects(field.rawValue, purchases) { $0.counted("name", $1.name, $1.occurrences) }
         case .totalRevenue: writeRevenue(to: &json)
         case .devices: usage?.writeDevices(to: &json)
         case .pushTokens: writePushTokens(to: &json)

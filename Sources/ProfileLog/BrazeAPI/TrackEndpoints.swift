@@ -146,8 +146,8 @@ extension JSONWriter {
                 $0.counted("name", $1.name, $1.occurrences)
             }
         case .product(let product):
-            objects("purchase_events", view.purchases.filter { $0.product == product }) {
-                $0.counted("product_id", $1.product, $1.occurrences)
+            objects("purchase_events", view.purchases.filter { $0.name == product }) {
+                $0.counted("product_id", $1.name, $1.occurrences)
             }
         }
     }

@@ -28,7 +28,7 @@ public enum AttributeValue: Sendable {
     }
 
     /// An object of `members` in any order, or nil if a key appears twice.
-    public static func object(sorting members: [Member]) -> AttributeValue? {
+    package static func object(sorting members: [Member]) -> AttributeValue? {
         let sorted = members.sorted { $0.key < $1.key }
         for (left, right) in zip(sorted, sorted.dropFirst()) where left.key == right.key { return nil }
         return .object(sorted)

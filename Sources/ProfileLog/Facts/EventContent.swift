@@ -73,34 +73,20 @@ public enum AttributeOperation: Hashable, Sendable {
     case objectMerge([AttributeValue.Member])
     /// Appends objects to an array of objects.
     case objectsAdd([AttributeValue])
-    /// Replaces (or with `merging`, merges into) every object whose `key` equals `value`.
+    /// Replaces (or with `merging`, merges into) every object of the array that has the member `match`.
     case objectsUpdate([ObjectUpdate], merging: Bool)
-    /// Removes every object whose `key` equals `value`.
-    case objectsRemove([ObjectMatch])
-
-    /// Selects objects of an array.
-    public struct ObjectMatch: Hashable, Sendable {
-        /// The key to compare.
-        package var key: Name
-        /// The value that it must have.
-        package var value: AttributeValue
-
-        /// Matches objects whose `key` is `value`.
-        public init(key: Name, value: AttributeValue) {
-            self.key = key
-            self.value = value
-        }
-    }
+    /// Removes every object of the array that has one of these members.
+    case objectsRemove([AttributeValue.Member])
 
     /// New members for the selected objects.
     public struct ObjectUpdate: Hashable, Sendable {
-        /// Which objects.
-        package var match: ObjectMatch
+        /// Which objects: those with this member.
+        package var match: AttributeValue.Member
         /// Their new members.
         package var object: [AttributeValue.Member]
 
         /// Gives the objects that `match` selects the members of `object`.
-        public init(match: ObjectMatch, object: [AttributeValue.Member]) {
+        public init(match: AttributeValue.Member, object: [AttributeValue.Member]) {
             self.match = match
             self.object = object
         }
@@ -251,7 +237,7 @@ public struct LeftOut: Hashable, Sendable {
 }
 
 /// The three lists in which the published guide keeps pending items, in the order in which a launch flushes them.
-public enum PendingKind: UInt8, Sendable, CaseIterable, Comparable {
+public enum PendingKind: UInt8, Sendable, CaseIterable, OrderedByNumber {
     case customEvents = 1
     case customAttributes = 2
     case userAttributes = 3
@@ -273,7 +259,4 @@ public enum PendingKind: UInt8, Sendable, CaseIterable, Comparable {
 
     /// The three lists.
     package static let all = Set(allCases)
-
-    /// In the order of the flush.
-    public static func < (left: PendingKind, right: PendingKind) -> Bool { left.rawValue < right.rawValue }
 }

@@ -5,15 +5,15 @@ public struct EventContext: Hashable, Sendable {
     /// Its source.
     public var source: EventSource
     /// The process on the device: the app, or an extension by its name.
-    public var process: Name?
+    package var process: Name?
     /// The device.
     public var device: String?
     /// Where on the device a saved item is stored.
-    public var storage: DeviceStorage?
+    package var storage: DeviceStorage?
     /// The ID that the device gave to a saved item.
-    public var item: String?
+    package var item: String?
     /// The REST format's `app_id`.
-    public var app: String?
+    package var app: String?
     /// Position of the rejected item that this saved one replaces.
     package var replaces: Position?
 

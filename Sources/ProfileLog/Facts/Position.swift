@@ -1,10 +1,10 @@
 /// An event's place in the whole log, from 1, in commit order and without gaps.
-public struct Position: RawRepresentable, Hashable, Comparable, Sendable {
+public struct Position: OrderedByNumber, Hashable, Sendable {
     /// The place; 0 is before the first event.
     public var rawValue: UInt64
 
     /// Before the first event.
-    public static let start = Position(rawValue: 0)
+    package static let start = Position(rawValue: 0)
 
     /// Makes the position with this number.
     @inlinable
@@ -12,8 +12,4 @@ public struct Position: RawRepresentable, Hashable, Comparable, Sendable {
 
     /// The next place.
     @inlinable public var next: Position { Position(rawValue: rawValue + 1) }
-
-    /// By the number.
-    @inlinable
-    public static func < (left: Position, right: Position) -> Bool { left.rawValue < right.rawValue }
 }

@@ -1,6 +1,6 @@
 /// The user attributes that every profile has by name (spec/rest-api 1.4). The numbers are stored and never change
 /// their meaning.
-public enum StandardAttribute: UInt8, Sendable, CaseIterable, Comparable {
+public enum StandardAttribute: UInt8, Sendable, CaseIterable, OrderedByNumber {
     case email = 1
     case firstName = 2
     case lastName = 3
@@ -55,13 +55,10 @@ public enum StandardAttribute: UInt8, Sendable, CaseIterable, Comparable {
     }
 
     /// The attribute of this wire name; `phone_number` is accepted for `phone`.
-    public init?(name: String) {
+    package init?(name: String) {
         guard let attribute = Self.byName[name] else { return nil }
         self = attribute
     }
-
-    /// In the order of the stored numbers.
-    public static func < (left: StandardAttribute, right: StandardAttribute) -> Bool { left.rawValue < right.rawValue }
 
     private static let byName: [String: StandardAttribute] = {
         var byName = Dictionary(uniqueKeysWithValues: allCases.map { ($0.name, $0) })

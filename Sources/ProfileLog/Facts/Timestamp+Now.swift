@@ -1,14 +1,8 @@
-#if canImport(Darwin)
-    internal import Darwin
-#elseif canImport(Musl)
-    internal import Musl
-#else
-    internal import Glibc
-#endif
+internal import Glibc
 
 extension Timestamp {
     /// The wall clock's time, which may jump either way when the clock is set.
-    public static func now() -> Timestamp {
+    package static func now() -> Timestamp {
         var time = timespec()
         let code = clock_gettime(CLOCK_REALTIME, &time)
         precondition(code == 0, "the system has no real-time clock")

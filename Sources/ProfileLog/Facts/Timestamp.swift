@@ -1,15 +1,11 @@
 /// A moment in microseconds since 1970-01-01T00:00:00Z.
-public struct Timestamp: RawRepresentable, Hashable, Comparable, Sendable {
+public struct Timestamp: OrderedByNumber, Hashable, Sendable {
     /// Microseconds since 1970 UTC; negative before.
     public var rawValue: Int64
 
     /// Makes the moment with this many microseconds since 1970 UTC.
     @inlinable
     public init(rawValue: Int64) { self.rawValue = rawValue }
-
-    /// By time.
-    @inlinable
-    public static func < (left: Timestamp, right: Timestamp) -> Bool { left.rawValue < right.rawValue }
 }
 
 /// A time as the sender gave it: the moment, and the offset from UTC.

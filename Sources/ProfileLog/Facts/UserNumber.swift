@@ -1,5 +1,5 @@
 /// The log's own number of a user: 1, 2, 3 … in the order of creation. Number 0 is the system.
-public struct UserNumber: RawRepresentable, Hashable, Comparable, Sendable {
+public struct UserNumber: OrderedByNumber, Hashable, Sendable {
     /// The number.
     public var rawValue: UInt64
 
@@ -9,8 +9,4 @@ public struct UserNumber: RawRepresentable, Hashable, Comparable, Sendable {
     /// Makes the user number with this value.
     @inlinable
     public init(rawValue: UInt64) { self.rawValue = rawValue }
-
-    /// By the number.
-    @inlinable
-    public static func < (left: UserNumber, right: UserNumber) -> Bool { left.rawValue < right.rawValue }
 }

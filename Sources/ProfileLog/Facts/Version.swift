@@ -1,5 +1,5 @@
 /// How many events a user has: an unknown user is at 0, the first event is version 1.
-public struct Version: RawRepresentable, Hashable, Comparable, Sendable {
+public struct Version: OrderedByNumber, Hashable, Sendable {
     /// The count.
     public var rawValue: UInt64
 
@@ -12,8 +12,4 @@ public struct Version: RawRepresentable, Hashable, Comparable, Sendable {
 
     /// The version that the next event gets.
     @inlinable package var next: Version { Version(rawValue: rawValue + 1) }
-
-    /// By the number.
-    @inlinable
-    public static func < (left: Version, right: Version) -> Bool { left.rawValue < right.rawValue }
 }

@@ -1,5 +1,5 @@
 /// The data types that a custom attribute can have (spec/rest-api 1.5). The numbers are stored in states.
-package enum AttributeType: UInt8, Sendable, CaseIterable, Comparable {
+package enum AttributeType: UInt8, Sendable, CaseIterable, OrderedByNumber {
     case boolean = 1
     /// Whole or not: `1` and `1.5` are of one type.
     case number = 2
@@ -76,7 +76,4 @@ package enum AttributeType: UInt8, Sendable, CaseIterable, Comparable {
         default: return nil
         }
     }
-
-    /// In the order of the stored numbers.
-    package static func < (left: AttributeType, right: AttributeType) -> Bool { left.rawValue < right.rawValue }
 }

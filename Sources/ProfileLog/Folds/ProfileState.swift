@@ -62,9 +62,9 @@ public struct ProfileState: Sendable {
     }
 
     /// How often something happened, first and last.
-    public struct Occurrences: Hashable, Sendable {
+    package struct Occurrences: Hashable, Sendable {
         /// How often.
-        public var count: UInt64 = 0
+        package var count: UInt64 = 0
         /// The earliest time.
         package var first = Timestamp(rawValue: .max)
         /// The latest time.

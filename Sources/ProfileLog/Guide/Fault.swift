@@ -1,7 +1,7 @@
 /// A fault of the published snippets that changes data, under its number in spec/device.md 6.2.
 ///
 /// The other numbers cannot be switched on: `whyNotSimulated` has the reasons.
-package enum Fault: Int, Sendable, CaseIterable, Comparable {
+package enum Fault: Int, Sendable, CaseIterable, OrderedByNumber {
     case eventSavedAsAttributes = 1
     case nameReplacedByProperty = 2
     case nameIsNoString = 3
@@ -32,9 +32,6 @@ package enum Fault: Int, Sendable, CaseIterable, Comparable {
     case storageArgumentForgotten = 34
     case appGroupMissing = 36
     case readBeforeUnlock = 37
-
-    /// By the number.
-    package static func < (left: Fault, right: Fault) -> Bool { left.rawValue < right.rawValue }
 
     /// The number in spec/device.md 6.2.
     package var number: Int { rawValue }

@@ -8,7 +8,7 @@
 /// standard attribute. Few users are busy: the user of rank r is drawn in proportion to 1/r, and ranks are given at
 /// random. Time starts with 2026 and moves on by 0 to 2 seconds with each line. A key always holds the same type of
 /// value.
-public struct WorkloadGenerator: Sendable {
+package struct WorkloadGenerator: Sendable {
     private var random: SeededGenerator
     private let ranks: ZipfSampler
     /// The user of each rank.
@@ -18,7 +18,7 @@ public struct WorkloadGenerator: Sendable {
     /// Makes the generator of `seed` for users `u-000000` up to and without `users`.
     ///
     /// - Precondition: `users` is above 0 and below 2^32.
-    public init(seed: UInt64, users: Int) {
+    package init(seed: UInt64, users: Int) {
         random = SeededGenerator(seed: seed)
         ranks = ZipfSampler(count: users)
         self.users = Array(0..<UInt32(users))
@@ -28,7 +28,7 @@ public struct WorkloadGenerator: Sendable {
     }
 
     /// Appends the next event, one line of JSON with a line feed.
-    public mutating func appendLine(to buffer: inout [UInt8]) {
+    package mutating func appendLine(to buffer: inout [UInt8]) {
         let user = users[ranks.next(using: &random)]
         let kind = random.next(below: 10)
         time.rawValue += Int64(random.next(below: 2001)) * 1000

@@ -68,11 +68,11 @@ public struct Erasure: Hashable, Sendable {
     /// Who was erased, by number.
     public internal(set) var users: [UserNumber] = []
     /// The given IDs that resolve to no user.
-    public internal(set) var unknown: [UserID] = []
+    package internal(set) var unknown: [UserID] = []
     /// How many events lost their content.
-    public internal(set) var events = 0
+    package internal(set) var events = 0
     /// Position of the last event of the erasure; nil if no user was erased.
-    public internal(set) var position: Position?
+    package internal(set) var position: Position?
 }
 
 /// Decides an erasure: the users, and the commit batch that removes their content from the log. The caches reach the

@@ -174,9 +174,9 @@ package enum LaunchStep: String, Sendable, CaseIterable {
 /// What a launch did.
 public struct LaunchReport: Hashable, Sendable {
     /// Position of its `appLaunched`.
-    public var position: Position = .start
+    package var position: Position = .start
     /// Who was on the device.
-    public var user: UserNumber?
+    package var user: UserNumber?
     /// Positions of the `pendingFlushed` events by which an earlier launch was finished.
     package var finished: [Position] = []
     /// Positions of the `dataSent` events by which the SDK sent what it had taken before.

@@ -180,13 +180,14 @@ extension EventLog {
         return direction == .forward ? positions : positions.reversed()
     }
 
-    /// Events from position `from` on, at most `limit` of them, in log order.
+    /// Events from position `from` on, at most `limit` of them, in log order; with the last position that was looked
+    /// at, and the last one of the log.
     ///
     /// - Parameter scanLimit: records to look at; with a filter, an answer may be short although more follows: go on
     ///   after `scanned`. With a limit of 0 or less nothing is looked at.
     public func events(
         from: Position, limit: Int, where filter: EventFilter = EventFilter(), scanLimit: Int = 100_000
-    ) throws -> EventPage {
+    ) throws -> (events: [RecordedEvent], scanned: Position, last: Position) {
         try events(from: from, limit: limit, where: filter, scanLimit: scanLimit, skipping: nil)
     }
 
@@ -194,7 +195,7 @@ extension EventLog {
     package func events(
         from: Position, limit: Int, where filter: EventFilter, scanLimit: Int = 100_000,
         skipping: ((Position, StorageError) -> Void)?
-    ) throws -> EventPage {
+    ) throws -> (events: [RecordedEvent], scanned: Position, last: Position) {
         try withView { view in
             let names = names.current
             var events: [RecordedEvent] = []
@@ -216,7 +217,7 @@ extension EventLog {
                     return events.count < limit
                 }
             }
-            return EventPage(events: events, scanned: Position(rawValue: scanned), last: Position(rawValue: view.last))
+            return (events, scanned: Position(rawValue: scanned), last: Position(rawValue: view.last))
         }
     }
 

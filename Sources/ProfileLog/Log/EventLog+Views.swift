@@ -55,11 +55,9 @@ extension ProfileView {
             }.sorted { $0.name < $1.name },
             purchases: state.purchases.compactMap { purchase in
                 names.name(purchase.product).map {
-                    .init(
-                        product: $0, occurrences: purchase.occurrences, currencies: purchase.revenue.map(\.currency),
-                        amounts: purchase.revenue.map(\.amount))
+                    .init(name: $0, occurrences: purchase.occurrences, paid: purchase.revenue)
                 }
-            }.sorted { $0.product < $1.product },
+            }.sorted { $0.name < $1.name },
             pending: state.pending.map { entry in
                 .init(
                     position: Position(rawValue: entry.position), kind: entry.list, device: entry.device.text,

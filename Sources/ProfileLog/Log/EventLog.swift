@@ -69,7 +69,7 @@ public final class EventLog: Sendable {
     /// Begins to read the store into memory, unless it takes more than half of the machine's, and returns at once. For a
     /// process that will look up many users: without it each first look-up waits for the disk, a page at a time, until
     /// there were so many that the log does the same by itself.
-    public func preload() { environment.preload() }
+    package func preload() { environment.preload() }
 
     /// Runs `body` on one consistent view of everything committed before the call, by any process.
     ///

@@ -45,12 +45,8 @@ extension FieldChange {
         let after = ProfileView(later, names)
         return between(.attributes, fields(before.attributes), fields(after.attributes))
             + between(.customAttributes, fields(before.customAttributes), fields(after.customAttributes))
-            + between(
-                .customEvents, counts(before.customEvents.map { ($0.name, $0.occurrences) }),
-                counts(after.customEvents.map { ($0.name, $0.occurrences) }))
-            + between(
-                .purchases, counts(before.purchases.map { ($0.product, $0.occurrences) }),
-                counts(after.purchases.map { ($0.product, $0.occurrences) }))
+            + between(.customEvents, counts(before.customEvents), counts(after.customEvents))
+            + between(.purchases, counts(before.purchases), counts(after.purchases))
             + (withRevenue ? revenueChanges(before.purchases, after.purchases) : [])
             + between(.profile, earlier.map(facts) ?? [:], facts(later))
     }
@@ -68,22 +64,22 @@ extension FieldChange {
         Dictionary(uniqueKeysWithValues: fields.map { ($0.name, .init(value: $0.value, position: $0.position)) })
     }
 
-    private static func counts(_ counts: [(Name, ProfileState.Occurrences)]) -> Values {
+    private static func counts(_ counted: [ProfileView.Counted]) -> Values {
         Dictionary(
-            uniqueKeysWithValues: counts.map { name, occurrences in
-                (name, .init(value: .int(Int64(clamping: occurrences.count)), position: occurrences.position))
+            uniqueKeysWithValues: counted.map { counted in
+                (counted.name, .init(value: .int(Int64(clamping: counted.count)), position: counted.occurrences.position))
             })
     }
 
     /// The sums by product and currency that differ.
     private static func revenueChanges(
-        _ before: [ProfileView.Purchased], _ after: [ProfileView.Purchased]
+        _ before: [ProfileView.Counted], _ after: [ProfileView.Counted]
     ) -> [FieldChange] {
-        func sums(_ purchases: [ProfileView.Purchased]) -> [[Name]: SetValue] {
+        func sums(_ purchases: [ProfileView.Counted]) -> [[Name]: SetValue] {
             var sums: [[Name]: SetValue] = [:]
             for purchase in purchases {
                 for (currency, amount) in purchase.revenue {
-                    sums[[purchase.product, "revenue", Name(currency)]] = .init(
+                    sums[[purchase.name, "revenue", Name(currency)]] = .init(
                         value: .double(amount), position: purchase.occurrences.position)
                 }
             }

@@ -201,7 +201,7 @@ struct LogChecker {
 }
 
 /// What `check` found.
-public struct CheckReport: Hashable, Sendable {
+public struct CheckReport: Hashable, Sendable, CustomStringConvertible {
     /// Events read.
     package internal(set) var events: UInt64 = 0
     /// Users who have any.
@@ -211,10 +211,12 @@ public struct CheckReport: Hashable, Sendable {
     /// Snapshots compared with a fresh fold.
     package internal(set) var snapshots = 0
     /// What is wrong, the first thousand places.
-    public internal(set) var problems: [CheckProblem] = []
+    package internal(set) var problems: [CheckProblem] = []
 
     /// Whether nothing is wrong.
     public var isSound: Bool { problems.isEmpty }
+    /// What is wrong and where, one line for each place.
+    public var description: String { problems.map { "\($0)\n" }.joined() }
 
     package mutating func add(_ place: String, _ what: String) {
         if problems.count < 1000 { problems.append(CheckProblem(place: place, what: what)) }
@@ -222,14 +224,14 @@ public struct CheckReport: Hashable, Sendable {
 }
 
 /// One thing that is wrong in a store, and where.
-public struct CheckProblem: Hashable, Sendable, CustomStringConvertible {
+package struct CheckProblem: Hashable, Sendable, CustomStringConvertible {
     /// Table and row, or position.
     package var place: String
     /// What is wrong there.
     package var what: String
 
     /// Both in one line.
-    public var description: String { "\(place): \(what)" }
+    package var description: String { "\(place): \(what)" }
 }
 
 /// Compares the caches with what the log says they must hold.

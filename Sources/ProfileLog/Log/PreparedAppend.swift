@@ -182,7 +182,7 @@ public struct AppendReceipt: Hashable, Sendable {
     /// The first event's position. The others follow without a gap.
     package var first: Position
     /// Each event's user and version, in the order of their positions; empty if there was nothing to do.
-    public var places: [Place]
+    package var places: [Place]
     /// Whether the append was stored before, under the same idempotency key.
     public var isRepetition: Bool
     /// The note of the append, as stored; empty if that was erased.
@@ -193,7 +193,7 @@ public struct AppendReceipt: Hashable, Sendable {
     var raised: [UserNumber: Version] = [:]
 
     /// A user and one of their versions.
-    public struct Place: Hashable, Sendable {
+    package struct Place: Hashable, Sendable {
         /// The user.
         package var user: UserNumber
         /// The version that the event got.
@@ -201,7 +201,7 @@ public struct AppendReceipt: Hashable, Sendable {
     }
 
     /// The last event's position; before `first` if there are no events.
-    package var last: Position { Position(rawValue: first.rawValue + UInt64(places.count) - 1) }
+    public var last: Position { Position(rawValue: first.rawValue + UInt64(places.count) - 1) }
 
     /// The version to expect next after the event at `place`: if it is its user's last, that of the user after the
     /// commit, with the steps of in-app messages that followed.

@@ -7,9 +7,11 @@ public struct ProfileView: Hashable, Sendable {
     /// Custom events that took effect.
     public var customEvents: [Counted]
     /// Products bought.
-    public var purchases: [Purchased]
+    public var purchases: [Counted]
     /// What waits for a launch or for the SDK to send it, in saved order.
-    public var pending: [Waiting]
+    package var pending: [Waiting]
+    /// The positions of what waits for a launch, or for the SDK to send it, in saved order.
+    public var pendingPositions: [Position] { pending.map(\.position) }
 
     /// An attribute.
     public struct Field: Hashable, Sendable {
@@ -23,42 +25,34 @@ public struct ProfileView: Hashable, Sendable {
         public var setAt: Timestamp
     }
 
-    /// Something that happened, and how often.
+    /// A custom event that happened, or a product that was bought.
     public struct Counted: Hashable, Sendable {
-        /// Its name.
+        /// The event's name, or the product's ID.
         public var name: Name
         /// How often, first and last.
-        public var occurrences: ProfileState.Occurrences
-    }
+        package var occurrences: ProfileState.Occurrences
+        /// Price times quantity, by currency in ascending order; empty for a custom event.
+        package var paid: [ProfileState.PurchaseSummary.Revenue] = []
 
-    /// A product, and what was paid for it.
-    public struct Purchased: Hashable, Sendable {
-        /// The product's ID.
-        public var product: Name
-        /// How many, first and last.
-        public var occurrences: ProfileState.Occurrences
-        /// Price times quantity, by currency in ascending order.
-        public var revenue: [(currency: String, amount: Double)] {
-            zip(currencies, amounts).map { ($0, $1) }
-        }
-
-        package var currencies: [String]
-        package var amounts: [Double]
+        /// How often it happened, or how many were bought.
+        public var count: UInt64 { occurrences.count }
+        /// What was paid for the product, by currency in ascending order.
+        public var revenue: [(currency: String, amount: Double)] { paid.map { ($0.currency, $0.amount) } }
     }
 
     /// A saved item.
-    public struct Waiting: Hashable, Sendable {
+    package struct Waiting: Hashable, Sendable {
         /// Its position.
-        public var position: Position
+        package var position: Position
         /// In which of the three lists; nil for what the SDK took from the app.
-        public var kind: PendingKind?
+        package var kind: PendingKind?
         /// The device on which it waits.
-        public var device: String
+        package var device: String
         /// Where on the device.
-        public var storage: DeviceStorage
+        package var storage: DeviceStorage
         /// When it was saved, by the device's clock.
-        public var savedAt: Timestamp
+        package var savedAt: Timestamp
         /// Whether the SDK has it already, and has not sent it.
-        public var isQueued: Bool
+        package var isQueued: Bool
     }
 }

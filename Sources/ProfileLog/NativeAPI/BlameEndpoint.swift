@@ -94,7 +94,7 @@ struct BlameEndpoint {
     private func unknownField(_ field: String, _ user: UserInfo) throws -> APIProblem {
         let profile = log.profileView(try log.profile(of: user.number))
         let events = profile.customEvents.map { OccurrenceBlame.Subject.event($0.name) }
-        let products = profile.purchases.map { OccurrenceBlame.Subject.product($0.product) }
+        let products = profile.purchases.map { OccurrenceBlame.Subject.product($0.name) }
         let attributes = Set((profile.attributes + profile.customAttributes).map(\.name.text)).sorted()
         let (what, things, names) =
             switch OccurrenceBlame.Subject(field) {

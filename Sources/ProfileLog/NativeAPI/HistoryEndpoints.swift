@@ -102,7 +102,9 @@ struct HistoryEndpoints {
         return try answer(page, limit: limit, filter: filter)
     }
 
-    private func answer(_ first: EventPage, limit: Int, filter: EventFilter) throws -> APIAnswer {
+    private func answer(
+        _ first: (events: [RecordedEvent], scanned: Position, last: Position), limit: Int, filter: EventFilter
+    ) throws -> APIAnswer {
         var page = first
         var events = EventJSON(log: log)
         var count = 0

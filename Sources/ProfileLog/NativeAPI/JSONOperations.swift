@@ -103,11 +103,11 @@ package enum JSONOperations {
 
     private static func match(
         _ element: AttributeValue, allowed: Int
-    ) throws(JSONFormError) -> AttributeOperation.ObjectMatch {
+    ) throws(JSONFormError) -> AttributeValue.Member {
         guard case .object(let members) = element, members.count == allowed,
             case .string(let key) = element[identifierKey], let value = element[identifierValue]
         else { throw JSONFormError("needs `$identifier_key` (text) and `$identifier_value` for each object") }
-        return .init(key: Name(key), value: try JSONValues.value(value))
+        return .init(Name(key), try JSONValues.value(value))
     }
 
     // MARK: - Back to JSON
@@ -136,7 +136,7 @@ package enum JSONOperations {
         }
     }
 
-    private static func json(_ match: AttributeOperation.ObjectMatch) -> [AttributeValue.Member] {
+    private static func json(_ match: AttributeValue.Member) -> [AttributeValue.Member] {
         [.init(identifierKey, .string(match.key.text)), .init(identifierValue, JSONValues.json(match.value))]
     }
 

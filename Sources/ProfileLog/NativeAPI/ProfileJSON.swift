@@ -32,7 +32,7 @@ struct ProfileJSON: Sendable {
             json.members(of: event.occurrences)
         }
         json.objects("purchases", view.purchases) { json, purchase in
-            json.member("product", purchase.product.text)
+            json.member("product", purchase.name.text)
             json.members(of: purchase.occurrences)
             json.object("revenue") { json in
                 for revenue in purchase.revenue {

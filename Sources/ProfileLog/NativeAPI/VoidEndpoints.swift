@@ -75,7 +75,7 @@ struct VoidEndpoints {
         }
         let names =
             differing(\.attributes, \.name) + differing(\.customAttributes, \.name)
-            + differing(\.customEvents, \.name) + differing(\.purchases, \.product)
+            + differing(\.customEvents, \.name) + differing(\.purchases, \.name)
         return Set(names).sorted()
     }
 }

@@ -796,7 +796,7 @@ enum OperationForm {
     static let identifierValue: Name = "$identifier_value"
     static let newObject: Name = "$new_object"
 
-    static func value(_ match: AttributeOperation.ObjectMatch) -> AttributeValue {
+    static func value(_ match: AttributeValue.Member) -> AttributeValue {
         .object([.init(identifierKey, .string(match.key.text)), .init(identifierValue, match.value)])
     }
 
@@ -808,9 +808,9 @@ enum OperationForm {
         ])
     }
 
-    static func match(_ value: AttributeValue) -> AttributeOperation.ObjectMatch? {
+    static func match(_ value: AttributeValue) -> AttributeValue.Member? {
         guard case .string(let key) = value[identifierKey], let expected = value[identifierValue] else { return nil }
-        return .init(key: Name(key), value: expected)
+        return .init(Name(key), expected)
     }
 
     static func update(_ value: AttributeValue) -> AttributeOperation.ObjectUpdate? {

@@ -41,7 +41,7 @@ public struct EventView: ~Copyable {
     public var source: EventSource { header.source }
 
     /// Its devices: the one on which it happened, and those whose anonymous user it creates, identifies or merges.
-    public var devices: [Name] {
+    package var devices: [Name] {
         var devices: [Name] = []
         var reader = WireReader(header.body)
         while let field = reader.field() {

@@ -15,10 +15,10 @@ public struct RecordedEvent: Hashable, Sendable {
     /// Whether the content was erased; the place stays.
     public var isErased: Bool
     /// The idempotency key, on the first event of an append that had one.
-    public var idempotencyKey: String?
+    package var idempotencyKey: String?
 
     /// When it happened: the sender's time, or else the time of the recording.
-    public var occurredAt: OccurredAt { context.occurredAt ?? OccurredAt(recordedAt) }
+    package var occurredAt: OccurredAt { context.occurredAt ?? OccurredAt(recordedAt) }
 }
 
 extension RecordedEvent {

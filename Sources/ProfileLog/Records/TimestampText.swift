@@ -4,7 +4,7 @@ extension Timestamp {
     /// There are three digits after the point, or six if the moment is not a whole number of milliseconds. At an offset
     /// of 0 the zone is `Z`, else it is `±hh:mm`; an offset that RFC 3339 cannot express, a day or more, counts as 0. A
     /// year outside 0...9999 has a sign and six digits (ISO 8601), which is not RFC 3339 and is not read back.
-    public func rfc3339(utcOffsetMinutes: Int32 = 0) -> String {
+    package func rfc3339(utcOffsetMinutes: Int32 = 0) -> String {
         String(unsafeUninitializedCapacity: Self.longestTextBytes) { write(to: $0, utcOffsetMinutes: utcOffsetMinutes) }
     }
 

@@ -209,7 +209,7 @@ public final class Replayer<P: Projection> {
     }
 
     /// The state of a fold over the whole store.
-    public var state: P.State { lanes[0].withReading { $0.states.first } ?? P.initial }
+    package var state: P.State { lanes[0].withReading { $0.states.first } ?? P.initial }
 
     /// SHA-256 over all states, in hexadecimal: equal folds, equal digests. With each user's state are their number and
     /// version, with a device's its ID.

@@ -17,7 +17,7 @@ struct ObjectOrderTests {
     ]
 
     private static func events(_ members: [Member]) -> [ProfileEvent] {
-        let match = AttributeOperation.ObjectMatch(key: "id", value: .object(members))
+        let match = AttributeValue.Member("id", .object(members))
         let operations: [AttributeOperation] = [
             .set(.object(members)), .set(.array([.object(members)])), .objectMerge(members),
             .arrayAdd([.object(members)]), .arrayRemove([.object(members)]), .objectsAdd([.object(members)]),

@@ -24,10 +24,10 @@ struct RecordTests {
             .set(.int(0)), .set(.null), .unset, .increment(-3), .arrayAdd([.string("x")]), .arrayRemove([.int(1)]),
             .objectMerge([.init("k", .bool(true))]), .objectsAdd([.object([.init("id", .int(1))])]),
             .objectsUpdate(
-                [.init(match: .init(key: "id", value: .int(1)), object: [.init("v", .int(2))])], merging: true),
+                [.init(match: .init("id", .int(1)), object: [.init("v", .int(2))])], merging: true),
             .objectsUpdate(
-                [.init(match: .init(key: "id", value: .int(1)), object: [.init("v", .int(2))])], merging: false),
-            .objectsRemove([.init(key: "id", value: .int(1))]),
+                [.init(match: .init("id", .int(1)), object: [.init("v", .int(2))])], merging: false),
+            .objectsRemove([.init("id", .int(1))]),
         ]
         let saved = EventContext(
             source: .import, occurredAt: at, process: "push", device: "device", storage: .appGroup("group.a"),

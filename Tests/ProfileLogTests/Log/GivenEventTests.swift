@@ -78,7 +78,7 @@ struct GivenEventTests {
     @Test("What an update of objects looks for is a value like any other")
     func match() throws {
         let log = try EventLog(path: folder.path, create: true)
-        let match = AttributeOperation.ObjectMatch(key: "id", value: .double(.nan))
+        let match = AttributeValue.Member("id", .double(.nan))
         let update = AttributeOperation.objectsUpdate([.init(match: match, object: [])], merging: true)
         #expect(isRefused(.customAttributesChanged([AttributeChange("a", update)]), by: log))
     }

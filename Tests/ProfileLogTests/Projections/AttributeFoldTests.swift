@@ -205,7 +205,7 @@ struct AttributeFoldTests {
     private func update(_ key: Name, _ value: AttributeValue, _ object: AttributeValue)
         -> AttributeOperation.ObjectUpdate
     {
-        .init(match: .init(key: key, value: value), object: members(object))
+        .init(match: .init(key, value), object: members(object))
     }
 
     @Test("Objects are added at the end, also equal ones, and make the array")
@@ -251,7 +251,7 @@ struct AttributeFoldTests {
     @Test("Every object that matches one of several is removed")
     func objectsRemove() throws {
         try given(ProfileProjection.self, .set("pets", pets))
-            .when(.changed("pets", .objectsRemove([.init(key: "id", value: 1), .init(key: "name", value: "nobody")])))
+            .when(.changed("pets", .objectsRemove([.init("id", 1), .init("name", "nobody")])))
             .then { #expect($0["pets"] == [["id": 2, "name": "Ada"], "no object"]) }
     }
 
@@ -259,7 +259,7 @@ struct AttributeFoldTests {
     func objectsOnMissing() throws {
         let update = AttributeOperation.objectsUpdate([update("id", 1, ["id": 2])], merging: true)
         try given(ProfileProjection.self)
-            .when(.changed("x", update), .changed("x", .objectsRemove([.init(key: "id", value: 1)])))
+            .when(.changed("x", update), .changed("x", .objectsRemove([.init("id", 1)])))
             .thenNothingChanges()
     }
 
@@ -269,9 +269,9 @@ struct AttributeFoldTests {
         "An operation on arrays leaves a value of another type as it is",
         arguments: [
             AttributeOperation.arrayAdd(["a"]), .arrayRemove(["a"]), .objectsAdd([["id": 1]]),
-            .objectsUpdate([.init(match: .init(key: "id", value: 1), object: [])], merging: false),
-            .objectsUpdate([.init(match: .init(key: "id", value: 1), object: [])], merging: true),
-            .objectsRemove([.init(key: "id", value: 1)]),
+            .objectsUpdate([.init(match: .init("id", 1), object: [])], merging: false),
+            .objectsUpdate([.init(match: .init("id", 1), object: [])], merging: true),
+            .objectsRemove([.init("id", 1)]),
         ],
         ["text", 1, 1.5, true, ["id": 1]] as [AttributeValue])
     func typeMismatch(operation: AttributeOperation, value: AttributeValue) throws {

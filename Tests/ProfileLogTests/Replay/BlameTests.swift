@@ -122,7 +122,7 @@ struct BlameTests {
         let pets = try change("pets", .set([["name": "a", "age": 1], ["name": "b", "age": 2]]), log)
         let updated = try change(
             "pets",
-            .objectsUpdate([.init(match: .init(key: "name", value: "b"), object: [.init("age", 3)])], merging: true),
+            .objectsUpdate([.init(match: .init("name", "b"), object: [.init("age", 3)])], merging: true),
             log)
         let added = try change("pets", .objectsAdd([["name": "c"]]), log)
         let writers = try blame("pets", log).map { "\($0.field) \($0.write.event.position.rawValue)" }

@@ -64,7 +64,7 @@ struct LiveStateTests {
         for user in try log.users(limit: 100) {
             let view = log.profileView(try log.profile(of: user.number))
             for event in view.customEvents { events[event.name, default: 0] += event.occurrences.count }
-            for product in view.purchases { products[product.product, default: 0] += product.occurrences.count }
+            for product in view.purchases { products[product.name, default: 0] += product.occurrences.count }
             for attribute in view.customAttributes {
                 #expect(catalogue.attributes.contains { $0.name == attribute.name })
             }

@@ -147,10 +147,10 @@ struct FoldedProfile {
         view.customEvents.first { $0.name == name }.map { Counted($0.occurrences) }
     }
     func product(_ name: Name) -> Counted? {
-        view.purchases.first { $0.product == name }.map { Counted($0.occurrences) }
+        view.purchases.first { $0.name == name }.map { Counted($0.occurrences) }
     }
     func revenue(_ product: Name) -> [String: Double]? {
-        view.purchases.first { $0.product == product }.map {
+        view.purchases.first { $0.name == product }.map {
             Dictionary(uniqueKeysWithValues: $0.revenue.map { ($0.currency, $0.amount) })
         }
     }

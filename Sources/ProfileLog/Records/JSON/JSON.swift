@@ -3,15 +3,15 @@
 /// Where the RFC leaves a choice, it is strict: no key twice in an object, only well-formed Unicode. A number is `.int`
 /// unless it has a fraction or an exponent. Strings never become dates here: the caller, who knows what a member means,
 /// converts them.
-public enum JSON {
+package enum JSON {
     /// The levels of nesting that `parse` accepts unless told otherwise.
     package static let defaultMaxDepth = 64
 
     /// Reads the one value that `bytes` hold, with optional white space around it.
     ///
     /// - Parameter maxDepth: how deep arrays and objects may be nested. Each level takes about 700 bytes of stack.
-    public static func parse(
-        _ bytes: UnsafeRawBufferPointer, maxDepth: Int = 64
+    package static func parse(
+        _ bytes: UnsafeRawBufferPointer, maxDepth: Int = defaultMaxDepth
     ) throws(JSONError) -> AttributeValue {
         guard let base = bytes.baseAddress else { throw JSONError(.unexpectedEnd, at: 0) }
         var parser = JSONParser(base.assumingMemoryBound(to: UInt8.self), count: bytes.count, maxDepth: maxDepth)
@@ -36,4 +36,10 @@ public enum JSON {
     package static func parse(_ text: String, maxDepth: Int = defaultMaxDepth) throws(JSONError) -> AttributeValue {
         try parse(text.utf8.span.bytes, maxDepth: maxDepth)
     }
+}
+
+extension AttributeValue {
+    /// The value that `bytes` hold as JSON (RFC 8259). Integers stay integers; no text becomes a date. The error says
+    /// in one sentence what is wrong, and at which byte.
+    public init(json bytes: UnsafeRawBufferPointer) throws { self = try JSON.parse(bytes) }
 }

@@ -1,5 +1,5 @@
 /// Why bytes are not the JSON that was asked for, and where.
-public struct JSONError: Error, Hashable, Sendable {
+package struct JSONError: Error, Hashable, Sendable {
     /// What is wrong.
     package enum Kind: Hashable, Sendable {
         /// The input ends inside a value, or before one begins.
@@ -48,7 +48,7 @@ public struct JSONError: Error, Hashable, Sendable {
 
 extension JSONError: CustomStringConvertible {
     /// One sentence that names the fault and the byte, and never quotes a value.
-    public var description: String { "The JSON is invalid at byte \(offset): \(kind)." }
+    package var description: String { "The JSON is invalid at byte \(offset): \(kind)." }
 }
 
 extension JSONError.Kind: CustomStringConvertible {

@@ -9,11 +9,11 @@
 /// launches and sessions stay.
 public struct AlteredHistory: Sendable {
     /// What did not happen.
-    public var without: Set<Omission>
+    package var without: Set<Omission>
     /// Events with another content, by their positions. What was saved stays saved, what was logged stays logged.
-    public var corrections: [Position: ProfileEvent]
+    package var corrections: [Position: ProfileEvent]
     /// The rules by which all events are folded; nil for those that the log has.
-    public var rules: FoldRules?
+    package var rules: FoldRules?
     /// Other times at which corrected events happened.
     package var times: [Position: OccurredAt] = [:]
 

@@ -1,13 +1,13 @@
 /// What an altered history would change: the answer of `EventLog.whatIf(_:)`.
 public struct ProfileImpact: Sendable {
     /// The end of the history that was folded.
-    public package(set) var position: Position
+    package var position: Position
     /// Profiles that were compared. Merged and erased users have none.
     public package(set) var users: UInt64 = 0
     /// Profiles that would differ.
     public package(set) var changed: UInt64 = 0
     /// Whether all users were compared.
-    public package(set) var isComplete = true
+    package var isComplete = true
     /// How many users there are, merged and erased ones too.
     package var total: UInt64 = 0
     /// The last user number up to which all were compared.
