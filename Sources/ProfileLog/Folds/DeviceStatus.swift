@@ -80,17 +80,11 @@ extension DeviceStatus {
             }
             writer.endMessage(begin)
         }
-        if !pushes.isEmpty {
-            let begin = writer.beginMessage(8)
-            pushes.write(to: &writer)
-            writer.endMessage(begin)
+        if !pushes.isEmpty { PushState.wire.write(pushes, as: 8, to: &writer) }
+        if let inApp { InAppState.wire.write(inApp, as: 9, to: &writer) }
+        if settings != DeviceSettings() {
+            DeviceSettings.wire.write(settings, as: RecordField.settings, to: &writer)
         }
-        if let inApp {
-            let begin = writer.beginMessage(9)
-            inApp.write(to: &writer)
-            writer.endMessage(begin)
-        }
-        if settings != DeviceSettings() { SettingsCodec.write(settings, to: &writer) }
     }
 
     /// Nil if the bytes are not such a message.
@@ -109,13 +103,13 @@ extension DeviceStatus {
                 while !pairs.isAtEnd { chunks[pairs.varint()] = UInt32(truncatingIfNeeded: pairs.varint()) }
                 if pairs.isBad { return nil }
             case (8, .bytes):
-                guard let pushes = PushState(reader.bytes()) else { return nil }
+                guard let pushes = PushState.wire.read(reader.bytes()) else { return nil }
                 self.pushes = pushes
             case (9, .bytes):
-                guard let inApp = InAppState(reader.bytes()) else { return nil }
+                guard let inApp = InAppState.wire.read(reader.bytes()) else { return nil }
                 self.inApp = inApp
             case (RecordField.settings, .bytes):
-                guard let settings = SettingsCodec.read(reader.bytes()) else { return nil }
+                guard let settings = DeviceSettings.wire.read(reader.bytes()) else { return nil }
                 self.settings = settings
             default: return nil
             }

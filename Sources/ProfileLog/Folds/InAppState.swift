@@ -184,89 +184,30 @@ extension Array {
 
 extension InAppState {
     /// As a message: equal states, equal bytes; none for a device without in-app messages.
-    package func write(to writer: inout WireWriter) {
-        if catalogue > 0 { writer.field(1, varint: catalogue) }
-        for message in eligible { writer.field(2, text: message.text) }
-        if let lastTrigger { writer.field(3, signed: lastTrigger) }
-        for display in displays {
-            let begin = writer.beginMessage(4)
-            writer.field(1, text: display.message.text)
-            writer.field(2, varint: display.user)
-            writer.field(3, signed: display.lastAt)
-            writer.field(4, varint: display.count)
-            writer.endMessage(begin)
-        }
-        for item in delayed { item.write(5, to: &writer) }
-        for item in stack { item.write(6, to: &writer) }
-        screen?.write(7, to: &writer)
-    }
-
-    /// Nil if the bytes are not such a message.
-    package init?(_ bytes: UnsafeRawBufferPointer) {
-        var reader = WireReader(bytes)
-        while let field = reader.field() {
-            switch (field.number, field.type) {
-            case (1, .varint): catalogue = reader.varint()
-            case (2, .bytes): eligible.append(Name(reader.text()))
-            case (3, .varint): lastTrigger = reader.signed()
-            case (4, .bytes):
-                guard let display = Display(reader.bytes()) else { return nil }
-                displays.append(display)
-            case (5, .bytes), (6, .bytes), (7, .bytes):
-                guard let item = Triggered(reader.bytes()) else { return nil }
-                switch field.number {
-                case 5: delayed.append(item)
-                case 6: stack.append(item)
-                default: screen = item
-                }
-            default: return nil
-            }
-        }
-        if reader.isBad { return nil }
-    }
+    package static let wire = WireTable(
+        InAppState(), isStrict: true,
+        [
+            .number(1, \.catalogue, omitted: 0),
+            .names(2, \.eligible),
+            .signed(3, \.lastTrigger),
+            .messages(4, \.displays, Display.wire),
+            .messages(5, \.delayed, Triggered.wire),
+            .messages(6, \.stack, Triggered.wire),
+            .message(7, \.screen, Triggered.wire),
+        ])
 }
 
 extension InAppState.Triggered {
-    fileprivate func write(_ field: UInt32, to writer: inout WireWriter) {
-        let begin = writer.beginMessage(field)
-        writer.field(1, text: message.text)
-        writer.field(2, varint: user)
-        writer.field(3, signed: readyAt)
-        if let deadline { writer.field(4, signed: deadline) }
-        if step > 0 { writer.field(5, varint: step) }
-        writer.endMessage(begin)
-    }
-
-    fileprivate init?(_ bytes: UnsafeRawBufferPointer) {
-        self.init(message: "", user: 0, readyAt: 0)
-        var reader = WireReader(bytes)
-        while let field = reader.field() {
-            switch (field.number, field.type) {
-            case (1, .bytes): message = Name(reader.text())
-            case (2, .varint): user = reader.varint()
-            case (3, .varint): readyAt = reader.signed()
-            case (4, .varint): deadline = reader.signed()
-            case (5, .varint): step = reader.varint()
-            default: return nil
-            }
-        }
-        if reader.isBad { return nil }
-    }
+    fileprivate static let wire = WireTable(
+        Self(message: "", user: 0, readyAt: 0), isStrict: true,
+        [
+            .name(1, \.message), .number(2, \.user), .signed(3, \.readyAt), .signed(4, \.deadline),
+            .number(5, \.step, omitted: 0),
+        ])
 }
 
 extension InAppState.Display {
-    fileprivate init?(_ bytes: UnsafeRawBufferPointer) {
-        self.init(user: 0, message: "", lastAt: 0, count: 0)
-        var reader = WireReader(bytes)
-        while let field = reader.field() {
-            switch (field.number, field.type) {
-            case (1, .bytes): message = Name(reader.text())
-            case (2, .varint): user = reader.varint()
-            case (3, .varint): lastAt = reader.signed()
-            case (4, .varint): count = reader.varint()
-            default: return nil
-            }
-        }
-        if reader.isBad { return nil }
-    }
+    fileprivate static let wire = WireTable(
+        Self(user: 0, message: "", lastAt: 0, count: 0), isStrict: true,
+        [.name(1, \.message), .number(2, \.user), .signed(3, \.lastAt), .number(4, \.count)])
 }

@@ -27,11 +27,11 @@ package struct PushState: Hashable, Sendable {
     mutating func apply(_ step: PushStep) {
         switch step.stage {
         case .sent:
-            pushes.append(PushProgress(sent: step.position, last: step.position, user: step.user))
+            pushes.append(PushProgress(sent: step.position, user: step.user))
             return
         case .received where step.cause == nil:
             if step.screen == .nothing { return }
-            var push = PushProgress(sent: step.position, last: step.position, user: step.user)
+            var push = PushProgress(sent: step.position, user: step.user)
             push.screen = step.screen
             pushes.append(push)
             return
@@ -43,7 +43,7 @@ package struct PushState: Hashable, Sendable {
         if step.screen == .nothing {
             pushes.remove(at: index)
         } else {
-            pushes[index].last = step.position
+            pushes[index].later = step.position
             pushes[index].screen = step.screen
         }
     }
@@ -52,21 +52,25 @@ package struct PushState: Hashable, Sendable {
 /// A push on its way to a device, or on its screen.
 package struct PushProgress: Hashable, Sendable {
     /// Position of its `sent` step; for a push that was sent elsewhere: of its `received` step.
-    package let sent: UInt64
-    /// Position of its last step, which is the cause of the next one.
-    package var last: UInt64
-    package let user: UInt64
+    package fileprivate(set) var sent: UInt64
+    /// Position of the step after it that was the last; 0 if there was none.
+    fileprivate var later: UInt64 = 0
+    package fileprivate(set) var user: UInt64
     /// What of it is on the screen.
-    package var screen = MessageStep.Screen.nothing
+    package fileprivate(set) var screen = MessageStep.Screen.nothing
 
+    fileprivate init(sent: UInt64, user: UInt64) { (self.sent, self.user) = (sent, user) }
+
+    /// Position of its last step, which is the cause of the next one.
+    package var last: UInt64 { later > 0 ? later : sent }
     package var isUnderway: Bool { screen == .nothing }
 }
 
 /// A push that waits for the SDK.
 package struct CapturedPush: Hashable, Sendable {
     /// Position of the `captured` step.
-    package let position: UInt64
-    package let user: UInt64
+    package fileprivate(set) var position: UInt64
+    package fileprivate(set) var user: UInt64
 }
 
 /// What a step of a push changes on its device.
@@ -78,47 +82,25 @@ package struct PushStep: Hashable, Sendable {
     package let screen: MessageStep.Screen
 }
 
+// MARK: - Bytes
+
 extension PushState {
     /// As a message: equal states, equal bytes.
-    func write(to writer: inout WireWriter) {
-        for push in pushes {
-            let begin = writer.beginMessage(1)
-            writer.field(1, varint: push.sent)
-            if push.last != push.sent { writer.field(2, varint: push.last) }
-            writer.field(3, varint: push.user)
-            if push.screen != .nothing { writer.field(4, varint: UInt64(push.screen.rawValue)) }
-            writer.endMessage(begin)
-        }
-        for push in captured {
-            let begin = writer.beginMessage(2)
-            writer.field(1, varint: push.position)
-            writer.field(2, varint: push.user)
-            writer.endMessage(begin)
-        }
-    }
+    package static let wire = WireTable(
+        PushState(), isStrict: true,
+        [.messages(1, \.pushes, PushProgress.wire), .messages(2, \.captured, CapturedPush.wire)])
+}
 
-    /// Nil if the bytes are not such a message.
-    init?(_ bytes: UnsafeRawBufferPointer) {
-        var reader = WireReader(bytes)
-        while let field = reader.field() {
-            guard field.type == .bytes else { return nil }
-            var numbers: [UInt32: UInt64] = [:]
-            var inner = WireReader(reader.bytes())
-            while let field = inner.field() {
-                guard field.type == .varint else { return nil }
-                numbers[field.number] = inner.varint()
-            }
-            if inner.isBad { return nil }
-            switch field.number {
-            case 1:
-                let sent = numbers[1] ?? 0
-                var push = PushProgress(sent: sent, last: numbers[2] ?? sent, user: numbers[3] ?? 0)
-                push.screen = .init(rawValue: UInt8(truncatingIfNeeded: numbers[4] ?? 0)) ?? .nothing
-                pushes.append(push)
-            case 2: captured.append(CapturedPush(position: numbers[1] ?? 0, user: numbers[2] ?? 0))
-            default: return nil
-            }
-        }
-        if reader.isBad { return nil }
-    }
+extension PushProgress {
+    fileprivate static let wire = WireTable(
+        Self(sent: 0, user: 0), isStrict: true,
+        [
+            .number(1, \.sent), .number(2, \.later, omitted: 0), .number(3, \.user),
+            .choice(4, \.screen, unknown: .nothing),
+        ])
+}
+
+extension CapturedPush {
+    fileprivate static let wire = WireTable(
+        Self(position: 0, user: 0), isStrict: true, [.number(1, \.position), .number(2, \.user)])
 }

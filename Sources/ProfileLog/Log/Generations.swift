@@ -4,11 +4,6 @@
 /// The states of a projection are of a *generation*. Generation 0 is stored under the projection's own name; without
 /// the row, it is the live one of each projection. A replay writes the states of a new generation, the shadow, and a
 /// swap changes this row alone (docs/decisions/0010).
-///
-/// ```
-/// Generations: 1 repeated { 1 projection, 2 live generation }, 2 greatest number ever used, 3 Shadow; CRC-32C uint32
-/// LE
-/// ```
 struct Generations: Hashable, Sendable {
     static let key = Array("generations".utf8)
 
@@ -54,7 +49,7 @@ struct Generations: Hashable, Sendable {
         _ tables: Tables, _ transaction: borrowing some Reading & ~Copyable
     ) throws(StorageError) -> Generations {
         guard let row = try transaction.get(tables.checkpoints, key) else { return Generations() }
-        return Generations(row) ?? Generations()
+        return decoded(row) ?? Generations()
     }
 
     func write(_ tables: Tables, _ transaction: borrowing WriteTransaction) throws(StorageError) {
@@ -63,73 +58,50 @@ struct Generations: Hashable, Sendable {
 }
 
 extension Generations {
-    private init?(_ row: UnsafeRawBufferPointer) {
-        guard RecordHeader.hasRightChecksum(row) else { return nil }
-        var reader = WireReader(row.slice(0..<(row.count - 4)))
-        while let field = reader.field() {
-            switch (field.number, field.type) {
-            case (1, .bytes):
-                let (name, number) = Self.pair(reader.bytes())
-                live[name] = number
-            case (2, .varint): newest = reader.varint()
-            case (3, .bytes): shadow = Shadow(reader.bytes())
-            default: reader.skip(field.type)
-            }
-        }
-        if reader.isBad { return nil }
+    private static let wire = WireTable(
+        Generations(),
+        [
+            .messages(1, NumberedName.wire) {
+                $0.live.sorted { $0.key < $1.key }.map { NumberedName(name: $0.key, number: $0.value) }
+            } add: {
+                $0.live[$1.name] = $1.number
+            },
+            .number(2, \.newest),
+            .message(3, \.shadow, Shadow.wire),
+        ])
+
+    /// Nil if the row is damaged.
+    private static func decoded(_ row: UnsafeRawBufferPointer) -> Generations? {
+        RecordHeader.hasRightChecksum(row) ? wire.read(row.slice(0..<(row.count - 4))) : nil
     }
 
+    /// With a CRC-32C at the end.
     private var bytes: [UInt8] {
         var writer = WireWriter()
-        for (name, generation) in live.sorted(by: { $0.key < $1.key }) {
-            Self.write(1, name, generation, to: &writer)
-        }
-        writer.field(2, varint: newest)
-        if let shadow {
-            let begin = writer.beginMessage(3)
-            shadow.write(to: &writer)
-            writer.endMessage(begin)
-        }
+        Self.wire.write(self, to: &writer)
         writer.littleEndian(crc32c(writer.bytes))
         return Array(writer.bytes)
     }
+}
 
-    fileprivate static func write(_ field: UInt32, _ name: Name, _ number: UInt64, to writer: inout WireWriter) {
-        let begin = writer.beginMessage(field)
-        writer.field(1, text: name.text)
-        writer.field(2, varint: number)
-        writer.endMessage(begin)
-    }
+/// A projection with a number of it.
+private struct NumberedName {
+    var name: Name
+    var number: UInt64
 
-    fileprivate static func pair(_ bytes: UnsafeRawBufferPointer) -> (name: Name, number: UInt64) {
-        var reader = WireReader(bytes)
-        var (name, number) = (Name(""), UInt64(0))
-        while let field = reader.field() {
-            switch (field.number, field.type) {
-            case (1, .bytes): name = Name(reader.text())
-            case (2, .varint): number = reader.varint()
-            default: reader.skip(field.type)
-            }
-        }
-        return (name, number)
-    }
+    static let wire = WireTable(Self(name: "", number: 0), [.name(1, \.name), .number(2, \.number)])
 }
 
 /// How far a shadow has come: states that a replay writes next to the live ones.
-///
-/// ```
-/// 1 generation, 2 repeated { 1 projection, 2 revision }, 3 until, 4 packed users, 5 begun, 6 pass, 7 user, 8 states,
-/// 9 events, 10 complete
-/// ```
 package struct Shadow: Hashable, Sendable {
     /// The number of its generation.
-    package let generation: UInt64
+    package fileprivate(set) var generation: UInt64
     /// The projections that are folded, with their revisions.
-    package let projections: [Projected]
+    package fileprivate(set) var projections: [Projected]
     /// No event after this position is folded; nil for all events.
-    package let until: Position?
+    package fileprivate(set) var until: Position?
     /// The users whose states are folded, ascending; empty for all users.
-    package let users: [UInt64]
+    package fileprivate(set) var users: [UInt64]
     /// Where the log ended when the present pass over the users began.
     package var begun: UInt64
     /// A pass after the first one folds what was recorded during the pass before it.
@@ -156,51 +128,30 @@ package struct Shadow: Hashable, Sendable {
 }
 
 extension Shadow {
-    fileprivate init(_ bytes: UnsafeRawBufferPointer) {
-        var projections: [Projected] = []
-        var (generation, until, begun, users) = (UInt64(0), Position?.none, UInt64(0), [UInt64]())
-        var (pass, user, states, events, isComplete) = (UInt64(1), UInt64(0), UInt64(0), UInt64(0), false)
-        var reader = WireReader(bytes)
-        while let field = reader.field() {
-            switch (field.number, field.type) {
-            case (1, .varint): generation = reader.varint()
-            case (2, .bytes):
-                let (name, number) = Generations.pair(reader.bytes())
-                projections.append(Projected(name: name, revision: UInt32(truncatingIfNeeded: number)))
-            case (3, .varint): until = Position(rawValue: reader.varint())
-            case (4, .bytes):
-                var list = WireReader(reader.bytes())
-                while !list.isAtEnd { users.append(list.varint()) }
-            case (5, .varint): begun = reader.varint()
-            case (6, .varint): pass = reader.varint()
-            case (7, .varint): user = reader.varint()
-            case (8, .varint): states = reader.varint()
-            case (9, .varint): events = reader.varint()
-            case (10, .varint): isComplete = reader.varint() != 0
-            default: reader.skip(field.type)
-            }
-        }
-        self.init(
-            generation: generation, projections: projections, until: until, users: users, begun: begun, pass: pass,
-            user: user, states: states, events: events, isComplete: isComplete)
-    }
-
-    fileprivate func write(to writer: inout WireWriter) {
-        writer.field(1, varint: generation)
-        for projected in projections {
-            Generations.write(2, projected.name, UInt64(projected.revision), to: &writer)
-        }
-        if let until { writer.field(3, varint: until.rawValue) }
-        if !users.isEmpty {
-            let begin = writer.beginMessage(4)
-            for user in users { writer.varint(user) }
-            writer.endMessage(begin)
-        }
-        writer.field(5, varint: begun)
-        writer.field(6, varint: pass)
-        writer.field(7, varint: user)
-        writer.field(8, varint: states)
-        writer.field(9, varint: events)
-        if isComplete { writer.field(10, varint: 1) }
-    }
+    fileprivate static let wire = WireTable(
+        Shadow(generation: 0, projections: [], until: nil, users: [], begun: 0),
+        [
+            .number(1, \.generation),
+            .messages(2, NumberedName.wire) {
+                $0.projections.map { NumberedName(name: $0.name, number: UInt64($0.revision)) }
+            } add: {
+                $0.projections.append(Projected(name: $1.name, revision: UInt32(truncatingIfNeeded: $1.number)))
+            },
+            WireField(number: 3, type: .varint) { shadow, writer in
+                if let until = shadow.until { writer.field(3, varint: until.rawValue) }
+            } read: {
+                $0.until = Position(rawValue: $1.varint())
+            },
+            WireField(number: 4, type: .bytes) { shadow, writer in
+                if shadow.users.isEmpty { return }
+                let begin = writer.beginMessage(4)
+                for user in shadow.users { writer.varint(user) }
+                writer.endMessage(begin)
+            } read: { shadow, reader in
+                var users = WireReader(reader.bytes())
+                while !users.isAtEnd { shadow.users.append(users.varint()) }
+            },
+            .number(5, \.begun), .number(6, \.pass), .number(7, \.user), .number(8, \.states),
+            .number(9, \.events), .flag(10, \.isComplete),
+        ])
 }

@@ -232,7 +232,7 @@ package enum EventEncoder {
             }
         case .sessionEnded(let started):
             if part == .details { writer.field(RecordField.launch, varint: started.rawValue) }
-        case .deviceChanged(let settings): if part == .device { SettingsCodec.write(settings, to: &writer) }
+        case .deviceChanged(let settings): if part == .device { DeviceSettings.wire.write(settings, as: RecordField.settings, to: &writer) }
         case .userLoggedOut, .appLeft, .sessionStarted: break
 
         case .pendingFlushed(let flush):
@@ -693,7 +693,7 @@ package struct RecordBody {
             guard let item = LeftOutCodec.read(reader.bytes()) else { return false }
             rarities.leftOut.append(item)
         case RecordField.settings:
-            guard let read = SettingsCodec.read(reader.bytes()) else { return false }
+            guard let read = DeviceSettings.wire.read(reader.bytes()) else { return false }
             rarities.settings = read
         case RecordField.reason: rarities.reason = reader.text()
         case RecordField.actor: rarities.actor = reader.text()

@@ -114,8 +114,8 @@ struct InAppRandomTests {
 
     private static func expectRoundTrip(_ state: InAppState, _ seed: UInt64) {
         var writer = WireWriter()
-        state.write(to: &writer)
-        let copy = InAppState(writer.bytes)
+        InAppState.wire.write(state, to: &writer)
+        let copy = InAppState.wire.read(writer.bytes)
         #expect(copy == state, "seed \(seed)")
     }
 

@@ -233,10 +233,10 @@ struct InAppReadingTests {
         #expect(settings.minimumInterval == 5 && !settings.isDisplayAutomatic && settings.failingAssets == ["x"])
         #expect(settings.decision(about: "a") == .reenqueue && settings.decision(about: "c") == .discard)
         var writer = WireWriter()
-        InAppSettingsCodec.write(settings, to: &writer)
-        #expect(InAppSettingsCodec.read(writer.bytes) == settings)
+        InAppSettings.wire.write(settings, to: &writer)
+        #expect(InAppSettings.wire.read(writer.bytes) == settings)
         writer.removeAll()
-        InAppSettingsCodec.write(InAppSettings(), to: &writer)
+        InAppSettings.wire.write(InAppSettings(), to: &writer)
         #expect(writer.bytes.isEmpty)
     }
 
