@@ -102,16 +102,7 @@ public struct MessageStep: Hashable, Sendable {
         case confirmation = 5
 
         /// The name in the JSON forms.
-        package var name: String {
-            switch self {
-            case .nothing: "nothing"
-            case .notification: "notification"
-            case .defaultInterface: "default_interface"
-            case .extensionInterface: "extension_interface"
-            case .validInput: "valid_input"
-            case .confirmation: "confirmation"
-            }
-        }
+        package var name: String { "\(self)".snakeCase }
     }
 
     /// How a message travels (spec/messaging-api 2). The numbers are stored (record.proto).
@@ -131,28 +122,12 @@ public struct MessageStep: Hashable, Sendable {
 
 extension MessageStep.Stage {
     /// The kind of event that a step of this stage is.
-    package var kind: EventKind {
-        switch self {
-        case .sent: .messageSent
-        case .notSent: .messageNotSent
-        case .received: .pushReceived
-        case .notReceived: .pushNotReceived
-        case .captured: .pushCaptured
-        case .expanded: .pushExpanded
-        case .opened: .pushOpened
-        case .actionChosen: .pushActionChosen
-        case .dismissed: .pushDismissed
-        case .processed: .pushProcessed
-        case .shown: .inAppMessageShown
-        case .waiting: .inAppMessageWaiting
-        case .ignored: .inAppMessageIgnored
-        case .discarded: .inAppMessageDiscarded
-        case .clicked: .inAppMessageClicked
-        case .closed: .inAppMessageClosed
-        case .scheduled: .messageScheduled
-        case .unscheduled: .messageUnscheduled
-        }
-    }
+    package var kind: EventKind { Self.kinds[self] ?? .unknown }
+
+    private static let kinds = Dictionary(
+        uniqueKeysWithValues: EventKind.allCases.compactMap { kind in
+            if case .message(let stage) = kind.role { (stage, kind) } else { nil }
+        })
 }
 
 extension MessageStep.Channel {
@@ -160,20 +135,7 @@ extension MessageStep.Channel {
     package var isPush: Bool { self == .applePush || self == .androidPush }
 
     /// The channel's name, as in `messages` of the REST format (spec/messaging-api 2).
-    package var name: String {
-        switch self {
-        case .applePush: "apple_push"
-        case .androidPush: "android_push"
-        case .email: "email"
-        case .sms: "sms"
-        case .webhook: "webhook"
-        case .contentCard: "content_card"
-        case .inAppMessage: "in_app_message"
-        case .kindlePush: "kindle_push"
-        case .webPush: "web_push"
-        case .whatsApp: "whats_app"
-        }
-    }
+    package var name: String { "\(self)".snakeCase }
 
     /// The channel with this name.
     package init?(name: String) {

@@ -100,6 +100,33 @@ public enum ProfileEvent: Hashable, Sendable {
     }
 }
 
+/// What an event says of a user's profile.
+package enum EventContent: Hashable, Sendable {
+    case customEvent(CustomEvent)
+    case customAttributes([AttributeChange])
+    case userAttributes([UserAttributeChange])
+    case purchase(Purchase)
+}
+
+extension ProfileEvent {
+    /// What it says of the profile, whether it is saved, logged or queued; nil if that is nothing.
+    package var content: EventContent? {
+        switch self {
+        case .customEventSaved(let event), .customEventLogged(let event): .customEvent(event)
+        case .customAttributesSaved(let changes), .customAttributesChanged(let changes): .customAttributes(changes)
+        case .userAttributeSaved(let change): .userAttributes([change])
+        case .userAttributesChanged(let changes): .userAttributes(changes)
+        case .purchaseLogged(let purchase): .purchase(purchase)
+        case .queued(let event): event.content
+        case .userCreated, .userIdentified, .userChanged, .userLoggedOut, .aliasAdded, .aliasRenamed,
+            .externalIDRenamed, .externalIDRemoved, .usersMerged, .userErased, .appLaunched, .appLeft, .sessionStarted,
+            .sessionEnded, .pendingFlushed, .pendingDiscarded, .dataSent, .deviceChanged, .eventVoided,
+            .eventUnvoided, .objectsLeftOut, .rulesChanged, .message, .other:
+            nil
+        }
+    }
+}
+
 /// What kind of fact an event is. The numbers are stored (record.proto) and never change their meaning.
 public enum EventKind: UInt8, Sendable, CaseIterable {
     case userCreated = 1
@@ -178,61 +205,16 @@ public enum EventKind: UInt8, Sendable, CaseIterable {
 
     /// The kind in words, for tables.
     package var words: String {
-        switch self {
-        case .userCreated: "user created"
-        case .userIdentified: "user identified"
-        case .userChanged: "user changed"
-        case .userErased: "user erased"
-        case .userLoggedOut: "logged out"
-        case .usersMerged: "users merged"
-        case .aliasAdded: "alias added"
-        case .aliasRenamed: "alias renamed"
-        case .externalIDRenamed: "external ID renamed"
-        case .externalIDRemoved: "external ID removed"
-        case .customEventSaved: "event saved"
-        case .customAttributesSaved: "attributes saved"
-        case .userAttributeSaved: "user attribute saved"
-        case .customEventLogged: "event"
-        case .customAttributesChanged: "attributes"
-        case .userAttributesChanged: "user attributes"
-        case .purchaseLogged: "purchase"
-        case .customEventQueued: "event queued"
-        case .customAttributesQueued: "attributes queued"
-        case .userAttributesQueued: "user attributes queued"
-        case .purchaseQueued: "purchase queued"
-        case .appLaunched: "app launched"
-        case .appLeft: "app left"
-        case .sessionStarted: "session started"
-        case .sessionEnded: "session ended"
-        case .pendingFlushed: "pending flushed"
-        case .pendingDiscarded: "pending discarded"
-        case .dataSent: "data sent"
-        case .deviceChanged: "device set up"
-        case .eventVoided: "event voided"
-        case .eventUnvoided: "event unvoided"
-        case .objectsLeftOut: "parts refused"
-        case .rulesChanged: "rules changed"
-        case .messageSent: "message sent"
-        case .messageNotSent: "message not sent"
-        case .pushReceived: "push received"
-        case .pushNotReceived: "push not received"
-        case .pushCaptured: "push captured"
-        case .pushExpanded: "push expanded"
-        case .pushOpened: "push opened"
-        case .pushActionChosen: "push action chosen"
-        case .pushDismissed: "push dismissed"
-        case .pushProcessed: "push processed"
-        case .inAppMessageShown: "in-app message shown"
-        case .inAppMessageWaiting: "in-app message waiting"
-        case .inAppMessageIgnored: "in-app message ignored"
-        case .inAppMessageDiscarded: "in-app message discarded"
-        case .inAppMessageClicked: "in-app message clicked"
-        case .inAppMessageClosed: "in-app message closed"
-        case .messageScheduled: "message scheduled"
-        case .messageUnscheduled: "message unscheduled"
-        case .unknown: "unknown"
-        }
+        Self.otherWords[self]
+            ?? name.camelWords.filter { $0 != "custom" }.joined(separator: " ").replacing("in app", with: "in-app")
     }
+
+    /// Words that are not those of the name.
+    private static let otherWords: [EventKind: String] = [
+        .customEventLogged: "event", .customAttributesChanged: "attributes", .userAttributesChanged: "user attributes",
+        .purchaseLogged: "purchase", .userLoggedOut: "logged out", .deviceChanged: "device set up",
+        .objectsLeftOut: "parts refused",
+    ]
 
     /// What the rest of the program does with events of the kind.
     @inlinable package var role: EventRole {
@@ -412,53 +394,34 @@ extension ProfileEvent {
 
     /// Why the SDK refuses it: the place and the reason; nil if it accepts it.
     package var refusalBySDK: (place: String, reason: String)? {
-        switch self {
-        case .customEventSaved(let event), .customEventLogged(let event): SDKRules.refusal(of: event)
-        case .purchaseLogged(let purchase): SDKRules.refusal(of: purchase.properties)
-        case .customAttributesSaved(let changes), .customAttributesChanged(let changes): SDKRules.refusal(of: changes)
-        case .userAttributeSaved(let change): SDKRules.refusal(of: [change])
-        case .userAttributesChanged(let changes): SDKRules.refusal(of: changes)
-        case .userCreated, .userIdentified, .userChanged, .userLoggedOut, .aliasAdded, .aliasRenamed,
-            .externalIDRenamed, .externalIDRemoved, .usersMerged, .userErased, .queued, .appLaunched, .appLeft,
-            .sessionStarted, .sessionEnded, .pendingFlushed, .pendingDiscarded, .dataSent, .deviceChanged,
-            .eventVoided, .eventUnvoided, .objectsLeftOut, .rulesChanged, .message, .other:
-            nil
+        switch content {
+        case .customEvent(let event): SDKRules.refusal(of: event)
+        case .customAttributes(let changes): SDKRules.refusal(of: changes)
+        case .userAttributes(let changes): SDKRules.refusal(of: changes)
+        case .purchase(let purchase): SDKRules.refusal(of: purchase.properties)
+        case nil: nil
         }
     }
 
     /// Whether it is about a custom event, a product, an attribute or a message with this name.
     package func isAbout(_ name: Name) -> Bool {
-        switch self {
-        case .customEventSaved(let event), .customEventLogged(let event): event.name == name
-        case .purchaseLogged(let purchase): purchase.product == name
-        case .customAttributesSaved(let changes), .customAttributesChanged(let changes):
-            changes.contains { $0.name == name }
-        case .userAttributeSaved(let change): change.attribute.name == name.text
-        case .userAttributesChanged(let changes): changes.contains { $0.attribute.name == name.text }
-        case .queued(let event): event.isAbout(name)
-        case .message(let step): step.message == name
-        case .userCreated, .userIdentified, .userChanged, .userLoggedOut, .aliasAdded, .aliasRenamed,
-            .externalIDRenamed, .externalIDRemoved, .usersMerged, .userErased, .appLaunched, .appLeft, .sessionStarted,
-            .sessionEnded, .pendingFlushed, .pendingDiscarded, .dataSent, .deviceChanged, .eventVoided,
-            .eventUnvoided, .objectsLeftOut, .rulesChanged, .other:
-            false
+        switch content {
+        case .customEvent(let event): return event.name == name
+        case .customAttributes(let changes): return changes.contains { $0.name == name }
+        case .userAttributes(let changes): return changes.contains { $0.attribute.name == name.text }
+        case .purchase(let purchase): return purchase.product == name
+        case nil:
+            guard case .message(let step) = self else { return false }
+            return step.message == name
         }
     }
 
     /// Whether it changes the attribute `field`, or with a path as in `address.city` a part of an attribute.
     package func changes(_ field: Name) -> Bool {
-        switch self {
-        case .customAttributesSaved(let changes), .customAttributesChanged(let changes):
-            changes.contains { $0.changes(field) }
-        case .userAttributeSaved(let change): change.attribute.name == field.text
-        case .userAttributesChanged(let changes): changes.contains { $0.attribute.name == field.text }
-        case .queued(let event): event.changes(field)
-        case .customEventSaved, .customEventLogged, .purchaseLogged, .message, .userCreated, .userIdentified,
-            .userChanged, .userLoggedOut, .aliasAdded, .aliasRenamed, .externalIDRenamed, .externalIDRemoved,
-            .usersMerged, .userErased, .appLaunched, .appLeft, .sessionStarted, .sessionEnded, .pendingFlushed,
-            .pendingDiscarded, .dataSent, .deviceChanged, .eventVoided, .eventUnvoided, .objectsLeftOut, .rulesChanged,
-            .other:
-            false
+        switch content {
+        case .customAttributes(let changes): changes.contains { $0.changes(field) }
+        case .userAttributes(let changes): changes.contains { $0.attribute.name == field.text }
+        case .customEvent, .purchase, nil: false
         }
     }
 }

@@ -264,22 +264,14 @@ extension DeliveredPush {
 extension LeftOut {
     /// An event that was logged on an instance of the SDK that does not exist (spec/device 4, not queued).
     package static func lost(_ event: ProfileEvent) -> LeftOut {
-        let reason = "the app logged it before the SDK existed"
-        switch event {
-        case .customEventLogged(let event):
-            return LeftOut(list: "events", index: 0, field: event.name.text, reason: reason)
-        case .purchaseLogged(let purchase):
-            return LeftOut(list: "purchases", index: 0, field: purchase.product.text, reason: reason)
-        case .customAttributesChanged(let changes):
-            return LeftOut(list: "attributes", index: 0, field: changes.first?.name.text, reason: reason)
-        case .userAttributesChanged(let changes):
-            return LeftOut(list: "attributes", index: 0, field: changes.first?.attribute.name, reason: reason)
-        case .userCreated, .userIdentified, .userChanged, .userLoggedOut, .aliasAdded, .aliasRenamed,
-            .externalIDRenamed, .externalIDRemoved, .usersMerged, .userErased, .customEventSaved,
-            .customAttributesSaved, .userAttributeSaved, .queued, .appLaunched, .appLeft, .sessionStarted,
-            .sessionEnded, .pendingFlushed, .pendingDiscarded, .dataSent, .deviceChanged, .eventVoided,
-            .eventUnvoided, .objectsLeftOut, .rulesChanged, .message, .other:
-            return LeftOut(list: "events", index: 0, reason: reason)
-        }
+        let (list, field): (String, String?) =
+            switch event.content {
+            case .customEvent(let event): ("events", event.name.text)
+            case .purchase(let purchase): ("purchases", purchase.product.text)
+            case .customAttributes(let changes): ("attributes", changes.first?.name.text)
+            case .userAttributes(let changes): ("attributes", changes.first?.attribute.name)
+            case nil: ("events", nil)
+            }
+        return LeftOut(list: list, index: 0, field: field, reason: "the app logged it before the SDK existed")
     }
 }

@@ -172,18 +172,12 @@ private struct TraitTable {
 }
 
 extension ProfileEvent {
-    /// The properties of a custom event or a purchase, whether saved, logged or queued.
+    /// The properties of a custom event or a purchase.
     fileprivate var properties: [AttributeValue.Member]? {
-        switch self {
-        case .customEventSaved(let event), .customEventLogged(let event): event.properties
-        case .purchaseLogged(let purchase): purchase.properties
-        case .queued(let event): event.properties
-        case .userCreated, .userIdentified, .userChanged, .userLoggedOut, .aliasAdded, .aliasRenamed,
-            .externalIDRenamed, .externalIDRemoved, .usersMerged, .userErased, .customAttributesSaved,
-            .customAttributesChanged, .userAttributeSaved, .userAttributesChanged, .appLaunched, .appLeft,
-            .sessionStarted, .sessionEnded, .pendingFlushed, .pendingDiscarded, .dataSent, .deviceChanged,
-            .eventVoided, .eventUnvoided, .objectsLeftOut, .rulesChanged, .message, .other:
-            nil
+        switch content {
+        case .customEvent(let event): event.properties
+        case .purchase(let purchase): purchase.properties
+        case .customAttributes, .userAttributes, nil: nil
         }
     }
 }

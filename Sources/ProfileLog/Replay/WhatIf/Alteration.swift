@@ -196,23 +196,16 @@ package struct Alteration: Sendable {
 
     /// `event` without the omitted attributes; nil if none is left.
     private func rest(of event: ProfileEvent) -> ProfileEvent? {
-        func others(_ changes: [AttributeChange]) -> [AttributeChange]? {
+        if case .queued(let event) = event { return rest(of: event).map { .queued($0) } }
+        switch event.content {
+        case .customAttributes(let changes):
             let others = changes.filter { !omittedNames.contains($0.name) }
-            return others.isEmpty ? nil : others
-        }
-        switch event {
-        case .customAttributesChanged(let changes): return others(changes).map { .customAttributesChanged($0) }
-        case .customAttributesSaved(let changes): return others(changes).map { .customAttributesSaved($0) }
-        case .userAttributesChanged(let changes):
+            if others.isEmpty { return nil }
+            return event.kind.isSaved ? .customAttributesSaved(others) : .customAttributesChanged(others)
+        case .userAttributes(let changes):
             let others = changes.filter { !omittedNames.contains(Name($0.attribute.name)) }
             return others.isEmpty ? nil : .userAttributesChanged(others)
-        case .queued(let event): return rest(of: event).map { .queued($0) }
-        case .userCreated, .userIdentified, .userChanged, .userLoggedOut, .aliasAdded, .aliasRenamed,
-            .externalIDRenamed, .externalIDRemoved, .usersMerged, .userErased, .customEventSaved, .userAttributeSaved,
-            .customEventLogged, .purchaseLogged, .appLaunched, .appLeft, .sessionStarted, .sessionEnded,
-            .pendingFlushed, .pendingDiscarded, .dataSent, .deviceChanged, .eventVoided, .eventUnvoided,
-            .objectsLeftOut, .rulesChanged, .message, .other:
-            return nil
+        case .customEvent, .purchase, nil: return nil
         }
     }
 }
