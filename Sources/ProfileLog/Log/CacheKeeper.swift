@@ -397,18 +397,7 @@ final class CacheKeeper: Sendable {
         after position: UInt64, _ transaction: borrowing some Reading & ~Copyable
     ) throws -> UInt64 {
         let last = try OpenStore.last(transaction, store.environment.tables)
-        var expected = position + 1
-        try transaction.withCursor(store.environment.tables.log) { cursor in
-            var row = try cursor.seek(expected)
-            while let found = row, found.key.number == expected {
-                guard RecordHeader.hasRightChecksum(found.value), RecordHeader(found.value) != nil else {
-                    throw StorageError.damaged(place: "the record at position \(expected) fails its checksum")
-                }
-                expected += 1
-                row = try cursor.next()
-            }
-        }
-        if expected <= last { throw StorageError.damaged(place: "position \(expected) of the log is missing") }
+        try OpenStore.scan(store.environment.tables, from: position + 1, to: last, transaction) { _, _ in true }
         return last
     }
 

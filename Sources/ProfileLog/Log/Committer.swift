@@ -121,7 +121,7 @@ package struct Committer: Sendable {
         store.tail.withWriting { $0.uncommitted = seen.last + 1 }
         var decider = try Decider(
             view: view, names: store.names, braze: store.braze,
-            limits: PendingLimits(itemsPerDevice: store.options.pendingItemsPerDevice),
+            itemsPerDevice: store.options.pendingItemsPerDevice,
             tables: store.messageTables, rules: store.rules, recordedAt: recordedAt, firstPosition: seen.last + 1)
         var answers: [Result<AppendReceipt, AppendError>] = []
         answers.reserveCapacity(appends.count)

@@ -82,22 +82,21 @@ extension Decider {
         if let now = try view.user(id, braze: braze), now == (try view.canonicalUser(of: user)) {
             return true
         }
-        var has = false
-        var from: UInt64 = 1
-        while from < version {
-            let to = min(from + 127, version - 1)
-            for position in try view.positions(of: user, from: from, to: to) {
-                let header = try header(at: position)
-                guard header.kind?.tellsIDs == true, let body = RecordBody(header.body) else { continue }
-                if body.released.contains(id) { has = false }
-                if body.identities.contains(id) { has = true }
-                if header.kind == .userChanged, let device = body.device.flatMap({ String(exactly: $0) }) {
-                    has = has || id == .device(device)
-                }
+        // The last event with the ID decides.
+        var has: Bool?
+        try view.forEachPosition(of: user, after: 0, upTo: max(version, 1) - 1) { position in
+            let header = try header(at: position)
+            guard header.kind?.tellsIDs == true, let body = RecordBody(header.body) else { return true }
+            let isOnDevice =
+                header.kind == .userChanged && body.device.flatMap { String(exactly: $0) }.map(UserID.device) == id
+            if isOnDevice || body.identities.contains(id) {
+                has = true
+            } else if body.released.contains(id) {
+                has = false
             }
-            from = to + 1
+            return has == nil
         }
-        return has
+        return has ?? false
     }
 
     /// Whether `id` may have resolved to a user who was erased since, in an append that ends before `end`. It then

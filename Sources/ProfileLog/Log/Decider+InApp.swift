@@ -187,27 +187,17 @@ extension Decider {
         let known = newestDeclaration ?? tables.newest
         let version = try view.version(of: 0)
         if version <= known.version { return known.position }
-        let position = try lastDeclaration(after: known.version, upTo: version) ?? known.position
+        var position = known.position
+        try view.forEachPosition(of: 0, after: known.version, upTo: version) { place in
+            guard try header(at: place).kind == .messageSent else { return true }
+            position = place
+            return false
+        }
         let newest = MessageTables.Newest(version: version, position: position)
         newestDeclaration = newest
         // What this very commit adds may still be taken back.
         if try view.positions(of: 0, from: version, to: version).allSatisfy({ isStored($0) }) { tables.newest = newest }
         return position
-    }
-
-    /// The position of the last declaration among these events without a user, read in pages from the end.
-    private func lastDeclaration(after first: UInt64, upTo last: UInt64) throws -> UInt64? {
-        let page: UInt64 = 256
-        var end = last
-        while end > first {
-            let begin = end - min(page, end - first)
-            let found = try view.positions(of: 0, from: begin + 1, to: end).last {
-                try header(at: $0).kind == .messageSent
-            }
-            if let found { return found }
-            end = begin
-        }
-        return nil
     }
 
     private func recorded(at position: UInt64) throws -> RecordedEvent {

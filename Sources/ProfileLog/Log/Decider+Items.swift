@@ -81,8 +81,8 @@ extension Decider {
         }
         if kind.isSaved {
             situation.load.waiting += 1
-            if situation.load.waiting > limits.itemsPerDevice {
-                throw AppendError.pendingFull(limit: limits.itemsPerDevice)
+            if situation.load.waiting > itemsPerDevice {
+                throw AppendError.pendingFull(limit: itemsPerDevice)
             }
             var plan = ItemPlan(kind: kind, joins: situation.isVacant)
             situation.isVacant = false
@@ -105,10 +105,10 @@ extension Decider {
         if situation.load.queued == 0, machine.maySend(.timer) { return ItemPlan(kind: kind, mayTrigger: triggers) }
         guard let queued = kind.queued else { return ItemPlan(kind: kind, mayTrigger: triggers) }
         situation.load.queued += 1
-        if situation.load.queued > limits.itemsPerDevice {
+        if situation.load.queued > itemsPerDevice {
             throw AppendError.invalid(
                 place: "The SDK's queue on the device",
-                reason: "holds \(limits.itemsPerDevice) items already; let the device send them first")
+                reason: "holds \(itemsPerDevice) items already; let the device send them first")
         }
         return ItemPlan(kind: queued, mayTrigger: triggers)
     }

@@ -5,7 +5,8 @@
 struct Decider: ~Copyable {
     let view: LogView
     let braze: BrazeIDs
-    let limits: PendingLimits
+    /// The most items that may wait on one device.
+    let itemsPerDevice: Int
     let tables: MessageTables
     let rules: RulesCache
     let recordedAt: Int64
@@ -32,12 +33,12 @@ struct Decider: ~Copyable {
     var newestDeclaration: MessageTables.Newest?
 
     init(
-        view: LogView, names: NameTable, braze: BrazeIDs, limits: PendingLimits, tables: MessageTables,
+        view: LogView, names: NameTable, braze: BrazeIDs, itemsPerDevice: Int, tables: MessageTables,
         rules: RulesCache, recordedAt: Int64, firstPosition: UInt64
     ) throws {
         self.view = view
         self.braze = braze
-        self.limits = limits
+        self.itemsPerDevice = itemsPerDevice
         self.tables = tables
         self.rules = rules
         self.recordedAt = recordedAt
@@ -228,9 +229,4 @@ struct Decider: ~Copyable {
         let index = Int(position - firstPosition)
         return try RecordHeader(writer.bytes.slice((index == 0 ? 0 : ends[index - 1])..<ends[index]), at: position)
     }
-}
-
-/// How much may wait on one device.
-struct PendingLimits: Sendable {
-    let itemsPerDevice: Int
 }

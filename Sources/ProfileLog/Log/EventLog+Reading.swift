@@ -694,15 +694,14 @@ extension EventView {
 extension LogView {
     /// The position of the latest of the user's events up to `version` that updates them; 0 if there is none.
     func lastUpdate(of user: UInt64, _ version: UInt64) throws -> UInt64 {
-        // In slices: a user set by address alone may have thousands of events after their last update.
-        for last in stride(from: version, to: 0, by: -128) {
-            let positions = try positions(of: user, from: last > 128 ? last - 127 : 1, to: last)
-            for position in positions.reversed() {
-                let header = try get(tables.log, position).flatMap { RecordHeader($0) }
-                if header?.isUpdate ?? true { return position }
-            }
+        var update: UInt64 = 0
+        // A user set by address alone may have thousands of events after their last update.
+        try forEachPosition(of: user, after: 0, upTo: version) { position in
+            let header = try get(tables.log, position).flatMap { RecordHeader($0) }
+            if header?.isUpdate ?? true { update = position }
+            return update == 0
         }
-        return 0
+        return update
     }
 
     /// Users who were ever given the address with this key in table `contacts`: all of them, or more than `most`.

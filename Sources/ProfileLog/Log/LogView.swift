@@ -290,6 +290,21 @@ package struct LogView: Reading {
 
     // MARK: - Streams
 
+    /// Calls `body` with the user's positions for the versions after `first` up to `last`, the last one first, for as
+    /// long as it answers true. Reads them in slices: what is searched from the end is mostly near it.
+    package func forEachPosition(
+        of user: UInt64, after first: UInt64, upTo last: UInt64, _ body: (UInt64) throws -> Bool
+    ) throws {
+        var end = last
+        while end > first {
+            let begin = end - Swift.min(end - first, 128)
+            for position in try positions(of: user, from: begin + 1, to: end).reversed() {
+                guard try body(position) else { return }
+            }
+            end = begin
+        }
+    }
+
     /// The user's positions for versions `from` … `to`, ascending. Throws if one of them is not there: a broken page
     /// may hide it.
     package func positions(of user: UInt64, from: UInt64, to: UInt64) throws -> [UInt64] {

@@ -231,6 +231,17 @@ package final class OpenStore: Sendable {
         _ tables: Tables, from: UInt64, to: UInt64, _ transaction: borrowing some Reading & ~Copyable,
         _ body: (UInt64, RecordHeader) throws -> Bool
     ) throws {
+        try scanRecords(tables, from: from, to: to, transaction) { position, record in
+            try body(position, RecordHeader(record, at: position))
+        }
+    }
+
+    /// As `scan`, with the bytes of the records, whose checksums are not compared.
+    @inline(__always)
+    package static func scanRecords(
+        _ tables: Tables, from: UInt64, to: UInt64, _ transaction: borrowing some Reading & ~Copyable,
+        _ body: (UInt64, UnsafeRawBufferPointer) throws -> Bool
+    ) throws {
         guard from <= to else { return }
         try transaction.withCursor(tables.log) { cursor in
             var row = try cursor.seek(from)
@@ -239,7 +250,7 @@ package final class OpenStore: Sendable {
                 guard found.key.number == expected else {
                     throw StorageError.damaged(place: "position \(expected) of the log is missing")
                 }
-                if try !body(expected, RecordHeader(found.value, at: expected)) { return }
+                if try !body(expected, found.value) { return }
                 expected += 1
                 row = try cursor.next()
             }
@@ -316,21 +327,14 @@ package final class OpenStore: Sendable {
 
     /// Adds the log's records up to `last` to `tail`, and compares their checksums: this process has not read them yet.
     func fill(_ tail: inout Tail, to last: UInt64, _ transaction: borrowing some Reading & ~Copyable) throws {
-        if tail.last >= last { return }
-        try transaction.withCursor(environment.tables.log) { cursor in
-            var row = try cursor.seek(tail.last + 1)
-            while tail.last < last {
-                guard let found = row, found.key.number == tail.last + 1 else {
-                    throw StorageError.damaged(place: "position \(tail.last + 1) of the log is missing")
-                }
-                let header = RecordHeader(found.value)
-                if let header, RecordHeader.hasRightChecksum(found.value) {
-                    tail.add(header)
-                } else {
-                    tail.addDamaged(try header.flatMap { try fits($0, tail, transaction) ? $0 : nil })
-                }
-                row = try cursor.next()
+        try Self.scanRecords(environment.tables, from: tail.last + 1, to: last, transaction) { _, record in
+            let header = RecordHeader(record)
+            if let header, RecordHeader.hasRightChecksum(record) {
+                tail.add(header)
+            } else {
+                tail.addDamaged(try header.flatMap { try fits($0, tail, transaction) ? $0 : nil })
             }
+            return true
         }
     }
 

@@ -89,7 +89,11 @@ extension LogView {
             let source = index > 0 ? users[index - 1] : nil
             let isCanonical = index == users.count - 1
             var isKnown = false
-            try forEachEvent(of: users[index], after: source == nil ? target.version : 0, header) { at, header in
+            let user = users[index]
+            try forEachPosition(
+                of: user, after: source == nil ? target.version : 0, upTo: version(of: user)
+            ) { at in
+                let header = try header(at)
                 if let source, header.kindNumber == EventKind.usersMerged.rawValue,
                     RecordBody(header.body)?.otherUser == source
                 {
@@ -107,21 +111,5 @@ extension LogView {
             if isKnown { break }
         }
         return status
-    }
-
-    /// Calls `body` with the user's events after `version`, the last one first, for as long as it returns true.
-    private func forEachEvent(
-        of user: UInt64, after version: UInt64, _ header: (UInt64) throws -> RecordHeader,
-        _ body: (UInt64, RecordHeader) throws -> Bool
-    ) throws {
-        // In slices: most of what is voided is recent.
-        var last = try self.version(of: user)
-        while last > version {
-            let first = max(version + 1, last > 127 ? last - 127 : 1)
-            for position in try positions(of: user, from: first, to: last).reversed() {
-                guard try body(position, header(position)) else { return }
-            }
-            last = first - 1
-        }
     }
 }

@@ -122,26 +122,17 @@ struct LogCopier {
             var most = known
             var batch = CommitBatch(firstPosition: from, firstName: known + 1)
             batch.meta = try CommitBatch.meta(view.tables, view)
-            try view.withCursor(view.tables.log) { cursor in
-                var row = try cursor.seek(from)
-                var expected = from
-                while let found = row, expected <= to {
-                    let isFull = batch.bytes.count + found.value.count > Limits.bytesPerCommit
-                    if isFull, batch.count > 0 { break }
-                    guard found.key.number == expected, RecordHeader.hasRightChecksum(found.value) else {
-                        throw StorageError.damaged(place: "the record at position \(expected) fails its checksum")
-                    }
-                    let header = try RecordHeader(found.value, at: expected)
-                    RecordBody(header.body)?.forEachName(header.kind) { most = max(most, $0) }
-                    if let latest = latest?.rawValue, header.recordedAt > latest {
-                        batch.bytes += header.record(recordedAt: latest)
-                    } else {
-                        batch.bytes.append(contentsOf: found.value)
-                    }
-                    batch.ends.append(batch.bytes.count)
-                    expected += 1
-                    row = try cursor.next()
+            try OpenStore.scanRecords(view.tables, from: from, to: to, view) { position, record in
+                if batch.bytes.count + record.count > Limits.bytesPerCommit, batch.count > 0 { return false }
+                let header = try RecordHeader(record, at: position)
+                RecordBody(header.body)?.forEachName(header.kind) { most = max(most, $0) }
+                if let latest = latest?.rawValue, header.recordedAt > latest {
+                    batch.bytes += header.record(recordedAt: latest)
+                } else {
+                    batch.bytes.append(contentsOf: record)
                 }
+                batch.ends.append(batch.bytes.count)
+                return true
             }
             // Names are numbered in the order of their first use. Greater numbers are first used after the copied
             // records, maybe by a user who is not in the copy. Smaller ones may be too, if their first user was erased.
@@ -151,7 +142,6 @@ struct LogCopier {
             batch.names = known < most ? (known + 1...most).compactMap { source.names.name($0) } : []
             return batch
         }
-        guard batch.count > 0 else { throw StorageError.damaged(place: "position \(from) of the log is missing") }
         try target.committer.apply(batch)
         return from + UInt64(batch.count) - 1
     }

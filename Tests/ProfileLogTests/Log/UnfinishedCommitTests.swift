@@ -30,7 +30,7 @@ struct UnfinishedCommitTests {
                     last: .max)
                 seen.tail.withWriting { $0.uncommitted = seen.last + 1 }
                 var decider = try Decider(
-                    view: view, names: log.names, braze: log.braze, limits: PendingLimits(itemsPerDevice: 10),
+                    view: view, names: log.names, braze: log.braze, itemsPerDevice: 10,
                     tables: MessageTables(), rules: RulesCache(standard: FoldRules()), recordedAt: clock.now.rawValue,
                     firstPosition: seen.last + 1)
                 for user in users {

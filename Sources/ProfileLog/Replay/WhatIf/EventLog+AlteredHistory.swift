@@ -167,20 +167,14 @@ private struct AlteredFold: Sendable {
     private func scan(
         _ from: UInt64, _ to: UInt64, _ users: Range<UInt64>, _ index: UInt64, _ count: UInt64, _ lane: inout Lane
     ) throws {
+        let tables = log.environment.tables
         try log.environment.withReadTransaction { transaction in
-            try transaction.withCursor(log.environment.tables.log) { cursor in
-                var row = try cursor.seek(from)
-                var expected = from
-                while let found = row, expected <= to {
-                    guard found.key.number == expected else { break }
-                    let user = RecordHeader.user(of: found.value)
-                    if user % count == index, users.contains(user) {
-                        try fold(RecordHeader(found.value, at: expected), expected, users, count, &lane)
-                    }
-                    expected += 1
-                    row = try cursor.next()
+            try OpenStore.scanRecords(tables, from: from, to: to, transaction) { position, record in
+                let user = RecordHeader.user(of: record)
+                if user % count == index, users.contains(user) {
+                    try fold(RecordHeader(record, at: position), position, users, count, &lane)
                 }
-                if expected <= to { throw StorageError.damaged(place: "position \(expected) of the log is missing") }
+                return true
             }
         }
     }
