@@ -115,11 +115,16 @@ extension EventLog {
     }
 
     func send(_ device: String, _ cause: SendCause, _ context: EventContext) throws(AppendError) -> [Position] {
-        let first = try commit(PreparedAppend.device(device, .send(cause, limit: options.itemsPerFlush), context))
-        if first.places.isEmpty { return [] }
-        // All that is due is sent: the interval counts only for the first.
-        let rest = DeviceIntent.send(cause == .timer ? .foreground : cause, limit: options.itemsPerFlush)
-        return try [first.last] + repeated(device, rest, context)
+        var cause = cause
+        var positions: [Position] = []
+        while true {
+            let sending = DeviceIntent.send(cause, limit: options.itemsPerFlush)
+            let receipt = try commit(PreparedAppend.device(device, sending, context))
+            if receipt.places.isEmpty { return positions }
+            positions.append(receipt.last)
+            // All that is due is sent: the interval counts only for the first.
+            if cause == .timer { cause = .foreground }
+        }
     }
 
     /// The position of the event of this kind in an append.
@@ -147,18 +152,6 @@ extension EventLog {
     private func hasSent(in position: Position) throws(AppendError) -> Bool {
         try reading { view in
             RecordBody(try view.header(at: position.rawValue).body).map { !$0.isQueued && !$0.flushed.isEmpty } ?? false
-        }
-    }
-
-    /// Applies `intent` to the device until nothing is left of it.
-    private func repeated(
-        _ device: String, _ intent: DeviceIntent, _ context: EventContext
-    ) throws(AppendError) -> [Position] {
-        var positions: [Position] = []
-        while true {
-            let receipt = try commit(PreparedAppend.device(device, intent, context))
-            if receipt.places.isEmpty { return positions }
-            positions.append(receipt.last)
         }
     }
 }

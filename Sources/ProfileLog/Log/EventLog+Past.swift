@@ -104,11 +104,8 @@ extension EventLog {
     ) throws -> (users: [PastUser], total: UInt64) {
         try withView { view in
             // Users are numbered in the order of their creation.
-            var (total, high) = (UInt64(0), try view.userCount())
-            while total < high {
-                let middle = total + (high - total + 1) / 2
-                let created = try view.positions(of: middle, from: 1, to: 1)[0]
-                if created <= position.rawValue { total = middle } else { high = middle - 1 }
+            let total = try lastNumber(upTo: view.userCount()) {
+                try view.positions(of: $0, from: 1, to: 1)[0] <= position.rawValue
             }
             var users: [PastUser] = []
             var number = after.rawValue
@@ -120,27 +117,17 @@ extension EventLog {
         }
     }
 
-    /// A user as they were at a past position.
-    package struct PastUser: Sendable {
-        package var info: UserInfo
-        /// The canonical user of then; the user itself if they were not merged.
-        package var canonical: UserNumber
+    /// A user as of a position, and who they were merged into by then; the user itself if they were not.
+    package typealias PastUser = (info: UserInfo, canonical: UserNumber)
 
-        package init(info: UserInfo, canonical: UserNumber) {
-            self.info = info
-            self.canonical = canonical
-        }
-    }
-
-    /// The user with this number as of `position`.
-    func pastUser(_ number: UInt64, _ position: UInt64, _ view: LogView) throws -> PastUser {
+    private func pastUser(_ number: UInt64, _ position: UInt64, _ view: LogView) throws -> PastUser {
         var info = try info(number, view)
         info.version = Version(rawValue: try view.version(of: number, upTo: position))
         let canonical = try view.canonicalUser(of: number, upTo: position)
         if !info.isErased {
             info.ids = canonical == number ? try view.identities(of: number, version: info.version.rawValue) : []
         }
-        return PastUser(info: info, canonical: UserNumber(rawValue: canonical))
+        return (info, UserNumber(rawValue: canonical))
     }
 
     /// The canonical user of `user` at `position`.
@@ -206,6 +193,16 @@ extension EventLog {
     }
 }
 
+/// The last number from 1 to `end` for which `holds` is true, which it is for the first ones alone; 0 if for none.
+private func lastNumber(upTo end: UInt64, where holds: (UInt64) throws -> Bool) rethrows -> UInt64 {
+    var (low, high) = (UInt64(0), end)
+    while low < high {
+        let middle = low + (high - low + 1) / 2
+        if try holds(middle) { low = middle } else { high = middle - 1 }
+    }
+    return low
+}
+
 extension LogView {
     /// The last position at `moment`.
     func position(at moment: Moment) throws -> UInt64 {
@@ -216,20 +213,14 @@ extension LogView {
             guard position.rawValue <= last else { throw MomentError.beyondLog(last: Position(rawValue: last)) }
             return position.rawValue
         case .time(let time):
-            var (low, high) = (UInt64(0), last)
-            while low < high {
-                let middle = low + (high - low + 1) / 2
-                if try wasRecorded(middle, by: time, after: low) { low = middle } else { high = middle - 1 }
-            }
-            return low
+            return try lastNumber(upTo: last) { try wasRecorded($0, by: time) }
         }
     }
 
-    /// Whether the record at `position` was recorded by `time`, like the one at `known`. For a damaged record the one
-    /// before it says so.
-    private func wasRecorded(_ position: UInt64, by time: Timestamp, after known: UInt64) throws -> Bool {
+    /// Whether the record at `position` was recorded by `time`. For a damaged record the one before it says so.
+    private func wasRecorded(_ position: UInt64, by time: Timestamp) throws -> Bool {
         var position = position
-        while position > known {
+        while position > 0 {
             do {
                 return try header(at: position).recordedAt <= time.rawValue
             } catch StorageError.damaged {
@@ -261,19 +252,13 @@ extension LogView {
         let version = try self.version(of: user)
         if position >= last || version == 0 { return version }
         let capacity = UInt64(StreamRow.capacity)
-        // The rows before this one begin at or before `position`.
-        var (low, high) = (UInt64(0), (version - 1) / capacity + 1)
-        while low < high {
-            let middle = (low + high) / 2
-            let first = middle * capacity + 1
-            if try positions(of: user, from: first, to: first)[0] <= position {
-                low = middle + 1
-            } else {
-                high = middle
-            }
+        // The rows that begin at or before `position`.
+        let rows = try lastNumber(upTo: (version - 1) / capacity + 1) { row in
+            let first = (row - 1) * capacity + 1
+            return try positions(of: user, from: first, to: first)[0] <= position
         }
-        guard low > 0 else { return 0 }
-        let first = (low - 1) * capacity + 1
+        guard rows > 0 else { return 0 }
+        let first = (rows - 1) * capacity + 1
         let row = try positions(of: user, from: first, to: min(version, first + capacity - 1))
         return first - 1 + UInt64(row.prefix { $0 <= position }.count)
     }
@@ -288,15 +273,14 @@ extension LogView {
     /// The user that took over `user` in a merge, and its position; nil if there was none.
     fileprivate func merge(of user: UInt64) throws -> (target: UInt64, at: UInt64)? {
         guard let target = try mergedInto(user) else { return nil }
-        // The merge is in the target's stream, more likely near its end.
-        for position in try positions(of: target, from: 1, to: version(of: target)).reversed() {
+        var merge: UInt64?
+        try forEachPosition(of: target, after: 0, upTo: self.version(of: target)) { position in
             let header = try header(at: position)
-            guard header.kind == .usersMerged, let body = RecordBody(header.body), body.otherUser == user else {
-                continue
-            }
-            return (target, position)
+            if header.kind == .usersMerged, RecordBody(header.body)?.otherUser == user { merge = position }
+            return merge == nil
         }
-        throw StorageError.damaged(place: "the merge of user \(user)")
+        guard let merge else { throw StorageError.damaged(place: "the merge of user \(user)") }
+        return (target, merge)
     }
 
     /// The user's IDs after `version` of their events, in the order in which they were given.

@@ -95,7 +95,7 @@ extension EventLog {
         let info = UserInfo(
             number: UserNumber(rawValue: user), version: Version(rawValue: try view.version(of: user)),
             ids: row.identities, brazeID: braze.id(user), created: Position(rawValue: row.created), isErased: isErased)
-        return PastUser(info: info, canonical: UserNumber(rawValue: canonical))
+        return (info, UserNumber(rawValue: canonical))
     }
 
     /// How many users there are.
@@ -267,40 +267,36 @@ extension EventLog {
 
     /// What waits on `device` for a launch, in the order in which it was saved.
     package func pending(on device: String) throws -> [PendingSave] {
-        try withView { view in try saves(Array(view.items(Name(device)).values), on: device, view) }
+        try pending(on: device, in: deviceState(device))
     }
 
     /// What waited on `device` for a launch when it was in `state`.
     package func pending(on device: String, in state: DeviceState) throws -> [PendingSave] {
-        try withView { view in try saves(Array(state.items.values), on: device, view) }
-    }
-
-    private func saves(_ items: [PendingItem], on device: String, _ view: LogView) throws -> [PendingSave] {
+        let saved = state.items.values.filter { $0.queued == nil && $0.kind != nil }.sorted {
+            $0.position < $1.position
+        }
         let names = names.current
-        return try view.withCursor(view.tables.log) { log in
-            try items.filter { $0.queued == nil }.sorted { $0.position < $1.position }.compactMap { item in
-                guard let kind = item.kind else { return nil }
-                return PendingSave(
-                    device: device, storage: item.storage.storage(names.name), kind: kind,
-                    event: try Self.recorded(item.position, names, &log))
+        return try zip(saved, events(saved)).compactMap { item, event in
+            item.kind.map {
+                PendingSave(device: device, storage: item.storage.storage(names.name), kind: $0, event: event)
             }
         }
     }
 
     /// The SDK's queue on `device`, in the order in which it sends it.
     package func queue(on device: String) throws -> [RecordedEvent] {
-        try withView { view in try events(view.deviceState(Name(device)).queue, view) }
+        try queue(in: deviceState(device))
     }
 
     /// The SDK's queue on a device that was in `state`.
-    package func queue(in state: DeviceState) throws -> [RecordedEvent] {
-        try withView { view in try events(state.queue, view) }
-    }
+    package func queue(in state: DeviceState) throws -> [RecordedEvent] { try events(state.queue) }
 
-    private func events(_ items: [PendingItem], _ view: LogView) throws -> [RecordedEvent] {
-        let names = names.current
-        return try view.withCursor(view.tables.log) { log in
-            try items.map { try Self.recorded($0.position, names, &log) }
+    private func events(_ items: [PendingItem]) throws -> [RecordedEvent] {
+        try withView { view in
+            let names = names.current
+            return try view.withCursor(view.tables.log) { log in
+                try items.map { try Self.recorded($0.position, names, &log) }
+            }
         }
     }
 
@@ -476,19 +472,13 @@ extension EventLog {
         try holders(of: contact)?.users ?? []
     }
 
-    /// The users of an address.
-    package struct AddressHolders: Sendable {
-        /// As ``users(sharing:)``.
-        package var users: [UserInfo]
-        /// The numbers of all users who were ever given it.
-        package var everGiven: Set<UInt64>
-    }
-
-    /// As ``users(sharing:)``, with all users who were ever given the address. If they are more than `most`, nil, and
-    /// none is looked at.
-    package func holders(of contact: UserID, atMost most: Int = .max) throws -> AddressHolders? {
+    /// As ``users(sharing:)``, with the numbers of all users who were ever given the address. If they are more than
+    /// `most`, nil, and none is looked at.
+    package func holders(
+        of contact: UserID, atMost most: Int = .max
+    ) throws -> (users: [UserInfo], everGiven: Set<UInt64>)? {
         guard let prefix = ContactKey.prefix(contact) else {
-            return AddressHolders(users: try find(contact).map { [$0] } ?? [], everGiven: [])
+            return (users: try find(contact).map { [$0] } ?? [], everGiven: [])
         }
         return try withView { view in
             let holders = try view.users(contact: prefix, beyond: most)
@@ -502,9 +492,7 @@ extension EventLog {
                 guard try has(contact, info, view) else { continue }
                 if info.ids.contains(where: \.isExternalID) { identified.append(info) } else { others.append(info) }
             }
-            return AddressHolders(
-                users: try byLastUpdate(identified, view) + byLastUpdate(others, view),
-                everGiven: Set(holders))
+            return (users: try byLastUpdate(identified, view) + byLastUpdate(others, view), everGiven: Set(holders))
         }
     }
 
@@ -601,14 +589,14 @@ extension EventLog {
 
     /// Whether a user was erased after `position`.
     package func hasErasure(after position: Position) throws -> Bool {
-        let filter = EventFilter(kinds: [.userErased])
-        var next = position.next
-        while true {
-            let page = try events(from: next, limit: 1, where: filter)
-            if !page.events.isEmpty { return true }
-            if page.scanned >= page.last { return false }
-            next = page.scanned.next
+        var hasErasure = false
+        try withView { view in
+            try view.scan(from: position.rawValue + 1, to: view.last) { _, header in
+                hasErasure = header.kind == .userErased
+                return !hasErasure
+            }
         }
+        return hasErasure
     }
 }
 

@@ -67,7 +67,10 @@ extension FieldChange {
     private static func counts(_ counted: [ProfileView.Counted]) -> Values {
         Dictionary(
             uniqueKeysWithValues: counted.map { counted in
-                (counted.name, .init(value: .int(Int64(clamping: counted.count)), position: counted.occurrences.position))
+                (
+                    counted.name,
+                    .init(value: .int(Int64(clamping: counted.count)), position: counted.occurrences.position)
+                )
             })
     }
 

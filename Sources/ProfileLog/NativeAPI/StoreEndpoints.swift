@@ -22,7 +22,7 @@ struct StoreEndpoints {
         let (users, total) = try APIProblem.resolving("as_of") { () -> ([EventLog.PastUser], UInt64) in
             if let asOf { return try log.users(after: after, limit: limit, asOf: log.position(at: asOf)) }
             let users = try log.users(after: after, limit: limit).map {
-                EventLog.PastUser(info: $0, canonical: try log.canonicalUser(of: $0.number))
+                (info: $0, canonical: try log.canonicalUser(of: $0.number))
             }
             return (users, try log.userCount())
         }

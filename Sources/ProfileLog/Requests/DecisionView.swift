@@ -11,7 +11,7 @@ package final class DecisionView {
     private var readsLeft: Int
     private var found: [UserID: UserInfo?] = [:]
     private var known: [UserNumber: UserInfo] = [:]
-    private var holders: [UserID: EventLog.AddressHolders] = [:]
+    private var holders: [UserID: (users: [UserInfo], everGiven: Set<UInt64>)] = [:]
     /// The users who must be as they are when the append is stored; nil for IDs that must lead to no user.
     private(set) var unchanged: [UserID: UserInfo?] = [:]
     /// The users to whom IDs must lead.
