@@ -23,7 +23,8 @@ struct Baseline: AsyncParsableCommand {
             responder: CallbackResponder<BasicRequestContext> { request, _ in
                 var request = request
                 let body = try await request.collectBody(upTo: Self.mostBodyBytes)
-                let isJSON = (try? Array(body.readableBytesView).withUnsafeBytes { try AttributeValue(json: $0) }) != nil
+                let isJSON =
+                    (try? Array(body.readableBytesView).withUnsafeBytes { try AttributeValue(json: $0) }) != nil
                 return Response(
                     status: isJSON ? .created : .badRequest,
                     headers: [.contentType: "application/json", .cacheControl: "no-store"],

@@ -125,7 +125,7 @@ extension MessageStep.Stage {
     package var kind: EventKind { Self.kinds[self] ?? .unknown }
 
     private static let kinds = Dictionary(
-        uniqueKeysWithValues: EventKind.allCases.compactMap { kind in
+        uniqueKeysWithValues: EventKind.allCases.compactMap { kind -> (MessageStep.Stage, EventKind)? in
             if case .message(let stage) = kind.role { (stage, kind) } else { nil }
         })
 }

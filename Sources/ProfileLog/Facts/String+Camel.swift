@@ -5,8 +5,9 @@ extension String {
         var words: [String] = []
         for (index, letter) in letters.enumerated() {
             let isFirst =
-                index == 0 || letter.isUppercase
-                && (!letters[index - 1].isUppercase || letters.dropFirst(index + 1).first?.isLowercase == true)
+                index == 0
+                || letter.isUppercase
+                    && (!letters[index - 1].isUppercase || letters.dropFirst(index + 1).first?.isLowercase == true)
             if isFirst { words.append("") }
             words[words.count - 1].append(letter)
         }

@@ -5,16 +5,6 @@
 ///  "blocklist": {"attributes": ["iban"], "events": ["debug"]}, "attribute_types": {"size": "number"}}
 /// ```
 extension FoldRules {
-    /// Why a document is refused.
-    package struct Fault: Error, Hashable {
-        /// The field at fault: `attribute_policies.plan`.
-        package var place: String
-        /// What is wrong there.
-        package var reason: String
-        /// The next step.
-        package var remedy: String
-    }
-
     /// The parts of a document.
     package enum Part: String, CaseIterable, Sendable {
         case policies = "attribute_policies"
@@ -46,11 +36,12 @@ extension FoldRules {
     /// Reads a document with `parts` and nothing else.
     package init(
         _ document: AttributeValue, parts: [Part] = Part.allCases
-    ) throws(Fault) {
+    ) throws(DocumentFault) {
         self.init()
         for (key, value) in try Self.members(document, "") {
             guard let part = parts.first(where: { $0.rawValue == key.text }) else {
-                throw Self.unknown(key.text, "is not known", key.text, among: parts.map(\.rawValue), "keys")
+                throw DocumentFault(
+                    place: key.text, reason: "is not known", key.text, among: parts.map(\.rawValue), "keys")
             }
             switch part {
             case .policies: policies = try Self.policies(value)
@@ -85,7 +76,7 @@ extension FoldRules {
 
     // MARK: - Parts
 
-    private static func policies(_ value: AttributeValue) throws(Fault) -> [Name: AttributePolicy] {
+    private static func policies(_ value: AttributeValue) throws(DocumentFault) -> [Name: AttributePolicy] {
         let place = Part.policies.rawValue
         var policies: [Name: AttributePolicy] = [:]
         for (name, value) in try members(value, place) {
@@ -93,11 +84,11 @@ extension FoldRules {
             let words = AttributePolicy.allCases.map(\.rawValue)
             let word = try text(value, place)
             guard let policy = AttributePolicy(rawValue: word) else {
-                throw unknown(place, "is no policy", word, among: words, "policies")
+                throw DocumentFault(place: place, reason: "is no policy", word, among: words, "policies")
             }
             if let attribute = StandardAttribute(name: name.text), !policy.fits(attribute) {
                 let fitting = AttributePolicy.allCases.filter { $0.fits(attribute) }.map(\.rawValue)
-                throw Fault(
+                throw DocumentFault(
                     place: place, reason: "is a standard attribute, which cannot have the policy \(word)",
                     remedy: "It can have \(fitting.joined(separator: ", ")).")
             }
@@ -108,14 +99,15 @@ extension FoldRules {
         return policies
     }
 
-    private mutating func readBlocklist(_ value: AttributeValue) throws(Fault) {
+    private mutating func readBlocklist(_ value: AttributeValue) throws(DocumentFault) {
         for (key, value) in try Self.members(value, Part.blocklist.rawValue) {
             let place = "\(Part.blocklist.rawValue).\(key.text)"
             guard ["attributes", "events"].contains(key.text) else {
-                throw Self.unknown(place, "is not known", key.text, among: ["attributes", "events"], "keys")
+                throw DocumentFault(
+                    place: place, reason: "is not known", key.text, among: ["attributes", "events"], "keys")
             }
             guard case .array(let elements) = value else {
-                throw Fault(place: place, reason: "must be a list", remedy: "Write a list of names.")
+                throw DocumentFault(place: place, reason: "must be a list", remedy: "Write a list of names.")
             }
             var names: Set<Name> = []
             for (index, element) in elements.enumerated() {
@@ -130,7 +122,7 @@ extension FoldRules {
         }
     }
 
-    private static func types(_ value: AttributeValue) throws(Fault) -> [Name: AttributeType] {
+    private static func types(_ value: AttributeValue) throws(DocumentFault) -> [Name: AttributeType] {
         let place = Part.types.rawValue
         var types: [Name: AttributeType] = [:]
         for (name, value) in try members(value, place) {
@@ -138,7 +130,8 @@ extension FoldRules {
             if StandardAttribute(name: name.text) != nil { throw standard(place, "are given types") }
             let word = try text(value, place)
             guard let type = AttributeType.allCases.first(where: { $0.word == word }) else {
-                throw unknown(place, "is no type", word, among: AttributeType.allCases.map(\.word), "types")
+                throw DocumentFault(
+                    place: place, reason: "is no type", word, among: AttributeType.allCases.map(\.word), "types")
             }
             types[try checked(name, place)] = type
         }
@@ -150,48 +143,40 @@ extension FoldRules {
 
     private static func members(
         _ value: AttributeValue, _ place: String
-    ) throws(Fault) -> [(key: Name, value: AttributeValue)] {
+    ) throws(DocumentFault) -> [(key: Name, value: AttributeValue)] {
         switch value {
         case .object(let members): return members.map { ($0.key, $0.value) }
         case .null: return []
         default:
-            throw Fault(place: place, reason: "must be an object", remedy: "Write names with their values below it.")
+            throw DocumentFault(
+                place: place, reason: "must be an object", remedy: "Write names with their values below it.")
         }
     }
 
-    private static func text(_ value: AttributeValue, _ place: String) throws(Fault) -> String {
+    private static func text(_ value: AttributeValue, _ place: String) throws(DocumentFault) -> String {
         guard case .string(let text) = value, !text.isEmpty else {
-            throw Fault(place: place, reason: "must be text", remedy: "Write one word, in quotes if need be.")
+            throw DocumentFault(place: place, reason: "must be text", remedy: "Write one word, in quotes if need be.")
         }
         return text
     }
 
-    private static func checked(_ name: Name, _ place: String) throws(Fault) -> Name {
+    private static func checked(_ name: Name, _ place: String) throws(DocumentFault) -> Name {
         guard !name.text.isEmpty, !name.text.isLonger(than: Limits.charactersPerName) else {
-            throw Fault(
+            throw DocumentFault(
                 place: place, reason: "must have 1 to \(Limits.charactersPerName) characters",
                 remedy: "No such name is stored.")
         }
         return name
     }
 
-    private static func checkCount(_ count: Int, _ place: String) throws(Fault) {
+    private static func checkCount(_ count: Int, _ place: String) throws(DocumentFault) {
         guard count <= mostEntries else {
-            throw Fault(place: place, reason: "has more than \(mostEntries) names", remedy: "Shorten it.")
+            throw DocumentFault(place: place, reason: "has more than \(mostEntries) names", remedy: "Shorten it.")
         }
     }
 
-    private static func standard(_ place: String, _ can: String) -> Fault {
-        Fault(place: place, reason: "is a standard attribute", remedy: "Only custom attributes \(can); remove it.")
-    }
-
-    private static func unknown(
-        _ place: String, _ reason: String, _ word: String, among known: [String], _ what: String
-    ) -> Fault {
-        let nearest = NearestNames(to: word, among: known)
-        let remedy =
-            nearest.close.first.map { "Did you mean `\($0)`?" }
-            ?? "The \(what) are \(nearest.all.joined(separator: ", "))."
-        return Fault(place: place, reason: reason, remedy: remedy)
+    private static func standard(_ place: String, _ can: String) -> DocumentFault {
+        DocumentFault(
+            place: place, reason: "is a standard attribute", remedy: "Only custom attributes \(can); remove it.")
     }
 }

@@ -171,7 +171,7 @@ extension Decider {
     private func compiled(_ catalogue: UInt64) throws -> TriggerTable {
         do {
             return try TriggerTable(InAppMessage.stored(declared(at: catalogue) ?? .array([]), at: "messages").messages)
-        } catch is InAppMessageError {
+        } catch is DocumentFault {
             throw StorageError.damaged(place: "the declaration of messages at position \(catalogue)")
         }
     }

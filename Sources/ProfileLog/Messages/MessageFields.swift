@@ -5,27 +5,24 @@ struct MessageFields {
 
     init(
         _ members: [AttributeValue.Member], at place: String, _ known: [String]
-    ) throws(InAppMessageError) {
+    ) throws(DocumentFault) {
         self.place = place
         self.members = members
         for (index, member) in members.enumerated() {
             guard known.contains(member.key.text) else {
-                let near = NearestNames(to: member.key.text, among: known).close.first
-                throw InAppMessageError(
-                    place: path(member.key.text), reason: "is not known",
-                    remedy: near.map { "Did you mean `\($0)`?" }
-                        ?? "The keys here are \(known.joined(separator: ", ")).")
+                throw DocumentFault(
+                    place: path(member.key.text), reason: "is not known", member.key.text, among: known, "keys here")
             }
             if members[..<index].contains(where: { $0.key == member.key }) {
-                throw InAppMessageError(
+                throw DocumentFault(
                     place: path(member.key.text), reason: "is given twice", remedy: "Keep one of the two.")
             }
         }
     }
 
-    init(_ value: AttributeValue, at place: String, _ known: [String]) throws(InAppMessageError) {
+    init(_ value: AttributeValue, at place: String, _ known: [String]) throws(DocumentFault) {
         guard case .object(let members) = value else {
-            throw InAppMessageError(place: place, reason: "must be an object", remedy: "Give keys and values.")
+            throw DocumentFault(place: place, reason: "must be an object", remedy: "Give keys and values.")
         }
         try self.init(members, at: place, known)
     }
@@ -38,35 +35,35 @@ struct MessageFields {
         return value
     }
 
-    private func refusal(_ key: Name, _ reason: String) -> InAppMessageError {
-        InAppMessageError(place: path(key.text), reason: reason, remedy: "Correct the value.")
+    private func refusal(_ key: Name, _ reason: String) -> DocumentFault {
+        DocumentFault(place: path(key.text), reason: reason, remedy: "Correct the value.")
     }
 
-    func required(_ key: Name) throws(InAppMessageError) -> AttributeValue {
+    func required(_ key: Name) throws(DocumentFault) -> AttributeValue {
         guard let value = value(key) else {
-            throw InAppMessageError(place: path(key.text), reason: "is missing", remedy: "Add it.")
+            throw DocumentFault(place: path(key.text), reason: "is missing", remedy: "Add it.")
         }
         return value
     }
 
-    func text(_ key: Name) throws(InAppMessageError) -> String? {
+    func text(_ key: Name) throws(DocumentFault) -> String? {
         guard let value = value(key) else { return nil }
         guard case .string(let text) = value else { throw refusal(key, "must be text") }
         return text
     }
 
-    func name(_ key: Name) throws(InAppMessageError) -> Name {
+    func name(_ key: Name) throws(DocumentFault) -> Name {
         guard case .string(let text) = try required(key) else { throw refusal(key, "must be text") }
         return Name(text)
     }
 
-    func flag(_ key: Name) throws(InAppMessageError) -> Bool? {
+    func flag(_ key: Name) throws(DocumentFault) -> Bool? {
         guard let value = value(key) else { return nil }
         guard case .bool(let flag) = value else { throw refusal(key, "must be true or false") }
         return flag
     }
 
-    func integer(_ key: Name) throws(InAppMessageError) -> Int? {
+    func integer(_ key: Name) throws(DocumentFault) -> Int? {
         guard let value = value(key) else { return nil }
         guard case .int(let number) = value, let number = Int(exactly: number) else {
             throw refusal(key, "must be a whole number")
@@ -75,17 +72,17 @@ struct MessageFields {
     }
 
     /// A span of time: a number of seconds, or text as in `90s` or `1d`.
-    func interval(_ key: Name) throws(InAppMessageError) -> Int? {
+    func interval(_ key: Name) throws(DocumentFault) -> Int? {
         guard case .string(let text)? = value(key) else { return try integer(key) }
         guard let seconds = DurationText.parse(text)?.components.seconds else {
-            throw InAppMessageError(
+            throw DocumentFault(
                 place: path(key.text), reason: "must be a span of time",
                 remedy: "Give seconds, or a number followed by s, m, h or d, as in 90s.")
         }
         return Int(clamping: seconds)
     }
 
-    func number(_ key: Name) throws(InAppMessageError) -> Double? {
+    func number(_ key: Name) throws(DocumentFault) -> Double? {
         switch value(key) {
         case nil: return nil
         case .int(let number)?: return Double(number)
@@ -95,7 +92,7 @@ struct MessageFields {
     }
 
     /// Text in ISO 8601, a date, or seconds since 1970.
-    func time(_ key: Name) throws(InAppMessageError) -> Timestamp? {
+    func time(_ key: Name) throws(DocumentFault) -> Timestamp? {
         switch value(key) {
         case nil: return nil
         case .date(let date)?: return date.timestamp
@@ -108,21 +105,18 @@ struct MessageFields {
 
     func word<Word: RawRepresentable & CaseIterable>(
         _ key: Name, _ type: Word.Type
-    ) throws(InAppMessageError) -> Word? where Word.RawValue == String {
+    ) throws(DocumentFault) -> Word? where Word.RawValue == String {
         guard let text = try text(key) else { return nil }
         if let word = Word(rawValue: text) { return word }
         throw unknown(text, at: key, among: Word.allCases.map(\.rawValue))
     }
 
     /// The error for a word that is none of `known`, with the nearest of them.
-    func unknown(_ text: String, at key: Name, among known: [String]) -> InAppMessageError {
-        let near = NearestNames(to: text, among: known).close.first
-        return InAppMessageError(
-            place: path(key.text), reason: "is not a known word",
-            remedy: near.map { "Did you mean `\($0)`?" } ?? "The words are \(known.joined(separator: ", ")).")
+    func unknown(_ text: String, at key: Name, among known: [String]) -> DocumentFault {
+        DocumentFault(place: path(key.text), reason: "is not a known word", text, among: known, "words")
     }
 
-    func object(_ key: Name) throws(InAppMessageError) -> [AttributeValue.Member] {
+    func object(_ key: Name) throws(DocumentFault) -> [AttributeValue.Member] {
         switch value(key) {
         case nil: return []
         case .object(let members)?: return members
@@ -131,7 +125,7 @@ struct MessageFields {
     }
 
     /// The elements with their paths.
-    func list(_ key: Name) throws(InAppMessageError) -> [(place: String, value: AttributeValue)] {
+    func list(_ key: Name) throws(DocumentFault) -> [(place: String, value: AttributeValue)] {
         switch value(key) {
         case nil: return []
         case .array(let values)?: return values.enumerated().map { ("\(path(key.text))[\($0)]", $1) }

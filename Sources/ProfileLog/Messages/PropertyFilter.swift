@@ -52,16 +52,16 @@ package struct PropertyFilter: Hashable, Sendable {
     /// 1970. Errors name the field.
     package init(
         _ key: Name, _ type: PropertyType, comparator code: Int, _ value: AttributeValue? = nil
-    ) throws(InAppMessageError) {
+    ) throws(DocumentFault) {
         guard let comparator = Comparator(rawValue: code) else {
             let name = Self.unused[code].map { " (\($0)) is not used by in-app messages" } ?? " is not known"
             let known = Comparator.allCases.map { "\($0.rawValue)" }.joined(separator: ", ")
-            throw InAppMessageError(
+            throw DocumentFault(
                 place: "comparator", reason: "\(code)\(name)", remedy: "The comparators are \(known).")
         }
         guard comparator.types.contains(type) else {
             let types = comparator.types.map(\.rawValue).joined(separator: ", ")
-            throw InAppMessageError(
+            throw DocumentFault(
                 place: "comparator", reason: "\(code) does not compare a \(type.rawValue)",
                 remedy: "It compares \(types).")
         }
@@ -74,7 +74,7 @@ package struct PropertyFilter: Hashable, Sendable {
 
     private static func value(
         _ value: AttributeValue?, _ type: PropertyType, _ comparator: Comparator
-    ) throws(InAppMessageError) -> AttributeValue {
+    ) throws(DocumentFault) -> AttributeValue {
         switch (type, value) {
         case (.boolean, .bool(let flag)): return .bool(flag)
         case (.number, .int(let number)): return .int(number)
@@ -87,16 +87,16 @@ package struct PropertyFilter: Hashable, Sendable {
             return .string(text)
         default: break
         }
-        throw InAppMessageError(
+        throw DocumentFault(
             place: "property_value", reason: "is no \(type.rawValue)",
             remedy: "Give a value of the `property_type`, or change the type.")
     }
 
-    private static func checkPattern(_ text: String) throws(InAppMessageError) {
+    private static func checkPattern(_ text: String) throws(DocumentFault) {
         do {
             _ = try TextPattern(text)
         } catch {
-            throw InAppMessageError(place: "property_value", reason: error.reason, remedy: error.remedy)
+            throw DocumentFault(place: "property_value", reason: error.reason, remedy: error.remedy)
         }
     }
 }

@@ -33,7 +33,7 @@ package struct InAppEndpoints {
             let list = try JSONValues.value(list)
             _ = try InAppMessage.list(list, at: "messages")
             return list
-        } catch let error as InAppMessageError {
+        } catch let error as DocumentFault {
             throw APIProblem(error)
         } catch let error as JSONFormError {
             throw APIProblem.invalid("messages", error.reason)
@@ -154,7 +154,7 @@ package struct InAppEndpoints {
 
 extension APIProblem {
     /// Status 400: a definition or a setting of in-app messages is wrong.
-    init(_ error: InAppMessageError) {
+    init(_ error: DocumentFault) {
         self = .invalid(error.place, error.reason, remedy: error.remedy)
     }
 }

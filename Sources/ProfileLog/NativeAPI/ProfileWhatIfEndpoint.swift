@@ -70,7 +70,7 @@ struct AlteredHistoryReader {
             return try FoldRules(JSON.parse(Array(text.utf8)))
         } catch let error as JSONError {
             throw APIProblem.invalid("rules", "has no valid JSON at byte \(error.offset): \(error.kind)")
-        } catch let fault as FoldRules.Fault {
+        } catch let fault as DocumentFault {
             throw APIProblem.invalid("rules", "has a `\(fault.place)` that \(fault.reason)", remedy: fault.remedy)
         }
     }

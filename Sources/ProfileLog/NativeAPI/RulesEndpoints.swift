@@ -17,7 +17,7 @@ struct RulesEndpoints {
         let rules: FoldRules
         do {
             rules = try FoldRules(.object([.init(Name(key), JSONValues.value(policies))]), parts: [.policies])
-        } catch let fault as FoldRules.Fault {
+        } catch let fault as DocumentFault {
             throw APIProblem.invalid(fault.place, fault.reason, remedy: fault.remedy)
         } catch let error as JSONFormError {
             throw APIProblem.invalid(key, error.reason)

@@ -232,7 +232,8 @@ package enum EventEncoder {
             }
         case .sessionEnded(let started):
             if part == .details { writer.field(RecordField.launch, varint: started.rawValue) }
-        case .deviceChanged(let settings): if part == .device { DeviceSettings.wire.write(settings, as: RecordField.settings, to: &writer) }
+        case .deviceChanged(let settings):
+            if part == .device { DeviceSettings.wire.write(settings, as: RecordField.settings, to: &writer) }
         case .userLoggedOut, .appLeft, .sessionStarted: break
 
         case .pendingFlushed(let flush):

@@ -102,7 +102,9 @@ package struct WireField<Value: Sendable>: Sendable {
 
     /// A signed number.
     package static func signed(_ number: UInt32, _ place: Place<Int64>) -> Self {
-        Self(number: number, type: .varint) { $1.field(number, signed: $0[keyPath: place]) } read: {
+        Self(number: number, type: .varint) {
+            $1.field(number, signed: $0[keyPath: place])
+        } read: {
             $0[keyPath: place] = $1.signed()
         }
     }
@@ -117,14 +119,20 @@ package struct WireField<Value: Sendable>: Sendable {
     }
 
     package static func name(_ number: UInt32, _ place: Place<Name>) -> Self {
-        Self(number: number, type: .bytes) { $1.field(number, text: $0[keyPath: place].text) } read: {
+        Self(number: number, type: .bytes) {
+            $1.field(number, text: $0[keyPath: place].text)
+        } read: {
             $0[keyPath: place] = Name($1.text())
         }
     }
 
     /// A name each.
     package static func names(_ number: UInt32, _ place: Place<[Name]>) -> Self {
-        names(number) { $0[keyPath: place] } add: { $0[keyPath: place].append($1) }
+        names(number) {
+            $0[keyPath: place]
+        } add: {
+            $0[keyPath: place].append($1)
+        }
     }
 
     /// A name for each of `all`, given to `add` when it is read.
@@ -154,14 +162,22 @@ package struct WireField<Value: Sendable>: Sendable {
     package static func message<Message>(
         _ number: UInt32, _ place: Place<Message?>, _ table: WireTable<Message>
     ) -> Self {
-        messages(number, table) { $0[keyPath: place].map { [$0] } ?? [] } add: { $0[keyPath: place] = $1 }
+        messages(number, table) {
+            $0[keyPath: place].map { [$0] } ?? []
+        } add: {
+            $0[keyPath: place] = $1
+        }
     }
 
     /// A message each.
     package static func messages<Message>(
         _ number: UInt32, _ place: Place<[Message]>, _ table: WireTable<Message>
     ) -> Self {
-        messages(number, table) { $0[keyPath: place] } add: { $0[keyPath: place].append($1) }
+        messages(number, table) {
+            $0[keyPath: place]
+        } add: {
+            $0[keyPath: place].append($1)
+        }
     }
 
     /// A message for each of `all`, given to `add` when it is read.

@@ -164,7 +164,7 @@ package struct WireWriter: ~Copyable {
 
 /// How a field's value is laid out.
 @usableFromInline
-package enum WireType: UInt8 {
+package enum WireType: UInt8, Sendable {
     case varint = 0
     case fixed64 = 1
     case bytes = 2

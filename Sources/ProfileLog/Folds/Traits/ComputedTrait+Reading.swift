@@ -1,11 +1,3 @@
-/// Why a declared trait is refused.
-package struct TraitError: Error, Hashable {
-    /// From the list of traits: `[2].functoin`.
-    package let place: String
-    package let reason: String
-    package let remedy: String
-}
-
 /// Traits as they are declared, in the workspace file and in JSON.
 extension ComputedTrait {
     /// How many a store may have.
@@ -15,18 +7,18 @@ extension ComputedTrait {
     private static let sources = ["event", "purchase", "purchases", "app"]
 
     /// Reads a list of declarations.
-    package static func list(_ list: AttributeValue) throws(TraitError) -> [ComputedTrait] {
+    package static func list(_ list: AttributeValue) throws(DocumentFault) -> [ComputedTrait] {
         guard let elements = list.asArray else {
-            throw TraitError(place: "", reason: "must be a list", remedy: "Begin each trait with `- name:`.")
+            throw DocumentFault(place: "", reason: "must be a list", remedy: "Begin each trait with `- name:`.")
         }
         guard elements.count <= most else {
-            throw TraitError(place: "", reason: "has more than \(most) traits", remedy: "Shorten it.")
+            throw DocumentFault(place: "", reason: "has more than \(most) traits", remedy: "Shorten it.")
         }
         var traits: [ComputedTrait] = []
         for (index, element) in elements.enumerated() {
             let trait = try ComputedTrait(element, at: "[\(index)]")
             if traits.contains(where: { $0.name == trait.name }) {
-                throw TraitError(
+                throw DocumentFault(
                     place: "[\(index)].name", reason: "is the name of another trait too",
                     remedy: "Give each a name of its own.")
             }
@@ -35,21 +27,22 @@ extension ComputedTrait {
         return traits
     }
 
-    private init(_ declared: AttributeValue, at place: String) throws(TraitError) {
+    private init(_ declared: AttributeValue, at place: String) throws(DocumentFault) {
         guard case .object(let members) = declared else {
-            throw TraitError(place: place, reason: "must be a mapping", remedy: "Give it a name and a function.")
+            throw DocumentFault(place: place, reason: "must be a mapping", remedy: "Give it a name and a function.")
         }
-        func refusal(_ key: String, _ reason: String, _ remedy: String) -> TraitError {
-            TraitError(place: key.isEmpty ? place : "\(place).\(key)", reason: reason, remedy: remedy)
+        func refusal(_ key: String, _ reason: String, _ remedy: String) -> DocumentFault {
+            DocumentFault(place: key.isEmpty ? place : "\(place).\(key)", reason: reason, remedy: remedy)
         }
-        func nearest(_ word: String, _ known: [String], _ what: String) -> String {
-            NearestNames(to: word, among: known).close.first.map { "Did you mean `\($0)`?" }
-                ?? "The \(what) are \(known.joined(separator: ", "))."
+        func unknown(_ key: String, _ reason: String, _ word: String, _ known: [String], _ what: String)
+            -> DocumentFault
+        {
+            DocumentFault(place: "\(place).\(key)", reason: reason, word, among: known, what)
         }
         for member in members where !Self.keys.contains(member.key.text) {
-            throw refusal(member.key.text, "is not known", nearest(member.key.text, Self.keys, "keys here"))
+            throw unknown(member.key.text, "is not known", member.key.text, Self.keys, "keys here")
         }
-        func text(_ key: Name) throws(TraitError) -> String? {
+        func text(_ key: Name) throws(DocumentFault) -> String? {
             guard let value = declared.present(key) else { return nil }
             guard let text = value.asText, !text.isEmpty else { throw refusal(key.text, "must be text", "Write text.") }
             guard !text.isLonger(than: Limits.charactersPerName) else {
@@ -57,15 +50,14 @@ extension ComputedTrait {
             }
             return text
         }
-        func required(_ key: Name) throws(TraitError) -> String {
+        func required(_ key: Name) throws(DocumentFault) -> String {
             guard let text = try text(key) else { throw refusal("", "has no `\(key.text)`", "Add `\(key.text)`.") }
             return text
         }
         name = Name(try required("name"))
         let word = try required("function")
         guard let function = Function(rawValue: word) else {
-            throw refusal(
-                "function", "is no function", nearest(word, Function.allCases.map(\.rawValue), "functions"))
+            throw unknown("function", "is no function", word, Function.allCases.map(\.rawValue), "functions")
         }
         self.function = function
         let given = Self.sources.filter { declared.present(Name($0)) != nil }
@@ -83,7 +75,7 @@ extension ComputedTrait {
         case ("app", "launches"): source = .launches
         case ("purchases", _): throw refusal(key, "must be `all`", "Write `purchase: PRODUCT` for one product.")
         default:
-            throw refusal(key, "must be `sessions` or `launches`", nearest(what, ["sessions", "launches"], "words"))
+            throw unknown(key, "must be `sessions` or `launches`", what, ["sessions", "launches"], "words")
         }
         property = try text("property").map { Name($0) }
         switch (function, property, source) {

@@ -1,0 +1,31 @@
+/// Why something is refused that people write as a document: fold rules, traits, in-app messages and their settings.
+package struct DocumentFault: Error, Hashable, CustomStringConvertible {
+    /// The field at fault, from the top: `trigger_conditions[0].property_filters[1][0].comparator`.
+    package var place: String
+    /// What is wrong there.
+    package var reason: String
+    /// The next step.
+    package var remedy: String
+
+    package init(place: String, reason: String, remedy: String) {
+        (self.place, self.reason, self.remedy) = (place, reason, remedy)
+    }
+
+    /// One for `word`, which is none of `known`, with the nearest of them. `what` says what those are.
+    package init(place: String, reason: String, _ word: String, among known: [String], _ what: String) {
+        let near = NearestNames(to: word, among: known).close.first
+        self.init(
+            place: place, reason: reason,
+            remedy: near.map { "Did you mean `\($0)`?" } ?? "The \(what) are \(known.joined(separator: ", ")).")
+    }
+
+    /// One line without the remedy.
+    package var description: String { "`\(place)` \(reason)" }
+
+    /// The same, with `prefix` before the place.
+    package func below(_ prefix: String) -> DocumentFault {
+        var fault = self
+        fault.place = place.isEmpty || place.hasPrefix("[") ? prefix + place : "\(prefix).\(place)"
+        return fault
+    }
+}
