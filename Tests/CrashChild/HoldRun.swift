@@ -8,7 +8,7 @@ enum HoldRun {
 
     /// Stops in a read transaction.
     static func read(store: String) throws {
-        try EventLog.readThrough(path: store) { _ in hold() }
+        try TableWalk.readThrough(path: store) { _ in hold() }
     }
 
     /// Stops in a write transaction, with LMDB's write lock.

@@ -74,7 +74,7 @@ struct LoadRun {
         let device = Recipe.devices[random.next(below: Recipe.devices.count)]
         let waiting = try log.pending(on: device)
         guard !waiting.isEmpty else { return }
-        let item = waiting[random.next(below: waiting.count)].event.position
+        let item = waiting[random.next(below: waiting.count)].position
         let discard = try PreparedAppend.discard(
             device: device, .positions([item]), actor: "test", reason: "drawn by lot",
             context: EventContext(source: .cli))

@@ -106,16 +106,17 @@ struct KillTests {
     /// The next launch finishes what a killed one left: nothing that its device's launch must flush waits longer.
     private static func finishLaunches(_ log: EventLog, _ problems: inout [String]) throws {
         for device in try log.devices() {
-            let before = try log.pending(on: device.device).filter { $0.storage.isVisibleToApp }
-            let due = before.filter { $0.event.position < device.lastLaunch ?? .start }.map(\.event.position)
-            let report = try log.launch(device: device.device)
+            let state = try log.deviceState(device.text)
+            let before = try log.pending(in: state).filter { $0.context.storage?.isVisibleToApp == true }
+            let due = before.map(\.position).filter { $0 < state.lastLaunch ?? .start }
+            let report = try log.launch(device: device.text)
             let finished = try flushed(report.finished, log)
             if finished != Set(due) {
-                problems.append("\(device.device): finished \(finished.count) items of \(due.count)")
+                problems.append("\(device): finished \(finished.count) items of \(due.count)")
             }
-            let rest = Set(before.map(\.event.position)).subtracting(due)
+            let rest = Set(before.map(\.position)).subtracting(due)
             if try flushed(report.flushed, log) != rest {
-                problems.append("\(device.device): a launch left items waiting")
+                problems.append("\(device): a launch left items waiting")
             }
         }
     }

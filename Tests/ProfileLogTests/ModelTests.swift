@@ -198,7 +198,7 @@ private struct ModelRun {
             }
             for (device, items) in model.pending {
                 let live = try log.pending(on: device)
-                #expect(live.map(\.event.event) == items.map(\.event))
+                #expect(live.map(\.event) == items.map(\.event))
             }
         }
     }

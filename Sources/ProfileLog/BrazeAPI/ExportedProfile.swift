@@ -16,7 +16,7 @@ struct ExportedProfile {
         self.init(
             user, createdAt: try log.event(at: user.created)?.recordedAt,
             try log.profile(of: user.number, asOf: user.version),
-            usage: { try log.keptState(UsageProjection.self, of: user.number, asOf: user.version) }, api)
+            usage: { try log.states.keptState(UsageProjection.self, of: user.number, asOf: user.version) }, api)
     }
 
     /// Shows these states of `user`; `usage` is read if apps or devices are written.

@@ -5,27 +5,13 @@ package struct FlushInput: Hashable, Sendable {
     /// Why the SDK sends at once what it gets, if it may.
     package var cause: SendCause
     /// Whether what the SDK gets stays in its queue in any case: the app dies before it is sent.
-    package var staysQueued: Bool
+    package var staysQueued = false
     /// The storages on the device that the app sees.
-    package var visible: Set<StorageCode>
+    package var visible: Set<StorageCode> = []
     /// Items that the SDK refuses, with the reason.
     package var refused: [UInt64: String] = [:]
 
-    package init(
-        limit: Int, cause: SendCause, staysQueued: Bool, visible: Set<StorageCode>, refused: [UInt64: String] = [:]
-    ) {
-        self.limit = limit
-        self.cause = cause
-        self.staysQueued = staysQueued
-        self.visible = visible
-        self.refused = refused
-    }
-
-    /// The SDK sends at once what it gets, if it may.
-    static func sending(limit: Int) -> FlushInput {
-        FlushInput(
-            limit: limit, cause: .foreground, staysQueued: false, visible: [])
-    }
+    package init(limit: Int, cause: SendCause = .foreground) { (self.limit, self.cause) = (limit, cause) }
 }
 
 extension Device {

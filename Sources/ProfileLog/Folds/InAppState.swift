@@ -6,10 +6,6 @@ package struct InAppStep: Hashable, Sendable {
     package var position: UInt64
     /// The device's time, in microseconds since 1970.
     package var at: Int64
-
-    package init(stage: MessageStep.Stage, change: InAppChange, user: UInt64, position: UInt64, at: Int64) {
-        (self.stage, self.change, self.user, self.position, self.at) = (stage, change, user, position, at)
-    }
 }
 
 /// What a device knows of its in-app messages: those of its session, those that wait, and the one on the screen.

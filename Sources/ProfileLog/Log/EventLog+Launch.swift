@@ -19,9 +19,7 @@ extension EventLog {
         dyingAfter step: LaunchStep?, context: EventContext = EventContext(source: .app)
     ) throws(AppendError) -> LaunchReport {
         let launch = try PreparedAppend.device(device, .launch(kind, lists: lists), context)
-        var flush = FlushInput(
-            limit: options.itemsPerFlush, cause: kind == .background ? .timer : .foreground,
-            staysQueued: false, visible: [])
+        var flush = FlushInput(limit: options.itemsPerFlush, cause: kind == .background ? .timer : .foreground)
         var report = LaunchReport()
         // One sending for all launches, users and events here: only the first waits for the interval.
         report.finished = try handOver(on: device, &flush, context)

@@ -120,7 +120,7 @@ extension EventLog {
     /// A user as of a position, and who they were merged into by then; the user itself if they were not.
     package typealias PastUser = (info: UserInfo, canonical: UserNumber)
 
-    private func pastUser(_ number: UInt64, _ position: UInt64, _ view: LogView) throws -> PastUser {
+    func pastUser(_ number: UInt64, _ position: UInt64, _ view: LogView) throws -> PastUser {
         var info = try info(number, view)
         info.version = Version(rawValue: try view.version(of: number, upTo: position))
         let canonical = try view.canonicalUser(of: number, upTo: position)

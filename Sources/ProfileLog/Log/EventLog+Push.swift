@@ -11,7 +11,7 @@ extension EventLog {
         report.events = try commit(PreparedAppend.device(device, .push(intent), context)).positions
         guard try makesSDK(report.events) else { return report }
         report.events += try processCaptured(on: device, context)
-        var flush = FlushInput(limit: options.itemsPerFlush, cause: .foreground, staysQueued: false, visible: [])
+        var flush = FlushInput(limit: options.itemsPerFlush)
         report.sent = try send(device, .foreground, context)
         report.flushed = try handOver(on: device, &flush, context)
         return report

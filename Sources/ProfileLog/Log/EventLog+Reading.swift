@@ -266,21 +266,11 @@ extension EventLog {
     }
 
     /// What waits on `device` for a launch, in the order in which it was saved.
-    package func pending(on device: String) throws -> [PendingSave] {
-        try pending(on: device, in: deviceState(device))
-    }
+    package func pending(on device: String) throws -> [RecordedEvent] { try pending(in: deviceState(device)) }
 
-    /// What waited on `device` for a launch when it was in `state`.
-    package func pending(on device: String, in state: DeviceState) throws -> [PendingSave] {
-        let saved = state.items.values.filter { $0.queued == nil && $0.kind != nil }.sorted {
-            $0.position < $1.position
-        }
-        let names = names.current
-        return try zip(saved, events(saved)).compactMap { item, event in
-            item.kind.map {
-                PendingSave(device: device, storage: item.storage.storage(names.name), kind: $0, event: event)
-            }
-        }
+    /// What waited on a device for a launch when it was in `state`.
+    package func pending(in state: DeviceState) throws -> [RecordedEvent] {
+        try events(state.items.values.filter { $0.queued == nil }.sorted { $0.position < $1.position })
     }
 
     /// The SDK's queue on `device`, in the order in which it sends it.
@@ -305,14 +295,8 @@ extension EventLog {
         try withView { view in try view.deviceState(Name(device)) }
     }
 
-    /// Every device that has an event, with its user.
-    package func devices() throws -> [DeviceInfo] {
-        try withView { view in
-            try view.devices().map { device in
-                DeviceInfo(device: device.text, try view.device(device))
-            }
-        }
-    }
+    /// Every device that has an event.
+    package func devices() throws -> [Name] { try withView { try $0.devices() } }
 
     // MARK: - Sizes and devices
 
@@ -360,11 +344,9 @@ extension EventLog {
     }
 
     /// The device with this ID; nil if it has no event.
-    package func device(_ device: String) throws -> DeviceInfo? {
-        try withView { view in
-            let status = try view.device(Name(device))
-            return status == DeviceStatus() ? nil : DeviceInfo(device: device, status)
-        }
+    package func device(_ device: String) throws -> DeviceState? {
+        let state = try deviceState(device)
+        return state.status == DeviceStatus() ? nil : state
     }
 
     /// The event at `position`; nil if the log does not reach so far.
@@ -575,16 +557,6 @@ extension EventLog {
     /// as the caches may lag by (`LogOptions.indexLag`).
     public func state<P: Projection>(overStore _: P.Type) throws -> (state: P.State, position: Position) {
         try states.state(overStore: P.self)
-    }
-
-    /// As `state(_:of:asOf:)`, and stores the state as a snapshot after a long fold.
-    ///
-    /// For projections that other programs open the store without: a long history may have no snapshots of them. After
-    /// a fold of more than 1,024 events that the caches have, the caller waits for the writer and a sync.
-    package func keptState<P: Projection>(
-        _: P.Type, of user: UserNumber, asOf version: Version = Version(rawValue: .max)
-    ) throws -> P.State {
-        try states.keptState(P.self, of: user, asOf: version)
     }
 
     /// Whether a user was erased after `position`.

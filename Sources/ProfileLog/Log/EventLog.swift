@@ -197,14 +197,4 @@ public final class EventLog: Sendable {
             if report.isSound || names.erasures == erasures { return report }
         }
     }
-
-    /// Reads every row of every table of the store in the folder `path`, and LMDB's list of free pages. Reports
-    /// progress before each table and every few rows. Throws `brokenPage` if a table has more or fewer rows than LMDB
-    /// counts, or not in order.
-    ///
-    /// For a child process that a broken page may end (`BrokenPage`): the last progress says where the page is. Of
-    /// table `log` it reports positions.
-    package static func readThrough(path: String, telling progress: (LogProgress) -> Void) throws {
-        try TableWalk.readThrough(path: path, telling: progress)
-    }
 }

@@ -65,13 +65,11 @@ extension FieldChange {
     }
 
     private static func counts(_ counted: [ProfileView.Counted]) -> Values {
-        Dictionary(
-            uniqueKeysWithValues: counted.map { counted in
-                (
-                    counted.name,
-                    .init(value: .int(Int64(clamping: counted.count)), position: counted.occurrences.position)
-                )
-            })
+        var values: Values = [:]
+        for use in counted {
+            values[use.name] = .init(value: .int(Int64(clamping: use.count)), position: use.occurrences.position)
+        }
+        return values
     }
 
     /// The sums by product and currency that differ.

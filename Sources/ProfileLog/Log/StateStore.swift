@@ -247,8 +247,11 @@ package struct StateStore: Sendable {
         }
     }
 
-    /// As `EventLog.keptState(_:of:asOf:)`.
-    func keptState<P: Projection>(
+    /// As `EventLog.state(_:of:asOf:)`, and stores the state as a snapshot after a long fold.
+    ///
+    /// For projections that other programs open the store without: a long history may have no snapshots of them. After
+    /// a fold of more than 1,024 events that the caches have, the caller waits for the writer and a sync.
+    package func keptState<P: Projection>(
         _: P.Type, of user: UserNumber, asOf version: Version = Version(rawValue: .max)
     ) throws -> P.State {
         try P.check(scope: .user)

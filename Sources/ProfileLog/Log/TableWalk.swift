@@ -1,7 +1,12 @@
 /// Reads every row of a store's tables, and so finds every broken page.
-enum TableWalk {
-    /// As `EventLog.readThrough(path:telling:)`.
-    static func readThrough(path: String, telling progress: (LogProgress) -> Void) throws {
+package enum TableWalk {
+    /// Reads every row of every table of the store in the folder `path`, and LMDB's list of free pages. Reports
+    /// progress before each table and every few rows. Throws `brokenPage` if a table has more or fewer rows than LMDB
+    /// counts, or not in order.
+    ///
+    /// For a child process that a broken page may end (`BrokenPage`): the last progress says where the page is. Of
+    /// table `log` it reports positions.
+    package static func readThrough(path: String, telling progress: (LogProgress) -> Void) throws {
         let environment = try Environment.open(path: path, missing: .refuse)
         try environment.withReadTransaction { transaction in
             for name in Table.Name.allCases {

@@ -14,10 +14,10 @@ struct DeviceEndpoints {
         let limit = try query.limit(standard: 1_000, most: Self.mostDevices)
         try query.end()
         let all = try log.devices()
-        let rest = all.drop { device in after.map { Name(device.device) <= $0 } ?? false }
+        let rest = all.drop { device in after.map { device <= $0 } ?? false }
         return try APIAnswer.ok { json in
             try json.objects("devices", rest.prefix(limit)) { json, device in
-                try write(device, try log.deviceState(device.device), to: &json)
+                try write(device.text, try log.deviceState(device.text), to: &json)
             }
             json.member("total", all.count)
             json.member("more", rest.count > limit)
@@ -26,36 +26,36 @@ struct DeviceEndpoints {
 
     func device(_ request: APIRequest) throws -> APIAnswer {
         try Query(request).end()
-        let device = try knownDevice(request)
-        let items = try log.pending(on: device.device)
+        let (device, state) = try knownDevice(request)
+        let items = try log.pending(in: state)
         let now = log.options.now()
         var times = WaitingTimes(now: now)
-        times.add(items, try log.queue(on: device.device))
+        times.add(items, try log.queue(in: state))
         return try APIAnswer.ok { json in
-            try write(device, try log.deviceState(device.device), to: &json)
-            json.storages(of: items, on: device) { json, items in
-                for kind in PendingKind.allCases { json.member(kind.key, items.count { $0.kind == kind }) }
+            try write(device, state, to: &json)
+            json.storages(of: items, state.settings) { json, items in
+                for kind in PendingKind.allCases { json.member(kind.key, items.count { $0.list == kind }) }
             }
             times.write(to: &json)
         }
     }
 
     /// The device that the path names, if anything is known of it.
-    func knownDevice(_ request: APIRequest) throws -> DeviceInfo {
+    func knownDevice(_ request: APIRequest) throws -> (device: String, state: DeviceState) {
         let id = try Identifiers.device(request.parameters["device"] ?? DeviceStorage.defaultDevice)
-        guard let device = try log.device(id) else { throw APIProblem.unknownDevice }
-        return device
+        guard let state = try log.device(id) else { throw APIProblem.unknownDevice }
+        return (id, state)
     }
 
-    private func write(_ device: DeviceInfo, _ state: DeviceState, to json: inout JSONWriter) throws {
-        json.member("device", device.device)
-        json.member("user", try device.user.flatMap { try log.find($0) })
-        try write("last_launch", device.lastLaunch, to: &json)
-        try write("session", device.session, to: &json)
-        EventJSON.write(device.settings, to: &json)
+    private func write(_ device: String, _ state: DeviceState, to json: inout JSONWriter) throws {
+        json.member("device", device)
+        json.member("user", try state.user.flatMap { try log.find($0) })
+        try write("last_launch", state.lastLaunch, to: &json)
+        try write("session", state.session, to: &json)
+        EventJSON.write(state.settings, to: &json)
         json.member("waiting", state.waiting.count)
         json.member("queued", state.queued.count)
-        json.member("why_queued", state.queued.isEmpty ? nil : device.settings.reasonQueued().rawValue)
+        json.member("why_queued", state.queued.isEmpty ? nil : state.settings.reasonQueued().rawValue)
     }
 
     /// Writes the position of an event and when it happened, or `null`.
@@ -90,7 +90,7 @@ struct DeviceEndpoints {
     func leave(_ request: APIRequest) async throws -> APIAnswer {
         let (device, fields) = try Self.deviceFields(request)
         let context = try Self.deviceContext(fields)
-        guard try knownDevice(request).lastLaunch != nil else {
+        guard try knownDevice(request).state.lastLaunch != nil else {
             throw APIProblem.invalid(
                 "device", "was never launched, so the app cannot leave", remedy: "Launch the app on it first.")
         }
@@ -141,7 +141,7 @@ struct DeviceEndpoints {
     ) async throws -> APIAnswer {
         let (device, fields) = try Self.deviceFields(request)
         let context = try Self.deviceContext(fields)
-        let previous = try knownDevice(request).user.flatMap { try log.find($0) }
+        let previous = try knownDevice(request).state.user.flatMap { try log.find($0) }
         let receipt = try await store.perform { log in try work(log, device, context) }
         let discarded = try log.discarded(by: receipt)
         return try answer(on: device, receipt.places.isEmpty ? nil : receipt.last, sent: []) { json in
@@ -310,24 +310,24 @@ struct DeviceEndpoints {
                 try events.write($1.item, $1.state, to: &$0)
             }
             try json.array("left", try log.pending(on: order.device)) { json, item in
-                try events.write(item.event, Self.left(item, report, order, settings), to: &json)
+                try events.write(item, Self.left(item, report, order, settings), to: &json)
             }
         }
     }
 
     /// Why the launch left `item` where it is.
     private static func left(
-        _ item: PendingSave, _ report: LaunchReport, _ order: LaunchOrder, _ settings: DeviceSettings
+        _ item: RecordedEvent, _ report: LaunchReport, _ order: LaunchOrder, _ settings: DeviceSettings
     ) -> EventJSON.ItemState {
         var state = EventJSON.ItemState(outcome: "left", reason: "the next launch flushes it")
-        if let hidden = settings.reasonHidden(item.storage) {
+        if let storage = item.context.storage, let hidden = settings.reasonHidden(storage) {
             state.reason = hidden
-        } else if item.event.position > report.position {
+        } else if item.position > report.position {
             state.reason = "saved during the launch: the next one flushes it"
         } else if order.step == .launched {
             state.reason = "the app died before it was handed to the SDK: the next launch flushes it"
             state.why = .died
-        } else if !order.kinds.contains(item.kind) {
+        } else if let list = item.list, !order.kinds.contains(list) {
             state.reason = "not among the kinds that this launch was told to flush"
         } else if !settings.isSDKEnabled {
             state.reason = "the SDK is disabled and takes nothing"

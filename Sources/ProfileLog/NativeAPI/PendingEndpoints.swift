@@ -10,8 +10,9 @@ struct PendingEndpoints {
 
     /// What waits on one device, after the request's filters.
     private struct Waiting {
-        var device: DeviceInfo
-        var items: [PendingSave]
+        var device: Name
+        var state: DeviceState
+        var items: [RecordedEvent]
         var queue: [RecordedEvent]
         var times: WaitingTimes
     }
@@ -26,13 +27,13 @@ struct PendingEndpoints {
         try query.end()
         let number = try user.map { try log.knownUser(meantBy: $0).number }
         let past = try asOf.map(past)
-        let devices: [DeviceInfo]
+        let devices: [Name]
         if let device {
-            let info = if let past { past.device(device) } else { try log.device(device) }
-            guard let info else { throw APIProblem.unknownDevice }
-            devices = [info]
+            let isKnown = if let past { past.states[Name(device)] != nil } else { try log.device(device) != nil }
+            guard isKnown else { throw APIProblem.unknownDevice }
+            devices = [Name(device)]
         } else {
-            devices = try past?.devices ?? log.devices()
+            devices = try past?.states.keys.sorted() ?? log.devices()
         }
         let now = past?.now ?? log.options.now()
         var times = WaitingTimes(now: now)
@@ -41,8 +42,8 @@ struct PendingEndpoints {
         return try APIAnswer.ok { json in
             json.key("devices")
             json.beginArray()
-            for info in devices {
-                var waiting = try waiting(on: info, past, number, storage, now: now, &times)
+            for name in devices {
+                var waiting = try waiting(on: name, past, number, storage, now: now, &times)
                 total += waiting.items.count
                 queued += waiting.queue.count
                 if waiting.items.isEmpty, waiting.queue.isEmpty, device == nil { continue }
@@ -65,12 +66,6 @@ struct PendingEndpoints {
         let states: [Name: DeviceState]
         /// The time from which ages count.
         let now: Timestamp
-
-        var devices: [DeviceInfo] {
-            states.sorted { $0.key < $1.key }.map { DeviceInfo(device: $0.key.text, $0.value.status) }
-        }
-
-        func device(_ id: String) -> DeviceInfo? { states[Name(id)].map { DeviceInfo(device: id, $0.status) } }
     }
 
     private func past(_ moment: Moment) throws -> Past {
@@ -80,42 +75,41 @@ struct PendingEndpoints {
     }
 
     private func waiting(
-        on device: DeviceInfo, _ past: Past?, _ user: UserNumber?, _ storage: DeviceStorage?, now: Timestamp,
+        on device: Name, _ past: Past?, _ user: UserNumber?, _ storage: DeviceStorage?, now: Timestamp,
         _ times: inout WaitingTimes
     ) throws -> Waiting {
         func isWanted(_ event: RecordedEvent) throws -> Bool {
             try user.map { try log.canonicalUser(of: event.user) == $0 } ?? true
                 && storage.map { $0 == event.context.storage } ?? true
         }
-        let state = past?.states[Name(device.device)]
-        let all = try state.map { try log.pending(on: device.device, in: $0) } ?? log.pending(on: device.device)
-        let items = try all.filter { try isWanted($0.event) }
-        let queue = try (state.map { try log.queue(in: $0) } ?? log.queue(on: device.device)).filter(isWanted)
+        let state = try past?.states[device] ?? log.deviceState(device.text)
+        let items = try log.pending(in: state).filter(isWanted)
+        let queue = try log.queue(in: state).filter(isWanted)
         times.add(items, queue)
         var own = WaitingTimes(now: now)
         own.add(items, queue)
-        return Waiting(device: device, items: items, queue: queue, times: own)
+        return Waiting(device: device, state: state, items: items, queue: queue, times: own)
     }
 
     private func write(
         _ waiting: Waiting, now: Timestamp, _ events: inout EventJSON, to json: inout JSONWriter
     ) throws {
-        let device = waiting.device
+        let state = waiting.state
         try json.object { json in
-            json.member("device", device.device)
-            json.member("user", try device.user.flatMap { try log.find($0) })
-            json.member("last_launch", device.lastLaunch ?? .start)
-            json.member("sdk_enabled", device.settings.isSDKEnabled)
-            try json.storages(of: waiting.items, on: device) { json, items in
+            json.member("device", waiting.device.text)
+            json.member("user", try state.user.flatMap { try log.find($0) })
+            json.member("last_launch", state.lastLaunch ?? .start)
+            json.member("sdk_enabled", state.settings.isSDKEnabled)
+            try json.storages(of: waiting.items, state.settings) { json, items in
                 try json.object("kinds") { json in
                     for kind in PendingKind.allCases {
-                        try json.array(kind.key, items.filter { $0.kind == kind }) { json, item in
-                            try Self.write(item.event, now: now, nil, &events, to: &json)
+                        try json.array(kind.key, items.filter { $0.list == kind }) { json, item in
+                            try Self.write(item, now: now, nil, &events, to: &json)
                         }
                     }
                 }
             }
-            let why = device.settings.reasonQueued()
+            let why = state.settings.reasonQueued()
             try json.array("queue", waiting.queue) { try Self.write($1, now: now, why, &events, to: &$0) }
             waiting.times.write(to: &json)
         }
@@ -170,7 +164,7 @@ struct PendingEndpoints {
     ) async throws -> PendingSelection {
         guard try log.device(device) != nil else { throw APIProblem.unknownDevice }
         guard let positions else { return storage.map { .storage($0) } ?? .all }
-        let waiting = Set(try log.pending(on: device).map(\.event.position))
+        let waiting = Set(try log.pending(on: device).map(\.position))
         if let wrong = positions.first(where: { !waiting.contains($0) }) {
             throw APIProblem.invalid(
                 "positions", "has \(wrong.rawValue), which does not wait on this device",
@@ -338,17 +332,23 @@ struct PendingEndpoints {
 extension JSONWriter {
     /// The member `storages`: the items by where they lie, with whether the app sees it.
     mutating func storages(
-        of items: [PendingSave], on device: DeviceInfo,
-        _ write: (inout JSONWriter, [PendingSave]) throws -> Void
+        of items: [RecordedEvent], _ settings: DeviceSettings,
+        _ write: (inout JSONWriter, [RecordedEvent]) throws -> Void
     ) rethrows {
-        let groups = Dictionary(grouping: items, by: \.storage).sorted { Name($0.key.name) < Name($1.key.name) }
+        let groups = Dictionary(grouping: items) { $0.context.storage ?? .privateTo(process: DeviceStorage.app) }
+            .sorted { Name($0.key.name) < Name($1.key.name) }
         try objects("storages", groups) { json, group in
             json.member("storage", group.key.name)
-            json.member("visible_to_app", device.settings.appSees(group.key))
-            json.member("hidden_because", device.settings.reasonHidden(group.key))
+            json.member("visible_to_app", settings.appSees(group.key))
+            json.member("hidden_because", settings.reasonHidden(group.key))
             try write(&json, group.value)
         }
     }
+}
+
+extension RecordedEvent {
+    /// The list in which it waits for a launch; nil if it is no saved item.
+    var list: PendingKind? { PendingKind(event.kind) }
 }
 
 /// How long items have waited by now: those of each list for a launch, and those in SDKs' queues to be sent.
@@ -361,8 +361,10 @@ struct WaitingTimes {
 
     /// Adds items that wait for a launch, and those that an SDK has taken and not sent: they wait since they were saved
     /// or logged.
-    mutating func add(_ items: [PendingSave], _ queue: [RecordedEvent]) {
-        for item in items { lists[item.kind, default: []].append(item.event.seconds(until: now)) }
+    mutating func add(_ items: [RecordedEvent], _ queue: [RecordedEvent]) {
+        for item in items {
+            if let list = item.list { lists[list, default: []].append(item.seconds(until: now)) }
+        }
         queued += queue.map { $0.seconds(until: now) }
     }
 

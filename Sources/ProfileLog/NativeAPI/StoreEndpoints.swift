@@ -44,7 +44,7 @@ struct StoreEndpoints {
         let statistics = try log.statistics()
         var times = WaitingTimes(now: log.options.now())
         for device in try log.devices() {
-            times.add(try log.pending(on: device.device), try log.queue(on: device.device))
+            times.add(try log.pending(on: device.text), try log.queue(on: device.text))
         }
         let rejected = try log.rejected(isOpen: false)
         let jump = try log.clockJump()

@@ -54,7 +54,7 @@ package struct WireField<Value: Sendable>: Sendable {
     }
 
     /// A field of the value at a key path.
-    package typealias Place<Field> = WritableKeyPath<Value, Field> & Sendable
+    package typealias Place<Field> = any WritableKeyPath<Value, Field> & Sendable
 
     /// An unsigned number; not written if it is `omitted`.
     package static func number<Number: FixedWidthInteger & UnsignedInteger & Sendable>(

@@ -89,7 +89,7 @@ package final class DecisionView {
     }
 
     /// The device with this ID; nil if it has no event. Relies on nothing.
-    package func device(_ device: Name) throws -> DeviceInfo? {
+    package func device(_ device: Name) throws -> DeviceState? {
         try spend(1)
         return try log.device(device.text)
     }

@@ -37,7 +37,7 @@ struct CheckCommand: ParsableCommand {
         }
         do {
             // Before the store is opened, which reads some of everything.
-            if try StoreFolder(path: path) == .store { try EventLog.readThrough(path: path, telling: tell) }
+            if try StoreFolder(path: path) == .store { try TableWalk.readThrough(path: path, telling: tell) }
             // With all projections whose states `profiled` keeps.
             let log = try openStore(path, projections: RequestStore.projections)
             var report = try log.check(progress: tell)

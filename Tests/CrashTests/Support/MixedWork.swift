@@ -23,7 +23,7 @@ struct MixedWork {
         switch random.next(below: 20) {
         case 0: return try PreparedAppend.device(device, .launch(.cold), context)
         case 1, 2:
-            return try PreparedAppend.device(device, .flush(.sending(limit: 3)), context)
+            return try PreparedAppend.device(device, .flush(.init(limit: 3)), context)
         case 3: return try PreparedAppend.device(device, .changeUser(user()), context)
         default: return try events(device, log)
         }

@@ -162,7 +162,7 @@ private struct DeviceLife {
     }
 
     private mutating func discard(_ device: String) throws {
-        let waiting = try log.pending(on: device).map(\.event.position).filter { _ in random.next(below: 3) == 0 }
+        let waiting = try log.pending(on: device).map(\.position).filter { _ in random.next(below: 3) == 0 }
         _ = try one(logs).commit(
             .discard(
                 device: device, .positions(Set(waiting)), actor: "a test", reason: "a test",
@@ -194,7 +194,7 @@ private struct DeviceLife {
             _ = try log.change(change, of: device)
             for _ in 0..<2 { _ = try log.launch(device: device) }
             let stranded = try log.pending(on: device)
-            for save in stranded { #expect(save.storage == .privateTo(process: "push"), "seed \(seed)") }
+            for save in stranded { #expect(save.context.storage == .privateTo(process: "push"), "seed \(seed)") }
             _ = try log.commit(
                 .discard(
                     device: device, .all, actor: "a test", reason: "stranded", context: EventContext(source: .app)))

@@ -76,7 +76,8 @@ struct MachineRun {
         var left = steps
         let cause: SendCause = kind == .background ? .timer : .foreground
         func flushInput(_ run: MachineRun) -> FlushInput {
-            var flush = FlushInput(limit: 3, cause: cause, staysQueued: staysQueued, visible: [])
+            var flush = FlushInput(limit: 3, cause: cause)
+            flush.staysQueued = staysQueued
             let state = run.devices[device] ?? DeviceState()
             flush.visible = Set(state.items.values.map(\.storage)).filter { code in
                 state.settings.appSees(code.storage { run.numbers.names[safe: Int($0) - 1] })

@@ -181,7 +181,7 @@ struct WhatIfTests {
         let log = try open()
         try save(.customEventSaved(CustomEvent(name: "a")), .externalID("ana"), log)
         try save(.customEventSaved(CustomEvent(name: "b")), .externalID("bob"), log)
-        let first = try #require(try log.pending(on: "d").first?.event.position)
+        let first = try #require(try log.pending(on: "d").first?.position)
         _ = try log.commit(
             .discard(device: "d", .positions([first]), actor: "a test", reason: "a test", context: .test))
         _ = try log.erase([.externalID("ana")], actor: "a test", reason: "a test")
@@ -243,7 +243,7 @@ struct WhatIfTests {
         let log = try open()
         try save(.customEventSaved(CustomEvent(name: "a")), .externalID("ana"), log)
         try save(.customEventSaved(CustomEvent(name: "b")), .externalID("ana"), log)
-        let first = try #require(try log.pending(on: "d").first?.event.position)
+        let first = try #require(try log.pending(on: "d").first?.position)
         _ = try log.commit(
             .discard(device: "d", .positions([first]), actor: "a test", reason: "a test", context: .test))
         _ = try log.launch(device: "d")

@@ -22,7 +22,7 @@ struct FlushChunkTests {
     }
 
     private func flush(_ limit: Int = 3) -> PreparedAppend {
-        PreparedAppend(.device("d", .flush(.sending(limit: limit)), .test))
+        PreparedAppend(.device("d", .flush(.init(limit: limit)), .test))
     }
 
     private struct Chunk: Equatable {

@@ -30,11 +30,11 @@ struct KeptStateTests {
         let (log, user) = try filled(1_100)
         let fresh = try log.state(UsageProjection.self, of: user)
         #expect(try snapshots(log).isEmpty)
-        #expect(try log.keptState(UsageProjection.self, of: user) == fresh)
+        #expect(try log.states.keptState(UsageProjection.self, of: user) == fresh)
         let kept = try snapshots(log)
         #expect(kept.count == 1)
         _ = try log.append([.customEventLogged(CustomEvent(name: "a"))], to: ana)
-        #expect(try log.keptState(UsageProjection.self, of: user) == fresh)
+        #expect(try log.states.keptState(UsageProjection.self, of: user) == fresh)
         #expect(try snapshots(log) == kept)
         try EventLog(path: folder.path, projections: [UsageProjection.self]).expectSound()
     }
@@ -45,7 +45,7 @@ struct KeptStateTests {
         let log = try EventLog(
             path: folder.path, options: .small(clock, indexLag: 10_000), projections: [UsageProjection.self])
         _ = try log.append(Array(repeating: .customEventLogged(CustomEvent(name: "a")), count: 10), to: ana)
-        _ = try log.keptState(UsageProjection.self, of: user)
+        _ = try log.states.keptState(UsageProjection.self, of: user)
         let kept = try snapshots(log)
         #expect(kept.count == 1)
         try log.writeIndex()
@@ -55,14 +55,14 @@ struct KeptStateTests {
     @Test("A short history is folded by each reader")
     func short() throws {
         let (log, user) = try filled(1_000)
-        #expect(try log.keptState(UsageProjection.self, of: user).apps.count == 1)
+        #expect(try log.states.keptState(UsageProjection.self, of: user).apps.count == 1)
         #expect(try snapshots(log).isEmpty)
     }
 
     @Test("A history that the index does not hold yet is left to its next flush")
     func ahead() throws {
         let (log, user) = try filled(1_200, indexLag: 10_000)
-        #expect(try log.keptState(UsageProjection.self, of: user).apps.count == 1)
+        #expect(try log.states.keptState(UsageProjection.self, of: user).apps.count == 1)
         #expect(try snapshots(log).isEmpty)
     }
 
@@ -70,12 +70,12 @@ struct KeptStateTests {
     func past() throws {
         let (log, user) = try filled(1_200)
         let version = Version(rawValue: 1_100)
-        let past = try log.keptState(UsageProjection.self, of: user, asOf: version)
+        let past = try log.states.keptState(UsageProjection.self, of: user, asOf: version)
         clock.advance(1_000_000)
         _ = try log.append(
             [.customEventLogged(CustomEvent(name: "a"))], to: ana, context: EventContext(source: .rest, app: "late"))
-        #expect(try log.keptState(UsageProjection.self, of: user).apps.keys.sorted() == ["late", "shop"])
-        #expect(try log.keptState(UsageProjection.self, of: user, asOf: version) == past)
+        #expect(try log.states.keptState(UsageProjection.self, of: user).apps.keys.sorted() == ["late", "shop"])
+        #expect(try log.states.keptState(UsageProjection.self, of: user, asOf: version) == past)
         try EventLog(path: folder.path, projections: [UsageProjection.self]).expectSound()
     }
 
@@ -89,6 +89,6 @@ struct KeptStateTests {
         _ = try log.erase([ana], actor: "a test", reason: "asked to")
         try log.states.keep(UsageProjection.self, fold, of: user, seen: seen)
         #expect(try snapshots(log).isEmpty)
-        #expect(try log.keptState(UsageProjection.self, of: user) == UsageState())
+        #expect(try log.states.keptState(UsageProjection.self, of: user) == UsageState())
     }
 }

@@ -58,7 +58,7 @@ struct LaunchTests {
         }
         // The launch is stored, one chunk of three is flushed, and then the process is gone.
         let launch = try log.launch(device: "d", dyingAfter: .launched, context: .test)
-        _ = try log.commit(.device("d", .flush(.sending(limit: 3)), .test))
+        _ = try log.commit(.device("d", .flush(.init(limit: 3)), .test))
         try save(.customEventSaved(CustomEvent(name: "f")), .externalID("ana"), log)
 
         let report = try log.launch(device: "d")

@@ -82,7 +82,7 @@ struct ProjectionNameTests {
         }
         let ana = try #require(try log.find(.externalID("ana"))).number
         func expectRefused<P: Projection>(_: P.Type) {
-            #expect(throws: AppendError.self) { try log.keptState(P.self, of: ana) }
+            #expect(throws: AppendError.self) { try log.states.keptState(P.self, of: ana) }
             #expect(throws: AppendError.self) { try log.state(P.self, of: ana) }
         }
         expectRefused(NamelessByUser.self)

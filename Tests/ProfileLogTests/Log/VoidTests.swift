@@ -118,7 +118,7 @@ struct VoidTests {
         try log.void(item, actor: "ops", reason: "a test")
         let user = try #require(try log.find(ana)).number
         #expect(try log.profile(of: user).pending.map(\.position) == [other.rawValue])
-        #expect(try log.pending(on: "phone").map(\.event.position) == [item, other])
+        #expect(try log.pending(on: "phone").map(\.position) == [item, other])
         _ = try log.launch(device: "phone")
         guard case .flushed = try log.outcome(of: item) else {
             Issue.record("the item was not flushed")

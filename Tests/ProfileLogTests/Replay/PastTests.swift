@@ -138,7 +138,7 @@ struct PastTests {
                     try ProfileProjection.encode(state) == ProfileProjection.encode(copy.profile(of: expected.number)))
             }
             let devices = try log.devices(asOf: position)
-            for device in Set(devices.keys).union(try copy.devices().map { Name($0.device) }) {
+            for device in Set(devices.keys).union(try copy.devices()) {
                 #expect(
                     try devices[device] ?? DeviceState() == copy.deviceState(device.text), "\(device) at \(position)")
             }

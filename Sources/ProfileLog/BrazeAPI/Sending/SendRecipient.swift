@@ -36,7 +36,7 @@ extension BrazeAPI {
     ///   - device: who is on a device.
     func recipient(
         _ user: UserInfo?, named id: UserID, _ state: ProfileState, _ changes: [ProfileEvent] = [],
-        usage: (() throws -> UsageState)?, device: (Name) throws -> DeviceInfo?
+        usage: (() throws -> UsageState)?, device: (Name) throws -> DeviceState?
     ) throws -> SendRecipient {
         let profile = ProfileSubject(user, ids: user?.ids ?? [id], state, changes: changes, in: log)
         guard let usage else { return SendRecipient(profile: profile, devices: []) }
