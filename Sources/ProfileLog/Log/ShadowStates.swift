@@ -100,7 +100,7 @@ package struct ShadowStates: Sendable {
             var slice = Slice(seen: live.last)
             for user in users {
                 do {
-                    let version = try live.version(of: user, upTo: shadow.until)
+                    let version = try live.version(of: user, upTo: shadow.until?.rawValue ?? .max)
                     if version == 0 { continue }
                     var folded: UInt64 = 0
                     for projection in store.projections where projection.scope == .user {
@@ -149,15 +149,22 @@ package struct ShadowStates: Sendable {
         var rows: [[UInt8]: SnapshotChange] = [:]
         for row in slices.lazy.flatMap(\.rows) { rows[row.key] = row }
         let ordered = rows.values.sorted { $0.key.lexicographicallyPrecedes($1.key) }
-        return try write { generations, transaction in
-            guard var next = generations.shadow, next.generation == shadow.generation else { throw Self.gone }
-            guard next == shadow,
-                try states.isNobodyErased(since: slices.map(\.seen).min() ?? .max, transaction)
-            else { return next }
+        return try step(of: shadow) { next, transaction in
+            guard try states.isNobodyErased(since: slices.map(\.seen).min() ?? .max, transaction) else { return }
             for row in ordered { try row.apply(to: tables.snapshots, transaction) }
             next.user = user
             next.states += slices.reduce(0) { $0 + $1.states }
             next.events += slices.reduce(0) { $0 + $1.events }
+        }
+    }
+
+    /// Changes the stored `shadow`, unless another process went on with it, and returns the stored one.
+    private func step(
+        of shadow: Shadow, _ change: (inout Shadow, borrowing WriteTransaction) throws -> Void
+    ) throws -> Shadow {
+        try write { generations, transaction in
+            guard var next = generations.shadow, next.generation == shadow.generation else { throw Self.gone }
+            if next == shadow { try change(&next, transaction) }
             generations.shadow = next
             return next
         }
@@ -181,17 +188,13 @@ package struct ShadowStates: Sendable {
 
     /// Ends a pass: the shadow is complete, or with `again` the next pass begins.
     package func endPass(of shadow: Shadow, again: Bool) throws -> Shadow {
-        try write { generations, transaction in
-            guard var next = generations.shadow, next.generation == shadow.generation else { throw Self.gone }
-            guard next == shadow else { return next }
+        try step(of: shadow) { next, transaction in
             if again {
                 next.begun = try OpenStore.last(transaction, tables)
                 (next.user, next.pass) = (0, next.pass + 1)
             } else {
                 next.isComplete = true
             }
-            generations.shadow = next
-            return next
         }
     }
 
@@ -376,14 +379,5 @@ extension Shadow {
         let whose = users.isEmpty ? "all users" : users.count == 1 ? "1 user" : "\(users.count) users"
         let end = until.map { ", up to position \($0.rawValue)" } ?? ""
         return "\(names) of \(whose)\(end), folded up to user \(user)"
-    }
-}
-
-extension LogView {
-    /// How many events `user` has up to `position`; all of them for nil.
-    fileprivate func version(of user: UInt64, upTo position: Position?) throws -> UInt64 {
-        let version = try version(of: user)
-        guard let position, position.rawValue < last else { return version }
-        return UInt64(try positions(of: user, from: 1, to: version).prefix { $0 <= position.rawValue }.count)
     }
 }
