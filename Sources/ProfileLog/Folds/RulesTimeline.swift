@@ -16,6 +16,18 @@ package struct RulesTimeline: Sendable {
 }
 
 extension Projection {
+    /// Adds the state of a user who is merged by the event at `position`, by the rules that `timeline` has for it; nil
+    /// if there are none.
+    package static func merge(
+        _ source: State, into target: inout State, at position: UInt64, on timeline: RulesTimeline?
+    ) {
+        if let timeline {
+            merge(source, into: &target, under: timeline.rules(at: position))
+        } else {
+            merge(source, into: &target)
+        }
+    }
+
     /// Folds one event in, by the rules that `timeline` has for it; nil if there are none.
     package static func apply(_ event: borrowing EventView, to state: inout State, on timeline: RulesTimeline?) {
         if let timeline {

@@ -126,13 +126,18 @@ public struct AppendBuilder: ~Copyable {
     package mutating func leaveOut(_ items: [LeftOut], of user: UserID?) throws(AppendError) {
         if let user { try Validation.check(user) }
         let size = items.reduce(0) { $0 + 24 + $1.list.utf8.count + $1.reason.utf8.count + ($1.field ?? "").utf8.count }
+        try addExtra(size)
+        append.leftOut.append((user, items))
+    }
+
+    /// Counts `size` bytes that the commit encodes, if event and append may be so large.
+    private mutating func addExtra(_ size: Int) throws(AppendError) {
         guard size <= Limits.bytesPerEvent else {
             throw .invalid(place: "The event", reason: "must not be larger than \(Limits.bytesPerEvent) bytes")
         }
         guard byteCount + size <= Limits.bytesPerAppend else {
             throw .tooLarge(limit: "\(Limits.bytesPerAppend) bytes")
         }
-        append.leftOut.append((user, items))
         append.extraBytes += size
     }
 
@@ -143,14 +148,8 @@ public struct AppendBuilder: ~Copyable {
         var writer = WireWriter()
         var longest = LongestNumbers()
         _ = EventEncoder.write(.message(step), EventContext(source: .rest), names: &longest, to: &writer)
-        guard writer.count <= Limits.bytesPerEvent else {
-            throw .invalid(place: "The event", reason: "must not be larger than \(Limits.bytesPerEvent) bytes")
-        }
-        guard byteCount + writer.count <= Limits.bytesPerAppend else {
-            throw .tooLarge(limit: "\(Limits.bytesPerAppend) bytes")
-        }
+        try addExtra(writer.count)
         append.systemSteps.append(step)
-        append.extraBytes += writer.count
     }
 
     /// Has the append refused unless `user` is at `version`.

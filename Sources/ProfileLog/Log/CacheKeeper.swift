@@ -59,7 +59,7 @@ final class CacheKeeper: Sendable {
     /// As `EventLog.writeIndex()`.
     func writeIndex() throws {
         try store.writing.withLock { _ in try writeIndexAlone() }
-        for projection in store.projections where projection.scope == .store { try states.keepState(projection) }
+        for projection in store.projections where projection.scope == .store { try states.keepStateInPart(projection) }
     }
 
     /// Writes the caches up to the present end of the log, slice by slice. Other processes and threads may commit

@@ -245,20 +245,15 @@ struct IndexCheckpoint: Hashable {
 struct BrazeIDs: Sendable {
     let prefix: String
 
-    init(uuid: [UInt8]) { prefix = uuid.prefix(4).map { Self.hex(UInt64($0), 2) }.joined() }
+    init(uuid: [UInt8]) { prefix = Hexadecimal.text(uuid.prefix(4)) }
 
     /// The `braze_id` of a user.
-    func id(_ user: UInt64) -> String { prefix + Self.hex(user, 16) }
+    func id(_ user: UInt64) -> String { prefix + withUnsafeBytes(of: user.bigEndian) { Hexadecimal.text($0) } }
 
     /// The user's number in `id`, or nil if this store did not assign it.
     func user(_ id: String) -> UInt64? {
         guard id.utf8.count == 24, id.lowercased().hasPrefix(prefix) else { return nil }
         return UInt64(id.dropFirst(8), radix: 16)
-    }
-
-    private static func hex(_ value: UInt64, _ digits: Int) -> String {
-        let text = String(value, radix: 16)
-        return String(repeating: "0", count: max(0, digits - text.count)) + text
     }
 }
 

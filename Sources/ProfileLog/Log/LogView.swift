@@ -310,6 +310,21 @@ package struct LogView: Reading {
     package func positions(of user: UInt64, from: UInt64, to: UInt64) throws -> [UInt64] {
         let from = Swift.max(from, 1)
         guard from <= to else { return [] }
+        let positions = try knownPositions(of: user, from: from, to: to)
+        guard UInt64(positions.count) == to - from + 1 else { throw StreamRow.missing(user) }
+        return positions
+    }
+
+    /// The positions of the system's events after its version `version`, ascending.
+    ///
+    /// Unlike `positions(of:from:to:)` it asks for no version first: that look-up meets the rows of other users, and
+    /// their damage would refuse every fold.
+    func systemPositions(after version: UInt64) throws -> [UInt64] {
+        try knownPositions(of: 0, from: version + 1, to: .max)
+    }
+
+    /// Those of the user's positions for versions `from` … `to` that are there.
+    private func knownPositions(of user: UInt64, from: UInt64, to: UInt64) throws -> [UInt64] {
         var positions: [UInt64] = []
         positions.reserveCapacity(Int(Swift.min(to - from, 1_023)) + 1)
         if checkpoint > 0 {
@@ -335,7 +350,6 @@ package struct LogView: Reading {
             }
         }
         positions.append(contentsOf: recent.reversed())
-        guard UInt64(positions.count) == to - from + 1 else { throw StreamRow.missing(user) }
         return positions
     }
 

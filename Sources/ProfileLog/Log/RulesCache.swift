@@ -67,36 +67,6 @@ final class RulesCache: Sendable {
 }
 
 extension LogView {
-    /// The positions of the system's events after its version `version`, ascending.
-    ///
-    /// Unlike `positions(of:from:to:)` it asks for no version first: that look-up meets the rows of other users, and
-    /// their damage would refuse every fold.
-    func systemPositions(after version: UInt64) throws -> [UInt64] {
-        var positions: [UInt64] = []
-        var next = StreamRow.firstVersion(holding: version + 1)
-        if checkpoint > 0 {
-            try withCursor(tables.streams) { cursor in
-                var row = try cursor.seek(KeyCoding.stream(user: 0, version: next))
-                while let found = row, found.key.count == 16, found.key.bigEndian64() == 0 {
-                    try StreamRow.expect(found, of: 0, version: next)
-                    StreamRow.forEach(try StreamRow.positions(found)) { _, position in
-                        if next > version, position <= checkpoint { positions.append(position) }
-                        next += 1
-                    }
-                    row = try cursor.next()
-                }
-            }
-        }
-        var recent: [UInt64] = []
-        withTail { tail in
-            tail.forEachPosition(of: 0, from: last, downTo: checkpoint) { position, of in
-                if of > version { recent.append(position) }
-                return of > version + 1
-            }
-        }
-        return positions + recent.reversed()
-    }
-
     /// The rules that the event at `position` sets; nil if it sets none. A damaged record of another kind is none.
     fileprivate func rules(setAt position: UInt64) throws -> FoldRules? {
         do {

@@ -188,11 +188,7 @@ package struct StateStore: Sendable {
             let voided = try view.voidedEvents(among: positions)
             _ = try fold(P.self, positions, into: &merged, skipping: voided, view)
         }
-        if let timeline = try rules(view) {
-            P.merge(merged, into: &state, under: timeline.rules(at: position))
-        } else {
-            P.merge(merged, into: &state)
-        }
+        P.merge(merged, into: &state, at: position, on: try rules(view))
     }
 
     /// The state of `user` after `version` of their events: nearest snapshot, and a fold of what follows.
@@ -299,14 +295,9 @@ package struct StateStore: Sendable {
     /// smaller commits, or when the log is closed.
     var mostFoldedAfterCommit: UInt64 { max(1, UInt64(store.options.indexLag) / 4) }
 
-    /// Brings the stored state of a projection up to the log's end.
-    func keepState<P: Projection>(_: P.Type) throws {
-        let fold = try store.withView { view in try storeState(P.self, view) }
-        if fold.count > 0 { _ = try keep(P.self, fold.state, at: fold.position, seen: fold.seen) }
-    }
-
     /// Folds the next events, `limit` at most, into the stored state, and answers whether more are left.
-    func keepStateInPart<P: Projection>(_: P.Type, of limit: UInt64) throws -> Bool {
+    @discardableResult
+    func keepStateInPart<P: Projection>(_: P.Type, of limit: UInt64 = .max) throws -> Bool {
         let fold = try store.withView { view in try storeState(P.self, view, limit: limit) }
         if fold.count == 0 { return false }
         return try keep(P.self, fold.state, at: fold.position, seen: fold.seen) && fold.position < fold.seen

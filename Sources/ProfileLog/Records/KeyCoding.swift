@@ -13,30 +13,27 @@ package enum KeyCoding {
     /// The key in `identifiers` for one of a user's IDs; nil for types without a row.
     package static func identifier(_ id: UserID) -> [UInt8]? {
         switch id {
-        case .externalID(let text), .email(let text), .phone(let text):
-            return identifier(type: id.kindNumber, Array(text.utf8))
-        case .alias(let label, let name):
-            var bytes: [UInt8] = []
-            bytes.appendBigEndian(UInt16(truncatingIfNeeded: label.utf8.count))
-            return identifier(type: id.kindNumber, bytes + label.utf8 + name.utf8)
         case .brazeID, .device: return nil
+        case .externalID, .email, .phone, .alias:
+            let (type, bytes) = (id.kindNumber, identifierBytes(id))
+            return bytes.count <= longestPlainIdentifier ? [type] + bytes : [type | 0x80] + hash(bytes)
         }
     }
 
-    static func identifier(type: UInt8, _ bytes: [UInt8]) -> [UInt8] {
-        bytes.count <= longestPlainIdentifier ? [type] + bytes : [type | 0x80] + hash(bytes)
+    private static func identifierBytes(_ id: UserID) -> [UInt8] {
+        switch id {
+        case .externalID(let text), .email(let text), .phone(let text), .brazeID(let text), .device(let text):
+            return Array(text.utf8)
+        case .alias(let label, let name):
+            var bytes: [UInt8] = []
+            bytes.appendBigEndian(UInt16(truncatingIfNeeded: label.utf8.count))
+            return bytes + label.utf8 + name.utf8
+        }
     }
 
     /// The whole identifier of a hashed key, as the row's value holds it; empty for a plain key.
     package static func identifierRemainder(_ id: UserID) -> [UInt8] {
-        let text: [UInt8]
-        switch id {
-        case .alias(let label, let name):
-            var bytes: [UInt8] = []
-            bytes.appendBigEndian(UInt16(truncatingIfNeeded: label.utf8.count))
-            text = bytes + label.utf8 + name.utf8
-        default: text = Array(id.parts[0].utf8)
-        }
+        let text = identifierBytes(id)
         return text.count <= longestPlainIdentifier ? [] : text
     }
 

@@ -50,18 +50,10 @@ struct ForkedProfile {
     /// Adds the profile of a user who is merged into this one by the event at `position`.
     private mutating func merge(_ source: ForkedProfile, at position: UInt64, _ alteration: Alteration) {
         if altered != nil || source.altered != nil {
-            let rules = alteration.alteredTimeline?.rules(at: position)
-            Self.merge(source.after ?? source.before, rules, into: &fork().state)
+            let timeline = alteration.alteredTimeline
+            ProfileProjection.merge(source.after ?? source.before, into: &fork().state, at: position, on: timeline)
         }
-        Self.merge(source.before, alteration.timeline?.rules(at: position), into: &before)
-    }
-
-    private static func merge(_ source: ProfileState, _ rules: BoundRules?, into target: inout ProfileState) {
-        if let rules {
-            ProfileProjection.merge(source, into: &target, under: rules)
-        } else {
-            ProfileProjection.merge(source, into: &target)
-        }
+        ProfileProjection.merge(source.before, into: &before, at: position, on: alteration.timeline)
     }
 
     /// Folds the events of `steps` in. The event after them, if they do not end with one, is at `next`.
