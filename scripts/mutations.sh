@@ -109,7 +109,7 @@ declare -A edit=(
     # A scheduled send does not record that it was sent.
     [send-twice]='s/try builder.addOfSystem(schedule.end(Schedule.sent))$/_ = Schedule.sent/'
     # A user who has unsubscribed gets what was sent to subscribers.
-    [send-unsubscribed]='s/case .subscribed: state != "unsubscribed"/case .subscribed: true/'
+    [send-unsubscribed]='s/case .subscribed: state != Self.unsubscribed/case .subscribed: true/'
     # The part of a scheduled request that is a user's is stored for the system, which no erasure reaches.
     [keep-erased-part]='s/try builder.add(.message(step), EventContext(source: .rest), to: id)$/try builder.addOfSystem(step)/'
     # A broadcast begins with the first user again after the process died.
