@@ -28,6 +28,9 @@ package struct BrazeAPI: Dialect {
     /// by the next one.
     package func removeExports() { exports.clear() }
 
+    /// Removes the files that exports made a long time ago.
+    package func removeOldExports() { exports.removeOld() }
+
     /// Removes the files in which a person is who was erased since.
     package func removeOutdatedExports() { exports.removeOutdated(log) }
 
@@ -99,30 +102,26 @@ package struct BrazeAPI: Dialect {
             try $0.names.customAttributes($1)
         },
         .init(.get, "/purchases/product_list", "IDs of products, 250 a page", [.page]) { try $0.names.productIDs($1) },
-        .init(.get, "/events/data_series", "how often a custom event happened", [.required("event")] + series) {
-            try await $0.numbers.events($1)
+        numbers("/events/data_series", "how often a custom event happened", "count", [.required("event")] + series) {
+            .events(try $1.event())
         },
-        .init(.get, "/sessions/data_series", "sessions", series) { try await $0.numbers.sessions($1) },
-        .init(.get, "/purchases/quantity_series", "how many products were bought", [.init("product")] + series) {
-            try await $0.numbers.quantity($1)
+        numbers("/sessions/data_series", "sessions", "sessions") { _, _ in .sessions },
+        numbers("/purchases/quantity_series", "how many products were bought", "purchase_quantity", product) {
+            .quantity(try $1.product())
         },
-        .init(.get, "/purchases/revenue_series", "what was paid for products", [.init("product")] + series) {
-            try await $0.numbers.revenue($1)
+        numbers("/purchases/revenue_series", "what was paid for products", "revenue", product) {
+            .revenue(try $1.product())
         },
-        .init(.get, "/kpi/dau/data_series", "users of the app by day", series) {
-            try await $0.numbers.dailyUsers($1)
+        numbers("/kpi/dau/data_series", "users of the app by day", "dau") { _, _ in .dailyUsers },
+        numbers("/kpi/mau/data_series", "users of the app in the 30 days before", "mau") { _, _ in .monthlyUsers },
+        numbers("/kpi/new_users/data_series", "new users", "new_users") { _, _ in .newUsers },
+        numbers("/kpi/uninstalls/data_series", "always 0: no event says that an app was removed", "uninstalls") {
+            _, _ in .uninstalls
         },
-        .init(.get, "/kpi/mau/data_series", "users of the app in the 30 days before", series) {
-            try await $0.numbers.monthlyUsers($1)
-        },
-        .init(.get, "/kpi/new_users/data_series", "new users", series) { try await $0.numbers.newUsers($1) },
-        .init(.get, "/kpi/uninstalls/data_series", "always 0: no event says that an app was removed", series) {
-            try await $0.numbers.uninstalls($1)
-        },
-        .init(
-            .get, "/segments/data_series", "how many users a segment had",
+        numbers(
+            "/segments/data_series", "how many users a segment had", "size",
             [.required("segment_id")] + EndpointInput.series(needsLength: true)
-        ) { try await $0.numbers.segmentSize($1) },
+        ) { .size(try $0.segment(&$1).rule) },
         .init(.get, "/segments/list", "segments of the workspace file, 100 a page", [.page, .init("sort_direction")]) {
             try $0.numbers.segments($1)
         },
@@ -159,14 +158,14 @@ package struct BrazeAPI: Dialect {
         .init(
             .post, "/messages/send", "send messages to users, a segment or an audience",
             messages
-        ) { try await $0.sends.sendMessages($1) },
+        ) { try await $0.sends.send($1, .messages) },
         .init(
             .post, "/campaigns/trigger/send", "send a campaign of the workspace file", campaign
-        ) { try await $0.sends.triggerCampaign($1) },
+        ) { try await $0.sends.send($1, .campaign) },
         .init(
             .post, "/canvas/trigger/send", "send the first message step of a canvas of the workspace file",
             canvas
-        ) { try await $0.sends.triggerCanvas($1) },
+        ) { try await $0.sends.send($1, .canvas) },
         .init(
             .post, "/transactional/v1/campaigns/{campaign_id}/send",
             "send a campaign to one user, once for each ID",
@@ -184,6 +183,16 @@ package struct BrazeAPI: Dialect {
 
     private static let series: [EndpointInput] =
         EndpointInput.series(needsLength: true) + [.init("app_id"), .init("segment_id")]
+
+    private static let product = [EndpointInput("product")] + series
+
+    /// Numbers by day or hour: `measure`, under the member `key` of each point.
+    private static func numbers(
+        _ path: String, _ summary: String, _ key: String, _ inputs: [EndpointInput] = series,
+        _ measure: @escaping @Sendable (NumberEndpoints, inout Query) throws -> SeriesMeasure
+    ) -> EndpointHandler<BrazeAPI> {
+        .init(.get, path, summary, inputs) { try await $0.numbers.series($1, key, measure) }
+    }
 
     /// Creating, changing and deleting schedules of one form. `inputs` are those of the form that sends at once.
     private static func schedules(

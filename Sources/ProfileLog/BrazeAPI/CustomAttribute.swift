@@ -157,10 +157,6 @@ struct CustomAttribute {
     }
 }
 
-extension AttributeValue {
-    fileprivate var isObject: Bool { if case .object = self { true } else { false } }
-}
-
 /// The rules for what is inside an array or an object (spec/rest-api 1.2, 1.5): one wrong value spoils the whole field.
 struct NestedValue {
     let limits: TrackLimits

@@ -1,6 +1,5 @@
 internal import Foundation
 internal import ProfileLogRequests
-internal import Synchronization
 
 /// The requests below `/users/export`, and `/exports`.
 struct ExportEndpoints {
@@ -51,9 +50,7 @@ struct ExportEndpoints {
         let day = log.options.now().rfc3339().prefix(10)
         let prefix = "\(day)-\(UUID().uuidString.lowercased())"
         let file = try await api.exports.withFolder(for: asked.segment.id) { folder in
-            try await Self.onOwnThread { isCancelled in
-                try self.export(asked, prefix, into: folder, isCancelled: isCancelled)
-            }
+            try await api.store.performSlowly { _ in try export(asked, prefix, into: folder) }
         }
         return APIAnswer.ok(status: 201) { json in
             json.member("object_prefix", prefix)
@@ -89,13 +86,13 @@ struct ExportEndpoints {
 
     /// Exports one read view of the segment, without the users who were erased since that view.
     private func export(
-        _ asked: SegmentExportRequest, _ prefix: String, into folder: String, isCancelled: () -> Bool
+        _ asked: SegmentExportRequest, _ prefix: String, into folder: String
     ) throws -> ExportFiles.File {
         var lines = try ExportLines(in: folder)
         let now = log.options.now()
         let traits = TraitReader(log, at: now)
         let viewed = try log.forEachProfile(withUsage: asked.wantsUsage) { user, createdAt, state, usage in
-            if isCancelled() { throw CancellationError() }
+            try Task.checkCancellation()
             let subject = ProfileSubject(user, state, createdAt: createdAt, traits: traits, in: log)
             guard try asked.segment.rule.accepts(subject, at: now) else { return }
             let profile = ExportedProfile(
@@ -140,21 +137,5 @@ struct ExportEndpoints {
             written += 1
         }
         try archive.finish()
-    }
-
-    /// Runs `work` on a thread of its own, as it takes long. It asks now and then whether the request was cancelled.
-    private static func onOwnThread<Value: Sendable>(
-        _ work: @escaping @Sendable (_ isCancelled: @Sendable () -> Bool) throws -> Value
-    ) async throws -> Value {
-        let isCancelled = Mutex(false)
-        return try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { continuation in
-                startThread("segment-export") {
-                    continuation.resume(with: Result { try work { isCancelled.withLock { $0 } } })
-                }
-            }
-        } onCancel: {
-            isCancelled.withLock { $0 = true }
-        }
     }
 }

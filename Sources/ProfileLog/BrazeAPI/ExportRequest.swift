@@ -19,7 +19,7 @@ struct ExportRequest {
 
     init(_ bytes: [UInt8], _ limits: TrackLimits) throws {
         let body = try BodyObject.read(bytes)
-        let names = try Self.array(body, "fields_to_export") ?? []
+        let names = try body.array("fields_to_export") ?? []
         fields = names.isEmpty ? nil : Set(names.compactMap { $0.asText.flatMap(ExportField.init) })
         for value in try Self.list(body, "external_ids", limits) {
             guard let id = TrackTarget.externalID(value) else {
@@ -43,16 +43,16 @@ struct ExportRequest {
     }
 
     private mutating func addSingle(_ body: AttributeValue) throws {
-        if let id = try Self.text(body, "braze_id") { identifiers.append(Identifier(id: .brazeID(id), shown: id)) }
+        if let id = try body.text("braze_id") { identifiers.append(Identifier(id: .brazeID(id), shown: id)) }
         var singles: [Identifier] = []
-        if let id = try Self.text(body, "device_id") {
+        if let id = try body.text("device_id") {
             let fits = (1...Limits.bytesPerDevice).contains(id.utf8.count)
             singles.append(Identifier(id: fits ? .device(id) : nil, shown: id, device: Name(id)))
         }
-        if let address = try Self.text(body, "email_address") {
+        if let address = try body.text("email_address") {
             singles.append(Identifier(id: TrackTarget.contact(address, isEmail: true), shown: address))
         }
-        if let number = try Self.text(body, "phone") {
+        if let number = try body.text("phone") {
             singles.append(Identifier(id: TrackTarget.contact(number, isEmail: false), shown: number))
         }
         guard singles.count <= 1 else {
@@ -64,25 +64,13 @@ struct ExportRequest {
     }
 
     private static func list(_ body: AttributeValue, _ key: Name, _ limits: TrackLimits) throws -> [AttributeValue] {
-        let values = try array(body, key) ?? []
+        let values = try body.array(key) ?? []
         guard values.count <= limits.identifiersPerExport else {
             throw APIProblem.invalid(
                 key.text, "has \(values.count) elements, of at most \(limits.identifiersPerExport)",
                 remedy: "Send them in several requests.")
         }
         return values
-    }
-
-    private static func array(_ body: AttributeValue, _ key: Name) throws -> [AttributeValue]? {
-        guard let value = body.present(key) else { return nil }
-        guard let values = value.asArray else { throw APIProblem.invalid(key.text, "must be an array") }
-        return values
-    }
-
-    private static func text(_ body: AttributeValue, _ key: Name) throws -> String? {
-        guard let value = body.present(key) else { return nil }
-        guard let text = value.asText else { throw APIProblem.invalid(key.text, "must be text") }
-        return text.isEmpty ? nil : text
     }
 }
 

@@ -291,9 +291,7 @@ private struct DeleteRequest: Sendable {
         _ = try RequestKey.text(of: request)
         let body = try BodyObject.read(request.body)
         for list in Self.lists {
-            guard let value = body.present(list) else { continue }
-            guard let values = value.asArray else { throw APIProblem.invalid(list.text, "must be an array") }
-            for (index, value) in values.enumerated() {
+            for (index, value) in try (body.array(list) ?? []).enumerated() {
                 guard let person = try Self.person(value, list, index) else {
                     throw APIProblem.invalid("\(list.text)[\(index)]", "names no user")
                 }

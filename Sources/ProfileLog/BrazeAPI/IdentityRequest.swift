@@ -36,8 +36,7 @@ struct IdentityRequest {
     }
 
     private static func objects(_ body: AttributeValue, _ list: Name) throws -> [AttributeValue] {
-        guard let value = body.present(list) else { return [] }
-        guard let values = value.asArray else { throw APIProblem.invalid(list.text, "must be an array of objects") }
+        let values = try body.array(list, of: " of objects") ?? []
         guard values.count <= mostItems else {
             throw APIProblem.tooMany(
                 "'\(list.text)' has \(values.count) objects", most: mostItems, place: list.text)

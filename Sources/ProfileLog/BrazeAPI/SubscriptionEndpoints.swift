@@ -19,22 +19,12 @@ struct SubscriptionEndpoints {
 
     private func set(_ request: APIRequest, _ read: () throws -> SubscriptionRequest) async throws -> APIAnswer {
         let key = try RequestKey(request)
-        return try await api.store.once(under: key) { _, note in
-            APIAnswer(status: 201, body: note.answer)
-        } first: {
+        return try await api.store.once(under: key) {
             let request = try read()
-            return try await api.store.decider.decide { view in
-                var builder = view.log.prepare()
+            return try await api.store.append(under: key) { view, builder in
                 var decision = SubscriptionDecision(view)
                 try decision.decide(request, &builder)
-                let answer = decision.answer
-                guard let append = try builder.finish(under: key, remembering: answer.body) else {
-                    return .answer(answer)
-                }
-                return .store(append) { receipt in
-                    try receipt.checkIsFirst()
-                    return answer
-                }
+                return decision.answer
             }
         }
     }

@@ -122,7 +122,6 @@ struct SubscriptionDecision {
     /// The users that were not found, and the addresses that more users have than there is room for.
     private(set) var dropped: [(place: String, reason: String)] = []
     private var profiles: TrackProfiles
-    private var addresses: TrackAddresses
     /// The users who have each address.
     private var holders: [UserID: [UserID]] = [:]
     /// The fields with addresses.
@@ -138,10 +137,7 @@ struct SubscriptionDecision {
         var isNamed = false
     }
 
-    init(_ view: DecisionView) {
-        profiles = TrackProfiles(view)
-        addresses = TrackAddresses(view)
-    }
+    init(_ view: DecisionView) { profiles = TrackProfiles(view) }
 
     /// Decides all of `request`, and adds what is to be stored to `builder`.
     mutating func decide(_ request: SubscriptionRequest, _ builder: inout AppendBuilder) throws {
@@ -176,7 +172,7 @@ struct SubscriptionDecision {
 
     private mutating func holders(of address: UserID) throws -> [UserID] {
         if let known = holders[address] { return known }
-        let users = try addresses.holders(of: address, &profiles)
+        let users = try profiles.holders(of: address)
         holders[address] = users
         return users
     }

@@ -108,7 +108,7 @@ extension SubscriptionStates {
     ) throws {
         let event = ProfileEvent.userAttributesChanged([try change(of: user, &profiles)])
         try builder.add(event, EventContext(source: isNamed ? .rest : .system), to: user)
-        profiles.add([event], to: user)
+        profiles.add([event], to: user, isUpdate: isNamed)
     }
 
     /// Has `object` keep the groups that it does not name, and gives the states that it sets; nil if it sets none, and

@@ -46,12 +46,7 @@ struct TrackAnswer {
                 json.member("reason", drop.reason)
                 json.member("input_array", drop.array.rawValue)
                 json.member("index", drop.index)
-                switch drop.field {
-                case nil: break
-                case .named(let name): json.member("field", name)
-                case .at(let place):
-                    json.member("field", place)
-                }
+                json.member("field", drop.field)
             }
         }
     }
@@ -62,36 +57,26 @@ struct TrackAnswer {
 extension TrackAnswer {
     /// The answer without the names that the sender chose: the record that holds it is one person's, the request may be
     /// about many.
-    func remembered(_ names: inout SentNames) -> [UInt8] {
+    var remembered: [UInt8] {
         var nameless = self
         for index in errors.indices { nameless.errors[index].type = errors[index].kept }
-        for (index, drop) in dropped.enumerated() {
-            guard case .named(let name) = drop.field else { continue }
-            nameless.dropped[index].field = names.place(of: name, in: drop.array, at: drop.index).map { .at($0) }
-        }
+        for index in dropped.indices { nameless.dropped[index].field = nil }
         return nameless.body
     }
 
-    /// What `remembered` gave, with the names as the same request, sent again, has them.
-    init(remembered body: [UInt8], _ names: inout SentNames) throws {
+    /// Reads what `remembered` gave.
+    init(remembered body: [UInt8]) throws {
         let json = try JSON.parse(body)
         for array in TrackArray.allCases {
             processed[array] = json[Name(array.processedKey)]?.asInteger.map { Int($0) } ?? 0
         }
-        for entry in json["errors"]?.asArray ?? [] {
-            guard let (array, index) = entry.place, let kept = entry["type"]?.asText else { continue }
-            let type = names.type(of: kept, in: array, at: index)
-            errors.append(TrackError(type: type, kept: kept, array: array, index: index))
+        errors = (json["errors"]?.asArray ?? []).compactMap { entry in
+            guard let (array, index) = entry.place, let type = entry["type"]?.asText else { return nil }
+            return TrackError(type: type, kept: type, array: array, index: index)
         }
-        for entry in json["dropped"]?.asArray ?? [] {
-            guard let (array, index) = entry.place, let reason = entry["reason"]?.asText else { continue }
-            var drop = TrackDrop(reason: reason, array: array, index: index)
-            switch entry["field"] {
-            case .string(let name): drop.field = .named(name)  // from before names were left out
-            case .int(let place): drop.field = names.name(at: Int(place), in: array, at: index).map { .named($0) }
-            default: break
-            }
-            dropped.append(drop)
+        dropped = (json["dropped"]?.asArray ?? []).compactMap { entry in
+            guard let (array, index) = entry.place, let reason = entry["reason"]?.asText else { return nil }
+            return TrackDrop(reason: reason, array: array, index: index, field: entry["field"]?.asText)
         }
     }
 }

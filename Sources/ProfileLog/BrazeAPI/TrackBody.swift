@@ -56,22 +56,53 @@ struct TrackBody: Sendable {
     subscript(array: TrackArray) -> [Element] { objects[array] }
 
     private static func arrays(_ bytes: [UInt8]) throws -> [(TrackArray, [Element])] {
+        let body: AttributeValue
+        var (faults, fault): ([Name: [JSONError?]], JSONError?) = ([:], nil)
         do {
-            let body = try BodyObject.read(bytes)
-            return try TrackArray.allCases.compactMap { array in
-                guard let value = body.present(Name(array.rawValue)) else { return nil }
-                switch value {
-                case .array(let values): return (array, values.map { .success($0) })
-                case .object: return (array, [.success(value)])  // one, without an array around it
-                default: throw APIProblem.invalid(array.rawValue, "must be an array")
-                }
-            }
+            body = try BodyObject.read(bytes)
         } catch let error as JSONError where error.isAboutAValue {
-            try JSONSyntax.check(bytes)
-            // One value that cannot be read refuses the object that has it, if it is in one.
-            guard let arrays = ObjectwiseReading(bytes, maxDepth: BodyObject.maxDepth)?.arrays else { throw error }
-            return arrays
+            // One value that cannot be kept refuses the object that has it, if it is in one.
+            (body, faults) = try JSON.parseObjectwise(bytes, maxDepth: BodyObject.maxDepth)
+            let isElsewhere = faults.contains { name, faults in
+                TrackArray(rawValue: name.text) == nil && faults.contains { $0 != nil }
+            }
+            guard case .object = body, !isElsewhere else { throw error }
+            fault = error
         }
+        return try TrackArray.allCases.compactMap { array in
+            let name = Name(array.rawValue)
+            guard let value = body.present(name) else { return nil }
+            guard case .array(let values) = value.isObject ? .array([value]) : value else {
+                if let fault { throw fault }
+                throw APIProblem.invalid(array.rawValue, "must be an array")
+            }
+            guard let faults = faults[name] else { return (array, values.map { .success($0) }) }
+            return (array, zip(values, faults).map { $1.map { .failure(TrackFault($0)) } ?? .success($0) })
+        }
+    }
+}
+
+extension AttributeValue {
+    /// Also one without an array around it counts as an element.
+    var isObject: Bool { if case .object = self { true } else { false } }
+}
+
+extension JSONError {
+    /// Whether the text is well-formed as far as it was read, and has a value that we cannot keep.
+    fileprivate var isAboutAValue: Bool {
+        switch kind {
+        case .integerTooLarge, .numberTooLarge, .loneSurrogate, .duplicateKey, .tooDeep: true
+        default: false
+        }
+    }
+}
+
+extension TrackFault {
+    /// An object has a value that cannot be kept.
+    fileprivate init(_ error: JSONError) {
+        // Without a key that the sender chose.
+        let kept: String? = if case .duplicateKey = error.kind { "a key is twice in one object" } else { nil }
+        self = .object(error.kind.description, kept: kept)
     }
 }
 
@@ -87,11 +118,42 @@ enum BodyObject {
     }
 }
 
+/// Members of a body, or of an object in it: nil where there is none, or `null`. `place` is where the object is, as in
+/// `recipients[0].`.
+extension AttributeValue {
+    func array(_ key: Name, in place: String = "", of what: String = "") throws -> [AttributeValue]? {
+        guard let value = present(key) else { return nil }
+        if let values = value.asArray { return values }
+        throw APIProblem.invalid("\(place)\(key)", "must be an array\(what)")
+    }
+
+    /// Empty text counts as none.
+    func text(_ key: Name) throws -> String? {
+        guard let value = present(key) else { return nil }
+        guard let text = value.asText else { throw APIProblem.invalid(key.text, "must be text") }
+        return text.isEmpty ? nil : text
+    }
+
+    func flag(_ key: Name, in place: String = "") throws -> Bool? {
+        guard let value = present(key) else { return nil }
+        if let flag = value.asFlag { return flag }
+        throw APIProblem.invalid("\(place)\(key)", "must be true or false")
+    }
+
+    func object(_ key: Name, in place: String = "") throws -> [Member]? {
+        guard let value = present(key) else { return nil }
+        if case .object(let members) = value { return members }
+        throw APIProblem.invalid("\(place)\(key)", "must be an object")
+    }
+}
+
 /// The three arrays of a track request, in the order in which their objects take effect.
 enum TrackArray: String, CaseIterable {
     case attributes
     case events
     case purchases
+
+    fileprivate var index: Int { self == .attributes ? 0 : self == .events ? 1 : 2 }
 
     /// The member of the answer that counts them.
     var processedKey: String { "\(rawValue)_processed" }
@@ -99,28 +161,14 @@ enum TrackArray: String, CaseIterable {
 
 /// A value for each of the three arrays.
 struct PerArray<Value> {
-    private var attributes: Value
-    private var events: Value
-    private var purchases: Value
+    private var values: InlineArray<3, Value>
 
     /// `value` for each.
-    init(repeating value: Value) { (attributes, events, purchases) = (value, value, value) }
+    init(repeating value: Value) { values = InlineArray(repeating: value) }
 
     subscript(array: TrackArray) -> Value {
-        get {
-            switch array {
-            case .attributes: attributes
-            case .events: events
-            case .purchases: purchases
-            }
-        }
-        set {
-            switch array {
-            case .attributes: attributes = newValue
-            case .events: events = newValue
-            case .purchases: purchases = newValue
-            }
-        }
+        get { values[array.index] }
+        set { values[array.index] = newValue }
     }
 }
 
@@ -147,11 +195,5 @@ struct TrackDrop: Hashable {
     var array: TrackArray
     var index: Int
     /// The field that was skipped; nil if it is the whole object.
-    var field: Field?
-
-    enum Field: Hashable {
-        case named(String)
-        /// Its place among the request's `SentNames`.
-        case at(Int)
-    }
+    var field: String?
 }

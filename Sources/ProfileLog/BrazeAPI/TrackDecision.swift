@@ -16,7 +16,6 @@ struct TrackDecision {
     private let pushTokens: LiveState<PushTokenProjection>
     private var profiles: TrackProfiles
     private var typing: AttributeTyping
-    private var addresses: TrackAddresses
     /// The push tokens for which this request makes users.
     private var imported: Set<PushToken> = []
 
@@ -26,7 +25,6 @@ struct TrackDecision {
         self.view = view
         profiles = TrackProfiles(view)
         typing = AttributeTyping(forced: api.workspace.forcedTypes, api.catalogue, view)
-        addresses = TrackAddresses(view)
     }
 
     /// Decides all of `body`, and adds what is to be stored to `builder`.
@@ -143,7 +141,6 @@ struct TrackDecision {
         }
         profiles.add(events, to: user)
         if keepsStored { stored.append((user, events)) }
-        if !events.isEmpty { addresses.add(events, of: user) }
         if let states, let reason = try share(states, by: user, &builder) {
             object.dropped.append((StandardAttribute.subscriptionGroups.name, reason))
         }
@@ -165,7 +162,7 @@ struct TrackDecision {
     private mutating func drop(
         _ reason: String, _ array: TrackArray, _ index: Int, field: String? = nil, of user: UserID?
     ) {
-        dropped.append(TrackDrop(reason: reason, array: array, index: index, field: field.map { .named($0) }))
+        dropped.append(TrackDrop(reason: reason, array: array, index: index, field: field))
         leftOut.take(LeftOut(list: array.rawValue, index: index, field: field, reason: reason), of: user)
     }
 
@@ -188,7 +185,7 @@ struct TrackDecision {
         }
         let own = try profiles.person(user)
         var reason: String?
-        for other in try addresses.holders(of: address, &profiles) where try profiles.person(other) != own {
+        for other in try profiles.holders(of: address) where try profiles.person(other) != own {
             guard SubscriptionStates.haveRoom(in: builder) else { return SubscriptionStates.tooManyElsewhere }
             if try states.fits(other, in: workspace, &profiles) {
                 try states.add(to: other, isNamed: false, &builder, &profiles)
@@ -203,7 +200,7 @@ struct TrackDecision {
     /// no user has the address, and it still leads to the user who was made by it.
     private mutating func holder(of user: UserID) throws -> UserID? {
         guard user.isAddress else { return user }
-        if let holder = try addresses.user(user, &profiles) {
+        if let holder = try profiles.user(having: user) {
             try view.requireSame(holder)
             return holder
         }
@@ -240,5 +237,47 @@ extension ProfileEvent {
         guard case .userAttributesChanged(let changes) = self else { return self }
         return .userAttributesChanged(
             changes.map { $0.attribute == .pushTokens ? UserAttributeChange(.pushTokens, .array(tokens)) : $0 })
+    }
+}
+
+/// What a request skips, gathered by user for the log: `/v1/rejected` lists it.
+private struct LeftOutObjects {
+    /// Of a request that leaves out more, the first are kept, and how many more there were.
+    private static let most = 10_000
+    private static let itemsPerEvent = 64
+    private static let charactersPerField = 255
+
+    private var users: [UserID?] = []
+    private var items: [UserID?: [LeftOut]] = [:]
+    private var count = 0
+
+    /// Notes that `item` is skipped of what the request says about `user`; nil if it does not say which user.
+    mutating func take(_ item: LeftOut, of user: UserID?) {
+        count += 1
+        guard count <= Self.most else { return }
+        var item = item
+        item.field = item.field.map { $0.prefix(characters: Self.charactersPerField) }
+        if items[user] == nil { users.append(user) }
+        items[user, default: []].append(item)
+    }
+
+    /// Moves the first user for whom `isKnown` to the front; nil if there is none.
+    mutating func moveToFront(_ isKnown: (UserID) throws -> Bool) rethrows -> UserID? {
+        guard let place = try users.firstIndex(where: { try $0.map(isKnown) ?? false }) else { return nil }
+        users.swapAt(0, place)
+        return users[0]
+    }
+
+    /// Adds all of it to the request's append.
+    func add(to builder: inout AppendBuilder) throws {
+        for user in users {
+            let items = items[user] ?? []
+            for begin in stride(from: 0, to: items.count, by: Self.itemsPerEvent) {
+                try builder.leaveOut(Array(items[begin...].prefix(Self.itemsPerEvent)), of: user)
+            }
+        }
+        guard count > Self.most, let last = users.last.flatMap({ items[$0]?.last }) else { return }
+        let reason = "\(count - Self.most) more were left out of this request"
+        try builder.leaveOut([LeftOut(list: last.list, index: last.index, reason: reason)], of: nil)
     }
 }

@@ -27,9 +27,9 @@ struct TrackEndpoints {
     ) async throws -> APIAnswer {
         let key = try RequestKey(request)
         return try await api.store.once(under: key) { receipt, note in
-            try known(receipt, answer(to: request, note, isBulk: isBulk))
+            try known(receipt, TrackAnswer(remembered: note.answer))
         } first: {
-            let body = try trackBody(request, isBulk: isBulk)
+            let body = try isBulk ? TrackBody(bulk: request.body, limits) : TrackBody(request.body, limits)
             try check(body)
             return try await api.store.decider.decide { [self] view in
                 let reader = TrackReader(workspace: api.workspace, now: log.options.now(), request: request.body)
@@ -38,8 +38,7 @@ struct TrackEndpoints {
                 try decision.decide(body, reader, &builder)
                 let answer = TrackAnswer(decision)
                 if decision.refusesAll { return .answer(answer.answer) }
-                var names = SentNames(reader, body)
-                guard let append = try builder.finish(under: key, remembering: answer.remembered(&names)) else {
+                guard let append = try builder.finish(under: key, remembering: answer.remembered) else {
                     return .answer(try stored?(nil, decision) ?? answer.answer)
                 }
                 let result = decision
@@ -49,18 +48,6 @@ struct TrackEndpoints {
                 }
             }
         }
-    }
-
-    private func trackBody(_ request: APIRequest, isBulk: Bool) throws -> TrackBody {
-        try isBulk ? TrackBody(bulk: request.body, limits) : TrackBody(request.body, limits)
-    }
-
-    /// The first answer to `request`, with the names that it brings along again.
-    private func answer(to request: APIRequest, _ note: RequestNote, isBulk: Bool) throws -> TrackAnswer {
-        // Its times were compared with the clock when it came first.
-        let reader = TrackReader(workspace: api.workspace, now: .distantFuture, request: request.body)
-        var names = SentNames(reader, try? trackBody(request, isBulk: isBulk))
-        return try TrackAnswer(remembered: note.answer, &names)
     }
 
     // MARK: - One object, and what the profile says afterwards (spec/rest-api 1.11)

@@ -1,6 +1,7 @@
 internal import ProfileLogRequests
 
-/// The profiles of a request's users, as the log has them and as the request's objects leave them.
+/// The profiles of a request's users and who has which address (spec/rest-api 1.3), as the log has them and as the
+/// request's objects leave them.
 struct TrackProfiles {
     let view: DecisionView
     /// The users that this request makes or changes, without those of the last of `stored`.
@@ -17,7 +18,19 @@ struct TrackProfiles {
     /// address.
     private var room: Int
     /// What was added and not yet looked at: most requests never ask who these users are.
-    private var stored: [(user: UserID, events: [ProfileEvent])] = []
+    private var stored: [(user: UserID, events: [ProfileEvent], isUpdate: Bool)] = []
+    /// What the request did to a person so far, for addresses.
+    private var contacts: [Person: Contacts] = [:]
+    /// The users who have an address in the log.
+    private var inLog: [UserID: (people: [Person], set: Set<Person>)] = [:]
+    private var turn = 0
+
+    private struct Contacts {
+        /// The last of its objects that is about them, counted from 1.
+        var turn = 0
+        /// What it made of the two attributes, `null` included.
+        var values: [StandardAttribute: AttributeValue] = [:]
+    }
 
     /// A user by number, under whatever ID an object names them; one that this request makes by that ID.
     enum Person: Hashable {
@@ -39,14 +52,15 @@ struct TrackProfiles {
     }
 
     private mutating func noteTouched() {
-        for (user, _) in stored[touches...] { touched.insert(user) }
+        for (user, _, _) in stored[touches...] { touched.insert(user) }
         touches = stored.count
     }
 
     /// Adds what is stored for `user`.
-    mutating func add(_ events: [ProfileEvent], to user: UserID) {
-        if events.isEmpty { return }
-        stored.append((user, events))
+    ///
+    /// - Parameter isUpdate: whether it makes them the user who was updated last.
+    mutating func add(_ events: [ProfileEvent], to user: UserID, isUpdate: Bool = true) {
+        if !events.isEmpty { stored.append((user, events, isUpdate)) }
     }
 
     /// The value of a custom attribute after what this request has done so far.
@@ -92,20 +106,31 @@ struct TrackProfiles {
         return try (view.find(user)?.ids ?? [user]).first { if case .email = $0 { true } else { false } }
     }
 
-    /// Folds the events that were added so far into the attributes, and resolves `user`.
+    /// Folds the events that were added so far, and resolves `user`.
     private mutating func foldStored(_ user: UserID) throws -> Person {
+        try foldStored()
+        return try person(user)
+    }
+
+    private mutating func foldStored() throws {
         noteTouched()
-        for (user, events) in stored {
+        for (user, events, isUpdate) in stored {
             let person = try person(user)
+            if isUpdate {
+                turn += 1
+                contacts[person, default: Contacts()].turn = turn
+            }
             for event in events {
                 if case .customAttributesChanged(let all) = event { changes[person, default: []] += all }
-                if case .userAttributesChanged(let all) = event {
-                    for change in all { standard[person, default: [:]][change.attribute] = change.value }
+                guard case .userAttributesChanged(let all) = event else { continue }
+                for change in all {
+                    standard[person, default: [:]][change.attribute] = change.value
+                    let isContact = change.attribute == .email || change.attribute == .phone
+                    if isContact { contacts[person]?.values[change.attribute] = change.value }
                 }
             }
         }
         (stored, touches) = ([], 0)
-        return try person(user)
     }
 
     func person(_ user: UserID) throws -> Person {
@@ -113,7 +138,7 @@ struct TrackProfiles {
     }
 
     /// An ID under which to store for `person`.
-    func id(of person: Person) -> UserID {
+    private func id(of person: Person) -> UserID {
         switch person {
         case .known(let number): .brazeID(view.user(number)?.brazeID ?? "")
         case .new(let id): id
@@ -121,7 +146,7 @@ struct TrackProfiles {
     }
 
     /// The IDs by which `person` is known.
-    func ids(of person: Person) -> [UserID] {
+    private func ids(of person: Person) -> [UserID] {
         switch person {
         case .known(let number): view.user(number)?.ids ?? []
         case .new(let id): [id]
@@ -132,5 +157,48 @@ struct TrackProfiles {
     private func profile(of person: Person) throws -> ProfileState? {
         guard case .known(let number) = person else { return nil }
         return try view.profile(of: number)
+    }
+
+    // MARK: - Addresses
+
+    /// An ID of the user to whom `contact` resolves, after all that was added; nil if no user has it.
+    ///
+    /// Users with an external ID come before others, then those who were updated last.
+    mutating func user(having contact: UserID) throws -> UserID? {
+        let (untouched, touched) = try split(contact)
+        // Of users that the request does not change, the log's first counts.
+        let first = (touched + untouched.prefix(1)).max { rank($0) < rank($1) }
+        return first.map(id)
+    }
+
+    /// IDs of all who have `contact`, after all that was added: first those that the request does not change.
+    mutating func holders(of contact: UserID) throws -> [UserID] {
+        let (untouched, touched) = try split(contact)
+        return (untouched + touched).map(id)
+    }
+
+    /// Those who have `contact` and are not changed by the request, the log's first one first; and those who are, by
+    /// the object that did so last.
+    private mutating func split(_ contact: UserID) throws -> (untouched: [Person], touched: [Person]) {
+        try foldStored()
+        if inLog[contact] == nil {
+            let people = try view.users(sharing: contact).map { Person.known($0.number) }
+            inLog[contact] = (people, Set(people))
+        }
+        let (people, set) = inLog[contact] ?? ([], [])
+        let attribute: StandardAttribute = if case .email = contact { .email } else { .phone }
+        let touched = contacts.filter { person, contacts in
+            switch contacts.values[attribute] {
+            case nil: set.contains(person)  // Nothing was said about it.
+            case .string(let text)?: (attribute == .email ? UserID.email(text) : .phone(text)) == contact
+            default: ids(of: person).contains(contact)
+            }
+        }
+        return (people.filter { contacts[$0] == nil }, touched.sorted { $0.value.turn < $1.value.turn }.map(\.key))
+    }
+
+    private func rank(_ person: Person) -> (Int, Int) {
+        let isIdentified = ids(of: person).contains { if case .externalID = $0 { true } else { false } }
+        return (isIdentified ? 1 : 0, contacts[person]?.turn ?? 0)
     }
 }

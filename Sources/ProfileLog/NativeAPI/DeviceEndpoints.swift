@@ -128,15 +128,8 @@ struct DeviceEndpoints {
         }
     }
 
-    func logOut(_ request: APIRequest) async throws -> APIAnswer {
-        try await forget(request) { try $0.logOut(device: $1, context: $2) }
-    }
-
-    func wipe(_ request: APIRequest) async throws -> APIAnswer {
-        try await forget(request) { try $0.wipe(device: $1, context: $2) }
-    }
-
-    private func forget(
+    /// The user leaves the device, by `work`: a log-out or a wipe.
+    func forget(
         _ request: APIRequest, _ work: @escaping @Sendable (EventLog, String, EventContext) throws -> AppendReceipt
     ) async throws -> APIAnswer {
         let (device, fields) = try Self.deviceFields(request)
@@ -294,8 +287,10 @@ struct DeviceEndpoints {
         let user = try report.user.flatMap { try log.find($0) }
         let settings = try log.deviceState(order.device).settings
         let why = settings.reasonQueued(died: order.step == .handed)
-        let flushed = try outcomes(report.flushed, why)
-        let finished = try outcomes(report.finished, why)
+        let (flushed, finished) = (
+            try report.flushed.compactMap { try log.event(at: $0) }.flatMap { EventJSON.outcomes(of: $0, why) },
+            try report.finished.compactMap { try log.event(at: $0) }.flatMap { EventJSON.outcomes(of: $0, why) }
+        )
         return try APIAnswer.ok { json in
             json.member("position", report.position.rawValue)
             json.member("device", order.device)
@@ -334,28 +329,6 @@ struct DeviceEndpoints {
             state.why = .disabled
         }
         return state
-    }
-
-    /// What the `pendingFlushed` events at `positions` decided about each item that they name, in the order in which it
-    /// took effect. What they only handed to the SDK is queued, for the reason `why`.
-    private func outcomes(
-        _ positions: [Position], _ why: QueueReason
-    ) throws -> [(item: Position, state: EventJSON.ItemState)] {
-        var outcomes: [(item: Position, state: EventJSON.ItemState)] = []
-        for position in positions {
-            guard let event = try log.event(at: position), case .pendingFlushed(let flush) = event.event else {
-                continue
-            }
-            let taken =
-                flush.isQueued
-                ? EventJSON.ItemState(outcome: "queued", why: why, decision: event)
-                : EventJSON.ItemState(outcome: "flushed", decision: event)
-            outcomes += flush.flushed.map { ($0, taken) }
-            outcomes += flush.rejected.map {
-                ($0.position, EventJSON.ItemState(outcome: "rejected", reason: $0.reason, decision: event))
-            }
-        }
-        return outcomes
     }
 }
 

@@ -221,6 +221,21 @@ extension EventJSON {
         var decision: RecordedEvent?
     }
 
+    /// What `event` decided about each item that it names, if it is a flush, in the order in which it took effect. What
+    /// it only handed to the SDK is queued, for the reason `why`.
+    static func outcomes(
+        of event: RecordedEvent, _ why: QueueReason? = nil
+    ) -> [(item: Position, state: ItemState)] {
+        guard case .pendingFlushed(let flush) = event.event else { return [] }
+        let taken =
+            flush.isQueued
+            ? ItemState(outcome: "queued", why: why, decision: event) : ItemState(outcome: "flushed", decision: event)
+        return flush.flushed.map { ($0, taken) }
+            + flush.rejected.map {
+                ($0.position, ItemState(outcome: "rejected", reason: $0.reason, decision: event))
+            }
+    }
+
     /// The members that say what was saved or logged: of an outcome, and of an item that waits.
     mutating func writeItem(_ item: RecordedEvent, to json: inout JSONWriter) throws {
         json.member("position", item.position.rawValue)

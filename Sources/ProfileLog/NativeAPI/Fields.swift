@@ -74,6 +74,22 @@ struct Fields {
         return choice
     }
 
+    /// The member `position`, which must be there.
+    func position() throws -> Position {
+        guard let number = try integer("position") else { throw APIProblem.invalid("position", "is missing") }
+        guard number > 0 else { throw APIProblem.invalid("position", "must be a position of the log") }
+        return Position(rawValue: UInt64(number))
+    }
+
+    /// The members `reason` and `actor`, which stay in the log.
+    func reasonAndActor() throws -> (reason: String, actor: String) {
+        let (reason, actor) = (try requiredText("reason"), try text("actor") ?? "api")
+        for (place, text) in [("reason", reason), ("actor", actor)] where !(1...1024).contains(text.utf8.count) {
+            throw APIProblem.invalid(place, "must have 1 to 1024 bytes")
+        }
+        return (reason, actor)
+    }
+
     func number(_ name: Name) throws -> Double? {
         switch present(name) {
         case nil: return nil

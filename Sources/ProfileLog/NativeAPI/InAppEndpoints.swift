@@ -84,11 +84,7 @@ package struct InAppEndpoints {
     private func write(_ state: InAppState, to json: inout JSONWriter) {
         json.member("catalogue", state.catalogue)
         json.array("eligible", state.eligible) { $0.value($1.text) }
-        if let screen = state.screen {
-            json.member("screen", screen.message.text)
-        } else {
-            json.member("screen", .null)
-        }
+        json.member("screen", state.screen.map { AttributeValue.string($0.message.text) } ?? .null)
         // The next one first, as the app sees the stack.
         json.array("stack", state.stack.reversed()) { $0.value($1.message.text) }
         json.objects("delayed", state.delayed) { json, item in
@@ -113,10 +109,7 @@ package struct InAppEndpoints {
         return try APIAnswer.ok { json in
             json.member("position", receipt.places.isEmpty ? .start : receipt.last)
             json.member("device", device)
-            json.key("steps")
-            json.beginArray()
-            for event in try log.events(of: receipt) { try events.write(event, to: &json) }
-            json.endArray()
+            try json.array("steps", log.events(of: receipt)) { try events.write($1, to: &$0) }
             write(state, to: &json)
         }
     }

@@ -82,11 +82,11 @@ package struct NativeAPI: Dialect {
             .post, "/v1/devices/{device}/push", "what happens to the device's pushes", PushEndpoints.inputs
         ) { try await $0.pushes.push($1) },
         .init(.post, "/v1/devices/{device}/log-out", "the user leaves, and the SDK is disabled", [time]) {
-            try await $0.devices.logOut($1)
+            try await $0.devices.forget($1) { try $0.logOut(device: $1, context: $2) }
         },
         .init(
             .post, "/v1/devices/{device}/wipe", "the SDK forgets who was there and what it has not sent", [time]
-        ) { try await $0.devices.wipe($1) },
+        ) { try await $0.devices.forget($1) { try $0.wipe(device: $1, context: $2) } },
         .init(
             .post, "/v1/devices/{device}/change-user", "put another user on the device", [.required("user"), time]
         ) { try await $0.devices.changeUser($1) },

@@ -244,9 +244,7 @@ struct PendingEndpoints {
     func retry(_ request: APIRequest) async throws -> APIAnswer {
         try request.refuseConditions()
         let fields = try Fields(request)
-        guard let number = try fields.integer("position") else { throw APIProblem.invalid("position", "is missing") }
-        guard number > 0 else { throw APIProblem.invalid("position", "must be a position of the log") }
-        let position = Position(rawValue: UInt64(number))
+        let position = try fields.position()
         let item = try log.event(at: position)
         guard let item, item.event.kind.isSaved else {
             throw APIProblem.invalid(

@@ -58,20 +58,9 @@ struct ProfileEndpoint {
                 json.member("before", AttributeValue.null)
             }
             try json.object("after") { try profiles.write(after, to: &$0) }
-            json.key("flushed")
-            json.beginArray()
-            for event in read.flushes {
-                guard case .pendingFlushed(let flush) = event.event else { continue }
-                let outcome = flush.isQueued ? "queued" : "flushed"
-                for item in flush.flushed {
-                    try events.write(item, .init(outcome: outcome, decision: event), to: &json)
-                }
-                for item in flush.rejected {
-                    try events.write(
-                        item.position, .init(outcome: "rejected", reason: item.reason, decision: event), to: &json)
-                }
+            try json.array("flushed", read.flushes.flatMap { EventJSON.outcomes(of: $0) }) {
+                try events.write($1.item, $1.state, to: &$0)
             }
-            json.endArray()
             json.changes(log.changes(from: before, to: after))
         }
     }

@@ -124,11 +124,7 @@ struct StoreEndpoints {
         try request.refuseConditions()
         let fields = try Fields(request)
         let user = try Identifiers.user(fields.requiredText("user"))
-        let reason = try fields.requiredText("reason")
-        let actor = try fields.text("actor") ?? "api"
-        for (place, text) in [("reason", reason), ("actor", actor)] where text.isEmpty || text.utf8.count > 1024 {
-            throw APIProblem.invalid(place, "must have 1 to 1024 bytes")
-        }
+        let (reason, actor) = try fields.reasonAndActor()
         let erasure = try await store.performSlowly { log in
             try log.erase([user], actor: actor, reason: reason, source: .rest)
         }

@@ -13,17 +13,11 @@ struct VoidEndpoints {
     func answer(_ request: APIRequest, isVoid: Bool) async throws -> APIAnswer {
         try request.refuseIfMatch()
         let fields = try Fields(request)
-        guard let number = try fields.integer("position") else { throw APIProblem.invalid("position", "is missing") }
-        guard number > 0 else { throw APIProblem.invalid("position", "must be a position of the log") }
-        let reason = try fields.requiredText("reason")
-        let actor = try fields.text("actor") ?? "api"
-        for (place, text) in [("reason", reason), ("actor", actor)] where text.isEmpty || text.utf8.count > 1024 {
-            throw APIProblem.invalid(place, "must have 1 to 1024 bytes")
-        }
+        let position = try fields.position()
+        let (reason, actor) = try fields.reasonAndActor()
         let source = try WriteEndpoints.source(fields) ?? .rest
         let key = try WriteEndpoints.key(fields, request)
-        let change = VoidRequest(
-            Position(rawValue: UInt64(number)), isVoid: isVoid, actor: actor, reason: reason)
+        let change = VoidRequest(position, isVoid: isVoid, actor: actor, reason: reason)
         let receipt: AppendReceipt
         do {
             receipt = try await store.commit(

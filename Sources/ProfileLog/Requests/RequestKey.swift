@@ -55,6 +55,29 @@ extension AppendReceipt {
 }
 
 extension RequestStore {
+    /// Stores what `decide` adds to a builder, in one append under `key`, and answers with what it returns.
+    ///
+    /// - Parameter capacity: events for which the builder has room from the start.
+    package func append(
+        under key: RequestKey?, capacity: Int = 1,
+        _ decide: @escaping @Sendable (DecisionView, inout AppendBuilder) throws -> APIAnswer
+    ) async throws -> APIAnswer {
+        try await decider.decide { view in
+            var builder = view.log.prepare(capacity: capacity)
+            let answer = try decide(view, &builder)
+            guard let append = try builder.finish(under: key, remembering: answer.body) else { return .answer(answer) }
+            return .store(append) { receipt in
+                try receipt.checkIsFirst()
+                return answer
+            }
+        }
+    }
+
+    /// As ``once(under:known:first:)``; what is remembered is the whole answer, of status 201.
+    package func once(under key: RequestKey?, first: () async throws -> APIAnswer) async throws -> APIAnswer {
+        try await once(under: key, known: { _, note in APIAnswer(status: 201, body: note.answer) }, first: first)
+    }
+
     /// Answers a request by `known`, from its stored note, if its `key` was used before, also by the same request
     /// on another thread; else by `first`.
     package func once(

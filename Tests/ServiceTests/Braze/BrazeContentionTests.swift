@@ -287,8 +287,7 @@ struct BrazeContentionTests {
             let appends = try [true, false].map { isUnchanged in
                 let view = api.view()
                 var profiles = TrackProfiles(view)
-                var addresses = TrackAddresses(view)
-                let owner = try #require(try addresses.user(.email("x@y.example"), &profiles))
+                let owner = try #require(try profiles.user(having: .email("x@y.example")))
                 if isUnchanged { try view.requireUnchanged(owner) } else { try view.requireSame(owner) }
                 var builder = api.log.prepare()
                 try builder.add(.customEventLogged(CustomEvent(name: "e")), EventContext(source: .rest), to: owner)

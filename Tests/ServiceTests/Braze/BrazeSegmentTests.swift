@@ -504,27 +504,17 @@ struct BrazeSegmentTests {
     @Test("Old files are removed although no request comes any more, and the folder with the last one")
     func cleaning() async throws {
         let time = Mutex(Date(timeIntervalSince1970: 0))
-        let (sleeps, sleep) = AsyncStream<TimeInterval>.makeStream()
-        // Each sleep ends at once, and the time has passed.
-        let files = ExportFiles {
-            time.withLock { $0 }
-        } sleep: { span in
-            sleep.yield(span)
-            time.withLock { $0 += span }
+        let files = ExportFiles { time.withLock { $0 } }
+        for name in ["old", "next"] {
+            let path = try await write(name, to: files)
+            let folder = URL(fileURLWithPath: path).deletingLastPathComponent().path
+            time.withLock { $0 += ExportFiles.age - 1 }
+            files.removeOld()
+            #expect(FileManager.default.fileExists(atPath: path))
+            time.withLock { $0 += 1 }
+            files.removeOld()
+            for gone in [path, folder] { #expect(!FileManager.default.fileExists(atPath: gone)) }
         }
-        let path = try await write("old", to: files)
-        var spans = sleeps.makeAsyncIterator()
-        #expect(await spans.next() == ExportFiles.age)
-        let folder = URL(fileURLWithPath: path).deletingLastPathComponent()
-        for gone in [path, folder.path] {
-            for _ in 0..<500 where FileManager.default.fileExists(atPath: gone) {
-                try await Task.sleep(for: .milliseconds(20))
-            }
-            #expect(!FileManager.default.fileExists(atPath: gone))
-        }
-        // And so is the next one.
-        try await write("next", to: files)
-        #expect(await spans.next() == ExportFiles.age)
     }
 
     @Test("After the temporary folder was cleaned, an export makes a new one; an export that it met is 507")

@@ -65,7 +65,7 @@ struct ErasedNoteTests {
     }
 
     @Test(
-        "After compacting, no byte is in the file of what the answer said about the erased; a retry is answered as at first",
+        "After compacting, no byte is in the file of what the answer said about the erased; a retry is answered as before",
         arguments: requests.indices)
     func canary(index: Int) async throws {
         let (path, body, told) = Self.requests[index]
@@ -78,10 +78,15 @@ struct ErasedNoteTests {
             await api.track(#"{"external_id":"a","old":1}"#, #"{"external_id":"canary-b","old":1}"#)
             let first = await send(api, path, body)
             for text in told { #expect(first.contains(text)) }
-            #expect(await send(api, path, body) == repeated(first))
+            let again = await send(api, path, body)
+            if path.hasPrefix("/users/track") {
+                #expect(try places(again) == places(first) && !again.contains("canary"))
+            } else {
+                #expect(again == repeated(first))
+            }
             #expect(await api.post("/users/delete", #"{"external_ids":["canary-b"]}"#).status == 201)
             let last = try api.log.lastPosition()
-            #expect(await send(api, path, body) == repeated(first))
+            #expect(await send(api, path, body) == again)
             #expect(await send(api, path, body + " ").hasPrefix("409"))
             #expect(try beside.append(underKey: "k")?.isErased == false)
             for log in [api.log, beside] {
@@ -110,6 +115,14 @@ struct ErasedNoteTests {
             let retry = await api.answer(request)
             #expect(retry.status == 201 && String(decoding: retry.body, as: UTF8.self) == answer)
         }
+    }
+
+    /// What an answer of `/users/track` says without names: counts, and which objects have errors or drops, and why.
+    private func places(_ answer: String) throws -> [AttributeValue] {
+        let json = try JSON.parse(String(answer.dropFirst(4)))
+        return ["attributes_processed", "events_processed", "purchases_processed"].map { json.at($0) }
+            + (json.at("errors").asArray ?? []).flatMap { [$0.at("input_array"), $0.at("index")] }
+            + (json.at("dropped").asArray ?? []).flatMap { [$0.at("reason"), $0.at("input_array"), $0.at("index")] }
     }
 
     /// The answer to a retry: that of a batch says that it is one.

@@ -4,54 +4,12 @@ internal import ProfileLogRequests
 struct NumberEndpoints {
     let api: BrazeAPI
 
-    func events(_ request: APIRequest) async throws -> APIAnswer {
-        try await series(request, "count") { query in
-            let name = try query.text("event") ?? ""
-            guard !name.isEmpty else {
-                throw APIProblem.invalid("event", "is missing", remedy: "Send the name of a custom event.")
-            }
-            return .events(Name(name))
-        }
-    }
-
-    func sessions(_ request: APIRequest) async throws -> APIAnswer {
-        try await series(request, "sessions") { _ in .sessions }
-    }
-
-    func quantity(_ request: APIRequest) async throws -> APIAnswer {
-        try await series(request, "purchase_quantity") { .quantity(try $0.text("product").map { Name($0) }) }
-    }
-
-    func revenue(_ request: APIRequest) async throws -> APIAnswer {
-        try await series(request, "revenue") { .revenue(try $0.text("product").map { Name($0) }) }
-    }
-
-    func dailyUsers(_ request: APIRequest) async throws -> APIAnswer {
-        try await series(request, "dau") { _ in .dailyUsers }
-    }
-
-    func monthlyUsers(_ request: APIRequest) async throws -> APIAnswer {
-        try await series(request, "mau") { _ in .monthlyUsers }
-    }
-
-    func newUsers(_ request: APIRequest) async throws -> APIAnswer {
-        try await series(request, "new_users") { _ in .newUsers }
-    }
-
-    func uninstalls(_ request: APIRequest) async throws -> APIAnswer {
-        try await series(request, "uninstalls") { _ in .uninstalls }
-    }
-
-    func segmentSize(_ request: APIRequest) async throws -> APIAnswer {
-        try await series(request, "size") { .size(try segment(&$0).rule) }
-    }
-
     /// - Parameter key: of a point's number.
-    private func series(
-        _ request: APIRequest, _ key: String, _ measure: (inout Query) throws -> SeriesMeasure
+    func series(
+        _ request: APIRequest, _ key: String, _ measure: (NumberEndpoints, inout Query) throws -> SeriesMeasure
     ) async throws -> APIAnswer {
         var query = Query(request)
-        let measure = try measure(&query)
+        let measure = try measure(self, &query)
         let range = try SeriesRange(&query, now: api.log.options.now())
         var app: String?
         var users: Condition?
@@ -121,7 +79,7 @@ struct NumberEndpoints {
         }
     }
 
-    private func segment(_ query: inout Query) throws -> Workspace.Segment {
+    func segment(_ query: inout Query) throws -> Workspace.Segment {
         guard let id = try query.text("segment_id") else {
             throw APIProblem.invalid("segment_id", "is missing", remedy: "Send the `id` of a segment.")
         }
@@ -132,6 +90,19 @@ struct NumberEndpoints {
         guard let segment = api.workspace.segment(id) else { throw APIProblem.unknownSegment }
         return segment
     }
+}
+
+extension Query {
+    /// The custom event whose numbers are asked for.
+    mutating func event() throws -> Name {
+        guard let name = try text("event"), !name.isEmpty else {
+            throw APIProblem.invalid("event", "is missing", remedy: "Send the name of a custom event.")
+        }
+        return Name(name)
+    }
+
+    /// The product whose numbers are asked for; nil for all.
+    mutating func product() throws -> Name? { try text("product").map { Name($0) } }
 }
 
 extension JSONWriter {

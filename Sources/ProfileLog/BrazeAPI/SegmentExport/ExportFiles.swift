@@ -4,8 +4,9 @@ internal import Synchronization
 
 /// The files that segment exports wrote: the newest 16, each for four hours, and none that is older than an erasure.
 ///
-/// They hold persons' data: they lie in a folder of this process alone, and are removed when they are too old, when
-/// this process erases a user, and with the process; after a kill, by the next export of any process.
+/// They hold persons' data: they lie in a folder of this process alone, and are removed when they are too old (if the
+/// program calls ``removeOld()`` now and then), when this process erases a user, and with the process; after a kill, by
+/// the next export of any process.
 final class ExportFiles: Sendable {
     /// The file of one export.
     struct File: Sendable {
@@ -24,8 +25,6 @@ final class ExportFiles: Sendable {
         var files: [File] = []
         /// The segments that are being exported.
         var running: Set<String> = []
-        /// Removes the files that become old, as long as there are any.
-        var cleaning: Task<Void, any Error>?
     }
 
     private static let mostFiles = 16
@@ -36,17 +35,8 @@ final class ExportFiles: Sendable {
 
     private let state = Mutex(State())
     private let now: @Sendable () -> Date
-    private let sleep: @Sendable (TimeInterval) async throws -> Void
 
-    init(
-        now: @escaping @Sendable () -> Date = { Date() },
-        sleep: @escaping @Sendable (TimeInterval) async throws -> Void = { try await Task.sleep(for: .seconds($0)) }
-    ) {
-        self.now = now
-        self.sleep = sleep
-    }
-
-    deinit { state.withLock { $0.cleaning?.cancel() } }
+    init(now: @escaping @Sendable () -> Date = { Date() }) { self.now = now }
 
     // MARK: - Handing out
 
@@ -91,7 +81,7 @@ final class ExportFiles: Sendable {
     func withFolder<Result>(for segment: String, _ body: (String) async throws -> Result) async throws -> Result {
         do {
             let folder = try begin(segment)
-            defer { end(segment) }
+            defer { _ = state.withLock { $0.running.remove(segment) } }
             let result = try await body(folder.path)
             return withExtendedLifetime(folder) { result }
         } catch let error as CocoaError {
@@ -115,19 +105,6 @@ final class ExportFiles: Sendable {
             state.folder = folder
             state.running.insert(segment)
             return folder
-        }
-    }
-
-    private func end(_ segment: String) {
-        state.withLock { state in
-            state.running.remove(segment)
-            if state.cleaning != nil { return }
-            state.cleaning = Task { [weak self, sleep] in
-                while let span = self?.timeUntilOld() {
-                    try await sleep(span)
-                    self?.removeOld()
-                }
-            }
         }
     }
 
@@ -158,30 +135,18 @@ final class ExportFiles: Sendable {
 
     // MARK: - Cleaning
 
-    /// Seconds until the oldest file is too old; nil if there is no file. Then the cleaning is over, and the folder
-    /// gone unless an export runs.
-    private func timeUntilOld() -> TimeInterval? {
-        let now = now()
-        let (span, folder) = state.withLock { state -> (TimeInterval?, ScratchFolder?) in
-            if let oldest = state.files.first {
-                return (max(0, oldest.finished.addingTimeInterval(Self.age).timeIntervalSince(now)), nil)
-            }
-            state.cleaning = nil
-            return (nil, state.running.isEmpty ? state.folder.take() : nil)
-        }
-        withExtendedLifetime(folder) {}
-        return span
-    }
-
-    private func removeOld() {
+    /// Removes the files that are too old or too many, and the folder with the last one.
+    func removeOld() {
         let limit = now().addingTimeInterval(-Self.age)
-        let old = state.withLock { state in
+        let (old, folder) = state.withLock { state in
             let young = state.files.firstIndex { $0.finished > limit } ?? state.files.count
             let gone = state.files.prefix(max(state.files.count - Self.mostFiles, young))
             state.files.removeFirst(gone.count)
-            return gone
+            let isUnused = state.files.isEmpty && state.running.isEmpty
+            return (gone, isUnused ? state.folder.take() : nil)
         }
         for file in old { try? FileManager.default.removeItem(atPath: file.path) }
+        withExtendedLifetime(folder) {}
     }
 
     // MARK: - Problems

@@ -15,9 +15,7 @@ struct ScheduleEndpoints {
     /// Attributes of recipients are applied at once.
     func create(_ request: APIRequest, _ form: SendForm) async throws -> APIAnswer {
         let key = try RequestKey(request)
-        let answer = try await api.store.once(under: key) { _, note in
-            APIAnswer(status: 201, body: note.answer)
-        } first: {
+        let answer = try await api.store.once(under: key) {
             let body = try BodyObject.read(request.body)
             var asked = try SendRequest(form, body, knownTo: request, api.workspace)
             guard let time = try ScheduleTime(body, now: log.options.now()) else {
@@ -30,34 +28,19 @@ struct ScheduleEndpoints {
                 id: UUID().uuidString.lowercased(), form: form, message: Name(asked.plan.id),
                 channel: asked.plan.messages[0].channel, dispatch: asked.plan.dispatch, time: time.time,
                 timing: time.timing)
-            return try await store(schedule, asked, body, under: key)
+            return try await api.store.append(under: key, capacity: asked.recipients.count) {
+                [api, asked] view, builder in
+                var decision = SendDecision(asked, api, view)
+                decision.waiting = (schedule, body)
+                try decision.decideOrRefuse(&builder)
+                try builder.addOfSystem(
+                    asked.recipients.isEmpty
+                        ? schedule.step(broadcasting: body) : schedule.step(events: builder.mostEventsOfUsers))
+                return decision.answer(scheduledAs: schedule)
+            }
         }
         await sendIfDue()
         return answer
-    }
-
-    private func store(
-        _ schedule: Schedule, _ asked: SendRequest, _ body: AttributeValue, under key: RequestKey?
-    ) async throws -> APIAnswer {
-        try await api.store.decider.decide { [api] view in
-            var builder = view.log.prepare(capacity: asked.recipients.count)
-            var decision = SendDecision(asked, api, view)
-            decision.waiting = (schedule, body)
-            do {
-                try decision.decide(&builder)
-            } catch let fault as SendFault {
-                throw APIProblem(fault)
-            }
-            try builder.addOfSystem(
-                asked.recipients.isEmpty
-                    ? schedule.step(broadcasting: body) : schedule.step(events: builder.mostEventsOfUsers))
-            let answer = decision.answer(scheduledAs: schedule)
-            guard let append = try builder.finish(under: key, remembering: answer.body) else { return .answer(answer) }
-            return .store(append) { receipt in
-                try receipt.checkIsFirst()
-                return answer
-            }
-        }
     }
 
     /// Sends what is due already. If that fails, the request is stored all the same, and the next look at what is due
@@ -112,13 +95,11 @@ struct ScheduleEndpoints {
         _ change: @escaping @Sendable (AttributeValue, Schedule, inout AppendBuilder) throws -> Void
     ) async throws -> APIAnswer {
         let key = try RequestKey(request)
-        return try await api.store.once(under: key) { _, note in
-            APIAnswer(status: 201, body: note.answer)
-        } first: {
+        return try await api.store.once(under: key) {
             let body = try BodyObject.read(request.body)
             if form == .campaign { _ = try SendRequest.campaign(body, api.workspace) }
             if form == .canvas { _ = try SendRequest.canvas(body, api.workspace) }
-            return try await api.store.decider.decide { [api] view in
+            return try await api.store.append(under: key) { [api] view, builder in
                 let (waiting, reach) = try api.schedules.current()
                 view.requireSchedulesUnchanged(since: reach)
                 guard let schedule = body.present("schedule_id")?.asText.flatMap({ waiting[$0] }),
@@ -130,16 +111,8 @@ struct ScheduleEndpoints {
                         SendRequest.remedy(forMissing: "schedule_id", in: body, request)
                             ?? "Send the `schedule_id` of a send that waits still.")
                 }
-                var builder = view.log.prepare()
                 try change(body, schedule, &builder)
-                let answer = APIAnswer.ok(status: 201) { $0.member("message", "success") }
-                guard let append = try builder.finish(under: key, remembering: answer.body) else {
-                    return .answer(answer)
-                }
-                return .store(append) { receipt in
-                    try receipt.checkIsFirst()
-                    return answer
-                }
+                return APIAnswer.ok(status: 201) { $0.member("message", "success") }
             }
         }
     }

@@ -13,10 +13,9 @@ struct ScheduleTime {
 
     /// Reads the member, if it is there. A time in the past is due at once.
     init?(_ body: AttributeValue, now: Timestamp) throws {
-        guard let schedule = body.present("schedule") else { return nil }
-        guard case .object = schedule else { throw APIProblem.invalid("schedule", "must be an object") }
-        let isLocal = try Self.flag("in_local_time", schedule)
-        let isOptimal = try Self.flag("at_optimal_time", schedule)
+        guard let schedule = try body.object("schedule").map(AttributeValue.object) else { return nil }
+        let isLocal = try schedule.flag("in_local_time", in: "schedule.") ?? false
+        let isOptimal = try schedule.flag("at_optimal_time", in: "schedule.") ?? false
         let slip = SendRequest.misspelt(
             in: schedule, among: ["time", "in_local_time", "at_optimal_time"], at: "schedule"
         ).first
@@ -39,11 +38,5 @@ struct ScheduleTime {
             errors.append("schedule.\(flag): not simulated, all users get it at `time`")
         }
         self.errors = errors
-    }
-
-    private static func flag(_ key: Name, _ schedule: AttributeValue) throws -> Bool {
-        guard let value = schedule.present(key) else { return false }
-        guard let flag = value.asFlag else { throw APIProblem.invalid("schedule.\(key)", "must be true or false") }
-        return flag
     }
 }

@@ -10,26 +10,10 @@ struct SendEndpoints {
     private var log: EventLog { api.log }
     private var workspace: Workspace { api.workspace }
 
-    /// `POST /messages/send`
-    func sendMessages(_ request: APIRequest) async throws -> APIAnswer {
-        try await send(request, .messages)
-    }
-
-    /// `POST /campaigns/trigger/send`
-    func triggerCampaign(_ request: APIRequest) async throws -> APIAnswer {
-        try await send(request, .campaign)
-    }
-
-    /// `POST /canvas/trigger/send`
-    func triggerCanvas(_ request: APIRequest) async throws -> APIAnswer {
-        try await send(request, .canvas)
-    }
-
-    private func send(_ request: APIRequest, _ form: SendForm) async throws -> APIAnswer {
+    /// `POST /messages/send`, `/campaigns/trigger/send` and `/canvas/trigger/send`
+    func send(_ request: APIRequest, _ form: SendForm) async throws -> APIAnswer {
         let key = try RequestKey(request)
-        return try await api.store.once(under: key) { _, note in
-            APIAnswer(status: 201, body: note.answer)
-        } first: {
+        return try await api.store.once(under: key) {
             let request = try SendRequest(form, BodyObject.read(request.body), knownTo: request, workspace)
             if request.isTargeted { try await checkRate(request) }
             if request.recipients.isEmpty { return try await Broadcast(request, api).send(under: key) }
@@ -71,9 +55,7 @@ struct SendEndpoints {
             }
             key = RequestKey(reserved: "transactional", for: [campaign, text])
         }
-        return try await api.store.once(under: key) { _, note in
-            APIAnswer(status: 201, body: note.answer)
-        } first: {
+        return try await api.store.once(under: key) {
             let asked = try SendRequest(transactional: body, campaign: campaign, workspace)
             return try await decide(asked, under: key) { decision in
                 APIAnswer.ok(status: 201) { json in
@@ -116,20 +98,10 @@ struct SendEndpoints {
     private func decide(
         _ request: SendRequest, under key: RequestKey?, _ answer: @escaping @Sendable (SendDecision) -> APIAnswer
     ) async throws -> APIAnswer {
-        try await api.store.decider.decide { [api] view in
-            var builder = view.log.prepare(capacity: request.recipients.count)
+        try await api.store.append(under: key, capacity: request.recipients.count) { [api] view, builder in
             var decision = SendDecision(request, api, view)
-            do {
-                try decision.decide(&builder)
-            } catch let fault as SendFault {
-                throw APIProblem(fault)
-            }
-            let answer = answer(decision)
-            guard let append = try builder.finish(under: key, remembering: answer.body) else { return .answer(answer) }
-            return .store(append) { receipt in
-                try receipt.checkIsFirst()
-                return answer
-            }
+            try decision.decideOrRefuse(&builder)
+            return answer(decision)
         }
     }
 }
@@ -164,4 +136,9 @@ extension JSONWriter {
 
 extension SendDecision {
     var answer: APIAnswer { request.answer(errors: errors, dropped: dropped) }
+
+    /// As ``decide(_:)``; what is wrong with the audience is the client's mistake.
+    mutating func decideOrRefuse(_ builder: inout AppendBuilder) throws {
+        do { try decide(&builder) } catch let fault as SendFault { throw APIProblem(fault) }
+    }
 }

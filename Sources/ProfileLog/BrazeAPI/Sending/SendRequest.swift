@@ -126,9 +126,7 @@ extension SendRequest {
 
     private mutating func readTarget(_ body: AttributeValue, _ workspace: Workspace) throws {
         for (key, label) in [("external_user_ids", "external ID"), ("user_aliases", "alias")] as [(Name, String)] {
-            guard let value = body.present(key) else { continue }
-            guard let values = value.asArray else { throw APIProblem.invalid(key.text, "must be an array") }
-            for (index, value) in values.enumerated() {
+            for (index, value) in try (body.array(key) ?? []).enumerated() {
                 let id =
                     key == "user_aliases"
                     ? TrackTarget.alias(value) : TrackTarget.externalID(value).map(UserID.externalID)
@@ -196,8 +194,7 @@ extension SendRequest {
         plan = SendPlan(campaign, source, campaign.steps[0].messages)
         plan.sendID = try Self.sendID(body)
         plan.properties = try Self.properties(body, keys)
-        if let value = body.present("recipients") {
-            guard let values = value.asArray else { throw APIProblem.invalid("recipients", "must be an array") }
+        if let values = try body.array("recipients") {
             guard values.count <= Self.mostRecipients else {
                 throw Self.refusal(
                     "The max number of ids per request was exceeded", at: "recipients",
@@ -228,10 +225,7 @@ extension SendRequest {
         }
         var recipient = Recipient(id: id, given: .init("recipients", value))
         recipient.properties = try properties(value, keys, at: "\(place).")
-        if let attributes = value.present("attributes") {
-            guard case .object(let members) = attributes else {
-                throw APIProblem.invalid("\(place).attributes", "must be an object")
-            }
+        if let members = try value.object("attributes", in: "\(place).") {
             // They would lead the attributes to another user.
             var refused = [
                 WireNames.externalID, WireNames.userAlias, WireNames.brazeID, WireNames.updateExistingOnly,
@@ -244,12 +238,7 @@ extension SendRequest {
             }
             recipient.attributes = members
         }
-        if let flag = value.present("send_to_existing_only") {
-            guard let updatesOnly = flag.asFlag else {
-                throw APIProblem.invalid("\(place).send_to_existing_only", "must be true or false")
-            }
-            recipient.updatesOnly = updatesOnly
-        }
+        recipient.updatesOnly = try value.flag("send_to_existing_only", in: "\(place).") ?? true
         guard !recipient.updatesOnly else { return recipient }
         if case .alias = id {
             throw APIProblem.invalid("\(place).send_to_existing_only", "must not be false for an alias")
@@ -265,8 +254,7 @@ extension SendRequest {
         _ object: AttributeValue, _ keys: [String], at place: String = ""
     ) throws -> AttributeValue {
         for key in keys {
-            guard let value = object.present(Name(key)) else { continue }
-            guard case .object = value else { throw APIProblem.invalid(place + key, "must be an object") }
+            guard let value = try object.object(Name(key), in: place).map(AttributeValue.object) else { continue }
             guard value.jsonByteCount <= mostPropertyBytes else {
                 throw APIProblem.invalid(place + key, "is larger than \(mostPropertyBytes) bytes")
             }
@@ -281,8 +269,7 @@ extension SendRequest {
 extension SendRequest {
     /// `broadcast` must be true where no users are named, and false where some are.
     private func checkBroadcast(_ body: AttributeValue) throws {
-        let value = body.present("broadcast") ?? .bool(false)
-        guard let isBroadcast = value.asFlag else { throw APIProblem.invalid("broadcast", "must be true or false") }
+        let isBroadcast = try body.flag("broadcast") ?? false
         if isBroadcast, !recipients.isEmpty {
             throw APIProblem.invalid(
                 "broadcast", "must not be true with users", remedy: "Name the users, or send to all that match.")

@@ -36,6 +36,31 @@ package enum JSON {
     package static func parse(_ text: String, maxDepth: Int = defaultMaxDepth) throws(JSONError) -> AttributeValue {
         try parse(text.utf8.span.bytes, maxDepth: maxDepth)
     }
+
+    /// Reads an object whose members are arrays of objects, or single ones, as far as they can be kept: what is JSON
+    /// and cannot be kept (as a number beyond 64 bits, or a key twice) is the fault of the object that has it. `faults`
+    /// has those of each member, element by element; such an element has a value of no meaning.
+    package static func parseObjectwise(
+        _ bytes: [UInt8], maxDepth: Int
+    ) throws(JSONError) -> (value: AttributeValue, faults: [Name: [JSONError?]]) {
+        try bytes.span.bytes.withUnsafeBytes { (bytes) throws(JSONError) in
+            guard let base = bytes.baseAddress else { throw JSONError(.unexpectedEnd, at: 0) }
+            var parser = JSONParser(
+                base.assumingMemoryBound(to: UInt8.self), count: bytes.count, maxDepth: maxDepth, .objectwise)
+            return (try parser.document(), parser.faults)
+        }
+    }
+
+    /// Reads JSON with the members of all objects in the order of the text, for their keys: the value is in no order
+    /// that others expect, and what cannot be kept has a value of no meaning.
+    package static func parseInSentOrder(_ bytes: [UInt8]) throws(JSONError) -> AttributeValue {
+        try bytes.span.bytes.withUnsafeBytes { (bytes) throws(JSONError) in
+            guard let base = bytes.baseAddress else { throw JSONError(.unexpectedEnd, at: 0) }
+            var parser = JSONParser(
+                base.assumingMemoryBound(to: UInt8.self), count: bytes.count, maxDepth: defaultMaxDepth, .inSentOrder)
+            return try parser.document()
+        }
+    }
 }
 
 extension AttributeValue {

@@ -48,13 +48,20 @@ struct JSONMemberStack: ~Copyable {
         count += 1
     }
 
-    /// Takes the entries from index `first` up and gives their members in ascending order of key bytes.
-    mutating func pop(from first: Int) throws(JSONError) -> [AttributeValue.Member] {
+    /// Takes the entries from index `first` up and gives their members in ascending order of key bytes; with
+    /// `isSorted` false in their own order, whatever their keys are. Throws, and takes them,
+    /// if a key is there twice.
+    mutating func pop(from first: Int, isSorted: Bool = true) throws(JSONError) -> [AttributeValue.Member] {
         let own = UnsafeMutableBufferPointer(start: entries + first, count: count - first)
-        Self.sort(own)
-        for index in 1..<own.count where own[index - 1].hasSameKey(as: own[index]) {
-            let offset = max(own[index - 1].offset, own[index].offset)
-            throw JSONError(.duplicateKey(own[index].member.key.text), at: offset)
+        if isSorted {
+            Self.sort(own)
+            for index in 1..<own.count where own[index - 1].hasSameKey(as: own[index]) {
+                let offset = max(own[index - 1].offset, own[index].offset)
+                let key = own[index].member.key.text
+                own.deinitialize()
+                count = first
+                throw JSONError(.duplicateKey(key), at: offset)
+            }
         }
         count = first
         return Array(unsafeUninitializedCapacity: own.count) { members, initializedCount in

@@ -48,11 +48,14 @@ extension JSONParser {
         byte == UInt8(ascii: ".") || byte | 0x20 == UInt8(ascii: "e")
     }
 
-    private func integer(
+    private mutating func integer(
         _ digits: Digits, isNegative: Bool, from first: UnsafePointer<UInt8>
     ) throws(JSONError) -> AttributeValue {
         let limit = UInt64(Int64.max) + (isNegative ? 1 : 0)
-        guard digits.isExact, digits.value <= limit else { throw error(.integerTooLarge, at: first) }
+        guard digits.isExact, digits.value <= limit else {
+            try refuse(.integerTooLarge, at: first)
+            return .int(0)
+        }
         let value = Int64(truncatingIfNeeded: digits.value)
         return .int(isNegative ? 0 &- value : value)
     }
@@ -71,7 +74,7 @@ extension JSONParser {
     }
 
     /// Digits times ten to `exponent`, rounded to the nearest double.
-    private func double(
+    private mutating func double(
         _ digits: Digits, exponent: Int, isNegative: Bool, from first: UnsafePointer<UInt8>
     ) throws(JSONError) -> Double {
         // Both factors are exact doubles, so the one multiplication or division rounds once and correctly.
@@ -82,7 +85,7 @@ extension JSONParser {
         }
         let text = String(decoding: UnsafeBufferPointer(start: first, count: next - first), as: UTF8.self)
         guard let value = Double(text) else { throw error(.invalidNumber, at: first) }
-        guard value.isFinite else { throw error(.numberTooLarge, at: first) }
+        if !value.isFinite { try refuse(.numberTooLarge, at: first) }
         return value
     }
 

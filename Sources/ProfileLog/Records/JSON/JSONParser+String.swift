@@ -57,12 +57,16 @@ extension JSONParser {
         let unit = try hexUnit()
         if let scalar = Unicode.Scalar(unit) { return scalar }
         guard unit < 0xDC00, end - next >= 2, next[0] == UInt8(ascii: "\\"), next[1] == UInt8(ascii: "u") else {
-            throw error(.loneSurrogate, at: escape)
+            try refuse(.loneSurrogate, at: escape)
+            return "\u{FFFD}"
         }
         let low = try hexUnit()
         guard 0xDC00...0xDFFF ~= low,
             let scalar = Unicode.Scalar(0x10000 + (UInt32(unit) - 0xD800) << 10 + (UInt32(low) - 0xDC00))
-        else { throw error(.loneSurrogate, at: escape) }
+        else {
+            try refuse(.loneSurrogate, at: escape)
+            return "\u{FFFD}"
+        }
         return scalar
     }
 

@@ -7,13 +7,32 @@ struct JSONParser: ~Copyable {
     /// The first byte not yet read.
     var next: UnsafePointer<UInt8>
     private let maxDepth: Int
+    private let mode: Mode
     private var openMembers = JSONMemberStack()
+    /// The first value since the last look that is JSON and cannot be kept; not in `strict` mode.
+    private var fault: JSONError?
+    /// Of each element of the member that is being read, in `objectwise` mode.
+    private var elementFaults: [JSONError?] = []
+    /// For each member of the whole input what cannot be kept of its elements, in `objectwise` mode.
+    private(set) var faults: [Name: [JSONError?]] = [:]
 
-    init(_ bytes: UnsafePointer<UInt8>, count: Int, maxDepth: Int) {
+    enum Mode {
+        case strict
+        /// What cannot be kept inside an element of a member of the whole input is the fault of that element alone.
+        case objectwise
+        /// Members stay in the order of the text, and what cannot be kept does not matter.
+        case inSentOrder
+    }
+
+    /// How deep a value may be that is read although it is too deep to be kept.
+    private static let hardMaxDepth = 200
+
+    init(_ bytes: UnsafePointer<UInt8>, count: Int, maxDepth: Int, _ mode: Mode = .strict) {
         start = bytes
         next = bytes
         end = bytes + count
         self.maxDepth = maxDepth
+        self.mode = mode
     }
 
     /// The value that is the whole input.
@@ -47,7 +66,7 @@ struct JSONParser: ~Copyable {
     }
 
     private mutating func object(depth: Int) throws(JSONError) -> AttributeValue {
-        guard depth <= maxDepth else { throw error(.tooDeep(limit: maxDepth)) }
+        if depth > maxDepth { try refuseDepth(depth) }
         next += 1
         skipWhitespace()
         if next < end, next.pointee == UInt8(ascii: "}") {
@@ -60,6 +79,7 @@ struct JSONParser: ~Copyable {
             guard next.pointee == UInt8(ascii: "\"") else { throw error(.unexpectedByte) }
             let keyStart = next
             let key = try string()
+            if fault != nil, depth == 1 { throw fault ?? error(.unexpectedByte) }
             let prefix = JSONMemberStack.orderPrefix(of: key, writtenAt: keyStart + 1, upTo: next - 1)
             skipWhitespace()
             guard next < end else { throw error(.unexpectedEnd) }
@@ -67,13 +87,35 @@ struct JSONParser: ~Copyable {
             next += 1
             skipWhitespace()
             let member = AttributeValue.Member(Name(key), try value(depth: depth))
+            if mode == .objectwise, depth == 1 { try noteFaults(of: member) }
             openMembers.push(.init(member: member, prefix: prefix, offset: keyStart - start))
-            if try closes(with: UInt8(ascii: "}")) { return .object(try openMembers.pop(from: first)) }
+            if try closes(with: UInt8(ascii: "}")) { return .object(try members(from: first, depth: depth)) }
         }
     }
 
+    private mutating func members(from first: Int, depth: Int) throws(JSONError) -> [AttributeValue.Member] {
+        if mode == .strict || mode == .objectwise && depth == 1 { return try openMembers.pop(from: first) }
+        do {
+            return try openMembers.pop(from: first, isSorted: mode == .objectwise)
+        } catch {
+            fault = fault ?? error
+            return []
+        }
+    }
+
+    /// What cannot be kept of a member of the whole input: an element has its own fault, and all else throws.
+    private mutating func noteFaults(of member: AttributeValue.Member) throws(JSONError) {
+        switch member.value {
+        case .array: break
+        case .object: elementFaults = [fault.take()]
+        default: if let fault { throw fault }
+        }
+        faults[member.key] = elementFaults
+        elementFaults = []
+    }
+
     private mutating func array(depth: Int) throws(JSONError) -> AttributeValue {
-        guard depth <= maxDepth else { throw error(.tooDeep(limit: maxDepth)) }
+        if depth > maxDepth { try refuseDepth(depth) }
         next += 1
         skipWhitespace()
         var elements: [AttributeValue] = []
@@ -83,6 +125,7 @@ struct JSONParser: ~Copyable {
         }
         while true {
             elements.append(try value(depth: depth))
+            if mode == .objectwise, depth == 2 { elementFaults.append(fault.take()) }
             if try closes(with: UInt8(ascii: "]")) { return .array(elements) }
         }
     }
@@ -119,6 +162,20 @@ struct JSONParser: ~Copyable {
             default: return
             }
         }
+    }
+
+    /// Ends the reading for a value that is JSON and cannot be kept, or notes it.
+    @inline(never)
+    mutating func refuse(_ kind: JSONError.Kind, at place: UnsafePointer<UInt8>) throws(JSONError) {
+        guard mode != .strict else { throw error(kind, at: place) }
+        if mode == .objectwise { fault = fault ?? error(kind, at: place) }
+    }
+
+    @inline(never)
+    private mutating func refuseDepth(_ depth: Int) throws(JSONError) {
+        // An element counts from itself.
+        try refuse(.tooDeep(limit: mode == .objectwise ? maxDepth - 2 : maxDepth), at: next)
+        if depth > Self.hardMaxDepth { throw error(.tooDeep(limit: maxDepth)) }
     }
 
     @inline(never)

@@ -1,0 +1,328 @@
+internal import ProfileLogRequests
+
+/// One object of a track request, read and found to be in order.
+struct TrackObject {
+    var target: TrackTarget
+    /// In the order in which they take effect.
+    var events: [ProfileEvent] = []
+    var context: EventContext
+    /// Fields that were skipped, with the reason.
+    var dropped: [(field: String, reason: String)] = []
+    /// Why nothing of it is stored, although it is in order; nil if it is.
+    var blocked: String?
+    /// The push tokens that make a user each; empty if it is about the target.
+    var imports: [AttributeValue] = []
+    /// What was sent for custom attributes whose text reads as a time.
+    var dateTexts: [Name: String] = [:]
+    /// The parts of a profile that it is about, for the answer of the synchronous endpoint.
+    var touched: Touched
+
+    enum Touched {
+        case customAttributes([Name])
+        case customEvent(Name)
+        case product(Name)
+    }
+}
+
+extension TrackObject {
+    /// Takes back all that is done to custom attributes, each for a reason.
+    mutating func leaveAlone(_ reasons: [Name: String]) {
+        if reasons.isEmpty { return }
+        events = events.compactMap { event in
+            guard case .customAttributesChanged(let changes) = event else { return event }
+            let others = changes.filter { reasons[$0.name] == nil }
+            return others.isEmpty ? nil : .customAttributesChanged(others)
+        }
+        // In place of all that was said of them before.
+        dropped.removeAll { reasons[Name($0.field)] != nil }
+        dropped += reasons.sorted { $0.key < $1.key }.map { ($0.key.text, $0.value) }
+    }
+}
+
+/// Reads the objects of a track request. Knows the wire and the domain; no store, no clock.
+struct TrackReader {
+    let workspace: Workspace
+    /// What time it is: an event cannot be later.
+    let now: Timestamp
+    /// The body of the request.
+    let request: [UInt8]
+
+    var limits: TrackLimits { workspace.limits }
+
+    /// - Parameter index: the place of `value` in `array`.
+    func object(_ value: AttributeValue, in array: TrackArray, at index: Int) throws(TrackFault) -> TrackObject {
+        guard case .object(let members) = value else { throw .object("must be an object") }
+        if array == .attributes, let flag = value.present(WireNames.pushTokenImport) {
+            guard let imports = flag.asFlag else { throw .notValid(WireNames.pushTokenImport.text) }
+            if imports { return try pushTokenImport(value, members) }
+        }
+        let target = try TrackTarget(value)
+        return switch array {
+        case .attributes: try attributes(value, members, target)
+        case .events: try event(value, target, index)
+        case .purchases: try purchase(value, target, index)
+        }
+    }
+
+    /// Whether `value` takes more than `limit` bytes as JSON.
+    func isLarger(_ value: AttributeValue, than limit: Int) -> Bool {
+        request.count > limit && value.jsonByteCount > limit  // most need no measuring
+    }
+
+    /// The properties of an object in the order in which they were sent: the parser sorts them.
+    func inSentOrder(
+        _ members: [AttributeValue.Member], _ array: TrackArray, _ index: Int
+    ) -> [AttributeValue.Member] {
+        let body = try? JSON.parseInSentOrder(request)
+        let objects = body?.first(Name(array.rawValue)).map { $0.asArray ?? [$0] } ?? []
+        guard objects.indices.contains(index), case .object(let sent)? = objects[index].first(WireNames.properties)
+        else { return members }
+        let places = Dictionary(sent.enumerated().map { ($1.key, $0) }, uniquingKeysWith: { first, _ in first })
+        return members.sorted { places[$0.key, default: 0] < places[$1.key, default: 0] }
+    }
+
+    /// A name that an event, an app or a product may have.
+    func name(_ value: AttributeValue, _ field: Name) throws(TrackFault) -> String {
+        guard let text = value.asText, !text.isEmpty, !text.isLonger(than: limits.charactersPerName) else {
+            throw .notValid(field.text)
+        }
+        return text
+    }
+
+    /// An event or a purchase, with when and in which app it happened.
+    func happening(
+        _ object: AttributeValue, _ target: TrackTarget, _ touched: TrackObject.Touched
+    ) throws(TrackFault) -> TrackObject {
+        let context = EventContext(source: .rest, occurredAt: try TrackTime.occurredAt(object, now: now))
+        var read = TrackObject(target: target, context: context, touched: touched)
+        guard let app = object.present(WireNames.appID), app != .string("") else { return read }
+        let id = try name(app, WireNames.appID)
+        if workspace.knowsApp(id) {
+            read.context.app = id
+        } else {
+            read.dropped.append((WireNames.appID.text, "is no app of the workspace"))
+        }
+        return read
+    }
+}
+
+// MARK: - Attributes
+
+/// The objects of `attributes` (spec/rest-api 1.4, 1.5).
+extension TrackReader {
+    func attributes(
+        _ object: AttributeValue, _ members: [AttributeValue.Member], _ target: TrackTarget
+    ) throws(TrackFault) -> TrackObject {
+        if isLarger(object, than: limits.bytesPerAttributesObject) {
+            throw .object("the object is larger than \(TrackLimits.shown(bytes: limits.bytesPerAttributesObject))")
+        }
+        let attribute = CustomAttribute(reader: self, merging: try merging(object))
+        var read = TrackObject(
+            target: target, context: EventContext(source: .rest), touched: .customAttributes([]))
+        var standard: [UserAttributeChange] = []
+        /// Changes by their turn: an attribute is in an event once.
+        var custom: [[AttributeChange]] = []
+        var names: [Name] = []
+        for member in members where !WireNames.notAttributes.contains(member.key) {
+            do throws(TrackFault) {
+                if let reserved = ReservedField.attribute(member.key) {
+                    standard.append(try change(reserved, member.value, &read))
+                    continue
+                }
+                names.append(member.key)
+                if workspace.blockedAttributes.contains(member.key) {
+                    throw TrackFault.field("is on the blocklist of the workspace")
+                }
+                let reading = try attribute.read(member.key, member.value)
+                if case .string(let text) = member.value, case .set(.date) = reading.operations.first {
+                    read.dateTexts[member.key] = text
+                }
+                if let remark = reading.remark { read.dropped.append((member.key.text, remark)) }
+                for (turn, operation) in reading.operations.enumerated() {
+                    if turn == custom.count { custom.append([]) }
+                    custom[turn].append(.init(member.key, operation))
+                }
+            } catch .field(let reason) {
+                read.dropped.append((Self.shown(member.key), reason))
+            }
+        }
+        if !standard.isEmpty { read.events.append(.userAttributesChanged(standard)) }
+        read.events += custom.map { .customAttributesChanged($0) }
+        read.touched = .customAttributes(names)
+        return read
+    }
+
+    private func merging(_ object: AttributeValue) throws(TrackFault) -> Bool {
+        guard let flag = object.present(WireNames.mergeObjects) else { return false }
+        guard let merging = flag.asFlag else { throw .notValid("_merge_objects") }
+        return merging
+    }
+
+    private func change(
+        _ attribute: StandardAttribute, _ value: AttributeValue, _ read: inout TrackObject
+    ) throws(TrackFault) -> UserAttributeChange {
+        var kept = try ReservedField.value(value, of: attribute)
+        if attribute == .pushTokens { kept = try pushTokens(kept, &read) }
+        if attribute == .subscriptionGroups, !workspace.subscriptionGroups.isEmpty {
+            for id in SubscriptionStates(kept).ids where workspace.subscriptionGroup(id) == nil {
+                throw .field("names a subscription group that the workspace does not have")
+            }
+        }
+        if kept == .null, value != .null {
+            read.dropped.append((attribute.name, "is not known, so the field was cleared"))
+        }
+        return .init(attribute, kept)
+    }
+
+    /// Push tokens of apps that the workspace has, each with a device.
+    private func pushTokens(_ value: AttributeValue, _ read: inout TrackObject) throws(TrackFault) -> AttributeValue {
+        guard let tokens = value.asArray, !tokens.isEmpty else { return value }
+        let known = tokens.filter { workspace.knowsApp($0[WireNames.appID]?.asText ?? "") }
+        if known.isEmpty { throw .field("names no app of the workspace") }
+        if known.count < tokens.count {
+            read.dropped.append((StandardAttribute.pushTokens.name, "names an app that the workspace does not have"))
+        }
+        return .array(known.map(Self.withDevice))
+    }
+
+    /// A token that names no device gets one, made of itself: the same each time.
+    private static func withDevice(_ token: AttributeValue) -> AttributeValue {
+        guard case .object(let members) = token, (token.present(WireNames.deviceID) ?? .string("")) == .string(""),
+            let device = PushToken(token)?.deviceID
+        else { return token }
+        let others = members.filter { $0.key != WireNames.deviceID }
+        return .object(
+            (others + [.init(WireNames.deviceID, .string(device))]).sorted { $0.key < $1.key })
+    }
+
+    /// A field's name for an answer: not longer than a name may be.
+    static func shown(_ name: Name) -> String { APIProblem.shown(name.text) }
+
+    /// A property's name for an answer.
+    static func shown(property name: Name) -> String { "properties.\(shown(name))" }
+}
+
+/// Objects of `attributes` with `push_token_import` (spec/rest-api 1.3).
+extension TrackReader {
+    /// What is said about each user that the tokens make. An address in it is an attribute, and no identifier.
+    func pushTokenImport(
+        _ object: AttributeValue, _ members: [AttributeValue.Member]
+    ) throws(TrackFault) -> TrackObject {
+        for name in [WireNames.externalID, WireNames.brazeID, WireNames.userAlias] where object.present(name) != nil {
+            throw .object("'\(name.text)' is not allowed with 'push_token_import'")
+        }
+        let field = StandardAttribute.pushTokens.name
+        guard object.present(Name(field)) != nil else { throw .required(field) }
+        var read = try attributes(object, members, TrackTarget(user: .device(""), updatesOnly: false))
+        for case .userAttributesChanged(let changes) in read.events {
+            read.imports += changes.first { $0.attribute == .pushTokens }?.value.asArray ?? []
+        }
+        guard let first = read.imports.first else { throw .notValid(field) }
+        read.target.user = .device(first[WireNames.deviceID]?.asText ?? "")
+        return read
+    }
+}
+
+// MARK: - Events and purchases
+
+/// The objects of `events` and `purchases` (spec/rest-api 1.6, 1.7).
+extension TrackReader {
+    func event(_ object: AttributeValue, _ target: TrackTarget, _ index: Int) throws(TrackFault) -> TrackObject {
+        guard let value = object.present(WireNames.name) else { throw .required("name") }
+        let name = Name(try name(value, WireNames.name))
+        if name.text.utf8.first == UInt8(ascii: "$") { throw .notValid("name") }
+        var read = try happening(object, target, .customEvent(name))
+        let properties = try properties(object, in: .events, at: index, &read)
+        if let schema = EcommerceSchema.events[name],
+            let fault = schema.fault(in: Self.properties(object) ?? .object([]))
+        {
+            throw fault
+        }
+        if workspace.blockedEvents.contains(name) { read.blocked = "the event is on the blocklist of the workspace" }
+        read.events = [.customEventLogged(CustomEvent(name: name, properties: properties))]
+        return read
+    }
+
+    func purchase(_ object: AttributeValue, _ target: TrackTarget, _ index: Int) throws(TrackFault) -> TrackObject {
+        let product = Name(try product(object))
+        let currency = try currency(object)
+        guard let priceValue = object.present(WireNames.price) else { throw .required("price") }
+        guard let price = priceValue.asNumber else { throw .notValid("price") }
+        var quantity: UInt32 = 1
+        if let value = object.present(WireNames.quantity) {
+            guard let number = value.asInteger, (1...100).contains(number) else { throw .notValid("quantity") }
+            quantity = UInt32(number)
+        }
+        guard Purchase.holdsRevenue(price, times: quantity) else { throw .notValid("price") }
+        var read = try happening(object, target, .product(product))
+        let properties = try properties(object, in: .purchases, at: index, &read)
+        read.events = [
+            .purchaseLogged(
+                Purchase(
+                    product: product, currency: currency, price: price, quantity: quantity, properties: properties))
+        ]
+        return read
+    }
+
+    private func product(_ object: AttributeValue) throws(TrackFault) -> String {
+        guard let value = object.present(WireNames.productID) else { throw .required("product_id") }
+        if case .int(let number) = value { return String(number) }
+        return try name(value, WireNames.productID)
+    }
+
+    private func currency(_ object: AttributeValue) throws(TrackFault) -> String {
+        guard let value = object.present(WireNames.currency) else { throw .required("currency") }
+        guard let code = value.asText?.uppercased(), CurrencyCodes.all.contains(code) else {
+            throw .notValid("currency")
+        }
+        return code
+    }
+
+    /// The properties without those that break a rule of their own; nil if there are none.
+    private func properties(
+        _ object: AttributeValue, in array: TrackArray, at index: Int, _ read: inout TrackObject
+    ) throws(TrackFault) -> [AttributeValue.Member]? {
+        guard let value = Self.properties(object) else { return nil }
+        guard case .object(var members) = value, !isLarger(value, than: limits.bytesPerProperties) else {
+            throw TrackFault.invalidProperties
+        }
+        if members.count > limits.properties { members = inSentOrder(members, array, index) }
+        let reserved = WireNames.reservedProperties[array]
+        var kept: [AttributeValue.Member] = []
+        for member in members {
+            let key = member.key.text
+            if reserved.contains(member.key) || key.isEmpty || key.utf8.first == UInt8(ascii: "$")
+                || key.isLonger(than: limits.charactersPerName)
+            {
+                throw TrackFault.invalidProperties
+            }
+            do throws(TrackFault) {
+                guard kept.count < limits.properties else {
+                    throw TrackFault.field("is beyond the \(limits.properties) properties that are kept")
+                }
+                kept.append(.init(member.key, try property(member.value)))
+            } catch .field(let reason) {
+                read.dropped.append((Self.shown(property: member.key), reason))
+            }
+        }
+        return members.count > limits.properties ? kept.sorted { $0.key < $1.key } : kept
+    }
+
+    /// The properties as they were sent. PHP writes an object without members as an array.
+    private static func properties(_ object: AttributeValue) -> AttributeValue? {
+        object.present(WireNames.properties).map { $0 == .array([]) ? .object([]) : $0 }
+    }
+
+    private func property(_ value: AttributeValue) throws(TrackFault) -> AttributeValue {
+        let checked = try NestedValue(limits: limits, isAttribute: false).checked(value)
+        return checked.asText.map(TrackTime.value) ?? checked
+    }
+}
+
+extension AttributeValue {
+    /// The first member `key` of an object whose members are in no order.
+    fileprivate func first(_ key: Name) -> AttributeValue? {
+        guard case .object(let members) = self else { return nil }
+        return members.first { $0.key == key }?.value
+    }
+}
