@@ -50,7 +50,7 @@ final class Metrics: Sendable {
     func closeStream() { state.withLock { $0.openStreams -= 1 } }
 
     /// Everything, as of now. Numbers of the store are skipped while it cannot be read.
-    func answer(_ api: API, _ connections: Connections.Counts) -> ServiceAnswer {
+    func answer(_ api: API, _ connections: Connections.Counts) -> APIAnswer {
         let state = state.withLock { $0 }
         var text = PrometheusText()
         let answers = state.answers.sorted { $0.key.labels < $1.key.labels }
@@ -70,7 +70,7 @@ final class Metrics: Sendable {
         text.single(
             "profiled_connections_refused_total", .counter,
             "Connections refused with 503 because their address had too many.", connections.refused)
-        let activity = api.activity
+        let activity = api.store.activity
         text.single(
             "profilelog_appends_total", .counter,
             "Appends of requests that were stored, without retries, imports, erasures and requests on devices.",
@@ -91,7 +91,7 @@ final class Metrics: Sendable {
                 last - extent.indexed.rawValue)
             text.single("profilelog_store_bytes", .gauge, "Bytes of the store's file in use.", extent.usedBytes)
             text.single("profilelog_users", .gauge, "Users in the store.", extent.users)
-            let audit = api.auditor.report
+            let audit = api.store.auditor.report
             text.single(
                 "profilelog_audit_position", .gauge, "The log is proven to this position: see differences.",
                 audit.last?.position.rawValue ?? 0)
@@ -102,7 +102,9 @@ final class Metrics: Sendable {
                 "profilelog_audit_differences", .gauge, "States that are not what the log says.",
                 audit.differences.count)
         }
-        return ServiceAnswer(status: 200, body: Array(text.text.utf8), type: "text/plain; version=0.0.4; charset=utf-8")
+        var answer = APIAnswer(status: 200, body: Array(text.text.utf8))
+        answer.mediaType = "text/plain; version=0.0.4; charset=utf-8"
+        return answer
     }
 }
 

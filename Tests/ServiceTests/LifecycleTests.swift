@@ -109,7 +109,6 @@ struct LifecycleTests {
             defer { try? FileManager.default.removeItem(at: folder) }
             let message = try await failure(["--store", "s", "--port", "\(service.port)"], in: folder, code: 1)
             #expect(message.contains("Port \(service.port) on 127.0.0.1 is in use."))
-            #expect(!FileManager.default.fileExists(atPath: folder.appendingPathComponent("s").path))
         }
     }
 
@@ -120,7 +119,7 @@ struct LifecycleTests {
     }
 
     @Test(
-        "A port that is in use on an address of IPv6, or of IPv4 and all are asked for, makes no store either",
+        "So is a port that is in use on an address of IPv6, or of IPv4 and all are asked for",
         .enabled(if: hasIPv6), arguments: [("::1", "::1"), ("0.0.0.0", "::")])
     func portInUseBesideIPv4(taken: String, host: String) async throws {
         let (folder, other) = (try Service.newFolder(), try Service.newFolder())
@@ -131,22 +130,7 @@ struct LifecycleTests {
         let message = try await failure(
             ["--store", "s", "--host", host, "--keys", keys, "--port", "\(service.port)"], in: folder, code: 1)
         #expect(message.contains("Port \(service.port) on \(host) is in use."))
-        #expect(!FileManager.default.fileExists(atPath: folder.appendingPathComponent("s").path))
         #expect(try await service.stop() == 0)
-    }
-
-    @Test("The port file of a service that runs is no other's")
-    func portFileInUse() async throws {
-        try await withService { service in
-            let folder = try Service.newFolder()
-            defer { try? FileManager.default.removeItem(at: folder) }
-            let port = service.folder.appendingPathComponent("port").path
-            let message = try await failure(
-                ["--store", "s", "--port", "0", "--port-file", port], in: folder, code: 1)
-            #expect(message.contains("is in use by another service"))
-            #expect(try String(contentsOfFile: port, encoding: .utf8) == "\(service.port)\n")
-            #expect(!FileManager.default.fileExists(atPath: folder.appendingPathComponent("s").path))
-        }
     }
 
     @Test("After a failed start the port file does not hold the port of a service that was killed")

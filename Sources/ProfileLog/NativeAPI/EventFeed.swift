@@ -12,7 +12,7 @@ package struct EventFeed: Sendable {
 
     /// The feed that `request` asks for: after `lastEventID`, the header `Last-Event-ID`, or else after `after`.
     /// Neither may be beyond the log's end: such a reader knows another store, and would wait in silence.
-    package init(_ log: EventLog, _ request: APIRequest, lastEventID: String?) throws(APIRefusal) {
+    package init(_ log: EventLog, _ request: APIRequest, lastEventID: String?) throws(APIProblem) {
         do {
             var query = Query(request)
             let after = try query.number("after", 0 ... .max - 1, standard: 0)
@@ -36,7 +36,7 @@ package struct EventFeed: Sendable {
             scanned = Position(rawValue: begin)
             self.log = log
         } catch {
-            throw APIRefusal(answer: APIProblem(error).answer)
+            throw APIProblem(error)
         }
     }
 
@@ -74,10 +74,4 @@ package struct EventFeed: Sendable {
             return (text, true)
         }
     }
-}
-
-/// A request that is answered by an error before it does anything.
-package struct APIRefusal: Error {
-    /// What to answer.
-    package let answer: APIAnswer
 }

@@ -3,14 +3,18 @@ internal import ProfileLogGuide
 /// The answer to an `APIRequest`.
 package struct APIAnswer: Sendable {
     package var status: Int
-    /// A JSON object, without a line feed at its end.
+    /// A JSON object, without a line feed at its end, unless `mediaType` says otherwise.
     package var body: [UInt8]
+    /// As in the header `Content-Type`.
+    package var mediaType = "application/json"
     /// How many events the user in question has, in quotes, as in the header `ETag`.
     package var etag: String?
     /// The methods that the path knows, for the header `Allow`; with status 405 only.
     package var allow: String?
     /// Where the pages before and after this one are, as in the header `Link`; nil if there are none.
     package var link: String?
+    /// Further headers.
+    package var headers: [(name: String, value: String)] = []
     /// A file that is sent in place of `body`; nil for an answer in JSON.
     package var file: File?
     /// A text that is read while it is sent, in place of `body`; nil for an answer in JSON.

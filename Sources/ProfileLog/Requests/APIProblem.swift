@@ -15,6 +15,8 @@ package struct APIProblem: Error {
     /// Numbers that belong to it, as in `actual`.
     package var facts: [(name: String, value: UInt64)] = []
     package var allow: String?
+    /// Headers of the answer that belong to it, as `Retry-After`.
+    package var headers: [(name: String, value: String)] = []
     /// What was not done of a request of which something was.
     package var dropped: [(reason: String, array: String, index: Int)] = []
     /// The send of which a part was stored.
@@ -22,10 +24,11 @@ package struct APIProblem: Error {
 
     package init(
         status: Int, code: String, error: String, remedy: String, place: String? = nil, reason: String? = nil,
-        facts: [(name: String, value: UInt64)] = [], allow: String? = nil
+        facts: [(name: String, value: UInt64)] = [], allow: String? = nil,
+        headers: [(name: String, value: String)] = []
     ) {
         (self.status, self.code, self.error, self.remedy) = (status, code, error, remedy)
-        (self.place, self.reason, self.facts, self.allow) = (place, reason, facts, allow)
+        (self.place, self.reason, self.facts, self.allow, self.headers) = (place, reason, facts, allow, headers)
     }
 
     /// Status 400: `place` does not hold what it must.
@@ -84,7 +87,9 @@ package struct APIProblem: Error {
     private func answer(_ write: (inout JSONWriter) -> Void) -> APIAnswer {
         var json = JSONWriter()
         json.object(write)
-        return APIAnswer(status: status, body: json.bytes, allow: allow, code: code)
+        var answer = APIAnswer(status: status, body: json.bytes, allow: allow, code: code)
+        answer.headers = headers
+        return answer
     }
 
     /// A field's name as a message shows it: short, and on one line.

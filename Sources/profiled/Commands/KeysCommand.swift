@@ -102,12 +102,12 @@ struct KeysList: ParsableCommand {
         try KeysCommand.reporting {
             let keys = try store.knownKeys()
             for key in keys ?? [] {
-                let line: JSONLiteral = [
+                let line: AttributeValue = [
                     "id": .string(key.id), "name": .string(key.name), "created": .string(key.created),
                     "permissions": .array(key.permissions.map { .string($0) }),
                 ]
                 let row = "\(key.id)  \(key.created)  \(key.name)  \(key.permissions.joined(separator: ","))"
-                try KeysCommand.print(json ? String(decoding: line.bytes, as: UTF8.self) : row)
+                try KeysCommand.print(json ? line.json : row)
             }
             guard keys?.isEmpty ?? true else { return }
             let meaning =

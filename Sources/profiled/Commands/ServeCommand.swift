@@ -48,7 +48,7 @@ struct ServeCommand: AsyncParsableCommand {
                 "RLIMIT_NOFILE allows fewer connections than --max-connections",
                 metadata: ["connections": .stringConvertible(maxConnections)])
         }
-        // First, so that an old file is not read as this service's port, and one in use stops the start.
+        // First, so that an old file is not read as this service's port.
         let portFile = try options.portFile.map { try PortFile(path: $0) }
         defer { portFile?.remove() }
         let fixtures = try options.fixtures.map { try Fixtures(path: $0) }
@@ -63,7 +63,6 @@ struct ServeCommand: AsyncParsableCommand {
                     + "--host 127.0.0.1.")
         }
         let keys = KeyRing(hasKeyFile ? store.keyFile : nil, isClosed: !options.isLoopback || present != nil)
-        try PortCheck.run(host: options.host, port: options.port)
         let metrics = Metrics()
         let server = Server(
             options: options, keys: keys, metrics: metrics, maxConnections: maxConnections, logger: logger)

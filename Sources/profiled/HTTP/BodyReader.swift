@@ -13,19 +13,19 @@ final class BodyReader: Sendable {
 
     init(maxBytesAtOnce: Int) { room = Atomic(maxBytesAtOnce) }
 
-    /// The body of `request`. Throws a ``Refusal``, or the parser's error for what is not HTTP.
+    /// The body of `request`. Throws an `APIProblem`, or the parser's error for what is not HTTP.
     func read(_ request: Request, _ asked: RequestHeaders, _ connection: ConnectionContext) async throws -> [UInt8] {
         if let refusal = Self.refusal(of: asked) { throw refusal }
         let length = asked[.contentLength].flatMap { Int($0) }
-        if let length, length > APIRouter.maxBodyBytes { throw Refusal.tooLarge }
+        if let length, length > APIRouter.maxBodyBytes { throw APIProblem.bodyTooLarge }
         if asked.asksFirst { await connection.inviteBody() }
         let bytes = try await collect(request.body)
-        if let length, bytes.count < length { throw Refusal.cutOff }
-        if Self.isForm(bytes, asked[.contentType]) { throw Refusal.form }
+        if let length, bytes.count < length { throw APIProblem.cutOff }
+        if Self.isForm(bytes, asked[.contentType]) { throw APIProblem.form }
         if bytes.count > Self.maxValues {
             // On another thread, as it would delay the event loop.
             let hasTooMany = await withTaskExecutorPreference(globalConcurrentExecutor) { Self.hasTooManyValues(bytes) }
-            if hasTooMany { throw Refusal.tooManyValues }
+            if hasTooMany { throw APIProblem.tooManyValues }
         }
         // Some programs put a byte order mark before UTF-8.
         return bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? Array(bytes.dropFirst(3)) : bytes
@@ -40,26 +40,26 @@ final class BodyReader: Sendable {
             for try await part in body {
                 taken += part.readableBytes
                 let left = room.subtract(part.readableBytes, ordering: .relaxed).newValue
-                if left < 0 { throw Refusal.noRoom }
+                if left < 0 { throw APIProblem.noRoom }
                 bytes.append(contentsOf: part.readableBytesView)
-                if bytes.count > APIRouter.maxBodyBytes { throw Refusal.tooLarge }
+                if bytes.count > APIRouter.maxBodyBytes { throw APIProblem.bodyTooLarge }
             }
             return bytes
-        } catch let refusal as Refusal {
-            throw refusal
+        } catch let problem as APIProblem {
+            throw problem
         } catch is BodyTooSlow {
-            throw Refusal.tooSlow
+            throw APIProblem.tooSlow
         } catch let error as HTTPParserError where error != .invalidEOFState {
             throw error
         } catch {
-            throw Refusal.cutOff
+            throw APIProblem.cutOff
         }
     }
 
     // MARK: - What a body may be
 
     /// Why a body with these headers is not read; nil if it is. A coding without `chunked` at its end is not HTTP.
-    private static func refusal(of asked: RequestHeaders) -> Refusal? {
+    private static func refusal(of asked: RequestHeaders) -> APIProblem? {
         let transfer = asked[.transferEncoding]?.lowercased() ?? "chunked"
         if transfer != "chunked", transfer.hasSuffix("chunked") { return .transferCoding }
         let encoding = asked[.contentEncoding]?.lowercased() ?? ""

@@ -70,9 +70,9 @@ final class ConnectionHandler: ChannelDuplexHandler {
     /// Answers that the client's address has too many connections, before a request has come.
     private func refuse(_ context: ChannelHandlerContext) {
         isLastRead = true
-        let answer = Refusal.tooManyConnections.answer(isNative: true)
+        let answer = APIProblem.tooManyConnections.answer
         let headers: HTTPHeaders = [
-            "Content-Type": answer.type, "Content-Length": "\(answer.body.count)", "Connection": "close",
+            "Content-Type": answer.mediaType, "Content-Length": "\(answer.body.count)", "Connection": "close",
             "Retry-After": "1",
         ]
         let head = HTTPResponseHead(version: .http1_1, status: .serviceUnavailable, headers: headers)

@@ -33,7 +33,7 @@ struct EventStreams: Sendable {
             }
             try await writer.finish(nil)
         }
-        return Response(status: .ok, headers: ServiceAnswer.fields(type: "text/event-stream", headers), body: body)
+        return Response(status: .ok, headers: APIAnswer.fields(type: "text/event-stream", headers), body: body)
     }
 
     @concurrent

@@ -1,3 +1,4 @@
+internal import ProfileLog
 internal import ProfileLogRequests
 
 /// The description of the service for programs, in OpenAPI 3.1, made of the endpoints themselves.
@@ -8,7 +9,7 @@ enum OpenAPI {
     private static let withKeys = document(security: [["key": []]])
     private static let withoutKeys = document(security: [[:], ["key": []]])
 
-    private static func document(security: JSONLiteral) -> [UInt8] {
+    private static func document(security: AttributeValue) -> [UInt8] {
         var paths = OwnPath.allCases.map { own in
             (name: own.rawValue, operations: [("get", operation(own, own.permission == nil ? [] : security))])
         }
@@ -18,55 +19,55 @@ enum OpenAPI {
             if place == paths.count { paths.append((endpoint.path, [])) }
             paths[place].operations.append((endpoint.method.rawValue.lowercased(), operation))
         }
-        let document: JSONLiteral = [
+        let document: AttributeValue = [
             "openapi": "3.1.0",
             "info": [
                 "title": "ProfileLog", "version": "1",
                 "description": "Profiles of users as events. docs/api.md describes what each request does.",
             ],
-            "paths": .object(paths.map { ($0.name, .object($0.operations)) }),
+            "paths": .members(paths.map { ($0.name, .members($0.operations)) }),
             "components": [
                 "securitySchemes": ["key": ["type": "http", "scheme": "bearer"]],
-                "schemas": ["Problem": ["type": "object", "properties": .object(problemMembers)]],
+                "schemas": ["Problem": ["type": "object", "properties": .members(problemMembers)]],
             ],
         ]
-        return document.bytes
+        return Array(document.json.utf8)
     }
 
     private static let problemMembers = ["error", "message", "remedy", "code", "place", "reason"].map {
-        ($0, ["type": "string"] as JSONLiteral)
+        ($0, ["type": "string"] as AttributeValue)
     }
 
     // MARK: - Operations
 
-    private static func operation(_ own: OwnPath, _ security: JSONLiteral) -> JSONLiteral {
+    private static func operation(_ own: OwnPath, _ security: AttributeValue) -> AttributeValue {
         [
             "operationId": id("get", own.rawValue), "summary": .string(own.summary), "security": security,
             "responses": ["200": ["description": .string(own.summary)], "default": problem],
         ]
     }
 
-    private static func operation(_ endpoint: Endpoint, _ security: JSONLiteral) -> JSONLiteral {
+    private static func operation(_ endpoint: Endpoint, _ security: AttributeValue) -> AttributeValue {
         var types = endpoint.mediaTypes
         if endpoint.path == EventStreams.path { types.append("text/event-stream") }
-        let content = types.map { type -> (String, JSONLiteral) in
+        let content = types.map { type -> (String, AttributeValue) in
             (type, ["schema": ["type": type == "application/json" ? "object" : "string"]])
         }
         return [
             "operationId": id(endpoint.method.rawValue.lowercased(), endpoint.path),
             "summary": .string(endpoint.summary),
-            "description": endpoint.permission.map { "Permission: \($0)" } ?? .absent,
+            "description": endpoint.permission.map { .string("Permission: \($0)") },
             "parameters": .array(parameters(endpoint)),
-            "requestBody": endpoint.method == .post ? body(endpoint) : .absent,
+            "requestBody": endpoint.method == .post ? body(endpoint) : nil,
             "security": security,
             "responses": [
-                endpoint.isNative ? "200" : "2XX": ["description": "done", "content": .object(content)],
+                endpoint.isNative ? "200" : "2XX": ["description": "done", "content": .members(content)],
                 "default": problem,
             ],
         ]
     }
 
-    private static func parameters(_ endpoint: Endpoint) -> [JSONLiteral] {
+    private static func parameters(_ endpoint: Endpoint) -> [AttributeValue] {
         let inputs = endpoint.inputs
         var headers: [EndpointInput] = []
         if endpoint.takesIdempotencyKey { headers.append(EndpointInput("Idempotency-Key")) }
@@ -79,41 +80,41 @@ enum OpenAPI {
             + headers.map { parameter($0, in: "header") }
     }
 
-    private static func parameter(_ input: EndpointInput, in place: String) -> JSONLiteral {
+    private static func parameter(_ input: EndpointInput, in place: String) -> AttributeValue {
         [
             "name": .string(input.name), "in": .string(place), "required": .bool(input.isRequired),
             "schema": schema(input, mayBeNull: false),
         ]
     }
 
-    private static func body(_ endpoint: Endpoint) -> JSONLiteral {
+    private static func body(_ endpoint: Endpoint) -> AttributeValue {
         let required = endpoint.inputs.filter(\.isRequired)
         // A member that is null counts as missing.
         let properties = endpoint.inputs.map { ($0.name, schema($0, mayBeNull: !$0.isRequired)) }
-        let object: JSONLiteral = [
-            "type": "object", "properties": .object(properties),
-            "required": required.isEmpty ? .absent : .array(required.map { .string($0.name) }),
+        let object: AttributeValue = [
+            "type": "object", "properties": .members(properties),
+            "required": required.isEmpty ? nil : .array(required.map { .string($0.name) }),
             "additionalProperties": .bool(!endpoint.isNative),
         ]
         return ["required": .bool(!required.isEmpty), "content": ["application/json": ["schema": object]]]
     }
 
-    private static func schema(_ input: EndpointInput, mayBeNull: Bool) -> JSONLiteral {
-        let type = JSONLiteral.string(input.kind.rawValue)
+    private static func schema(_ input: EndpointInput, mayBeNull: Bool) -> AttributeValue {
+        let type = AttributeValue.string(input.kind.rawValue)
         let limits = input.limits
         return [
-            "type": input.kind == .any ? .absent : mayBeNull ? [type, "null"] : type,
-            "minimum": limits.map { .integer($0.lowerBound) } ?? .absent,
-            "maximum": limits.map { .integer($0.upperBound) } ?? .absent,
-            "default": input.standard.map { .integer($0) } ?? .absent,
+            "type": input.kind == .any ? nil : mayBeNull ? [type, "null"] : type,
+            "minimum": limits.map { AttributeValue($0.lowerBound) },
+            "maximum": limits.map { AttributeValue($0.upperBound) },
+            "default": input.standard.map { AttributeValue($0) },
         ]
     }
 
-    private static func id(_ method: String, _ path: String) -> JSONLiteral {
+    private static func id(_ method: String, _ path: String) -> AttributeValue {
         .string(([method] + path.split { !$0.isLetter && !$0.isNumber }.map(String.init)).joined(separator: "_"))
     }
 
-    private static let problem: JSONLiteral = [
+    private static let problem: AttributeValue = [
         "description": "why it was not done",
         "content": ["application/json": ["schema": ["$ref": "#/components/schemas/Problem"]]],
     ]

@@ -42,12 +42,12 @@ final class RateLimiter: Sendable {
 
         var headers: [HTTPField] { RateLimiter.headers("\(limit)", "\(remaining)", "\(reset)") }
 
-        var refusal: Refusal {
-            Refusal(
+        var problem: APIProblem {
+            APIProblem(
                 status: 429, code: "rate_limited",
                 error: "More than \(limit) requests came within the limit's window; nothing was stored.",
                 remedy: "Try again in \(seconds) s, at the time in X-RateLimit-Reset.",
-                headers: [HTTPField(name: .retryAfter, value: "\(seconds)")])
+                headers: [("Retry-After", "\(seconds)")])
         }
     }
 

@@ -35,12 +35,6 @@ final class RequestAdaptor: Sendable {
             store: store, metrics: metrics, limit: options.maxStreams, heartbeat: .seconds(options.heartbeatSeconds))
     }
 
-    /// What to send: a whole answer, or a response that is read while it is sent.
-    private enum Outcome {
-        case answer(ServiceAnswer)
-        case response(Response)
-    }
-
     private struct Exchange {
         let request: Request
         let path: String
@@ -49,6 +43,14 @@ final class RequestAdaptor: Sendable {
         let route: Route
         /// Headers of the response that are known before there is an answer.
         var headers: [HTTPField]
+        /// What went wrong, in one word.
+        var code: String?
+
+        mutating func response(_ answer: APIAnswer) throws(APIProblem) -> Response {
+            code = answer.code
+            let isLast = answer.status >= 400 && asked.asksFirst
+            return try answer.response(headers, ending: isLast ? connection : nil)
+        }
     }
 
     /// Answers one request. Throws for what is not HTTP. The log line has no query and no body: they hold personal
@@ -63,21 +65,12 @@ final class RequestAdaptor: Sendable {
             route: Route(method: request.method.rawValue, path: path),
             headers: [HTTPField(name: .xRequestID, value: id)])
         // What may take longer would hold up the other connections of the event loop.
-        let outcome =
+        var response =
             exchange.route.isBrief
-            ? try await self.outcome(&exchange)
-            : try await withTaskExecutorPreference(globalConcurrentExecutor) { try await self.outcome(&exchange) }
-        var response: Response
-        var code: String?
-        switch outcome {
-        case .answer(let answer):
-            code = answer.code
-            let isLast = answer.status >= 400 && asked.asksFirst
-            response = answer.response(exchange.headers, ending: isLast ? connection : nil)
-        case .response(let sent): response = sent
-        }
+            ? try await self.response(&exchange)
+            : try await withTaskExecutorPreference(globalConcurrentExecutor) { try await self.response(&exchange) }
         if request.method == .head { response = response.createHeadResponse() }
-        let (status, took) = (response.status.code, ContinuousClock.now - begin)
+        let (status, code, took) = (response.status.code, exchange.code, ContinuousClock.now - begin)
         metrics.record(method: request.method.rawValue, template: exchange.route.template, status: status, took: took)
         logger.log(
             level: status >= 500 && code != "not_reached" ? .error : .info, "request",
@@ -95,55 +88,51 @@ final class RequestAdaptor: Sendable {
 
     // MARK: - By route
 
-    private func outcome(_ exchange: inout Exchange) async throws -> Outcome {
-        switch exchange.route {
-        case .own(let own): return .answer(answer(to: own, exchange))
-        case .endpoint(let endpoint):
-            do {
-                return try await outcome(of: endpoint, &exchange)
-            } catch let refusal as Refusal {
-                return .answer(refusal.answer(isNative: endpoint.isNative))
+    private func response(_ exchange: inout Exchange) async throws -> Response {
+        do {
+            switch exchange.route {
+            case .own(let own): return try exchange.response(answer(to: own, exchange))
+            case .endpoint(let endpoint): return try await response(of: endpoint, &exchange)
+            case .otherMethod, .unknown:
+                exchange.headers += limiter.rest(exchange.route.template)?.headers ?? []
+                let method = exchange.request.method
+                guard let known = APIRequest.Method(rawValue: method == .head ? "GET" : method.rawValue) else {
+                    throw API.table.wrongMethod(exchange.path)
+                }
+                return try exchange.response(await store.api.router.answer(APIRequest(known, exchange.path)))
+            case .otherMethodOfOwn: return try exchange.response(APIProblem.wrongMethodOfService.answer)
+            case .options(let methods, let template):
+                exchange.headers += limiter.rest(template)?.headers ?? []
+                return try exchange.response(APIAnswer(allowing: methods))
             }
-        case .otherMethod, .unknown:
-            exchange.headers += limiter.rest(exchange.route.template)?.headers ?? []
-            let path = exchange.path
-            let method = exchange.request.method
-            guard let known = APIRequest.Method(rawValue: method == .head ? "GET" : method.rawValue) else {
-                return .answer(ServiceAnswer(API.table.wrongMethod(path).answer(at: path)))
-            }
-            return .answer(ServiceAnswer(await store.api.answer(APIRequest(known, path))))
-        case .otherMethodOfOwn: return .answer(Refusal.wrongMethod.answer(isNative: true))
-        case .options(let methods, let template):
-            exchange.headers += limiter.rest(template)?.headers ?? []
-            return .answer(ServiceAnswer(allowing: methods))
+        } catch let problem as APIProblem {
+            return try exchange.response(problem.answer(at: exchange.path))
         }
     }
 
-    private func answer(to own: OwnPath, _ exchange: Exchange) -> ServiceAnswer {
-        let foreign = access.refusalOfForeignPage(
-            exchange.asked, host: exchange.request.head.authority, isWrite: false, path: own.rawValue)
-        if let foreign { return ServiceAnswer(foreign) }
+    private func answer(to own: OwnPath, _ exchange: Exchange) throws(APIProblem) -> APIAnswer {
+        try access.refuseForeignPage(exchange.asked, host: exchange.request.head.authority, isWrite: false)
         if let permission = own.permission,
             let refusal = access.refusal(exchange.asked[.authorization], permission: permission, isNative: true)
         {
-            return refusal.answer(isNative: true)
+            return refusal.answer
         }
         switch own {
-        case .overview: return overview.answer(store.api, html: exchange.asked.accepts("text/html"))
-        case .openAPI: return ServiceAnswer(status: 200, body: OpenAPI.document(needsKeys: access.keys.isClosed))
+        case .overview: return overview.answer(store.api)
+        case .openAPI: return APIAnswer(status: 200, body: OpenAPI.document(needsKeys: access.keys.isClosed))
         case .metrics: return metrics.answer(store.api, connections.counts)
         case .live: return overview.live
         case .health, .ready: return overview.health(store)
         }
     }
 
-    private func outcome(of endpoint: Endpoint, _ exchange: inout Exchange) async throws -> Outcome {
+    private func response(of endpoint: Endpoint, _ exchange: inout Exchange) async throws -> Response {
         let (request, path, asked) = (exchange.request, exchange.path, exchange.asked)
-        let foreign = access.refusalOfForeignPage(
-            asked, host: request.head.authority, isWrite: endpoint.method == .post, path: path)
-        if let foreign {
+        do {
+            try access.refuseForeignPage(asked, host: request.head.authority, isWrite: endpoint.method == .post)
+        } catch {
             exchange.headers += limiter.rest(endpoint.path)?.headers ?? []
-            return .answer(ServiceAnswer(foreign))
+            throw error
         }
         let query = QueryText.parameters(request.uri.query ?? "")
         // An old client's key is in the URL, or in the body, which is then read first.
@@ -157,8 +146,7 @@ final class RequestAdaptor: Sendable {
             try admit(olderKey, endpoint, &exchange)
         }
         guard let query else {
-            let reason = "has a % without two hexadecimal digits, or is no UTF-8"
-            return .answer(ServiceAnswer(APIProblem.invalid("query", reason).answer(at: path)))
+            throw APIProblem.invalid("query", "has a % without two hexadecimal digits, or is no UTF-8")
         }
         var call = APIRequest(endpoint.method, path)
         call.query = query
@@ -171,13 +159,9 @@ final class RequestAdaptor: Sendable {
         }
         if keyMayBeInBody { try admit(await Self.key(inBody: call.body), endpoint, &exchange) }
         if endpoint.path == EventStreams.path, request.method == .get, asked.accepts("text/event-stream") {
-            return stream(call, endpoint, exchange)
+            return try stream(call, endpoint, exchange)
         }
-        let answer = await answer(call, by: store.api)
-        if let stream = answer.stream { return .response(ServiceAnswer.response(stream, exchange.headers)) }
-        guard let file = answer.file else { return .answer(ServiceAnswer(answer)) }
-        guard let response = ServiceAnswer.response(file, exchange.headers) else { throw Refusal.fileGone }
-        return .response(response)
+        return try exchange.response(await answer(call, by: store.api.router))
     }
 
     /// The key in a body, looked for on another thread if that takes long.
@@ -187,7 +171,7 @@ final class RequestAdaptor: Sendable {
     }
 
     /// Refuses a request without a key for the endpoint, or one too many. Only a request with a key counts.
-    private func admit(_ olderKey: String?, _ endpoint: Endpoint, _ exchange: inout Exchange) throws(Refusal) {
+    private func admit(_ olderKey: String?, _ endpoint: Endpoint, _ exchange: inout Exchange) throws(APIProblem) {
         if let refusal = access.refusal(exchange.asked[.authorization], olderKey: olderKey, endpoint) {
             exchange.headers +=
                 refusal.status == 401
@@ -196,25 +180,22 @@ final class RequestAdaptor: Sendable {
         }
         guard let rest = limiter.rest(endpoint.path, counting: true) else { return }
         exchange.headers += rest.headers
-        if rest.isOver { throw rest.refusal }
+        if rest.isOver { throw rest.problem }
     }
 
-    private func stream(_ call: APIRequest, _ endpoint: Endpoint, _ exchange: Exchange) -> Outcome {
-        do throws(APIRefusal) {
-            let feed = try EventFeed(store.api.log, call, lastEventID: exchange.asked[.lastEventID])
-            guard let place = streams.takePlace() else { return .answer(Refusal.tooManyStreams.answer(isNative: true)) }
-            let authorization = exchange.asked[.authorization]
-            return .response(
-                streams.response(feed, in: place, exchange.headers, on: exchange.connection) { [access] in
-                    access.refusal(authorization, endpoint) == nil
-                })
-        } catch {
-            return .answer(ServiceAnswer(error.answer))
+    private func stream(
+        _ call: APIRequest, _ endpoint: Endpoint, _ exchange: Exchange
+    ) throws(APIProblem) -> Response {
+        let feed = try EventFeed(store.api.log, call, lastEventID: exchange.asked[.lastEventID])
+        guard let place = streams.takePlace() else { throw .tooManyStreams }
+        let authorization = exchange.asked[.authorization]
+        return streams.response(feed, in: place, exchange.headers, on: exchange.connection) { [access] in
+            access.refusal(authorization, endpoint) == nil
         }
     }
 
     /// A read that waits for news is woken when the service stops; a write is never cut short.
-    private func answer(_ call: APIRequest, by api: API) async -> APIAnswer {
+    private func answer(_ call: APIRequest, by api: APIRouter) async -> APIAnswer {
         if call.takesLong { return await withTaskExecutorPreference(SlowPath.shared) { await api.answer(call) } }
         guard call.method == .get else { return await api.answer(call) }
         return await cancelWhenGracefulShutdown { await api.answer(call) }

@@ -1,5 +1,3 @@
-internal import HTTPTypes
-internal import Hummingbird
 internal import ProfileLogRequests
 
 struct Access: Sendable {
@@ -10,17 +8,17 @@ struct Access: Sendable {
 
     /// Nil if a request with this header may do what `permission` names; else why not. `olderKey` is the key of a
     /// client that sends it as Braze's clients once did.
-    func refusal(_ authorization: String?, olderKey: String? = nil, permission: String, isNative: Bool) -> Refusal? {
+    func refusal(_ authorization: String?, olderKey: String? = nil, permission: String, isNative: Bool) -> APIProblem? {
         guard keys.isClosed else { return nil }
         let text = Self.bearer(authorization) ?? (mayBeOlder(authorization, isNative: isNative) ? olderKey : nil)
         guard let text, let key = keys.key(text) else { return Self.unknownKey }
         if key.allows(permission) { return nil }
-        return Refusal(
+        return APIProblem(
             status: 403, code: "not_allowed", error: "This key is not allowed to do this; nothing was done.",
             remedy: "Use a key that has the permission \(permission): `profiled keys add --permissions` makes one.")
     }
 
-    func refusal(_ authorization: String?, olderKey: String? = nil, _ endpoint: Endpoint) -> Refusal? {
+    func refusal(_ authorization: String?, olderKey: String? = nil, _ endpoint: Endpoint) -> APIProblem? {
         guard let permission = endpoint.permission else { return nil }
         return refusal(authorization, olderKey: olderKey, permission: permission, isNative: endpoint.isNative)
     }
@@ -38,23 +36,22 @@ struct Access: Sendable {
     }
 
     /// Braze's words, without the key, which its own answer repeats.
-    private static let unknownKey = Refusal(
+    private static let unknownKey = APIProblem(
         status: 401, code: "invalid_key", error: "Invalid API key",
         remedy: "Send a key that is valid as `Authorization: Bearer KEY`; `profiled keys list` names those that are.",
-        headers: [HTTPField(name: .wwwAuthenticate, value: "Bearer")])
+        headers: [("WWW-Authenticate", "Bearer")])
 
     // MARK: - Pages of other sites
 
     /// Refuses a request that a browser sends for the page of another site: without keys, every page that is open on
     /// this machine could write. `host` is what the client calls the service, with the port.
-    func refusalOfForeignPage(_ asked: RequestHeaders, host: String?, isWrite: Bool, path: String) -> APIAnswer? {
-        guard let host else { return nil }
+    func refuseForeignPage(_ asked: RequestHeaders, host: String?, isWrite: Bool) throws(APIProblem) {
+        guard let host else { return }
         if isWrite, let origin = asked[.origin], origin != "http://\(host)", origin != "https://\(host)" {
-            return Self.foreignOrigin.answer(at: path)
+            throw Self.foreignOrigin
         }
         // DNS rebinding: a page's own name may lead to this machine. Only browsers send Accept-Language.
-        if asked[.acceptLanguage] != nil, !keys.isClosed, !isOwn(host) { return Self.foreignHost.answer(at: path) }
-        return nil
+        if asked[.acceptLanguage] != nil, !keys.isClosed, !isOwn(host) { throw Self.foreignHost }
     }
 
     private static let foreignOrigin = APIProblem(

@@ -1,5 +1,6 @@
 internal import Logging
 internal import ProfileLog
+internal import ProfileLogRequests
 internal import ServiceLifecycle
 
 /// Audits the store while the service runs: a few milliseconds of work, then a long rest.
@@ -19,7 +20,7 @@ struct AuditTask: Service {
             var position: UInt64?
             var known: Set<UserNumber> = []
             while !Task.isCancelled {
-                let (begin, auditor) = (ContinuousClock.now, store.api.auditor)
+                let (begin, auditor) = (ContinuousClock.now, store.api.store.auditor)
                 // A failed store is reported by its requests; the audit tries again.
                 let hasWorked =
                     await withTaskExecutorPreference(globalConcurrentExecutor) {

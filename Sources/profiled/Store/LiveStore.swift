@@ -4,6 +4,33 @@ internal import ProfileLogBrazeAPI
 internal import ProfileLogNativeAPI
 internal import Synchronization
 
+/// Both dialects on one store.
+struct API: Sendable {
+    /// All endpoints, to look at without a store.
+    static let table = EndpointTable(NativeAPI.endpoints + BrazeAPI.endpoints)
+
+    let store: RequestStore
+    let braze: BrazeAPI
+    let router: APIRouter
+
+    var log: EventLog { store.log }
+
+    init(
+        _ writer: LogWriter, _ workspace: Workspace, _ ephemeral: (any EphemeralStore)?,
+        _ activity: APIActivity = APIActivity()
+    ) {
+        store = RequestStore(writer.log, writer, activity)
+        let braze = BrazeAPI(store, workspace)
+        self.braze = braze
+        router = APIRouter(
+            NativeAPI(
+                store, ephemeral: ephemeral, onErasure: braze.removeOutdatedExports,
+                // The task for scheduled sends tries again what fails here.
+                onTimeSet: { _ = try? await braze.sendDue() }),
+            braze)
+    }
+}
+
 /// The store that the service serves; one for tests can be replaced.
 final class LiveStore: Sendable {
     private struct State: Sendable {
@@ -43,7 +70,7 @@ final class LiveStore: Sendable {
             if state.isClosed { return nil }
             let previous = state.writer
             state.writer = writer
-            state.api = API(writer, workspace, ephemeral, state.api.activity)
+            state.api = API(writer, workspace, ephemeral, state.api.store.activity)
             return previous
         }
         await previous?.close()
@@ -57,7 +84,7 @@ final class LiveStore: Sendable {
             return (state.api, state.writer)
         }
         await writer.close()
-        api.removeExports()
+        api.braze.removeExports()
     }
 }
 

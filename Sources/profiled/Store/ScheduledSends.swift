@@ -1,8 +1,10 @@
 internal import Logging
 internal import ProfileLog
+internal import ProfileLogBrazeAPI
 internal import ServiceLifecycle
 
-/// Sends the scheduled requests of the store when their time comes, until the service ends.
+/// Sends the scheduled requests of the store when their time comes, until the service ends. Removes old exports on the
+/// way.
 struct ScheduledSends: Service {
     let store: LiveStore
     let logger: Logger
@@ -22,12 +24,13 @@ struct ScheduledSends: Service {
     /// Sends what is due, and returns how long to sleep before the next look.
     private func look() async -> Duration {
         let api = store.api
+        api.braze.removeOldExports()
         do {
-            if let due = try api.nextDue(), due <= api.log.options.now() {
-                let sent = try await api.sendDue()
+            if let due = try api.braze.nextDue(), due <= api.log.options.now() {
+                let sent = try await api.braze.sendDue()
                 logger.info("sent scheduled requests", metadata: ["requests": .stringConvertible(sent)])
             }
-            guard let next = try api.nextDue() else { return Self.longestSleep }
+            guard let next = try api.braze.nextDue() else { return Self.longestSleep }
             let wait = Duration.microseconds(next.rawValue - api.log.options.now().rawValue)
             return min(max(wait, .milliseconds(10)), Self.longestSleep)
         } catch {
