@@ -31,6 +31,7 @@ let package = Package(
         .systemLibrary(
             name: "CLMDB", pkgConfig: "lmdb", providers: [.apt(["liblmdb-dev"]), .brew(["lmdb"])]),
         .systemLibrary(name: "CMalloc", path: "Sources/profiled/CMalloc"),
+        .systemLibrary(name: "CWidth", path: "Sources/profilecli/CWidth"),
         .target(name: "CCRC32C", path: "Sources/ProfileLog/Records/CCRC32C"),
         .target(name: "ProfileLogFacts", path: "Sources/ProfileLog/Facts", swiftSettings: settings),
         .target(
@@ -79,14 +80,14 @@ let package = Package(
         .executableTarget(
             name: "profilecli",
             dependencies: [
-                "ProfileLog", "ProfileLogBrazeAPI", "ProfileLogNativeAPI",
+                "CWidth", "ProfileLog", "ProfileLogBrazeAPI", "ProfileLogNativeAPI",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
             ],
-            swiftSettings: settings),
+            exclude: ["CWidth"], swiftSettings: settings),
         .executableTarget(
             name: "profiled",
             dependencies: [

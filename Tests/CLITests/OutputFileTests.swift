@@ -66,55 +66,6 @@ struct OutputFileTests {
         #expect(try mode("export.jsonl") == 0o600 && mode("generate.jsonl") == 0o600)
     }
 
-    @Test("The unfinished file of a killed writer is removed by the next one, and no other file")
-    func abandoned() throws {
-        let script = """
-            "$0" generate --events 100000000 -o out.jsonl & child=$!
-            until ls | grep -q unfinished || ! kill -0 $child; do sleep 0.05; done
-            kill -KILL $child; wait $child; touch out.jsonl.x.unfinished out.jsonl2.1.unfinished; ls | grep -c unfinished
-            "$0" generate --events 2 -o out.jsonl; wc -l < out.jsonl; ls | grep unfinished
-            """
-        let outcome = try cli.run(["-c", script, CLI.program.path], command: URL(filePath: "/bin/bash"))
-        #expect(outcome.lines == ["3", "2", "out.jsonl.x.unfinished", "out.jsonl2.1.unfinished"], "\(outcome)")
-    }
-
-    @Test("No other writer can remove an unfinished file that is in use", arguments: [true, false])
-    func inUse(isLocked: Bool) throws {
-        // What another writer does before the file is locked, or before it gets its name.
-        let shim = try Shim(
-            isLocked
-                ? """
-                #define _GNU_SOURCE
-                #include <dlfcn.h>
-                #include <fcntl.h>
-                #include <stdio.h>
-                #include <sys/file.h>
-                #include <unistd.h>
-                int rename(const char *from, const char *to) {
-                    int file = open(from, O_RDONLY);
-                    if (flock(file, LOCK_EX | LOCK_NB) == 0) unlink(from);
-                    close(file);
-                    return ((int (*)(const char *, const char *))dlsym(RTLD_NEXT, "rename"))(from, to);
-                }
-                """
-                : """
-                #define _GNU_SOURCE
-                #include <dlfcn.h>
-                #include <stdio.h>
-                #include <unistd.h>
-                int flock(int file, int operation) {
-                    static int calls;
-                    char link[64], path[4096] = "";
-                    snprintf(link, sizeof link, "/proc/self/fd/%d", file);
-                    if (calls++ == 0 && readlink(link, path, sizeof path - 1) > 0) unlink(path);
-                    return ((int (*)(int, int))dlsym(RTLD_NEXT, "flock"))(file, operation);
-                }
-                """)
-        let outcome = try cli.run(["generate", "--events", "2", "-o", "out.jsonl"], environment: shim.environment())
-        #expect(outcome.status == 0, "\(outcome.errors)")
-        #expect(try content("out.jsonl").split(separator: "\n").count == 2)
-    }
-
     @Test("A private file stays private while it is written")
     func privateAllTheTime() throws {
         let shim = try Shim(

@@ -51,8 +51,8 @@ struct LocalAPI: Connection {
     func answer(_ request: APIRequest) async throws -> APIAnswer { await api.answer(request) }
 }
 
-/// A store that does not exist yet: the first valid request makes it. Until then requests go to an empty store in a
-/// temporary folder, so that a mistyped one makes no store.
+/// A store that does not exist yet: the first request that stores something makes it. Until then requests go to an empty
+/// store in a temporary folder, so that a mistyped one, or a dry run, makes no store.
 final class NewStoreAPI: Connection {
     private let path: String
     private let made = Mutex<LocalAPI?>(nil)
@@ -61,19 +61,24 @@ final class NewStoreAPI: Connection {
 
     func answer(_ request: APIRequest) async throws -> APIAnswer {
         if let store = made.withLock({ $0 }) { return try await store.answer(request) }
-        if let refusal = try await Self.refusal(of: request) { return refusal }
+        if let answer = try await Self.answerStoringNothing(to: request) { return answer }
         let store = LocalAPI(try openStore(path, create: true))
         made.withLock { $0 = store }
         return try await store.answer(request)
     }
 
-    /// How an empty store refuses `request`; nil if it accepts it, or if no temporary store can be made.
-    private static func refusal(of request: APIRequest) async throws -> APIAnswer? {
+    /// What an empty store answers to `request`; nil if it stores something, or if no temporary store can be made.
+    private static func answerStoringNothing(to request: APIRequest) async throws -> APIAnswer? {
         guard let folder = try? ScratchFolder(prefix: "profilecli-"),
             let log = try? EventLog(path: "\(folder.path)/store", create: true)
         else { return nil }
         defer { folder.remove() }
         let answer = try await LocalAPI(log).answer(request)
-        return (400..<500).contains(answer.status) ? answer : nil
+        let isDone = answer.isSuccess && log.storesSomething || answer.status >= 500
+        return isDone ? nil : answer
     }
+}
+
+extension EventLog {
+    fileprivate var storesSomething: Bool { (try? lastPosition()).map { $0 > .start } ?? true }
 }

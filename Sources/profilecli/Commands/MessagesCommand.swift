@@ -25,15 +25,10 @@ struct MessagesCommand: AsyncParsableCommand {
 
         /// The list in the file, alone or under the key `messages`.
         private static func messages(_ path: String) throws -> AttributeValue {
-            let text = try Scenario.text(path, ifMissing: "Check the path; docs/in-app-messages.md has an example.")
-            do throws(YAMLFileError) {
+            try YAMLFile.read(path, guide: "docs/in-app-messages.md") { (text) throws(YAMLFileError) in
                 let root = try YAMLNode(yaml: text, withAnchors: false)
                 guard let root, root.isMapping else { return try root?.inAppMessages() ?? .array([]) }
                 return try root.fields(["messages"]).required("messages").inAppMessages()
-            } catch {
-                throw Failure(
-                    "\(path.oneLine):\(error.line):\(error.column): \(error.fault).", remedy: error.remedy,
-                    status: .usage)
             }
         }
 

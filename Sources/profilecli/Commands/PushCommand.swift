@@ -18,8 +18,9 @@ struct PushCommand: AsyncParsableCommand {
             profilecli push receive --payload '{"aps": {"alert": "Hi"}}'
             """,
         subcommands: [
-            PushList.self, PushDeliver.self, PushReceive.self, PushExpand.self, PushInput.self, PushAct.self,
-            PushOpen.self, PushDismiss.self, PushInitialize.self, PushForceQuit.self, PushCompare.self,
+            PushList.self, Push<PushDeliver>.self, Push<PushReceive>.self, Push<PushExpand>.self,
+            Push<PushInput>.self, Push<PushAct>.self, Push<PushOpen>.self, Push<PushDismiss>.self,
+            Push<PushInitialize>.self, Push<PushForceQuit>.self, PushCompare.self,
         ], defaultSubcommand: PushList.self)
 }
 
@@ -58,12 +59,11 @@ struct PushList: AsyncParsableCommand {
     }
 }
 
-/// Something that happens to the pushes of a device.
-protocol PushAction: AsyncParsableCommand {
+/// Something that happens to the pushes of a device, with the arguments that it alone has.
+protocol PushAction: ParsableArguments {
+    static var configuration: CommandConfiguration { get }
+    /// As in the request.
     static var action: String { get }
-    var device: DeviceArgument { get }
-    var clock: ClockOption { get }
-    var place: PlaceOptions { get }
 
     /// Writes members of the body other than the action and the time.
     func write(to json: inout JSONWriter) throws
@@ -71,11 +71,20 @@ protocol PushAction: AsyncParsableCommand {
 
 extension PushAction {
     func write(to json: inout JSONWriter) throws {}
+}
+
+struct Push<Action: PushAction>: AsyncParsableCommand {
+    static var configuration: CommandConfiguration { Action.configuration }
+
+    @OptionGroup var device: DeviceArgument
+    @OptionGroup var action: Action
+    @OptionGroup var clock: ClockOption
+    @OptionGroup var place: PlaceOptions
 
     func run() async throws {
         let answer = try await place.connect().post(device.path("push")) { json in
-            json.member("action", Self.action)
-            try write(to: &json)
+            json.member("action", Action.action)
+            try action.write(to: &json)
             json.member("time", clock.at)
         }
         if place.isJSON { return try Output.answer(answer.line, to: answer) }
@@ -107,11 +116,8 @@ struct PushDeliver: PushAction {
             profilecli push deliver phone-1 --limit 1
             """)
 
-    @OptionGroup var device: DeviceArgument
     @Option(parsing: .unconditional, help: .init("How many at most (default: all).", valueName: "count"))
     var limit: UInt64?
-    @OptionGroup var clock: ClockOption
-    @OptionGroup var place: PlaceOptions
 
     func write(to json: inout JSONWriter) { if let limit { json.member("limit", limit) } }
 }
@@ -125,13 +131,10 @@ struct PushReceive: PushAction {
             profilecli push receive phone-1 --payload '{"aps": {"alert": "Hi"}, "ab": {}}'
             """)
 
-    @OptionGroup var device: DeviceArgument
     @Option(parsing: .unconditional, help: .init("What the device gets.", valueName: "json")) var payload: String
     @Option(help: "The ID of its campaign.") var message: String?
     @Option(help: .init("A later push with the same ID replaces it.", valueName: "id")) var collapseId: String?
     @Option(help: .init("It is not delivered after this.", valueName: "time")) var expiry: String?
-    @OptionGroup var clock: ClockOption
-    @OptionGroup var place: PlaceOptions
 
     func write(to json: inout JSONWriter) throws {
         guard let value = try? JSONObject(Array(payload.utf8)) else {
@@ -159,11 +162,8 @@ struct PushExpand: PushAction {
             profilecli push expand phone-1 --way swipe_down
             """)
 
-    @OptionGroup var device: DeviceArgument
     @OptionGroup var push: PushOption
     @Option(help: "How (default: long_press).") var way: Way?
-    @OptionGroup var clock: ClockOption
-    @OptionGroup var place: PlaceOptions
 
     func write(to json: inout JSONWriter) {
         push.write(to: &json)
@@ -177,11 +177,8 @@ struct PushInput: PushAction {
         "input", "The user writes into the content extension.", "The text is not stored.",
         examples: "profilecli push input --text jane@example.com")
 
-    @OptionGroup var device: DeviceArgument
     @OptionGroup var push: PushOption
     @Option(parsing: .unconditional, help: "What the user writes.") var text: String
-    @OptionGroup var clock: ClockOption
-    @OptionGroup var place: PlaceOptions
 
     func write(to json: inout JSONWriter) {
         push.write(to: &json)
@@ -206,12 +203,9 @@ struct PushAct: PushAction {
             profilecli push act phone-1 --button REGISTER --response dismiss_and_forward
             """)
 
-    @OptionGroup var device: DeviceArgument
     @OptionGroup var push: PushOption
     @Option(help: .init("The identifier of the action.", valueName: "id")) var button: String
     @Option(help: .init("What the extension answers.", valueName: "response")) var response: Response?
-    @OptionGroup var clock: ClockOption
-    @OptionGroup var place: PlaceOptions
 
     func write(to json: inout JSONWriter) {
         push.write(to: &json)
@@ -229,10 +223,7 @@ struct PushOpen: PushAction {
             profilecli push open phone-1 --push 12
             """)
 
-    @OptionGroup var device: DeviceArgument
     @OptionGroup var push: PushOption
-    @OptionGroup var clock: ClockOption
-    @OptionGroup var place: PlaceOptions
 
     func write(to json: inout JSONWriter) { push.write(to: &json) }
 }
@@ -246,10 +237,7 @@ struct PushDismiss: PushAction {
             profilecli push dismiss phone-1 --push 12
             """)
 
-    @OptionGroup var device: DeviceArgument
     @OptionGroup var push: PushOption
-    @OptionGroup var clock: ClockOption
-    @OptionGroup var place: PlaceOptions
 
     func write(to json: inout JSONWriter) { push.write(to: &json) }
 }
@@ -259,10 +247,6 @@ struct PushInitialize: PushAction {
     static let configuration = CommandConfiguration(
         "initialize", "The app makes its instance of the SDK, which processes captured pushes.",
         examples: "profilecli push initialize phone-1")
-
-    @OptionGroup var device: DeviceArgument
-    @OptionGroup var clock: ClockOption
-    @OptionGroup var place: PlaceOptions
 }
 
 struct PushForceQuit: PushAction {
@@ -270,8 +254,4 @@ struct PushForceQuit: PushAction {
     static let configuration = CommandConfiguration(
         "force-quit", "The user swipes the app away: no silent push until the next launch.",
         examples: "profilecli push force-quit phone-1")
-
-    @OptionGroup var device: DeviceArgument
-    @OptionGroup var clock: ClockOption
-    @OptionGroup var place: PlaceOptions
 }

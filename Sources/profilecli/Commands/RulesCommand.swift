@@ -17,12 +17,8 @@ struct RulesCommand: AsyncParsableCommand {
 
     /// Reads `parts` of a file of rules.
     static func rules(_ path: String, _ parts: [FoldRules.Part]) throws -> FoldRules {
-        let text = try Scenario.text(path, ifMissing: "Check the path; docs/workspace.md has an example.")
-        do throws(YAMLFileError) {
-            return try YAMLNode(yaml: text, withAnchors: false)?.foldRules(parts) ?? FoldRules()
-        } catch {
-            throw Failure(
-                "\(path.oneLine):\(error.line):\(error.column): \(error.fault).", remedy: error.remedy, status: .usage)
+        try YAMLFile.read(path, guide: "docs/workspace.md") { (text) throws(YAMLFileError) in
+            try YAMLNode(yaml: text, withAnchors: false)?.foldRules(parts) ?? FoldRules()
         }
     }
 

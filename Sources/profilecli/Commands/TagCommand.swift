@@ -52,11 +52,9 @@ struct TagCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let container = try ContainerFile.text(file)
+        let container = try YAMLFile.container(file)
         let encodings = try TypedPairs(.property, [], texts: encoding).members()
-        let scratch = dryRun ? try ScratchFolder(prefix: "profilecli-") : nil
-        defer { scratch?.remove() }
-        let answer = try await connect(scratch).post("/v1/tags") { json in
+        let answer = try await place.connect(create: true).post("/v1/tags") { json in
             json.member("container", container)
             json.member("event", event)
             try properties.write(to: &json)
@@ -70,16 +68,6 @@ struct TagCommand: AsyncParsableCommand {
         for remark in properties.remarks { Output.message(remark.oneLine) }
         try Output.answer(
             place.isJSON ? answer.line : TagTable(answer: answer).lines.joined(separator: "\n"), to: answer)
-    }
-
-    /// The place; for a dry run where there is no store, an empty one in `scratch`.
-    private func connect(_ scratch: ScratchFolder?) throws -> any Connection {
-        guard let scratch else { return try place.connect(create: true) }
-        do {
-            return try place.connect()
-        } catch StorageError.noStore {
-            return LocalAPI(try EventLog(path: "\(scratch.path)/store", create: true))
-        }
     }
 }
 

@@ -114,10 +114,10 @@ struct OutputFile {
         } else {
             // A link stays one: its target is written.
             let target = Self.followingLinks(path)
-            Self.removeAbandoned(target)
-            let (unfinished, descriptor) = Self.lockedFile(for: target, isThere ? 0o600 : mode)
+            // Short, for a file's name ends at 255 bytes.
+            let unfinished = "\(target).\(Int.random(in: 0..<10_000_000)).unfinished"
             names = (unfinished, target)
-            self.descriptor = descriptor
+            descriptor = open(unfinished, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, isThere ? 0o600 : mode)
         }
         guard descriptor >= 0 else { throw Self.unwritable(path) }
         guard isThere, names != nil else { return }
@@ -125,36 +125,6 @@ struct OutputFile {
         let hasGroup =
             fchown(descriptor, status.st_uid, status.st_gid) == 0 || fchown(descriptor, uid_t.max, status.st_gid) == 0
         fchmod(descriptor, status.st_mode & (hasGroup ? 0o777 : 0o707))
-    }
-
-    private static let suffix = ".unfinished"
-
-    /// A new unfinished file of `target`, locked; the descriptor is negative if there can be none.
-    private static func lockedFile(for target: String, _ mode: mode_t) -> (name: String, descriptor: Int32) {
-        while true {
-            // Short, for a file's name ends at 255 bytes.
-            let name = "\(target).\(Int.random(in: 0..<10_000_000))\(suffix)"
-            let descriptor = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode)
-            guard descriptor >= 0 else { return (name, descriptor) }
-            flock(descriptor, LOCK_EX)
-            // Before it was locked, another writer may have taken it for abandoned.
-            if FileIdentity(name) == FileIdentity(descriptor: descriptor) { return (name, descriptor) }
-            close(descriptor)
-        }
-    }
-
-    /// Removes unfinished files of `target` whose writers were killed: those that writers still use are locked.
-    private static func removeAbandoned(_ target: String) {
-        let url = URL(filePath: target)
-        let folder = url.deletingLastPathComponent().path
-        for name in (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
-        where name.hasPrefix(url.lastPathComponent + ".") && name.hasSuffix(suffix) {
-            let number = name.dropFirst(url.lastPathComponent.count + 1).dropLast(suffix.count)
-            let file = Int(number) == nil ? -1 : open("\(folder)/\(name)", O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
-            guard file >= 0 else { continue }
-            if flock(file, LOCK_EX | LOCK_NB) == 0 { unlink("\(folder)/\(name)") }
-            close(file)
-        }
     }
 
     /// Whether `path` is a name of standard output. Opened by it, the file there would be written from its start.
@@ -192,7 +162,6 @@ struct OutputFile {
                     status: Interrupt.status)
             }
             guard let path else { return result }
-            // Locked until it has its name: another writer removes unfinished files without a lock.
             if let names, rename(names.unfinished, names.complete) != 0 { throw Self.unwritable(path) }
             guard close(descriptor) == 0 else { throw Self.unwritable(path) }
             return result

@@ -51,9 +51,7 @@ extension Scenario {
         do throws(YAMLFileError) {
             try self.init(text, file: path)
         } catch {
-            let shown = path.oneLine
-            throw Failure(
-                "\(shown):\(error.line):\(error.column): \(error.fault).", remedy: error.remedy, status: .usage)
+            throw Failure(error, in: path)
         }
     }
 
@@ -111,7 +109,7 @@ extension Scenario {
         }
         let folder = url.deletingLastPathComponent()
         workspace = try fields["workspace"].map { node throws(YAMLFileError) in
-            try WorkspaceFile.read(node, in: folder)
+            try YAMLFile.workspace(node, in: folder)
         }
         var steps: [ScenarioStep] = []
         for node in nodes { steps.append(try ScenarioStep(node, in: folder)) }
@@ -176,7 +174,7 @@ extension ScenarioStep {
                 parts.append((Name(member), try Expected(node)))
             case .sent(let member):
                 if case .container = field.kind {
-                    sent.append((member, .string(try ContainerFile.text(node, in: folder))))
+                    sent.append((member, .string(try YAMLFile.container(node, in: folder))))
                 } else {
                     sent.append((member, try field.kind.read(node)))
                 }

@@ -1,4 +1,5 @@
 internal import ProfileLog
+internal import ProfileLogNativeAPI
 
 /// The JSON Schema of scenario files, for editors; made of the table of steps. docs/scenario.schema.json is a copy.
 enum ScenarioSchema {
@@ -23,21 +24,19 @@ enum ScenarioSchema {
             json.member("minItems", 1)
             json.member("maxItems", Scenario.mostSteps)
             json.object("items") { json in
-                json.objects(
-                    "anyOf",
-                    [
-                        { $0.member("enum", StepKind.all.filter(\.standsAlone).map(\.name)) },
-                        { json in
-                            beginObject(&json)
-                            json.member("minProperties", 1)
-                            json.member("maxProperties", 1)
-                            json.object("properties") { json in
-                                for kind in StepKind.all {
-                                    json.object(kind.name) { $0.member("$ref", "#/definitions/\(kind.name)") }
-                                }
+                json.anyOf([
+                    { $0.member("enum", StepKind.all.filter(\.standsAlone).map(\.name)) },
+                    { json in
+                        beginObject(&json)
+                        json.member("minProperties", 1)
+                        json.member("maxProperties", 1)
+                        json.object("properties") { json in
+                            for kind in StepKind.all {
+                                json.object(kind.name) { $0.member("$ref", "#/definitions/\(kind.name)") }
                             }
-                        },
-                    ])
+                        }
+                    },
+                ])
             }
         }
     }
@@ -57,7 +56,7 @@ enum ScenarioSchema {
         ]
         if let short = kind.short.flatMap(kind.field) { forms.append { schema(short, &$0) } }
         if kind.standsAlone { forms.append { $0.member("type", "null") } }
-        json.objects("anyOf", forms)
+        json.anyOf(forms)
     }
 
     private static func beginObject(_ json: inout JSONWriter) {
@@ -92,36 +91,19 @@ enum ScenarioSchema {
     }
 
     private static func one(orMany element: @escaping (inout JSONWriter) -> Void, _ json: inout JSONWriter) {
-        json.objects(
-            "anyOf",
-            [
-                element,
-                { json in
-                    json.member("type", "array")
-                    json.object("items", element)
-                },
-            ])
+        json.anyOf([
+            element,
+            { json in
+                json.member("type", "array")
+                json.object("items", element)
+            },
+        ])
     }
 }
 
 extension JSONWriter {
-    /// Writes an object as a member.
-    fileprivate mutating func object(_ key: String, _ write: (inout JSONWriter) -> Void) {
-        self.key(key)
-        beginObject()
-        write(&self)
-        endObject()
-    }
-
-    /// Writes an array of objects as a member.
-    fileprivate mutating func objects(_ key: String, _ writes: [(inout JSONWriter) -> Void]) {
-        self.key(key)
-        beginArray()
-        for write in writes {
-            beginObject()
-            write(&self)
-            endObject()
-        }
-        endArray()
+    /// What a value may be: one of `forms`.
+    fileprivate mutating func anyOf(_ forms: [(inout JSONWriter) -> Void]) {
+        objects("anyOf", forms) { $1(&$0) }
     }
 }

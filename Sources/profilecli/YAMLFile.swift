@@ -1,0 +1,70 @@
+internal import Foundation
+internal import ProfileLog
+internal import ProfileLogBrazeAPI
+internal import ProfileLogNativeAPI
+
+/// YAML files that a command line or a scenario names.
+enum YAMLFile {
+    /// What `read` makes of the text of the file at `path`; `guide` has an example of one. A failure names the file, the
+    /// line and the column.
+    static func read<Value>(
+        _ path: String, guide: String, _ read: (String) throws(YAMLFileError) -> Value
+    ) throws(Failure) -> Value {
+        let text = try Scenario.text(path, ifMissing: "Check the path; \(guide) has an example.")
+        do throws(YAMLFileError) {
+            return try read(text)
+        } catch {
+            throw Failure(error, in: path)
+        }
+    }
+
+    /// What `read` makes of the file that a scenario in `folder` names.
+    static func read<Value>(
+        namedBy node: YAMLNode, in folder: URL, _ read: (String) throws(Failure) -> Value
+    ) throws(YAMLFileError) -> Value {
+        let path = folder.appending(path: try node.text()).path
+        do throws(Failure) {
+            return try read(path)
+        } catch {
+            let sentence = error.message.hasSuffix(".") ? String(error.message.dropLast()) : error.message
+            throw node.refusal("names a wrong file: \(sentence)", remedy: error.remedy)
+        }
+    }
+
+    /// The text of a container of the tag manager.
+    static func container(_ path: String) throws(Failure) -> String {
+        try read(path, guide: "docs/tag-manager.md") { (text) throws(YAMLFileError) in
+            _ = try TagContainer(yaml: text)
+            return text
+        }
+    }
+
+    /// What a scenario says of a container: the container itself, or the name of a file.
+    static func container(_ node: YAMLNode, in folder: URL) throws(YAMLFileError) -> String {
+        guard node.isMapping else { return try read(namedBy: node, in: folder, container) }
+        _ = try TagContainer(node)
+        return try node.json().json  // JSON is YAML
+    }
+
+    /// What a scenario says of its workspace: the workspace itself, or the name of a file.
+    static func workspace(_ node: YAMLNode, in folder: URL) throws(YAMLFileError) -> Workspace {
+        node.isMapping ? try Workspace(node) : try read(namedBy: node, in: folder, Workspace.init(file:))
+    }
+}
+
+extension Workspace {
+    /// Reads the workspace file at `path`.
+    init(file path: String) throws(Failure) {
+        self = try YAMLFile.read(path, guide: "docs/workspace.md") { (text) throws(YAMLFileError) in
+            try Workspace(yaml: text)
+        }
+    }
+}
+
+extension Failure {
+    /// What is wrong with the file at `path`.
+    init(_ error: YAMLFileError, in path: String) {
+        self.init(
+            "\(path.oneLine):\(error.line):\(error.column): \(error.fault).", remedy: error.remedy, status: .usage)
+    }
+}
