@@ -20,7 +20,8 @@ struct TrackAnswer {
         APIAnswer(status: refusesAll ? 400 : 201, body: body, code: refusesAll ? "nothing_valid" : nil)
     }
 
-    private var body: [UInt8] {
+    /// The answer's JSON.
+    var body: [UInt8] {
         var json = JSONWriter()
         json.object { json in
             for array in TrackArray.allCases where processed[array] > 0 {
@@ -55,16 +56,16 @@ struct TrackAnswer {
 // MARK: - As it is remembered under a key
 
 extension TrackAnswer {
-    /// The answer without the names that the sender chose: the record that holds it is one person's, the request may be
-    /// about many.
-    var remembered: [UInt8] {
+    /// The answer under an idempotency key, the first time and each time after: without the names that the sender
+    /// chose. The record that remembers it is one person's, the request may be about many.
+    var nameless: TrackAnswer {
         var nameless = self
         for index in errors.indices { nameless.errors[index].type = errors[index].kept }
         for index in dropped.indices { nameless.dropped[index].field = nil }
-        return nameless.body
+        return nameless
     }
 
-    /// Reads what `remembered` gave.
+    /// Reads the `body` of a nameless answer.
     init(remembered body: [UInt8]) throws {
         let json = try JSON.parse(body)
         for array in TrackArray.allCases {

@@ -23,7 +23,7 @@ struct TrackEndpoints {
     private func track(
         _ request: APIRequest, isBulk: Bool = false, check: (TrackBody) throws -> Void = { _ in },
         known: (AppendReceipt, TrackAnswer) throws -> APIAnswer,
-        stored: (@Sendable (AppendReceipt?, TrackDecision) throws -> APIAnswer)? = nil
+        stored: (@Sendable (AppendReceipt?, TrackObject?, TrackAnswer) throws -> APIAnswer)? = nil
     ) async throws -> APIAnswer {
         let key = try RequestKey(request)
         return try await api.store.once(under: key) { receipt, note in
@@ -36,15 +36,15 @@ struct TrackEndpoints {
                 var builder = log.prepare(capacity: body.count)
                 var decision = TrackDecision(api, view)
                 try decision.decide(body, reader, &builder)
-                let answer = TrackAnswer(decision)
-                if decision.refusesAll { return .answer(answer.answer) }
-                guard let append = try builder.finish(under: key, remembering: answer.remembered) else {
-                    return .answer(try stored?(nil, decision) ?? answer.answer)
+                if decision.refusesAll { return .answer(TrackAnswer(decision).answer) }
+                let answer = key == nil ? TrackAnswer(decision) : TrackAnswer(decision).nameless
+                let first = decision.first
+                guard let append = try builder.finish(under: key, remembering: answer.body) else {
+                    return .answer(try stored?(nil, first, answer) ?? answer.answer)
                 }
-                let result = decision
                 return .store(append) { receipt in
                     try receipt.checkIsFirst()
-                    return try stored?(receipt, result) ?? answer.answer
+                    return try stored?(receipt, first, answer) ?? answer.answer
                 }
             }
         }
@@ -59,9 +59,8 @@ struct TrackEndpoints {
                 guard !receipt.isErased, let object = try? objectSent(in: request) else { return answer.answer }
                 return try syncAnswer(object, receipt, answer)
             },
-            stored: { [self] receipt, decision in
-                let answer = TrackAnswer(decision)
-                guard let object = decision.first else { return answer.answer }
+            stored: { [self] receipt, object, answer in
+                guard let object else { return answer.answer }
                 return try syncAnswer(object, receipt, answer)
             })
     }

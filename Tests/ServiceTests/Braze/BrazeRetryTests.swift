@@ -66,7 +66,7 @@ struct BrazeRetryTests {
         }
     }
 
-    @Test("What is remembered under a key names nothing that a sender chose, nor does the answer to a retry")
+    @Test("An answer under a key names nothing that a sender chose, and a retry gets the same")
     func nameless() async throws {
         try await withAPI { (api) async throws in
             await api.track(#"{"external_id":"a","n":1}"#)
@@ -74,10 +74,8 @@ struct BrazeRetryTests {
                 #"{"attributes":[{"external_id":"b","_update_existing_only":true}],"#
                 + #""events":[{"external_id":"c","name":"e","time":"2026-01-01","properties":{"canary":1,"canary":2}}]}"#
             let first = await send(api, "/users/track", body, key: "k")
-            let twice = #"the key \"canary\" is twice in one object"#
-            #expect(first.body.contains(twice))
-            let second = await send(api, "/users/track", body, key: "k")
-            #expect(second.body == first.body.replacing(twice, with: "a key is twice in one object"))
+            #expect(first.body.contains("a key is twice in one object") && !first.body.contains("canary"))
+            #expect(await send(api, "/users/track", body, key: "k") == first)
             let note = try #require(try api.log.append(underKey: "k")).note
             #expect(!note.isEmpty && Data(note).range(of: Data("canary".utf8)) == nil)
         }
