@@ -124,7 +124,7 @@ struct AuditorTests {
                     state.events.removeAll()
                 default:
                     place = "profile"
-                    state.firstSeen = nil
+                    state.created = .start
                 }
                 expected.append(AuditDifference(user: user, place: place))
                 row = SnapshotRow.bytes(revision: ProfileProjection.revision, state: ProfileProjection.encode(state))
