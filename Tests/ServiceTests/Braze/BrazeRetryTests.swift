@@ -170,7 +170,7 @@ struct BrazeRetryTests {
         (
             #"{"attributes":[{"external_id":"a","n":{"inc":1.5}}]}"#,
             #"{"users":[{"external_id":"a","custom_attributes":{"n":2}}],"message":"success","dropped":[{"reason":"has an 'inc' "#
-                + #"that is no integer","input_array":"attributes","index":0,"field":"n"}]}"#
+                + #"that is no integer","input_array":"attributes","index":0}]}"#
         ),
     ]
 
