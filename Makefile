@@ -3,10 +3,11 @@
 # make test-long       runs the random tests alone, in their full form: more seeds, rounds and steps
 # make docs            builds the documentation of the library into .build/docs; a warning is an error
 # make digest          folds the same events in release as the tests do in debug: the bytes must be equal
-# make compatibility   runs Braze clients from PyPI against the built profiled (PROFILED=FILE for another than .build/debug/profiled)
+# make compatibility   runs Braze clients from PyPI against .build/debug/profiled (or another one: PROFILED=FILE)
 #
 # Debian packages that a target needs and the machine lacks are installed by apt (scripts/setup.sh).
-.PHONY: demo test test-long docs digest compatibility run bench bench-http bench-large install build lint mutations clean
+.PHONY: demo test test-long docs digest compatibility run bench bench-http bench-large install build lint mutations \
+	clean
 
 PREFIX ?= /usr/local
 
@@ -29,7 +30,8 @@ docs:
 	@scripts/docs.sh
 
 digest: build
-	@folder=$$(mktemp -d); .build/release/profilelog-crashchild digest "$$folder/store"; status=$$?; rm -rf "$$folder"; exit $$status
+	@folder=$$(mktemp -d); .build/release/profilelog-crashchild digest "$$folder/store"; status=$$?; \
+	rm -rf "$$folder"; exit $$status
 
 compatibility:
 	@Tests/Compatibility/run

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
-# Runs `profiled` and a service that parses the same bodies and stores nothing, in turn and under the same load from `wrk`, and prints medians
-# and ratios as Markdown.
+# Runs `profiled` and a service that parses the same bodies and stores nothing, in turn and under the same load from
+# `wrk`, and prints medians and ratios as Markdown.
 #
-# scripts/bench-http.sh [ROUNDS [SECONDS]]   ROUNDS of each load (5) of 10 s each, then one load of SECONDS (300) for memory and exports.
+# scripts/bench-http.sh [ROUNDS [SECONDS]]   ROUNDS (5) of each load for 10 s, then one load of SECONDS (300) for
+#                                            memory and exports
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Appends 0.1, 1 and 10 million events (with 100, also 100 million: hours and 30 GB) with users growing in proportion, and prints
-# what an event costs at each size.
+# Appends 0.1, 1 and 10 million events (with 100, also 100 million: hours and 30 GB) with users growing in proportion,
+# and prints what an event costs at each size.
 #
 # scripts/bench-large.sh [100]
 set -euo pipefail

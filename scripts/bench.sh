@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Runs the C program and ProfileLog in turn on the same input and prints medians and ratios. Tables of both stores must be the same.
+# Runs the C program and ProfileLog in turn on the same input, and prints medians and ratios. The tables of both stores
+# must be the same.
 #
 # scripts/bench.sh [ROUNDS]   Results go to standard output as Markdown; Benchmarks/RESULTS.md holds some.
 set -euo pipefail

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Plays the main job on an embedded store, then over HTTP, and checks every step. Called by `make demo` after a release build.
+# Plays the main job on an embedded store, then over HTTP, and checks every step. `make demo` calls it after a release
+# build.
 #
 #   scripts/demo.sh              the binaries of .build/release
 #   BIN=.build/debug scripts/demo.sh
@@ -32,13 +33,16 @@ fail() {
 }
 
 for program in profilecli profiled; do
-    [ -x "$BIN/$program" ] || fail "there is no $BIN/$program." "Build it first: swift build -c release, or make demo, which does both."
+    [ -x "$BIN/$program" ] \
+        || fail "there is no $BIN/$program." "Build it first: swift build -c release, or make demo, which does both."
 done
 
 finish() {
     local status=$?
     if [ -n "$SERVICE" ] && kill -0 "$SERVICE" 2>/dev/null; then kill "$SERVICE" 2>/dev/null || true; fi
-    if [ "$status" -ne 0 ]; then printf '%sA check did not hold (status %s); the store is left in %s.%s\n' "$RED" "$status" "$STORE" "$RESET" >&2; fi
+    if [ "$status" -ne 0 ]; then
+        printf '%sA check did not hold (status %s); the store is left in %s.%s\n' "$RED" "$status" "$STORE" "$RESET" >&2
+    fi
 }
 trap finish EXIT
 
@@ -135,8 +139,8 @@ run generate --events "$EVENTS" --users "$USERS" --seed 1 -o "$WORK/events.jsonl
 before=$(quiet stats --format json | value events)
 run import "$WORK/events.jsonl"
 quiet import "$WORK/events.jsonl" --format json >"$WORK/again"
-same "run again, it stores nothing twice" "$(value imported <"$WORK/again") new, $(value skipped <"$WORK/again") skipped" \
-    "0 new, $EVENTS skipped"
+same "run again, it stores nothing twice" \
+    "$(value imported <"$WORK/again") new, $(value skipped <"$WORK/again") skipped" "0 new, $EVENTS skipped"
 run stats
 after=$(quiet stats --format json | value events)
 users=$(quiet stats --format json | value users)

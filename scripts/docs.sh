@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
-# Builds the documentation of the library into .build/docs, and fails at every warning: a link that leads nowhere, an article without a title.
+# Builds the documentation of the library into .build/docs, and fails at every warning: a link that leads nowhere, an
+# article without a title.
 #
-# The toolchain's docc reads one symbol graph of module ProfileLog with all that it re-exports. (swift-docc-plugin makes a graph for each target, and
-# ProfileLog's own would be empty.)
+# The toolchain's docc reads one symbol graph of module ProfileLog with all that it re-exports. (swift-docc-plugin makes
+# a graph for each target, and ProfileLog's own would be empty.)
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

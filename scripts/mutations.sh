@@ -4,8 +4,8 @@
 #   scripts/mutations.sh             all of them
 #   scripts/mutations.sh reuse-version lose-tail
 #
-# Tests/mutations.md says what each one is. MUTATIONS_SCRATCH names a folder to keep and use again; without it, one is made and
-# removed. The copy holds the library and its tests only, so that it builds fast.
+# Tests/mutations.md says what each one is. MUTATIONS_SCRATCH names a folder to keep and use again; without it, one is
+# made and removed. The copy holds the library and its tests only, so that it builds fast.
 set -euo pipefail
 
 root=$(cd "$(dirname "$0")/.." && pwd)
@@ -38,7 +38,7 @@ prepare() {
     done
     if [[ ! -d $scratch/.build && -d $root/.build/checkouts ]]; then
         mkdir -p "$scratch/.build"
-        cp -a "$root/.build/repositories" "$root/.build/checkouts" "$root/.build/workspace-state.json" "$scratch/.build/"
+        cp -a "$root"/.build/{repositories,checkouts,workspace-state.json} "$scratch/.build/"
     fi
     rm -rf "$scratch/original"
     cp -a "$scratch/Sources/ProfileLog" "$scratch/original"
@@ -49,7 +49,9 @@ import json, re, sys
 
 folder, *keep = sys.argv[1:]
 needs = {
-    target["name"]: [name for dependency in target["dependencies"] for name, *_ in dependency.values() if isinstance(name, str)]
+    target["name"]: [
+        name for dependency in target["dependencies"] for name, *_ in dependency.values() if isinstance(name, str)
+    ]
     for target in json.load(open(f"{folder}/manifest.json"))["targets"]
 }
 for name in keep:
@@ -97,11 +99,11 @@ declare -A edit=(
     # A user's history misses the first event after the index's checkpoint.
     [lose-tail]='s/of: user, from: last, downTo: checkpoint) {/of: user, from: last, downTo: checkpoint + 1) {/'
     # A state is folded from the snapshot, and from the first event all the same.
-    [ignore-checkpoint]='/func foldedState</,/^    }/s/from: (earlier?\.version ?? 0) + 1, to: version)/from: 1, to: version)/'
+    [ignore-checkpoint]='/func foldedState</,/^    }/s/from: (earlier?\.version ?? 0) + 1,/from: 1,/'
     # A launch makes items effective in the order in which they were saved, not list by list.
-    [reorder-flush]='s/(\$0\.kind?\.rawValue ?? 0, \$0\.position) < (\$1\.kind?\.rawValue ?? 0, \$1\.position)/$0.position < $1.position/'
+    [reorder-flush]='s/(\$0\.kind?.*, \$0\.position) < (\$1\.kind?.*, \$1\.position)/$0.position < $1.position/'
     # A user's tenth event gets the version of the ninth.
-    [reuse-version]='s/let version = try view\.version(of: user, &streams) + 1/let version = try view.version(of: user, \&streams) == 9 ? 9 : try view.version(of: user, \&streams) + 1/'
+    [reuse-version]='s/let version = try \(view\.version(of: user, .*)\) + 1/let version = try \1 == 9 ? 9 : try \1 + 1/'
     # What the SDK captured stays captured when it is processed.
     [process-twice]='s/case \.processed: captured\.removeAll { .* }/case .processed: break/'
     # In-app messages are triggered within the minimum interval.
@@ -111,21 +113,21 @@ declare -A edit=(
     # A user who has unsubscribed gets what was sent to subscribers.
     [send-unsubscribed]='s/case .subscribed: state != Self.unsubscribed/case .subscribed: true/'
     # The part of a scheduled request that is a user's is stored for the system, which no erasure reaches.
-    [keep-erased-part]='s/try builder.add(.message(step), EventContext(source: .rest), to: id)$/try builder.addOfSystem(step)/'
+    [keep-erased-part]='s/try builder.add(.message(step), EventContext(.*), to: id)$/try builder.addOfSystem(step)/'
     # A broadcast begins with the first user again after the process died.
     [resend-parts]='s/schedule.sentTo = UserNumber(rawValue: UInt64(user))/_ = user/'
     # No limit for sends to many.
     [no-rate]='s/if request.isTargeted { try await checkRate(request) }//'
     # Each text of a request may cost as much as all of them.
-    [share-budget]='s/for: sends, recipient.properties, now: now, failing: failing, budget: budget/for: sends, recipient.properties, now: now, failing: failing, budget: RenderBudget()/'
+    [share-budget]='s/\(for: sends, recipient.properties, .* budget:\) budget/\1 RenderBudget()/'
     # A shadow takes states that were folded before an erasure.
-    [keep-erased-state]='s/try states.isNobodyErased(since: slices.map(\\.seen).min() ?? .max, transaction)/!slices.isEmpty/'
+    [keep-erased-state]='s/try states.isNobodyErased(since: slices.map(.*).min() ?? .max, transaction)/!slices.isEmpty/'
     # A shadow is swapped before all users are folded.
     [swap-incomplete]='s/guard shadow.isComplete else {/guard shadow.generation > 0 else {/'
     # A void event counts.
     [count-void]='s/if voided.contains(position) { continue }$//'
     # The audit finds all states equal.
-    [blind-audit]='s/return isEqual ? waiting : live.differences(from: fresh, log.names.current) + waiting/return isEqual ? waiting : waiting/'
+    [blind-audit]='s/return isEqual ? waiting : live.differences(from: fresh, .*) + waiting/return waiting/'
     # By the policy "last occurred", an update of an earlier time wins.
     [later-wins]='s/case .lastOccurred: if let last = .*$/case .lastOccurred: break/'
     # Records are looked for where they were before an erasure.

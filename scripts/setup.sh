@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Installs by apt what a purpose needs and the machine lacks. Where that is impossible, one sentence says what to install.
+# Installs by apt what a purpose needs and the machine lacks. Where that is impossible, one sentence says what to
+# install.
 #
 #   scripts/setup.sh          to build (the default)
 #   scripts/setup.sh test     to build and to run all tests
@@ -7,13 +8,14 @@
 set -euo pipefail
 
 fail() {
-    echo "$1" >&2
+    echo "$*" >&2
     exit 1
 }
 
 version=$(swift --version 2>/dev/null | sed -nE 's/.*Swift version ([0-9]+\.[0-9]+).*/\1/p' | head -n 1)
 [ "$(printf '%s\n6.2\n' "${version:-0}" | sort -V | head -n 1)" = 6.2 ] ||
-    fail "ProfileLog needs Swift 6.2 or later (found: ${version:-none}); install it (https://www.swift.org/install/linux/) and run this again."
+    fail "ProfileLog needs Swift 6.2 or later (found: ${version:-none}); install it and run this again:" \
+        "https://www.swift.org/install/linux/"
 
 missing=()
 # need PACKAGE CHECK...: the Debian package is missing if the check fails.

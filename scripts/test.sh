@@ -19,12 +19,14 @@ output=$(mktemp)
 trap 'rm -f "$output"' EXIT
 # A service has a descriptor for each connection.
 ulimit -n "$(ulimit -Hn)"
-# Stores are in memory if /dev/shm has 2 GiB free (Tests/Support/TestFolders.swift); `make test TMPDIR=/tmp` puts them on disk.
-# Without a bound Swift Testing begins all tests at once: hundreds of services and stores share two cores, and each test takes as long as all.
+# Stores are in memory if /dev/shm has 2 GiB free (Tests/Support/TestFolders.swift); `make test TMPDIR=/tmp` puts them
+# on disk. Without a bound Swift Testing begins all tests at once: hundreds of services and stores share two cores, and
+# each test takes as long as all.
 export SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=$((3 * $(nproc)))
 if ! swift test --skip-build "${filter[@]}" 2>&1 | tee "$output"; then
     printf '\nWhat failed:\n'
-    grep -E '^(✘|↳)|(Fatal error|error): ' "$output" | grep -vE '^↳ (Testing Library Version|Target Platform):' || tail -n 20 "$output"
+    grep -E '^(✘|↳)|(Fatal error|error): ' "$output" | grep -vE '^↳ (Testing Library Version|Target Platform):' \
+        || tail -n 20 "$output"
     exit 1
 fi
 [ ${#filter[@]} -gt 0 ] || Tests/Compatibility/run --if-possible

@@ -71,7 +71,8 @@ static void flush_users(struct store *store, MDB_txn *transaction, const struct 
     for (size_t i = 0; i < tail->created_count; i++) {
         const struct tail_created *created = &tail->created[i];
         size_t size = (size_t)(put_number_key(number, created->user) - number);
-        MDB_val key = val(number, size), value = val(row, encode_user_row(row, created->position, created->external_id));
+        MDB_val key = val(number, size);
+        MDB_val value = val(row, encode_user_row(row, created->position, created->external_id));
         check_lmdb(mdb_cursor_put(cursor, &key, &value, MDB_APPEND), "writing table users");
     }
     mdb_cursor_close(cursor);

@@ -50,7 +50,7 @@ enum user_row_field { USER_ROW_CREATED = 1, USER_ROW_IDENTITIES = 2 };
 #define UUID_CHARACTERS 36
 #define UUID_BYTES 16
 
-/// The bytes behind a string of the form 00112233-4455-6677-8899-aabbccddeeff, lower case; false if it is no such string.
+/// The bytes of a string of the form 00112233-4455-6677-8899-aabbccddeeff, lower case; false if it is no such string.
 bool read_uuid(struct text text, uint8_t out[UUID_BYTES]);
 void write_uuid(char out[UUID_CHARACTERS], const uint8_t bytes[UUID_BYTES]);
 

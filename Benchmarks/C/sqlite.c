@@ -1,5 +1,5 @@
-// `sqlite`: the records of a store in a table of SQLite, clustered by user: how fast they are appended, and how fast the
-// records of users chosen at random are read. Nothing is decoded.
+// `sqlite`: the records of a store in a table of SQLite, clustered by user: how fast they are appended, and how fast
+// the records of users chosen at random are read. Nothing is decoded.
 
 #include "commands.h"
 #include "record.h"

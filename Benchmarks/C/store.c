@@ -15,7 +15,8 @@
 
 static const char *const table_names[TABLE_COUNT] = {
     [META] = "meta",           [LOG] = "log",         [NAMES] = "names", [USERS] = "users",
-    [IDENTIFIERS] = "identifiers", [CONTACTS] = "contacts", [STREAMS] = "streams", [KEYS] = "keys",   [DEVICES] = "devices",
+    [IDENTIFIERS] = "identifiers", [CONTACTS] = "contacts", [STREAMS] = "streams", [KEYS] = "keys",
+    [DEVICES] = "devices",
     [PENDING] = "pending",     [SNAPSHOTS] = "snapshots", [CHECKPOINTS] = "checkpoints",
 };
 
