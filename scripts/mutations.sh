@@ -103,7 +103,7 @@ declare -A edit=(
     # A launch makes items effective in the order in which they were saved, not list by list.
     [reorder-flush]='s/(\$0\.kind?.*, \$0\.position) < (\$1\.kind?.*, \$1\.position)/$0.position < $1.position/'
     # A user's tenth event gets the version of the ninth.
-    [reuse-version]='s/let version = try \(view\.version(of: user, .*)\) + 1/let version = try \1 == 9 ? 9 : try \1 + 1/'
+    [reuse-version]='s/let version = try \(view\.version(of: user, .*)\) + 1/let version = try \1 == 9 ? 9 : \1 + 1/'
     # What the SDK captured stays captured when it is processed.
     [process-twice]='s/case \.processed: captured\.removeAll { .* }/case .processed: break/'
     # In-app messages are triggered within the minimum interval.

@@ -204,7 +204,8 @@ struct AnalysisExportTests {
         _ = try cli.write(lines[0] + "\n", as: "p.jsonl.partial")
         let store = try cli.succeed("stats", "--format", "json").output.firstMatch(of: /"store":"([0-9a-f]+)"/)?.1
         let state =
-            #"{"request":"format=jsonl&what=profiles","store":"\#(store ?? "")","as_of":4,"began":4,"next":1,"total":2,"#
+            #"{"request":"format=jsonl&what=profiles","store":"\#(store ?? "")","as_of":4,"began":4,"next":1,"#
+            + #""total":2,"#
             + #""time":"2026-01-01T00:00:00Z","rows":1,"at_end":false,"bytes":\#(lines[0].utf8.count + 1)}"#
         _ = try cli.write(state, as: "p.jsonl.partial.state")
         try cli.succeed("erase", "ana", "--reason", "asked", "--yes")

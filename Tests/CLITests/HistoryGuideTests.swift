@@ -114,7 +114,7 @@ struct HistoryGuideTests {
     func zone() throws {
         try cli.succeed("log", "attribute", "ana", "n=1")
         let now = Date.now.formatted(.iso8601.year().month().day().time(includingFractionalSeconds: false))
-        // The time in Tokyo is nine hours ahead: the same text is in the past there, before Ana. In New York it is to come.
+        // Tokyo is nine hours ahead: there the same text is in the past, before Ana. In New York it is to come.
         let tokyo = try cli.run(["profile", "ana", "--as-of", now], environment: ["TZ": "Asia/Tokyo"])
         #expect(tokyo.status == 1 && tokyo.errors.contains("did not exist yet"), "\(tokyo.errors)")
         let west = try cli.run(["profile", "ana", "--as-of", now], environment: ["TZ": "America/New_York"])

@@ -125,7 +125,8 @@ struct ImportTests {
     func fullDevice() throws {
         let cli = try CLI()
         let lines = (1...10_003).map { line in
-            #"{"kind":"customEventSaved","user":"u","device":"\#(line == 5 ? "e" : "d")","storage":"group.a","name":"a"}"#
+            #"{"kind":"customEventSaved","user":"u","device":"\#(line == 5 ? "e" : "d")","storage":"group.a","#
+                + #""name":"a"}"#
         }
         let refused = try cli.run("import", "-", input: lines.joined(separator: "\n"))
         #expect(refused.status == 1)

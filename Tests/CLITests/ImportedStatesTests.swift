@@ -6,7 +6,8 @@ struct ImportedStatesTests {
     func updatesNobody() throws {
         let cli = try CLI()
         func line(_ user: String, _ source: String, _ attributes: String) -> String {
-            #"{"kind":"userAttributesChanged","user":"\#(user)","source":"\#(source)","user_attributes":{\#(attributes)}}"#
+            #"{"kind":"userAttributesChanged","user":"\#(user)","source":"\#(source)","#
+                + #""user_attributes":{\#(attributes)}}"#
         }
         let mail = #""email":"x@y.example""#
         let groups = #""subscription_groups":[{"subscription_group_id":"g","subscription_state":"subscribed"}]"#

@@ -72,7 +72,8 @@ struct RemoteTests {
             "$program" tail --format json > seen 2> said & tail=$!
             seen old-2
             exec 3<> /dev/tcp/127.0.0.1/\(port)
-            printf 'POST /v1/reset HTTP/1.1\\r\\nHost: localhost\\r\\nContent-Length: 2\\r\\nConnection: close\\r\\n\\r\\n{}' >&3
+            printf 'POST /v1/reset HTTP/1.1\\r\\nHost: localhost\\r\\nContent-Length: 2\\r\\nConnection: \
+            close\\r\\n\\r\\n{}' >&3
             cat <&3 > other
             store new-1 new-2 new-3 new-4
             seen new-4
@@ -99,7 +100,8 @@ struct RemoteTests {
             exec 4< pipe
             head -c 1 <&4 > other
             exec 3<> /dev/tcp/127.0.0.1/\(port)
-            printf 'POST /v1/reset HTTP/1.1\\r\\nHost: localhost\\r\\nContent-Length: 17\\r\\nConnection: close\\r\\n\\r\\n' >&3
+            printf 'POST /v1/reset HTTP/1.1\\r\\nHost: localhost\\r\\nContent-Length: 17\\r\\nConnection: \
+            close\\r\\n\\r\\n' >&3
             printf '{"fixtures":true}' >&3
             cat <&3
             cat <&4 > other
@@ -117,9 +119,10 @@ struct RemoteTests {
         let service = try Service(cli)
         var request = URLRequest(url: try #require(URL(string: service.url + "/users/track")))
         request.httpMethod = "POST"
-        request.httpBody = Data(
-            #"{"attributes":[{"external_id":"ana","shoe":38,"gender":"X"}],"events":[{"external_id":"ana","name":"e"}]}"#
-                .utf8)
+        let body =
+            #"{"attributes":[{"external_id":"ana","shoe":38,"gender":"X"}],"#
+            + #""events":[{"external_id":"ana","name":"e"}]}"#
+        request.httpBody = Data(body.utf8)
         let (_, response) = try await URLSession.shared.data(for: request)
         #expect((response as? HTTPURLResponse)?.statusCode == 201)
         let table = try cli.run(["rejected"], environment: service.environment)

@@ -74,7 +74,8 @@ struct ReplayTests {
         let cli = try CLI()
         try cli.succeed("generate", "--events", "60000", "--users", "1000", "-o", "events.jsonl")
         let script = """
-            "$0" import events.jsonl & until [ -s store/data.mdb ]; do sleep 0.02; done; sleep 0.2; kill -INT $!; wait $!
+            "$0" import events.jsonl & until [ -s store/data.mdb ]; do sleep 0.02; done; sleep 0.2; kill -INT $!; \
+            wait $!
             """
         let stopped = try cli.shell(script)
         #expect(stopped.status == 130, "\(stopped.output)")

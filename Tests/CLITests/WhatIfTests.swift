@@ -114,7 +114,8 @@ struct WhatIfTests {
             (["--policy", "standard", "--sdk", "17.0.0"], "--sdk changes nothing"),
             (
                 ["--fault", "all"],
-                "--fault 1 cannot show: no process that saved is in Objective-C; not all can show together: ask for it apart."
+                "--fault 1 cannot show: no process that saved is in Objective-C; not all can show together: ask for it "
+                    + "apart."
             ),
             (
                 ["--fault", "all", "--language", "swift"],
@@ -198,7 +199,7 @@ struct WhatIfTests {
     }
 
     @Test(
-        "What the log's launch rejected is lost with fault 27, is no difference without, and its repair is no other item"
+        "What the log's launch rejected is lost with fault 27 and no difference without it; its repair is the same item"
     )
     func rejected() throws {
         let cli = try CLI()

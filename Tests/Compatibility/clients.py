@@ -14,8 +14,9 @@ import requests
 def _coroutine_decorator():
     """`asyncio.coroutine` while a client is imported.
 
-    braze-client 2.3.3 requires tenacity before 6, which decorates its asynchronous retries with it; Python has it no longer since
-    3.11. The client retries synchronously, so this is never called, and nothing that is sent depends on it.
+    braze-client 2.3.3 requires tenacity before 6, which decorates its asynchronous retries with it. Python 3.11 and
+    later have no such decorator. The client retries synchronously, so this is never called, and nothing that is sent
+    depends on it.
     """
     if hasattr(asyncio, "coroutine"):
         yield
@@ -43,7 +44,7 @@ def load(client, module):
 
 
 class Patient(requests.adapters.HTTPAdapter):
-    """Waits for answers on a busy machine, where the clients give up after 2 seconds and send again; counts and keeps what was sent."""
+    """Waits longer than 2 seconds for an answer, as a busy machine needs; counts and keeps requests."""
 
     def __init__(self, timeout=60):
         super().__init__()

@@ -52,8 +52,10 @@ class ClientTests(unittest.TestCase):
     def test_all_three(self):
         answer = self.client.user_track(
             attributes=[{"external_id": "a", "first_name": "Ana", "email": "ana@example.com", "status": "Active"}],
-            events=[{"external_id": "a", "name": "order", "time": AT, "properties": {"items": [{"sku": 1}], "gift": True}}],
-            purchases=[{"external_id": "a", "product_id": "book", "currency": "EUR", "price": 9.5, "quantity": 2, "time": AT}])
+            events=[{"external_id": "a", "name": "order", "time": AT,
+                     "properties": {"items": [{"sku": 1}], "gift": True}}],
+            purchases=[{"external_id": "a", "product_id": "book", "currency": "EUR", "price": 9.5, "quantity": 2,
+                        "time": AT}])
         self.assertEqual(answer, success(attributes_processed=1, events_processed=1, purchases_processed=1))
         profile = self.service.profile("a")
         self.assertEqual((profile["first_name"], profile["email"]), ("Ana", "ana@example.com"))
@@ -77,12 +79,15 @@ class ClientTests(unittest.TestCase):
 
     def test_values_come_back_as_they_were(self):
         values = {
-            "text": "Zoë 𝄞 \"\\\n", "whole": 2**53 + 1, "negative": -7, "fraction": 0.1, "float": 1.0, "large": 1e300, "yes": True,
-            "no": False, "list": ["b", "a"], "object": {"a": 1, "b": {"c": [1, 2.5, "x"]}}, "objects": [{"id": 1}, {"id": 2}]}
+            "text": "Zoë 𝄞 \"\\\n", "whole": 2**53 + 1, "negative": -7, "fraction": 0.1, "float": 1.0, "large": 1e300,
+            "yes": True,
+            "no": False, "list": ["b", "a"], "object": {"a": 1, "b": {"c": [1, 2.5, "x"]}},
+            "objects": [{"id": 1}, {"id": 2}]}
         self.client.user_track(attributes=[{"external_id": "a", **values}])
         found = self.client.user_export(external_ids=["a"])["users"][0]["custom_attributes"]
         self.assertEqual(found, values)
-        self.assertEqual({name: type(value) for name, value in found.items()}, {name: type(value) for name, value in values.items()})
+        self.assertEqual({name: type(value) for name, value in found.items()},
+                         {name: type(value) for name, value in values.items()})
 
     def test_nested(self):
         def track(**attributes):
@@ -95,7 +100,8 @@ class ClientTests(unittest.TestCase):
         self.assertEqual(self.attributes(), {"pet": {"age": 5}})
         track(pets=[{"id": 1, "name": "Rex"}])
         track(pets={"$add": [{"id": 2, "name": "Tom"}, {"id": 3, "name": "Joe"}]})
-        track(pets={"$update": [{"$identifier_key": "id", "$identifier_value": 2, "$new_object": {"age": 9}}]}, _merge_objects=True)
+        track(pets={"$update": [{"$identifier_key": "id", "$identifier_value": 2, "$new_object": {"age": 9}}]},
+              _merge_objects=True)
         track(pets={"$remove": [{"$identifier_key": "id", "$identifier_value": 1}]})
         self.assertEqual(self.attributes()["pets"], [{"id": 2, "name": "Tom", "age": 9}, {"id": 3, "name": "Joe"}])
         track(pet=None, pets=None)
@@ -112,7 +118,8 @@ class ClientTests(unittest.TestCase):
         self.assertNotIn("first_name", self.service.profile("a"))
 
     def test_what_is_dropped_is_no_error(self):
-        answer = self.client.user_track(attributes=[{"external_id": "a", "level": 1}, {"external_id": "a", "level": "high"}])
+        answer = self.client.user_track(attributes=[{"external_id": "a", "level": 1},
+                                                    {"external_id": "a", "level": "high"}])
         place, = answer.pop("dropped")
         self.assertEqual((place["input_array"], place["index"], place["field"]), ("attributes", 1, "level"))
         self.assertEqual(answer, success(attributes_processed=2))
@@ -120,10 +127,12 @@ class ClientTests(unittest.TestCase):
     def test_some_are_refused(self):
         answer = self.client.user_track(
             attributes=[{"external_id": "a", "level": 1}, {"level": 2}],
-            purchases=[{"external_id": "a", "product_id": "p", "currency": "EUR", "price": 1, "quantity": 0, "time": AT}])
+            purchases=[{"external_id": "a", "product_id": "p", "currency": "EUR", "price": 1, "quantity": 0,
+                        "time": AT}])
         self.assertEqual(answer, {
             "attributes_processed": 1, "message": "success", "status_code": 201, "success": False, "errors": [
-                {"type": "'external_id', 'braze_id', 'user_alias', 'email' or 'phone' is required", "input_array": "attributes",
+                {"type": "'external_id', 'braze_id', 'user_alias', 'email' or 'phone' is required",
+                 "input_array": "attributes",
                  "index": 1},
                 {"type": "'quantity' is not valid", "input_array": "purchases", "index": 0}]})
         self.assertEqual(self.attributes(), {"level": 1})
@@ -160,7 +169,8 @@ class ClientTests(unittest.TestCase):
             try:
                 for _ in range(25):
                     mine.user_track(
-                        attributes=[{"external_id": "a", "level": {"inc": 1}}], events=[{"external_id": "a", "name": "e", "time": AT}])
+                        attributes=[{"external_id": "a", "level": {"inc": 1}}],
+                        events=[{"external_id": "a", "name": "e", "time": AT}])
             except Exception as error:
                 failures.append(error)
 
@@ -182,13 +192,16 @@ class ClientTests(unittest.TestCase):
         profile, = answer.pop("users")
         self.assertEqual(answer, success())
         self.assertEqual(list(profile), [
-            "created_at", "external_id", "user_aliases", "appboy_id", "braze_id", "random_bucket", "email", "custom_attributes",
+            "created_at", "external_id", "user_aliases", "appboy_id", "braze_id", "random_bucket", "email",
+            "custom_attributes",
             "total_revenue", "push_subscribe", "email_subscribe"])
         self.assertEqual(
             self.client.user_export(external_ids=["12", "a"], fields_to_export=["external_id", "email"]),
-            success(users=[{"external_id": "12", "email": "b@example.com"}, {"external_id": "a", "email": "a@example.com"}]))
+            success(users=[{"external_id": "12", "email": "b@example.com"},
+                           {"external_id": "a", "email": "a@example.com"}]))
         self.assertEqual(
-            self.client.user_export(email="b@example.com", fields_to_export=["external_id"]), success(users=[{"external_id": "12"}]))
+            self.client.user_export(email="b@example.com", fields_to_export=["external_id"]),
+            success(users=[{"external_id": "12"}]))
 
     def test_export_of_nobody(self):
         self.assertEqual(self.client.user_export(external_ids=["none"]), success(users=[], invalid_user_ids=["none"]))
@@ -251,7 +264,8 @@ class KeyTests(unittest.TestCase):
 
     @classmethod
     def add(cls, name, permissions):
-        return re.search("plk_[0-9a-f_]+", keys(cls.folder, "add", "--name", name, "--permissions", permissions)).group()
+        return re.search("plk_[0-9a-f_]+",
+                         keys(cls.folder, "add", "--name", name, "--permissions", permissions)).group()
 
     def track(self, key, **options):
         made = client(self.service, key, **options)
@@ -268,7 +282,8 @@ class KeyTests(unittest.TestCase):
         self.assertNotIn("Authorization", made.sent[0].headers)
         self.assertIn(self.key.encode(), made.sent[0].body)
         self.assertEqual(
-            made.user_export(external_ids=["a"], fields_to_export=["custom_attributes"])["users"], [{"custom_attributes": {"level": 1}}])
+            made.user_export(external_ids=["a"], fields_to_export=["custom_attributes"])["users"],
+            [{"custom_attributes": {"level": 1}}])
 
     def test_wrong(self):
         for key in ["", "wrong", self.key[:-1], self.key[:-1] + ("0" if self.key[-1] != "0" else "1")]:
@@ -294,7 +309,7 @@ class KeyTests(unittest.TestCase):
 
 
 class RateLimitTests(unittest.TestCase):
-    """The client waits until `X-RateLimit-Reset`, three attempts at most, if that is less than 1.25 s ahead; else it raises at once."""
+    """The client waits until `X-RateLimit-Reset`, three times at most, if that is within 1.25 s; else it raises."""
 
     def service(self, limit):
         service = Service("--rate-limit", limit)
@@ -314,7 +329,8 @@ class RateLimitTests(unittest.TestCase):
             made.user_track(events=[{"external_id": "a", "name": "first", "time": AT}])
             made.sent.clear()
             began = time.monotonic()
-            self.assertEqual(made.user_track(events=[{"external_id": "a", "name": "second", "time": AT}]), success(events_processed=1))
+            self.assertEqual(made.user_track(events=[{"external_id": "a", "name": "second", "time": AT}]),
+                             success(events_processed=1))
             if len(made.sent) > 1:
                 break
             time.sleep(1.1)
@@ -375,13 +391,15 @@ class OutageTests(unittest.TestCase):
             for number in range(100):
                 made.sent.clear()
                 made.user_track(attributes=[
-                    {"external_id": f"u{number}-{one}", **{f"text{name}": "x" * 250 for name in range(10)}} for one in range(75)])
+                    {"external_id": f"u{number}-{one}", **{f"text{name}": "x" * 250 for name in range(10)}}
+                    for one in range(75)])
         self.assertEqual(len(made.sent), 3)
         answer = service.post("/users/track", {"attributes": self.TRACKED})
         self.assertEqual((answer.status // 100, list(answer.json)), (5, ["message", "remedy", "code"]))
         # What was acknowledged before is there.
         self.assertEqual(
-            made.user_export(external_ids=["a"], fields_to_export=["custom_attributes"])["users"], [{"custom_attributes": {"level": 1}}])
+            made.user_export(external_ids=["a"], fields_to_export=["custom_attributes"])["users"],
+            [{"custom_attributes": {"level": 1}}])
 
     def test_a_service_that_has_stopped(self):
         service = Service()

@@ -1,4 +1,7 @@
-"""Two more clients from PyPI: edx-braze-client, which uses aliases and identification, and braze-client-sdk, which has most of `/users`."""
+"""Two more clients from PyPI.
+
+edx-braze-client uses aliases and identification; braze-client-sdk has most of `/users`.
+"""
 
 import io
 import json
@@ -49,7 +52,8 @@ class EdxTests(unittest.TestCase):
         self.assertEqual((profile["custom_events"][0]["count"], profile["total_revenue"]), (1, 1.5))
 
     def test_who_has_an_address(self):
-        self.client.track_user(attributes=[{"external_id": 12, "email": "A@Example.com"}, {"email": "only@example.com"}])
+        self.client.track_user(attributes=[{"external_id": 12, "email": "A@Example.com"},
+                                           {"email": "only@example.com"}])
         self.assertEqual(self.client.get_braze_external_id("a@example.com"), "12")
         self.assertIsNone(self.client.get_braze_external_id("only@example.com"))
         self.assertIsNone(self.client.get_braze_external_id("none@example.com"))
@@ -65,7 +69,8 @@ class EdxTests(unittest.TestCase):
         # Again, now that one of them is known: the alias stays with its user.
         self.client.create_braze_alias(addresses, "label", attributes=[])
         self.assertEqual(self.client.get_braze_external_id_batch(addresses, "label"), {"7@example.com": "7"})
-        self.assertEqual(self.service.profile("7")["user_aliases"], [{"alias_name": "7@example.com", "alias_label": "label"}])
+        self.assertEqual(self.service.profile("7")["user_aliases"],
+                         [{"alias_name": "7@example.com", "alias_label": "label"}])
         recipients = self.client.create_recipients("label", {"8@example.com": 8})
         self.assertEqual(recipients["8@example.com"]["external_user_id"], 8)
         self.assertEqual(self.service.profile("8")["email"], "8@example.com")
@@ -134,18 +139,22 @@ class SDKTests(unittest.TestCase):
     def test_users(self):
         users = self.users
         self.assertEqual(
-            users.track(content={"attributes": [{"external_id": "a", "level": 1}, {"external_id": "b", "mood": "good"}]}),
+            users.track(content={"attributes": [{"external_id": "a", "level": 1},
+                                                {"external_id": "b", "mood": "good"}]}),
             {"attributes_processed": 2, "message": "success"})
         alias = {"alias_name": "n", "alias_label": "l"}
         self.assertEqual(
-            users.alias.new(content={"user_aliases": [{"external_id": "a", **alias}, {"alias_name": "solo", "alias_label": "l"}]}),
+            users.alias.new(content={"user_aliases": [{"external_id": "a", **alias},
+                                                      {"alias_name": "solo", "alias_label": "l"}]}),
             {"aliases_processed": 2, "message": "success"})
         self.assertEqual(
-            users.alias.update(content={"alias_updates": [{"alias_label": "l", "old_alias_name": "n", "new_alias_name": "m"}]}),
+            users.alias.update(content={"alias_updates": [{"alias_label": "l", "old_alias_name": "n",
+                                                           "new_alias_name": "m"}]}),
             {"aliases_processed": 1, "message": "success"})
         self.assertEqual(
             users.identify(content={"aliases_to_identify": [
-                {"external_id": "c", "user_alias": {"alias_name": "solo", "alias_label": "l"}}], "merge_behavior": "merge"}),
+                {"external_id": "c", "user_alias": {"alias_name": "solo", "alias_label": "l"}}],
+                "merge_behavior": "merge"}),
             {"aliases_processed": 1, "message": "success"})
         self.assertEqual(
             users.merge(content={"merge_updates": [

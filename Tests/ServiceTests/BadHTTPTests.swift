@@ -98,7 +98,8 @@ struct BadHTTPTests {
             let chunked = try RawConnection(service)
             let chunk = String(Self.event.utf8.count, radix: 16)
             chunked.send(
-                "POST /v1/log/event HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n\(chunk)\r\n\(Self.event)\r\n"
+                "POST /v1/log/event HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: "
+                    + "chunked\r\n\r\n\(chunk)\r\n\(Self.event)\r\n"
             )
             chunked.finish()
             #expect(!chunked.read().contains("HTTP/1.1 200"))

@@ -69,7 +69,8 @@ struct KeyTests {
             // A page of another site has no key, so a browser may call the service what it likes.
             let browser = try RawConnection(service)
             browser.send(
-                "GET /v1/stats HTTP/1.1\r\nHost: crm.example\r\nAccept-Language: en\r\nAuthorization: Bearer \(reader)\r\n"
+                "GET /v1/stats HTTP/1.1\r\nHost: crm.example\r\nAccept-Language: en\r\nAuthorization: Bearer "
+                    + "\(reader)\r\n"
                     + "Connection: close\r\n\r\n")
             #expect(browser.read().hasPrefix("HTTP/1.1 200 "))
             for (key, path, status) in [
@@ -227,7 +228,8 @@ struct KeyTests {
             #expect(try await service.get("/v1/stats", headers: bearer(second)).status == 200)
             let stream = try RawConnection(service)
             stream.send(
-                "GET /v1/events HTTP/1.1\r\nHost: x\r\nAccept: text/event-stream\r\nAuthorization: Bearer \(key)\r\n\r\n"
+                "GET /v1/events HTTP/1.1\r\nHost: x\r\nAccept: text/event-stream\r\nAuthorization: Bearer "
+                    + "\(key)\r\n\r\n"
             )
             #expect(stream.read(until: "events follow").contains("events follow"))
             #expect(try await run(["keys", "revoke", "--store", "store", "first"], in: folder).code == 0)

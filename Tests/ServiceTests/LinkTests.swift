@@ -35,7 +35,8 @@ struct LinkTests {
             let export = try RawConnection(service)
             let body = #"{"segment_id":"all","fields_to_export":["external_id"]}"#
             export.send(
-                "POST /users/export/segment HTTP/1.1\r\n\(Self.headers)Content-Length: \(body.utf8.count)\r\n\r\n\(body)"
+                "POST /users/export/segment HTTP/1.1\r\n\(Self.headers)Content-Length: "
+                    + "\(body.utf8.count)\r\n\r\n\(body)"
             )
             let exported = try #require(export.readToEnd())
             let expected = base ?? "http://127.0.0.1:\(service.port)/"

@@ -147,7 +147,8 @@ struct MessageEndpointTests {
             (#"[{"id":"a","trigger_conditions":[{"type":"opne"}]}]"#, "messages[0].trigger_conditions[0].type"),
             (#"[{"id":"a","trigger_conditions":[{"type":"open"}],"delay":-1}]"#, "messages[0].delay"),
             (
-                #"[{"id":"a","trigger_conditions":[{"type":"open"}]},{"id":"a","trigger_conditions":[{"type":"open"}]}]"#,
+                #"[{"id":"a","trigger_conditions":[{"type":"open"}]},{"id":"a","#
+                    + #""trigger_conditions":[{"type":"open"}]}]"#,
                 "messages[1].id"
             ), (#"{"id":"a"}"#, "messages"),
         ])

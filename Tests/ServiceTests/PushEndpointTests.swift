@@ -117,7 +117,8 @@ struct PushEndpointTests {
             let body = #"""
                 {"permission":"denied","server_events":"objective-c","startup":{"push_automation":["opened"],
                 "analytics":"drop"},
-                "content_extension":{"categories":["a","b"],"pairs":{"k":"number"},"input":"phone","user_interaction":true}}
+                "content_extension":{"categories":["a","b"],"pairs":{"k":"number"},"input":"phone",\#
+                "user_interaction":true}}
                 """#
             let set = await api.post(Self.settings, body).json.at("settings")
             #expect(set.at("permission") == "denied")

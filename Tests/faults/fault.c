@@ -1,4 +1,4 @@
-/* Makes one system call on a store's data file fail, or ends the process there. Loaded with LD_PRELOAD by the crash tests.
+/* Makes one system call on a store's data file fail, or ends the process there. The crash tests load it by LD_PRELOAD.
  *
  *   FAULT=count       count the calls
  *   FAULT=kill:N      end the process before the Nth call
@@ -9,8 +9,8 @@
  *   FAULT=short:N     the Nth call writes half and says so
  *   FAULT=cut:BYTES   the first pwrite writes so many bytes and says so
  *
- * Counted are pwrite, writev, fdatasync and fsync on files named data.mdb, from 1. FAULT_COUNT names a file that holds one line
- * for each call that was counted: its number and its name.
+ * Counted are pwrite, writev, fdatasync and fsync on files named data.mdb, from 1. FAULT_COUNT names a file that holds
+ * one line for each call that was counted: its number and its name.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>

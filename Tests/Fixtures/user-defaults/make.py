@@ -1,7 +1,8 @@
-"""Writes the property lists beside this file, as the guide's extensions leave them on a device.
+"""Writes the property lists in this folder, as the guide's extensions leave them on a device.
 
 The coded user attributes are what Foundation's PropertyListEncoder (Swift 6.3.1) wrote for
-  the guide's `enum UserAttribute { case email(String?) }`: an address, nil, nil by its newest edition, an address as XML;
+  the guide's `enum UserAttribute { case email(String?) }`: an address, nil, nil by its newest edition, an
+  address as XML;
   the same enum with Swift's own coding: an address, nil, and a further case `firstName(String)`.
 """
 

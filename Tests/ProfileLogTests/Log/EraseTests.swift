@@ -369,7 +369,7 @@ struct EraseTests {
     }
 
     @Test(
-        "An erased user is told from others, with whom they were merged into, and their tombstones are found by braze_id"
+        "A list shows that a user is erased and into which user they were merged; braze_id finds their tombstones"
     )
     func told() throws {
         let log = try open()

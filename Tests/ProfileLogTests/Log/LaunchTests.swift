@@ -18,7 +18,7 @@ struct LaunchTests {
     }
 
     @Test(
-        "A launch flushes events, then custom attributes, then user attributes, each in saved order, with the saved time"
+        "A launch flushes events, custom attributes, then user attributes, each in saved order with the saved time"
     )
     func publishedOrder() throws {
         let log = try open()

@@ -71,8 +71,10 @@ struct BrazeAddressTests {
         try await withAPI { api in
             _ = await api.post(
                 "/users/track",
-                #"{"events":[{"email":"E@x.example","name":"e","time":"2026-01-01"},{"email":"e@x.example","name":"e","time":"2026-01-01"}],"#
-                    + #""purchases":[{"phone":"555-123-4567","product_id":"p","currency":"EUR","price":1,"time":"2026-01-01"}]}"#
+                #"{"events":[{"email":"E@x.example","name":"e","time":"2026-01-01"},{"email":"e@x.example","name":"e","#
+                    + #""time":"2026-01-01"}],"#
+                    + #""purchases":[{"phone":"555-123-4567","product_id":"p","currency":"EUR","price":1,"#
+                    + #""time":"2026-01-01"}]}"#
             )
             let count = try api.log.userCount()
             #expect(count == 2)

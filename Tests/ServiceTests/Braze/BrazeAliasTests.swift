@@ -23,15 +23,18 @@ struct BrazeAliasTests {
             "new",
             #"{"user_aliases":[{"external_id":"nobody","alias_name":"n","alias_label":"l"},"#
                 + #"{"external_id":"b","alias_name":"1","alias_label":"crm"},"#
-                + #"{"external_id":"a","alias_name":"2","alias_label":"crm"},{"alias_name":"new","alias_label":"crm"}]}"#,
+                + #"{"external_id":"a","alias_name":"2","alias_label":"crm"},{"alias_name":"new","#
+                + #""alias_label":"crm"}]}"#,
             #"201 {"aliases_processed":4,"message":"success","dropped":["#
                 + #"{"reason":"no such user exists","input_array":"user_aliases","index":0},"#
                 + #"{"reason":"the alias is another user's","input_array":"user_aliases","index":1},"#
-                + #"{"reason":"the alias has a label under which the user has one already","input_array":"user_aliases","index":2}]}"#
+                + #"{"reason":"the alias has a label under which the user has one already","#
+                + #""input_array":"user_aliases","index":2}]}"#
         ),
         (
             "new",
-            #"{"user_aliases":[7,{"external_id":"a","alias_label":"l"},{"alias_name":"n"},{"alias_name":7,"alias_label":"l"},"#
+            #"{"user_aliases":[7,{"external_id":"a","alias_label":"l"},{"alias_name":"n"},{"alias_name":7,"#
+                + #""alias_label":"l"},"#
                 + #"{"external_id":true,"alias_name":"n","alias_label":"l"},{"alias_name":"n","alias_label":""},"#
                 + #"{"external_id":"a","alias_name":"n","alias_label":"l"}]}"#,
             #"201 {"aliases_processed":1,"message":"success","errors":["#

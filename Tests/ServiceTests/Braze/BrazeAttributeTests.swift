@@ -126,7 +126,8 @@ struct BrazeAttributeTests {
     func notAttributes() async throws {
         try await withAPI { api in
             for object in [
-                #"{"external_id":"a","first_name":"Ana","bio":"b","alias_name":"n","alias_label":"l","First_Name":"x"}"#,
+                #"{"external_id":"a","first_name":"Ana","bio":"b","alias_name":"n","alias_label":"l","#
+                    + #""First_Name":"x"}"#,
                 #"{"external_id":"a","first_name":null}"#,
             ] { _ = await api.post("/users/track", #"{"attributes":[\#(object)]}"#) }
             let (_, export) = await api.post("/users/export/ids", #"{"external_ids":["a"]}"#)
@@ -283,7 +284,8 @@ struct BrazeAttributeTests {
             let (_, answer) = await api.post(
                 "/users/track",
                 #"{"events":[{"external_id":"a","name":"e","time":"2026-01-01","properties":{\#(many)}},"#
-                    + #"{"external_id":"a","name":"f","time":"2026-01-01","properties":{"s":"\#(long)","d":"2026-01-01","n":1}}]}"#
+                    + #"{"external_id":"a","name":"f","time":"2026-01-01","properties":{"s":"\#(long)","#
+                    + #""d":"2026-01-01","n":1}}]}"#
             )
             #expect(answer.at("events_processed") == 2)
             #expect(answer.at("dropped.0.field") == "properties.p1000")

@@ -19,7 +19,8 @@ struct BrazeCatalogueTests {
 
     private static let filled = #"""
         {"attributes":[{"external_id":"a","b":"x","a":[1,2],"d":true,"c":{"k":1}},{"external_id":"b","a":[1,2,3]}],
-        "events":[{"external_id":"a","name":"seen","time":"2026-01-01"},{"external_id":"b","name":"Seen","time":"2026-01-01"}],
+        "events":[{"external_id":"a","name":"seen","time":"2026-01-01"},{"external_id":"b","name":"Seen",\#
+        "time":"2026-01-01"}],
         "purchases":[{"external_id":"a","product_id":"p","currency":"EUR","price":1,"time":"2026-01-01"}]}
         """#
 
@@ -28,17 +29,23 @@ struct BrazeCatalogueTests {
         ("/events/list", #"{"events":["Seen","seen"],"message":"success"}"#),
         (
             "/events",
-            #"{"events":[{"name":"Seen","description":null,"included_in_analytics_report":false,"status":"Active","tag_names":[]},"#
-                + #"{"name":"seen","description":null,"included_in_analytics_report":false,"status":"Active","tag_names":[]}],"#
+            #"{"events":[{"name":"Seen","description":null,"included_in_analytics_report":false,"status":"Active","#
+                + #""tag_names":[]},"#
+                + #"{"name":"seen","description":null,"included_in_analytics_report":false,"status":"Active","#
+                + #""tag_names":[]}],"#
                 + #""message":"success"}"#
         ),
         (
             "/custom_attributes",
             #"{"attributes":["#
-                + #"{"array_length":3,"data_type":"Array","description":null,"name":"a","status":"Active","tag_names":[]},"#
-                + #"{"array_length":null,"data_type":"String","description":null,"name":"b","status":"Active","tag_names":[]},"#
-                + #"{"array_length":null,"data_type":"Object","description":null,"name":"c","status":"Active","tag_names":[]},"#
-                + #"{"array_length":null,"data_type":"Boolean","description":null,"name":"d","status":"Active","tag_names":[]}],"#
+                + #"{"array_length":3,"data_type":"Array","description":null,"name":"a","status":"Active","#
+                + #""tag_names":[]},"#
+                + #"{"array_length":null,"data_type":"String","description":null,"name":"b","status":"Active","#
+                + #""tag_names":[]},"#
+                + #"{"array_length":null,"data_type":"Object","description":null,"name":"c","status":"Active","#
+                + #""tag_names":[]},"#
+                + #"{"array_length":null,"data_type":"Boolean","description":null,"name":"d","status":"Active","#
+                + #""tag_names":[]}],"#
                 + #""message":"success"}"#
         ),
         ("/purchases/product_list", #"{"products":["p"],"message":"success"}"#),

@@ -245,7 +245,7 @@ struct BrazeContentionTests {
     }
 
     @Test(
-        "An object that names an address, or only updates, does not change the user into whom its own was merged meanwhile",
+        "An object that names an address, or only updates, does not change the user into which its own was just merged",
         arguments: [
             #""email":"x@y.example""#, #""user_alias":{"alias_label":"l","alias_name":"n"}"#,
             #""external_id":"p","_update_existing_only":true"#,
@@ -388,7 +388,8 @@ struct BrazeContentionTests {
                     ("/users/identify", #"{"emails_to_identify":[{"external_id":"i\#(round)",\#(person)}]}"#),
                     (
                         "/users/merge",
-                        #"{"merge_updates":[{"identifier_to_merge":{\#(person)},"identifier_to_keep":{"external_id":"b"}}]}"#
+                        #"{"merge_updates":[{"identifier_to_merge":{\#(person)},"#
+                            + #""identifier_to_keep":{"external_id":"b"}}]}"#
                     ),
                 ]
                 #expect(await refusals(api, bodies.shuffled(using: &random)) == [])

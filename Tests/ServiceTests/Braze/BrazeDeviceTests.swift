@@ -43,7 +43,8 @@ struct BrazeDeviceTests {
             #expect(await found() == "a")
             _ = await api.post(
                 "/users/merge",
-                #"{"merge_updates":[{"identifier_to_merge":{"external_id":"a"},"identifier_to_keep":{"external_id":"b"}}]}"#
+                #"{"merge_updates":[{"identifier_to_merge":{"external_id":"a"},"#
+                    + #""identifier_to_keep":{"external_id":"b"}}]}"#
             )
             #expect(await found() == "b")
             _ = await api.post("/users/delete", #"{"external_ids":["b"]}"#)

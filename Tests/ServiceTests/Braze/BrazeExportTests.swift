@@ -7,7 +7,8 @@ import Testing
 @Suite("What an export says of a profile")
 struct BrazeExportTests {
     private func purchase(_ price: String, _ currency: String = "EUR", quantity: Int = 1) -> String {
-        #"{"external_id":"a","product_id":"p","currency":"\#(currency)","price":\#(price),"quantity":\#(quantity),"time":"2026-01-01"}"#
+        #"{"external_id":"a","product_id":"p","currency":"\#(currency)","price":\#(price),"quantity":\#(quantity),"#
+            + #""time":"2026-01-01"}"#
     }
 
     @Test("The revenue is always there, and exact to the cent")

@@ -17,9 +17,11 @@ struct BrazeExternalIDTests {
         (
             "rename",
             #"{"external_id_renames":[\#(pair("a", "a3")),\#(pair("a2", "b")),\#(pair("b", "a")),\#(pair("b", "b")),"#
-                + #"\#(pair("no", "n")),7,{"current_external_id":"b"},{"current_external_id":"b","new_external_id":7}]}"#,
+                + #"\#(pair("no", "n")),7,{"current_external_id":"b"},{"current_external_id":"b","#
+                + #""new_external_id":7}]}"#,
             #"201 {"rename_errors":[["the external ID was renamed before, and cannot be once more",0],"#
-                + #"["the new external ID leads to a user already",1],["the new external ID leads to a user already",2],"#
+                + #"["the new external ID leads to a user already",1],"#
+                + #"["the new external ID leads to a user already",2],"#
                 + #"["the new external ID must be another one",3],["no such user exists",4],"#
                 + #"["'current_external_id' and 'new_external_id' must be texts",5],"#
                 + #"["'current_external_id' and 'new_external_id' must be texts",6]],"#
@@ -27,7 +29,8 @@ struct BrazeExternalIDTests {
         ),
         (
             "remove", #"{"external_ids":["a2","no",{},"a","b"]}"#,
-            #"201 {"removed_ids":["a","b"],"removal_errors":[["the external ID was not renamed, and cannot be removed",0],"#
+            #"201 {"removed_ids":["a","b"],"removal_errors":[["the external ID was not renamed, and cannot be "#
+                + #"removed",0],"#
                 + #"["no such user exists",1],["the external ID must be text",2]],"message":"success"}"#
         ),
         (
@@ -81,7 +84,8 @@ struct BrazeExternalIDTests {
             let answer = await api.say("/users/external_ids/\(path)", body)
             #expect(
                 answer
-                    == #"400 {"message":"`\#(list)` must be an array of 1 to 50 elements.","remedy":"Correct it and try again.","#
+                    == #"400 {"message":"`\#(list)` must be an array of 1 to 50 elements.","#
+                    + #""remedy":"Correct it and try again.","#
                     + #""code":"invalid","place":"\#(list)"}"#)
         }
     }

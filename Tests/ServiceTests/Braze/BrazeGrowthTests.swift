@@ -51,7 +51,8 @@ struct BrazeGrowthTests {
             let braze = try #require(try api.log.find(.externalID("a"))).brazeID
             let (_, json) = await api.post(
                 "/users/track",
-                #"{"attributes":[{"external_id":"a","x":{"remove":[2,3]}},{"braze_id":"\#(braze)","x":{"add":[7,8,9]}}]}"#
+                #"{"attributes":[{"external_id":"a","x":{"remove":[2,3]}},{"braze_id":"\#(braze)","#
+                    + #""x":{"add":[7,8,9]}}]}"#
             )
             #expect(json.at("dropped").count == 1)
             #expect(await api.exported() == .array([5, 6, 7, 8, 9]))
@@ -113,7 +114,8 @@ struct BrazeGrowthTests {
         ),
         (
             #"[{"id":1,"t":"LONG"}]"#,
-            #"{"$add":[{"id":2,"t":"LONG"}],"$update":[{"$identifier_key":"id","$identifier_value":3,"$new_object":{}}]}"#,
+            #"{"$add":[{"id":2,"t":"LONG"}],"$update":[{"$identifier_key":"id","$identifier_value":3,"#
+                + #""$new_object":{}}]}"#,
             #"{"$add":[{"id":2}]}"#
         ),
         (#"["a"]"#, #"{"remove":["a"],"add":["LONGLONGLONG"]}"#, #"{"remove":["a"],"add":["b"]}"#),

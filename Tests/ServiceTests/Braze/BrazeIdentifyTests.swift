@@ -17,26 +17,32 @@ struct BrazeIdentifyTests {
                 + #"{"external_id":"a","user_alias":\#(Wire.alias("no", "no"))},"#
                 + #"{"external_id":7,"user_alias":\#(Wire.alias("web", "w"))}]}"#,
             #"201 {"aliases_processed":4,"message":"success","dropped":["#
-                + #"{"reason":"the user with this external ID has an alias with the same label already","input_array":"aliases_to_identify","index":0},"#
+                + #"{"reason":"the user with this external ID has an alias with the same label already","#
+                + #""input_array":"aliases_to_identify","index":0},"#
                 + #"{"reason":"the user has an external ID already","input_array":"aliases_to_identify","index":1},"#
                 + #"{"reason":"no such user exists","input_array":"aliases_to_identify","index":2}]}"#
         ),
         (
             #"{"emails_to_identify":[{"external_id":"n","email":"s@x.example","prioritization":["unidentified"]},"#
                 + #"{"external_id":"n","email":"no@x.example","prioritization":["unidentified"]},"#
-                + #"{"external_id":"n","email":"S@X.example","prioritization":["unidentified","least_recently_updated"]}],"#
-                + #""phone_numbers_to_identify":[{"external_id":"m","phone":"+49 30 1234567","prioritization":["identified"]},"#
+                + #"{"external_id":"n","email":"S@X.example","prioritization":["unidentified","#
+                + #""least_recently_updated"]}],"#
+                + #""phone_numbers_to_identify":[{"external_id":"m","phone":"+49 30 1234567","#
+                + #""prioritization":["identified"]},"#
                 + #"{"external_id":"m","phone":"+49 30 1234567","prioritization":["most_recently_updated"]}]}"#,
             #"201 {"aliases_processed":5,"message":"success","dropped":["#
-                + #"{"reason":"'prioritization' leaves 2 users who share it","input_array":"emails_to_identify","index":0},"#
+                + #"{"reason":"'prioritization' leaves 2 users who share it","input_array":"emails_to_identify","#
+                + #""index":0},"#
                 + #"{"reason":"no user has this address","input_array":"emails_to_identify","index":1},"#
-                + #"{"reason":"'prioritization' leaves no user of those who share it","input_array":"phone_numbers_to_identify","index":0}]}"#
+                + #"{"reason":"'prioritization' leaves no user of those who share it","#
+                + #""input_array":"phone_numbers_to_identify","index":0}]}"#
         ),
         (
             #"{"aliases_to_identify":[{"user_alias":{}},{"external_id":{},"user_alias":{}},{"external_id":"a"},"#
                 + #"{"external_id":"a","user_alias":{"alias_name":"n"}}],"#
                 + #""emails_to_identify":[{"external_id":"a","email":"x","prioritization":["identified"]},"#
-                + #"{"external_id":"a","email":"s@x.example"},{"external_id":"a","email":"s@x.example","prioritization":[]},"#
+                + #"{"external_id":"a","email":"s@x.example"},{"external_id":"a","email":"s@x.example","#
+                + #""prioritization":[]},"#
                 + #"{"external_id":"a","email":"s@x.example","prioritization":["newest"]},"#
                 + #"{"external_id":"a","email":"s@x.example","prioritization":"identified"},"#
                 + #"{"external_id":"a","email":"s@x.example","prioritization":["identified","unidentified"]}],"#

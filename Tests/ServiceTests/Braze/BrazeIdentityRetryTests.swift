@@ -13,7 +13,8 @@ struct BrazeIdentityRetryTests {
 
     private static let mail = #""email":"s@x.example""#
     private static let merge =
-        #"{"merge_updates":[{"identifier_to_merge":{\#(mail),"prioritization":["unidentified","most_recently_updated"]},"#
+        #"{"merge_updates":[{"identifier_to_merge":{\#(mail),"prioritization":["unidentified","#
+        + #""most_recently_updated"]},"#
         + #""identifier_to_keep":{"external_id":"a"}}]}"#
 
     /// A store in which three profiles share an address, and nothing but a key can tell a retry from another wish.
@@ -66,7 +67,8 @@ struct BrazeIdentityRetryTests {
                 api, "/users/track", #"{"events":[{"external_id":"a","name":"e","time":"2026-01-01"}]}"#, "t")
             let last = try api.log.lastPosition()
             let other =
-                #"{"merge_updates":[{"identifier_to_merge":{"external_id":"b"},"identifier_to_keep":{"external_id":"a"}}]}"#
+                #"{"merge_updates":[{"identifier_to_merge":{"external_id":"b"},"#
+                + #""identifier_to_keep":{"external_id":"a"}}]}"#
             #expect(await send(api, "/users/merge", other, "k").0 == 409)
             #expect(await send(api, "/users/merge", other, "t").0 == 409)
             let after = try api.log.lastPosition()
@@ -122,7 +124,8 @@ struct BrazeIdentityRetryTests {
                         let source = #"{\#(Self.mail),"prioritization":["most_recently_updated"]}"#
                         _ = await api.post(
                             "/users/merge",
-                            #"{"merge_updates":[{"identifier_to_merge":\#(source),"identifier_to_keep":{"external_id":"u0"}}]}"#
+                            #"{"merge_updates":[{"identifier_to_merge":\#(source),"#
+                                + #""identifier_to_keep":{"external_id":"u0"}}]}"#
                         )
                         return 0
                     }

@@ -8,7 +8,8 @@ import Testing
 @Suite("POST /users/merge")
 struct BrazeMergeTests {
     private static let identifiers =
-        "identifiers must be objects with an 'external_id' property that is a string, 'user_alias' property that is an object, "
+        "identifiers must be objects with an 'external_id' property that is a string, 'user_alias' property that is an "
+        + "object, "
         + "'email' property that is a string, or 'phone' property that is a string"
     private static let keys = "'merge_updates' must only have 'identifier_to_merge' and 'identifier_to_keep'"
     private static let notObjects = "'merge_updates' must be an array of objects"
@@ -62,7 +63,8 @@ struct BrazeMergeTests {
             let answer = await api.say("/users/merge", #"{"merge_updates":\#(updates)}"#)
             #expect(
                 answer
-                    == #"400 {"message":"\#(message)","remedy":"Correct it and try again; nothing was merged.","code":"invalid","place":"\#(place)"}"#
+                    == #"400 {"message":"\#(message)","remedy":"Correct it and try again; nothing was merged.","#
+                    + #""code":"invalid","place":"\#(place)"}"#
             )
             #expect(try api.log.lastPosition() == last)
         }
@@ -79,7 +81,8 @@ struct BrazeMergeTests {
             #expect(await merge(Self.update(Self.a, b)) == #"202 {"message":"success"}"#)
             let missing = #"{"reason":"no such user exists","input_array":"merge_updates","index":"#
             let again =
-                #"202 {"message":"success","dropped":[\#(missing)0},{"reason":"'identifier_to_keep': no user has this address","#
+                #"202 {"message":"success","dropped":[\#(missing)0},"#
+                + #"{"reason":"'identifier_to_keep': no user has this address","#
                 + #""input_array":"merge_updates","index":1}]}"#
             let unknown = #"{"email":"no@x.example","prioritization":["identified"]}"#
             #expect(await merge(Self.update(Self.a, b), Self.update(b, unknown)) == again)
@@ -161,7 +164,8 @@ struct BrazeMergeTests {
                     "/users/track",
                     #"{"attributes":[{"external_id":"\#(id)",\#(more)}],"#
                         + #""events":[{"external_id":"\#(id)","name":"e","time":"\#(when)"}],"#
-                        + #""purchases":[{"external_id":"\#(id)","product_id":"p","currency":"EUR","price":2,"time":"\#(when)"}]}"#
+                        + #""purchases":[{"external_id":"\#(id)","product_id":"p","currency":"EUR","price":2,"#
+                        + #""time":"\#(when)"}]}"#
                 )
             }
             _ = await api.post("/users/merge", #"{"merge_updates":[\#(Self.update(Self.a, #"{"external_id":"b"}"#))]}"#)

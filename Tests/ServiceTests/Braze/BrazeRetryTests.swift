@@ -14,7 +14,8 @@ struct BrazeRetryTests {
     func retry() async throws {
         try await withAPI { api in
             let body =
-                #"{"attributes":[{"external_id":"a","n":{"inc":1}},{"external_id":"b","x":1,"_update_existing_only":true}],"#
+                #"{"attributes":[{"external_id":"a","n":{"inc":1}},{"external_id":"b","x":1,"#
+                + #""_update_existing_only":true}],"#
                 + #""events":[{"external_id":"a"}]}"#
             let first = await send(api, "/users/track", body, key: "k")
             #expect(first.status == 201)
@@ -72,7 +73,8 @@ struct BrazeRetryTests {
             await api.track(#"{"external_id":"a","n":1}"#)
             let body =
                 #"{"attributes":[{"external_id":"b","_update_existing_only":true}],"#
-                + #""events":[{"external_id":"c","name":"e","time":"2026-01-01","properties":{"canary":1,"canary":2}}]}"#
+                + #""events":[{"external_id":"c","name":"e","time":"2026-01-01","properties":{"canary":1,"#
+                + #""canary":2}}]}"#
             let first = await send(api, "/users/track", body, key: "k")
             #expect(first.body.contains("a key is twice in one object") && !first.body.contains("canary"))
             #expect(await send(api, "/users/track", body, key: "k") == first)
@@ -104,7 +106,8 @@ struct BrazeRetryTests {
             _ = await send(
                 api, "/users/track", #"{"attributes":[{"external_id":"a"},{"external_id":"b"}]}"#, key: nil)
             let body =
-                #"{"merge_updates":[{"identifier_to_merge":{"external_id":"a"},"identifier_to_keep":{"external_id":"b"}}]}"#
+                #"{"merge_updates":[{"identifier_to_merge":{"external_id":"a"},"#
+                + #""identifier_to_keep":{"external_id":"b"}}]}"#
             #expect(await send(api, "/users/merge", body, key: "k").status == 202)
             _ = await api.post("/users/delete", #"{"external_ids":["b"]}"#)
             let last = try api.log.lastPosition()
@@ -158,7 +161,8 @@ struct BrazeRetryTests {
                 + #""last":"2026-01-01T00:00:00.000Z","count":1}]}],"message":"success"}"#
         ),
         (
-            #"{"purchases":[{"external_id":"a","product_id":"p","currency":"EUR","price":1,"quantity":2,"time":"2026-01-01"}]}"#,
+            #"{"purchases":[{"external_id":"a","product_id":"p","currency":"EUR","price":1,"quantity":2,"#
+                + #""time":"2026-01-01"}]}"#,
             #"{"users":[{"external_id":"a","purchase_events":[{"product_id":"p","first":"2026-01-01T00:00:00.000Z","#
                 + #""last":"2026-01-01T00:00:00.000Z","count":2}]}],"message":"success"}"#
         ),
@@ -169,7 +173,8 @@ struct BrazeRetryTests {
         ),
         (
             #"{"attributes":[{"external_id":"a","n":{"inc":1.5}}]}"#,
-            #"{"users":[{"external_id":"a","custom_attributes":{"n":2}}],"message":"success","dropped":[{"reason":"has an 'inc' "#
+            #"{"users":[{"external_id":"a","custom_attributes":{"n":2}}],"message":"success","#
+                + #""dropped":[{"reason":"has an 'inc' "#
                 + #"that is no integer","input_array":"attributes","index":0}]}"#
         ),
     ]
@@ -214,10 +219,12 @@ struct BrazeRetryTests {
         try await withAPI { api in
             _ = await api.post(
                 "/users/track",
-                #"{"attributes":[{"external_id":"a","first_name":"Ana","last_name":"Sol","email":"a@b.example","shoe":39}],"#
+                #"{"attributes":[{"external_id":"a","first_name":"Ana","last_name":"Sol","email":"a@b.example","#
+                    + #""shoe":39}],"#
                     + #""events":[{"external_id":"a","name":"e","time":"2001-01-01T00:00:00Z"},"#
                     + #"{"external_id":"a","name":"e","time":"2026-01-01T00:00:00Z"}],"#
-                    + #""purchases":[{"external_id":"a","product_id":"p","currency":"USD","price":2.5,"quantity":2,"time":"2026-01-01"}]}"#
+                    + #""purchases":[{"external_id":"a","product_id":"p","currency":"USD","price":2.5,"quantity":2,"#
+                    + #""time":"2026-01-01"}]}"#
             )
             let raw = await send(api, "/users/export/ids", #"{"external_ids":["a","a","nobody"]}"#, key: nil)
             #expect(raw.status == 201)
@@ -250,11 +257,13 @@ struct BrazeRetryTests {
         try await withAPI { api in
             _ = await api.post(
                 "/users/track",
-                #"{"attributes":[{"user_alias":{"alias_name":"n","alias_label":"l"},"_update_existing_only":false,"x":1},"#
+                #"{"attributes":[{"user_alias":{"alias_name":"n","alias_label":"l"},"_update_existing_only":false,"#
+                    + #""x":1},"#
                     + #"{"email":"Only@Mail.example","x":2},{"phone":"+49 30 1234567","x":3}]}"#)
             let (_, alias) = await api.post(
                 "/users/export/ids",
-                #"{"user_aliases":[{"alias_name":"n","alias_label":"l"}],"fields_to_export":["custom_attributes","nonsense","user_aliases"]}"#
+                #"{"user_aliases":[{"alias_name":"n","alias_label":"l"}],"fields_to_export":["custom_attributes","#
+                    + #""nonsense","user_aliases"]}"#
             )
             #expect(alias.at("users.0").count == 2)
             #expect(alias.at("users.0.user_aliases.0.alias_label") == "l")

@@ -44,7 +44,8 @@ struct BrazeScheduleTests {
     private static func campaign(_ seconds: Int64, _ more: String = #""recipients":[{"external_user_id":"ana"}]"#)
         -> String
     {
-        #"{"campaign_id":"spring","trigger_properties":{"what":"sale"},"schedule":{"time":"\#(time(seconds))"},\#(more)}"#
+        #"{"campaign_id":"spring","trigger_properties":{"what":"sale"},"#
+            + #""schedule":{"time":"\#(time(seconds))"},\#(more)}"#
     }
 
     private func pass(_ seconds: Int64, _ clock: StoreClock, _ api: API) async throws -> Int {
@@ -302,7 +303,8 @@ struct BrazeScheduleTests {
                 Self.campaign(60, #""recipients":[{"external_user_id":"ana"},{"external_user_id":"ben"}]"#))
             let merge = await api.post(
                 "/users/merge",
-                #"{"merge_updates":[{"identifier_to_merge":{"external_id":"ben"},"identifier_to_keep":{"external_id":"ana"}}]}"#
+                #"{"merge_updates":[{"identifier_to_merge":{"external_id":"ben"},"#
+                    + #""identifier_to_keep":{"external_id":"ana"}}]}"#
             )
             #expect(merge.status == 202 || merge.status == 201, "\(merge.json)")
             #expect(try await pass(60, clock, api) == 1)

@@ -50,7 +50,8 @@ struct BrazeSegmentTests {
             #expect(parts.map(\.name) == ["\(json.at("object_prefix").text)-1.txt"])
             #expect(
                 parts.map(\.text) == [
-                    #"{"external_id":"a","first_name":"Ana","custom_attributes":{"x":1,"y":"2026-01-01T00:00:00.000Z"}}"#
+                    #"{"external_id":"a","first_name":"Ana","custom_attributes":{"x":1,"#
+                        + #""y":"2026-01-01T00:00:00.000Z"}}"#
                         + "\n"
                         + #"{"external_id":"b","custom_attributes":{"z":"ß"}}"# + "\n"
                         + #"{"custom_attributes":{"x":2}}"#
@@ -332,7 +333,8 @@ struct BrazeSegmentTests {
                     + #""events":[{"external_id":"a","name":"order","time":"2026-01-01"},"#
                     + #"{"external_id":"b","name":"order","time":"2026-01-01"},"#
                     + #"{"external_id":"b","name":"order","time":"2026-01-01"}],"purchases":["#
-                    + #"{"external_id":"c","product_id":"shoe","currency":"EUR","price":1,"quantity":3,"time":"2026-01-01"}]}"#
+                    + #"{"external_id":"c","product_id":"shoe","currency":"EUR","price":1,"quantity":3,"#
+                    + #""time":"2026-01-01"}]}"#
             )
             let file = try await export(api, #"{"segment_id":"s","fields_to_export":["external_id"]}"#).file
             let lines = try ZipReader.parts(file).flatMap { $0.text.split(separator: "\n") }

@@ -20,7 +20,8 @@ struct BrazeSendTests {
             name: Spring
             segment: gold
             messages:
-              - apple_push: {alert: "Hi {{${first_name}}}, {{api_trigger_properties.${what}}}", message_variation_id: v1}
+              - apple_push: {alert: "Hi {{${first_name}}}, {{api_trigger_properties.${what}}}", message_variation_id: \
+              v1}
               - email: {from: a@b.c, subject: "Hi {{${first_name}}}", body: B}
           - id: plain
             name: Plain
@@ -52,7 +53,8 @@ struct BrazeSendTests {
     }
 
     private static func user(_ id: String, _ app: String, more: String) -> String {
-        #"{"external_id":"\#(id)","push_tokens":[{"app_id":"\#(app)","token":"t\#(id)","device_id":"d\#(id)"}],\#(more)}"#
+        #"{"external_id":"\#(id)","push_tokens":[{"app_id":"\#(app)","token":"t\#(id)","#
+            + #""device_id":"d\#(id)"}],\#(more)}"#
     }
 
     private func url(_ api: API, _ user: String) throws -> [String] {
@@ -412,7 +414,8 @@ struct BrazeSendTests {
             ),
             (
                 "/campaigns/trigger/send",
-                #"{"campaign_id":"plain","recipients":[{"external_user_id":"ana","attributes":{"external_id":"ben"}}]}"#,
+                #"{"campaign_id":"plain","recipients":[{"external_user_id":"ana","#
+                    + #""attributes":{"external_id":"ben"}}]}"#,
                 "`recipients[0].attributes.external_id` must not be there."
             ),
             (
@@ -427,7 +430,8 @@ struct BrazeSendTests {
             ),
             (
                 "/campaigns/trigger/send",
-                #"{"campaign_id":"plain","recipients":[{"external_user_id":"ana","attributes":{"_update_existing_only":"ben"}}]}"#,
+                #"{"campaign_id":"plain","recipients":[{"external_user_id":"ana","#
+                    + #""attributes":{"_update_existing_only":"ben"}}]}"#,
                 "`recipients[0].attributes._update_existing_only` must not be there."
             ),
             (
@@ -725,7 +729,8 @@ struct BrazeSendTests {
             func send() async throws -> AttributeValue {
                 _ = await api.post(
                     "/campaigns/trigger/send",
-                    #"{"campaign_id":"spring","trigger_properties":{"what":"x"},"recipients":[{"external_user_id":"ana"}]}"#
+                    #"{"campaign_id":"spring","trigger_properties":{"what":"x"},"#
+                        + #""recipients":[{"external_user_id":"ana"}]}"#
                 )
                 return await api.get("/v1/sends", [("user", "ana")]).json.at("sends")
             }

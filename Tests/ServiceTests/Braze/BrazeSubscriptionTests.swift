@@ -128,7 +128,8 @@ struct BrazeSubscriptionTests {
                 ("/subscription/status/set", #"{"subscription_state":"subscribed","external_id":"a"}"#),
                 (
                     "/v2/subscription/status/set",
-                    #"{"subscription_groups":[{"subscription_group_id":"no","subscription_state":"subscribed","external_ids":["a"]}]}"#
+                    #"{"subscription_groups":[{"subscription_group_id":"no","subscription_state":"subscribed","#
+                        + #""external_ids":["a"]}]}"#
                 ),
             ] {
                 let (status, json) = await api.post(path, body)
@@ -141,7 +142,8 @@ struct BrazeSubscriptionTests {
             #expect(json.at("message") == "Invalid subscription group ID")
             let (_, track) = await api.post(
                 "/users/track",
-                #"{"attributes":[{"external_id":"a","subscription_groups":[{"subscription_group_id":"no","subscription_state":"subscribed"}]}]}"#
+                #"{"attributes":[{"external_id":"a","subscription_groups":[{"subscription_group_id":"no","#
+                    + #""subscription_state":"subscribed"}]}]}"#
             )
             #expect(track.at("dropped.0.field") == "subscription_groups")
         }
@@ -164,7 +166,8 @@ struct BrazeSubscriptionTests {
         ),
         (
             "/subscription/status/set",
-            #"{"subscription_group_id":"news","subscription_state":"subscribed","email":"a@b.example","phone":"+4930123456"}"#
+            #"{"subscription_group_id":"news","subscription_state":"subscribed","email":"a@b.example","#
+                + #""phone":"+4930123456"}"#
         ),
         (
             "/subscription/status/set",
@@ -199,7 +202,8 @@ struct BrazeSubscriptionTests {
             let (status, json) = await api.post(
                 "/v2/subscription/status/set",
                 #"{"subscription_groups":[{"subscription_group_id":"news","subscription_state":"subscribed","#
-                    + #""external_ids":["nobody","a"],"emails":["no@where.example","x"],"use_double_opt_in_logic":true}]}"#
+                    + #""external_ids":["nobody","a"],"emails":["no@where.example","x"],"#
+                    + #""use_double_opt_in_logic":true}]}"#
             )
             #expect(status == 201)
             #expect(
@@ -258,7 +262,8 @@ struct BrazeSubscriptionTests {
                 #expect(status == 201 && json.at("dropped") == .null)
             }
             await set(
-                #""email":"ana@mail.example","subscription_groups":[{"subscription_group_id":"news","subscription_state":"subscribed"}]"#
+                #""email":"ana@mail.example","subscription_groups":[{"subscription_group_id":"news","#
+                    + #""subscription_state":"subscribed"}]"#
             )
             await set(
                 #""subscription_groups":[{"subscription_group_id":"offers","subscription_state":"unsubscribed"}]"#)
@@ -288,7 +293,8 @@ struct BrazeSubscriptionTests {
             #expect(users.at("total_count") == 2)
             _ = await api.post(
                 "/users/track",
-                #"{"attributes":[{"external_id":"b","subscription_groups":[{"subscription_group_id":"news","subscription_state":"unsubscribed"}]}]}"#
+                #"{"attributes":[{"external_id":"b","subscription_groups":[{"subscription_group_id":"news","#
+                    + #""subscription_state":"unsubscribed"}]}]}"#
             )
             for user in ["a", "b"] { #expect(await status(api, "news", user) == "Unsubscribed") }
         }
@@ -417,7 +423,8 @@ struct BrazeSubscriptionTests {
                     == #"{"users":[{"email":"a@b.example","phone":null,"external_id":"a","subscription_groups":["#
                     + #"{"id":"news","name":"Newsletter","channel":"email","status":"Subscribed"},"#
                     + #"{"id":"offers","name":"Offers","channel":"sms","status":"Subscribed"}]},"#
-                    + #"{"email":null,"phone":null,"external_id":"b","subscription_groups":[]}],"total_count":2,"message":"success"}"#
+                    + #"{"email":null,"phone":null,"external_id":"b","subscription_groups":[]}],"total_count":2,"#
+                    + #""message":"success"}"#
             )
             let (_, second) = await api.get(
                 "/subscription/user/status",

@@ -13,13 +13,15 @@ struct BrazeTrackTests {
         ),
         (
             #"{"events":[{"external_id":12345,"name":"seen","time":"2026-01-01T00:00:00Z"}],"#
-                + #""purchases":[{"external_id":"a","product_id":7,"currency":"eur","price":-1.5,"time":"2026-01-02"}]}"#,
+                + #""purchases":[{"external_id":"a","product_id":7,"currency":"eur","price":-1.5,"#
+                + #""time":"2026-01-02"}]}"#,
             201, #"{"events_processed":1,"purchases_processed":1,"message":"success"}"#
         ),
         (
             #"{"api_key":"secret","partner":"p","attributes":[{"first_name":"Ana"},{"external_id":"a","shoe":39}]}"#,
             201,
-            #"{"attributes_processed":1,"message":"success","errors":[{"type":"'external_id', 'braze_id', 'user_alias', "#
+            #"{"attributes_processed":1,"message":"success","errors":[{"type":"'external_id', 'braze_id', "#
+                + #"'user_alias', "#
                 + #"'email' or 'phone' is required","input_array":"attributes","index":0}]}"#
         ),
         (
@@ -30,7 +32,8 @@ struct BrazeTrackTests {
         ),
         (
             #"{"attributes":[{"external_id":"nobody","_update_existing_only":true,"shoe":39}]}"#, 201,
-            #"{"attributes_processed":1,"message":"success","dropped":[{"reason":"no such user exists, and the object only "#
+            #"{"attributes_processed":1,"message":"success","dropped":[{"reason":"no such user exists, and the object "#
+                + #"only "#
                 + #"updates ('_update_existing_only')","input_array":"attributes","index":0}]}"#
         ),
     ]
@@ -254,7 +257,8 @@ struct BrazeTrackTests {
         try await withAPI { api in
             _ = await api.post(
                 "/users/track",
-                #"{"purchases":[{"external_id":"a","product_id":"p","currency":"EUR","price":2,"quantity":3,"time":"2026-01-03"}],"#
+                #"{"purchases":[{"external_id":"a","product_id":"p","currency":"EUR","price":2,"quantity":3,"#
+                    + #""time":"2026-01-03"}],"#
                     + #""events":[{"external_id":"a","name":"e","time":"2026-01-02","app_id":"shop"}],"#
                     + #""attributes":[{"external_id":"a","first_name":"Ana","shoe":39}]}"#)
             let kinds = try api.log.events(from: .start, limit: 10).events.map(\.event.kind)

@@ -97,7 +97,8 @@ struct BrazeUsageTests {
             _ = await api.post("/v1/devices/d/change-user", #"{"user":"b"}"#)
             _ = await api.post(
                 "/users/merge",
-                #"{"merge_updates":[{"identifier_to_merge":{"external_id":"b"},"identifier_to_keep":{"external_id":"a"}}]}"#
+                #"{"merge_updates":[{"identifier_to_merge":{"external_id":"b"},"#
+                    + #""identifier_to_keep":{"external_id":"a"}}]}"#
             )
             let user = await api.export(#""external_ids":["a"]"#).at("0")
             #expect(user.at("devices") == (try JSON.parse(#"[{"device_id":"d"}]"#)))

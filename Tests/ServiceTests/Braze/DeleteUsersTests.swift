@@ -26,12 +26,14 @@ struct DeleteUsersTests {
             let braze = try #require(try api.log.find(.externalID("b"))).brazeID
             let answer = await delete(
                 api,
-                #"{"external_ids":["a","nobody"],"user_aliases":[{"alias_name":"n","alias_label":"l"}],"braze_ids":["\#(braze)"]}"#
+                #"{"external_ids":["a","nobody"],"user_aliases":[{"alias_name":"n","alias_label":"l"}],"#
+                    + #""braze_ids":["\#(braze)"]}"#
             )
             #expect(answer.status == 201)
             #expect(
                 answer.body
-                    == #"{"deleted":4,"message":"success","dropped":[{"reason":"no such user exists","input_array":"external_ids","index":1}]}"#
+                    == #"{"deleted":4,"message":"success","dropped":[{"reason":"no such user exists","#
+                    + #""input_array":"external_ids","index":1}]}"#
             )
             for id in [UserID.externalID("a"), .externalID("b"), .alias(label: "l", name: "n"), .brazeID(braze)] {
                 #expect(try api.log.find(id) == nil)

@@ -20,9 +20,11 @@ struct ErasedNoteTests {
             "/users/track",
             """
             {"attributes":[{"external_id":"a","x.y":1,"gender":"X"},
-                {"external_id":"canary-b","canary-field":{"a.b":1},"kept":1,"canary-\(String(repeating: "long", count: 70))":1}],
+                {"external_id":"canary-b","canary-field":{"a.b":1},"kept":1,\
+                "canary-\(String(repeating: "long", count: 70))":1}],
              "events":[{"external_id":"canary-b",\(cancelled)},{"external_id":"canary-nobody",\(cancelled)},
-                {"external_id":"canary-b","name":"e","time":"2026-01-01","properties":{"canary-property":[\(deep)],"n":1}}],
+                {"external_id":"canary-b","name":"e","time":"2026-01-01","properties":{"canary-property":[\(deep)],\
+                "n":1}}],
              "purchases":[{"external_id":"canary-b","product_id":"p","currency":"EUR","price":"canary-price"}]}
             """, []
         ),
@@ -30,7 +32,8 @@ struct ErasedNoteTests {
             "/users/track",
             """
             {"attributes":[{"external_id":"a","n":1}],
-             "events":[{"external_id":"canary-b","name":"e","time":"2026-01-01","properties":{"canary-twice":1,"canary-twice":2}}]}
+             "events":[{"external_id":"canary-b","name":"e","time":"2026-01-01","properties":{"canary-twice":1,\
+             "canary-twice":2}}]}
             """, []
         ),
         (
@@ -65,7 +68,7 @@ struct ErasedNoteTests {
     }
 
     @Test(
-        "After compacting, no byte is in the file of what the answer said about the erased; a retry is answered as at first",
+        "After compacting, the file has no byte of what the answer said about the erased; a retry gets the same answer",
         arguments: requests.indices)
     func canary(index: Int) async throws {
         let (path, body, told) = Self.requests[index]
@@ -102,7 +105,8 @@ struct ErasedNoteTests {
         try await withAPI { (api) async throws in
             let request = APIRequest(.post, "/users/track", idempotencyKey: "k", body: Array("{}".utf8))
             let answer =
-                #"{"attributes_processed":1,"message":"success","errors":[{"type":"a fault","input_array":"events","index":0}],"#
+                #"{"attributes_processed":1,"message":"success","errors":[{"type":"a fault","input_array":"events","#
+                + #""index":0}],"#
                 + #""dropped":[{"reason":"is odd","input_array":"attributes","index":0,"field":"a name"}]}"#
             var builder = api.log.prepare()
             try builder.leaveOut([], of: nil)

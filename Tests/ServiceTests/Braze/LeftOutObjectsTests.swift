@@ -5,8 +5,10 @@ import Testing
 @Suite("GET /v1/rejected: what a 201 left out")
 struct LeftOutObjectsTests {
     private let mixed = #"""
-        {"attributes":[{"external_id":"a","shoe":1,"bad key.":{"a.b":1},"gender":"X"},{"external_id":"nobody","x":1,"_update_existing_only":true}],
-        "events":[{"external_id":"a","name":"e","time":"2026-01-01"},{"external_id":"a","name":"e"},{"name":"e","time":"2026-01-01"}],
+        {"attributes":[{"external_id":"a","shoe":1,"bad key.":{"a.b":1},"gender":"X"},{"external_id":"nobody","x":1,\#
+        "_update_existing_only":true}],
+        "events":[{"external_id":"a","name":"e","time":"2026-01-01"},{"external_id":"a","name":"e"},{"name":"e",\#
+        "time":"2026-01-01"}],
         "purchases":[{"external_id":"a","product_id":"p","currency":"EUR","price":"secret","time":"2026-01-01"}]}
         """#
 
@@ -136,7 +138,8 @@ struct LeftOutObjectsTests {
     func names() async throws {
         try await withAPI { (api) async throws in
             let cancelled =
-                #""name":"ecommerce.order_cancelled","time":"2026-01-01","properties":{"order_id":"o","cancel_reason":"r","#
+                #""name":"ecommerce.order_cancelled","time":"2026-01-01","properties":{"order_id":"o","#
+                + #""cancel_reason":"r","#
                 + #""total_value":1,"currency":"EUR","products":[],"source":"s","canary-1":1}"#
             let body = """
                 {"attributes":[{"external_id":"a","x":1}],"events":[{"external_id":"a",\(cancelled)},

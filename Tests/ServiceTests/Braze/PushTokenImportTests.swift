@@ -111,7 +111,8 @@ struct PushTokenImportTests {
             await api.track(Wire.user("a", #""push_tokens":[\#(token("t"))]"#), Wire.user("b"))
             _ = await api.post(
                 "/users/merge",
-                #"{"merge_updates":[{"identifier_to_merge":{"external_id":"a"},"identifier_to_keep":{"external_id":"b"}}]}"#
+                #"{"merge_updates":[{"identifier_to_merge":{"external_id":"a"},"#
+                    + #""identifier_to_keep":{"external_id":"b"}}]}"#
             )
             await send(api, token("t"))
             #expect(try api.log.userCount() == 2)

@@ -101,7 +101,8 @@ struct People {
             guard let device = all[index].devices.randomElement(using: &random) else { return }
             let score = Self.score(&random)
             let item =
-                #"{"user":"\#(id)","device":"\#(device)","name":"\#(name)","time":"\#(time)"\#(Self.properties(score))}"#
+                #"{"user":"\#(id)","device":"\#(device)","name":"\#(name)","#
+                + #""time":"\#(time)"\#(Self.properties(score))}"#
             let saved = await api.post("/v1/save/event", item)
             #expect(saved.status == 200, "\(saved.json.json)")
             all[index].waiting.append((device, name, at, score))
@@ -118,7 +119,8 @@ struct People {
         default:
             guard alive.count > 6, let target = alive.randomElement(using: &random), target != index else { return }
             let merge =
-                #"{"identifier_to_merge":{"external_id":"\#(id)"},"identifier_to_keep":{"external_id":"\#(all[target].id)"}}"#
+                #"{"identifier_to_merge":{"external_id":"\#(id)"},"#
+                + #""identifier_to_keep":{"external_id":"\#(all[target].id)"}}"#
             #expect(await api.post("/users/merge", #"{"merge_updates":[\#(merge)]}"#).status == 202)
             self.merge(index, into: target)
         }

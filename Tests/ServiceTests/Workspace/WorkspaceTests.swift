@@ -129,7 +129,8 @@ struct WorkspaceTests {
             "messages[0].re_eligibility", "90s"
         ),
         (
-            "messages:\n  - {id: a, trigger_conditions: [{type: open}]}\n  - {id: a, trigger_conditions: [{type: open}]}",
+            "messages:\n  - {id: a, trigger_conditions: [{type: open}]}\n  - {id: a, trigger_conditions: [{type: "
+                + "open}]}",
             3, "messages[1].id", "is the ID of messages[0]"
         ),
         ("segments:\n  - {id: a, name: A}", 2, "segments[0]", "exactly one of users, all, any"),
