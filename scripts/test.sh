@@ -16,17 +16,28 @@ fi
 
 swift build --build-tests
 output=$(mktemp)
-trap 'rm -f "$output"' EXIT
+trap 'rm -f "$output" "$output.clients"' EXIT
 # A service has a descriptor for each connection.
 ulimit -n "$(ulimit -Hn)"
 # Stores are in memory if /dev/shm has 2 GiB free (Tests/Support/TestFolders.swift); `make test TMPDIR=/tmp` puts them
 # on disk. Without a bound Swift Testing begins all tests at once: hundreds of services and stores share two cores, and
 # each test takes as long as all.
 export SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=$((3 * $(nproc)))
+# The clients wait for most of their time, so they run next to the tests in Swift.
+clients=
+if [ ${#filter[@]} -eq 0 ]; then
+    Tests/Compatibility/run --if-possible >"$output.clients" 2>&1 &
+    clients=$!
+fi
+failed=
 if ! swift test --skip-build "${filter[@]}" 2>&1 | tee "$output"; then
     printf '\nWhat failed:\n'
     grep -E '^(✘|↳)|(Fatal error|error): ' "$output" | grep -vE '^↳ (Testing Library Version|Target Platform):' \
         || tail -n 20 "$output"
-    exit 1
+    failed=1
 fi
-[ ${#filter[@]} -gt 0 ] || Tests/Compatibility/run --if-possible
+if [ -n "$clients" ]; then
+    wait "$clients" || failed=1
+    cat "$output.clients"
+fi
+[ -z "$failed" ]

@@ -112,9 +112,15 @@ struct AnalysisExportTests {
         }
     }
 
+    /// Each format and each content; the short form has not all of their pairs.
+    private static let pairs = [
+        ("jsonl", "--events"), ("csv", "--profiles"), ("sqlite", "--profiles"), ("jsonl", "--profiles"),
+        ("csv", "--events"), ("sqlite", "--events"),
+    ].prefix(Thoroughness.count(short: 3, full: 6)).map { $0 }
+
     @Test(
         "Killed after any page, the same command goes on, and the file is the one of a run that was not stopped",
-        arguments: ["jsonl", "csv", "sqlite"], ["--events", "--profiles"])
+        arguments: pairs)
     func resumed(format: String, what: String) throws {
         let cli = try CLI(Self.large.get())
         // Ends the program without warning at a sync.

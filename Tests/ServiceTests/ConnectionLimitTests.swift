@@ -35,6 +35,23 @@ struct ConnectionLimitTests {
         }
     }
 
+    @Test("With the usual limits, more idle connections than are allowed do not stop /health")
+    func manyIdle() async throws {
+        let count = Thoroughness.count(short: 1_200, full: 5_000)
+        try await withService { service in
+            var idle: [RawConnection] = []
+            for number in 0..<count {
+                // No more than 500 from one address, which may have 512.
+                idle.append(try RawConnection(service, from: "127.0.1.\(1 + number / 500)"))
+                guard number % 400 == 0 || number == count - 1 else { continue }
+                let asking = try RawConnection(service)
+                asking.send(Self.health)
+                #expect(asking.read(until: "last_position").contains("\"ok\""), "with \(number + 1) idle ones")
+            }
+            withExtendedLifetime(idle) {}
+        }
+    }
+
     @Test("A connection whose request is being answered does not give way, and keeps its answer")
     func working() async throws {
         try await withService(arguments: ["--max-connections", "4"]) { service in

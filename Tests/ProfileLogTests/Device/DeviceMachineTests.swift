@@ -1,4 +1,5 @@
 import ProfileLog
+import TestSupport
 import Testing
 
 @testable import ProfileLogFolds
@@ -8,7 +9,9 @@ struct DeviceMachineTests {
     private static let group = DeviceStorage.appGroup("group.a")
     private static let devices: [Name] = ["d1", "d2", "d3"]
 
-    @Test("Each saved item is in one place at every moment, and delivered at most once", arguments: UInt64(0)..<300)
+    @Test(
+        "Each saved item is in one place at every moment, and delivered at most once",
+        arguments: Thoroughness.seeds(short: 100, full: 1500))
     func everyItem(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
         var run = MachineRun()

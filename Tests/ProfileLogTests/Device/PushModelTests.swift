@@ -1,4 +1,5 @@
 import ProfileLog
+import TestSupport
 import Testing
 
 @testable import ProfileLogFolds
@@ -7,7 +8,9 @@ import Testing
 struct PushModelTests {
     private static let devices: [Name] = ["d1", "d2"]
 
-    @Test("No push is processed twice, and none is lost once the SDK exists", arguments: UInt64(0)..<200)
+    @Test(
+        "No push is processed twice, and none is lost once the SDK exists",
+        arguments: Thoroughness.seeds(short: 60, full: 1000))
     func interleavings(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
         var run = MachineRun()

@@ -1,5 +1,6 @@
 import Foundation
 import ProfileLog
+import TestSupport
 import Testing
 
 @testable import ProfileLogFolds
@@ -389,7 +390,7 @@ struct EraseTests {
         }
     }
 
-    @Test("Random persons are erased between random appends", arguments: UInt64(0)..<40)
+    @Test("Random persons are erased between random appends", arguments: Thoroughness.seeds(short: 16, full: 200))
     func random(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
         let logs = try [open(indexLag: 5), open(indexLag: 5)]

@@ -24,7 +24,9 @@ struct VoidTests {
 
     // MARK: - Against the written rule
 
-    @Test("At every version the state is what a fold of the events that count gives", arguments: UInt64(0)..<24)
+    @Test(
+        "At every version the state is what a fold of the events that count gives",
+        arguments: Thoroughness.seeds(short: 12, full: 72))
     func asOf(seed: UInt64) throws {
         let log = try folder.log(clock, indexLag: Int(seed % 3) * 9 + 3, snapshotInterval: Int(seed % 4) * 2)
         var story = VoidStory(log, clock, seed: seed, mayErase: seed % 3 == 0)

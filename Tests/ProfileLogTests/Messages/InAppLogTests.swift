@@ -1,5 +1,6 @@
 import ProfileLog
 import ProfileLogMessages
+import TestSupport
 import Testing
 
 @testable import ProfileLogFacts
@@ -239,7 +240,9 @@ struct InAppLogTests {
 
     // MARK: - What the caches keep
 
-    @Test("Random launches, events and actions: what a device knows is what its events fold to", arguments: 0..<24)
+    @Test(
+        "Random launches, events and actions: what a device knows is what its events fold to",
+        arguments: Thoroughness.seeds(short: 8, full: 96))
     func random(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
         var log = try open()

@@ -1,4 +1,5 @@
 import ProfileLogMessages
+import TestSupport
 import Testing
 
 @Suite("In-app messages: random interleavings")
@@ -58,7 +59,9 @@ struct InAppRandomTests {
         return .action(.timePassed)
     }
 
-    @Test("One message on the screen, 30 s kept, each triggered message in one place", arguments: UInt64(0)..<400)
+    @Test(
+        "One message on the screen, 30 s kept, each triggered message in one place",
+        arguments: Thoroughness.seeds(short: 120, full: 2000))
     func interleavings(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
         var run = try InAppRun(try Self.messages(&random))
@@ -119,7 +122,7 @@ struct InAppRandomTests {
         #expect(copy == state, "seed \(seed)")
     }
 
-    @Test("The steps alone rebuild the state", arguments: UInt64(0)..<100)
+    @Test("The steps alone rebuild the state", arguments: Thoroughness.seeds(short: 40, full: 500))
     func rebuilt(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
         var run = try InAppRun(try Self.messages(&random))

@@ -1,5 +1,6 @@
 import Foundation
 import ProfileLogMessages
+import TestSupport
 import Testing
 
 @Suite("In-app messages: matching triggers")
@@ -130,7 +131,7 @@ struct TriggerMatchTests {
 
     // MARK: - The model
 
-    @Test("25,000 random messages and events match as in a simple model", arguments: UInt64(0)..<250)
+    @Test("Random messages and events match as in a simple model", arguments: Thoroughness.seeds(short: 80, full: 1000))
     func model(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
         var hits = 0

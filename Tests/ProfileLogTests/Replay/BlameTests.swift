@@ -22,7 +22,9 @@ struct BlameTests {
 
     // MARK: - Against a replay, step by step
 
-    @Test("Every value is blamed on the event that a replay, step by step, sees write it", arguments: UInt64(0)..<24)
+    @Test(
+        "Every value is blamed on the event that a replay, step by step, sees write it",
+        arguments: Thoroughness.seeds(short: 12, full: 96))
     func oracle(seed: UInt64) throws {
         let log = try folder.log(clock, indexLag: Int(seed % 3) * 9 + 3, snapshotInterval: Int(seed % 4) * 2)
         var story = VoidStory(log, clock, seed: seed)

@@ -34,7 +34,9 @@ struct OccurrenceBlameTests {
 
     // MARK: - Against a walk over the events
 
-    @Test("Counts, times and writers are those of a plain walk over the events", arguments: UInt64(0)..<24)
+    @Test(
+        "Counts, times and writers are those of a plain walk over the events",
+        arguments: Thoroughness.seeds(short: 12, full: 96))
     func oracle(seed: UInt64) throws {
         let log = try open(indexLag: Int(seed % 3) * 9 + 3, snapshotInterval: Int(seed % 4) * 2)
         var story = VoidStory(log, clock, seed: seed, mayErase: seed % 2 == 0)

@@ -82,7 +82,9 @@ struct ShadowTests {
 
     // MARK: - What comes out
 
-    @Test("Its states are what the log says, with voids, merges and erasures", arguments: UInt64(0)..<12)
+    @Test(
+        "Its states are what the log says, with voids, merges and erasures",
+        arguments: Thoroughness.seeds(short: 6, full: 60))
     func random(seed: UInt64) throws {
         let log = try open()
         var story = VoidStory(log, clock, seed: seed, mayErase: true)
