@@ -171,9 +171,9 @@ public final class EventLog: Sendable {
     /// Drops every cache and writes it again from the log. The log, the names and what they say are untouched.
     ///
     /// Costs some microseconds for each event of the log, in rounds of 2^20 events. Other processes and threads commit
-    /// between their slices, unless they wait for a `LogWriter` that rebuilds the caches itself. Processes that read or
-    /// commit meanwhile hold in memory what the rounds have not reached. Drops nothing if the log is damaged: damaged
-    /// records could not be indexed again.
+    /// between their slices, unless they wait for a `LogWriter` that rebuilds the caches itself. Until the end,
+    /// processes that read or commit hold in memory what the rounds have not reached. Drops nothing if the log is
+    /// damaged: damaged records could not be indexed again.
     package func rebuildCaches() throws {
         try caches.rebuildCaches()
     }

@@ -18,8 +18,8 @@ package struct LogView: Reading {
     var storedNames: [Name: String] = [:]
     /// Where records are in memory; nil for a view of a write transaction, which may move them.
     var addresses: AddressCache?
-    /// Whether the view is the writer's, which includes its uncommitted events. Nothing else changes the tail
-    /// meanwhile.
+    /// Whether the view is the writer's, which includes its uncommitted events. Until it ends, only the writer
+    /// changes the tail.
     var isWriter: Bool { last == .max }
 
     @inline(__always)

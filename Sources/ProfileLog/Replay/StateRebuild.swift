@@ -1,5 +1,6 @@
-/// Folds the stored states of an older program again, next to the live ones, and makes the new ones live: one small step
-/// at a time. Until then reads fold whole histories (docs/decisions/0010).
+/// Folds the stored states of an older program again, next to the live ones, and makes the new ones live.
+///
+/// It goes one small step at a time. Until it is done, reads fold whole histories (docs/decisions/0010).
 ///
 /// States of a newer program stay: two programs on one store would swap without end.
 ///

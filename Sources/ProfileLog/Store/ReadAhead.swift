@@ -2,9 +2,9 @@ internal import Synchronization
 
 /// Reads the whole file into memory when a process looks so many rows up that this is cheaper.
 ///
-/// LMDB's file is mapped without the system's read-ahead (`MDB_NORDAHEAD`): one look-up in a store that is not in memory
-/// then reads a page, and not megabytes. Many look-ups in a row wait for the disk each, where the disk could read the
-/// file from its start to its end in less time. Scans are not counted: they ask for what comes next themselves.
+/// LMDB's file is mapped without the system's read-ahead (`MDB_NORDAHEAD`): a look-up in a store that is not in memory
+/// then reads a page, not megabytes. Of many look-ups in a row each waits for the disk, which could read the file from
+/// its start to its end in less time. Scans are not counted: they ask for what comes next themselves.
 package final class ReadAhead: Sendable {
     /// The file is read after one look-up for each so many rows: by then look-ups have waited for some part of the time
     /// that the whole file takes.

@@ -127,7 +127,7 @@ struct AddressCacheTests {
         let read = try histories(log)
         #expect(try known(log) > 0)
         let before = try log.withView { $0.addresses }
-        // LMDB writes the page that ends a commit by a descriptor of its own. A commit that fails there closes the file.
+        // LMDB writes the page that ends a commit by its own descriptor. A commit that fails there closes the file.
         let file = folder.path + "/data.mdb"
         let numbers = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").compactMap { Int32($0) }
         let synced = numbers.filter { descriptor in

@@ -4,7 +4,7 @@
 ///     try push.content(for: context)  // the payload, for this user
 package struct ChannelMessage: Hashable, Sendable {
     package let channel: MessageStep.Channel
-    /// Which message of a campaign it stands for.
+    /// Its variation in a campaign; nil if it has none.
     package let variation: String?
     /// Of a push: whether only the device with the latest session gets it.
     package let goesToLatestDevice: Bool
