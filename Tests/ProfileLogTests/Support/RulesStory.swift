@@ -33,16 +33,7 @@ struct RulesStory {
             }
         case 33: try log.writeIndex()
         case 34..<37: try log.setRules(rules())
-        default:
-            guard let (position, isVoid) = facts.sorted(by: { $0.key < $1.key }).randomElement(using: &random) else {
-                return
-            }
-            if isVoid {
-                try log.unvoid(position, actor: "a test", reason: "it was right")
-            } else {
-                try log.void(position, actor: "a test", reason: "it was wrong")
-            }
-            facts[position] = !isVoid
+        default: try log.voidOrUnvoid(one: &facts, using: &random)
         }
     }
 

@@ -40,16 +40,7 @@ struct VoidStory {
             guard try log.find(user) != nil else { return }
             _ = try log.erase([user], actor: "a test", reason: "asked to")
             for position in facts.keys where try log.event(at: position)?.isErased == true { facts[position] = nil }
-        default:
-            guard let (position, isVoid) = facts.sorted(by: { $0.key < $1.key }).randomElement(using: &random) else {
-                return
-            }
-            if isVoid {
-                try log.unvoid(position, actor: "a test", reason: "it was right")
-            } else {
-                try log.void(position, actor: "a test", reason: "it was wrong")
-            }
-            facts[position] = !isVoid
+        default: try log.voidOrUnvoid(one: &facts, using: &random)
         }
     }
 
@@ -132,5 +123,20 @@ struct VoidOracle {
             }
         }
         return state
+    }
+}
+
+extension EventLog {
+    /// Voids an event of `facts`, chosen at random, or takes its void back. `facts` says which are void.
+    func voidOrUnvoid(one facts: inout [Position: Bool], using random: inout SeededGenerator) throws {
+        guard let (position, isVoid) = facts.sorted(by: { $0.key < $1.key }).randomElement(using: &random) else {
+            return
+        }
+        if isVoid {
+            try unvoid(position, actor: "a test", reason: "it was right")
+        } else {
+            try void(position, actor: "a test", reason: "it was wrong")
+        }
+        facts[position] = !isVoid
     }
 }
