@@ -5,8 +5,9 @@ internal import ProfileLogNativeAPI
 
 /// YAML files that a command line or a scenario names.
 enum YAMLFile {
-    /// What `read` makes of the text of the file at `path`; `guide` has an example of one. A failure names the file, the
-    /// line and the column.
+    /// What `read` makes of the text of the file at `path`; `guide` has an example of one.
+    ///
+    /// A failure names the file, the line and the column.
     static func read<Value>(
         _ path: String, guide: String, _ read: (String) throws(YAMLFileError) -> Value
     ) throws(Failure) -> Value {

@@ -51,8 +51,9 @@ struct LocalAPI: Connection {
     func answer(_ request: APIRequest) async throws -> APIAnswer { await api.answer(request) }
 }
 
-/// A store that does not exist yet: the first request that stores something makes it. Until then requests go to an empty
-/// store in a temporary folder, so that a mistyped one, or a dry run, makes no store.
+/// A store that does not exist yet: the first request that stores something makes it.
+///
+/// Until then requests go to an empty store in a temporary folder, so a mistyped one, or a dry run, makes no store.
 final class NewStoreAPI: Connection {
     private let path: String
     private let made = Mutex<LocalAPI?>(nil)
