@@ -7,11 +7,12 @@ struct ExportCommand: AsyncParsableCommand {
         "export", "Write the log, or events or profiles of a moment for analysis.",
         """
         Without --events and --profiles: everything in the log as JSON Lines, one event a line, in its order: with \
-        positions, versions, both times, and its source. That is what `import` reads.
+        positions, versions, both times, and its source. `import` reads lines of the kinds that `import --help` names, \
+        and refuses those that only the log makes, such as appLaunched. `replay --into` copies a whole store.
 
-        --events and --profiles write rows for other programs, without erased persons, as of one moment: JSON Lines, \
-        CSV, or a table in a SQLite file (docs/export.md). With --into, the same command goes on where a stopped one \
-        was.
+        --events and --profiles write rows for other programs, without the values of erased persons, as of one \
+        moment: JSON Lines, CSV, or a table in a SQLite file (docs/export.md). With --into, the same command goes on \
+        where a stopped one was.
         """,
         examples: """
             profilecli export > log.jsonl
