@@ -7,7 +7,7 @@ struct StatsCommand: AsyncParsableCommand {
         examples: """
             profilecli stats
             profilecli stats --audit
-            profilecli stats --plot purchase
+            profilecli stats --plot purchases
             profilecli stats --plot dau --length 30
             profilecli stats --plot revenue:shoes --unit hour --where 'country = "DE"'
             profilecli stats --url http://127.0.0.1:8080 --format json
