@@ -66,9 +66,10 @@ public final class EventLog: Sendable {
     /// It compares the store's files with those that were opened, so it knows before the next append does.
     public var writeRefusal: StorageError? { environment.writeRefusal }
 
-    /// Begins to read the store into memory, unless it takes more than half of the machine's, and returns at once. For a
-    /// process that will look up many users: without it each first look-up waits for the disk, a page at a time, until
-    /// there were so many that the log does the same by itself.
+    /// Begins to read the store into memory, unless it takes more than half of the machine's, and returns at once.
+    ///
+    /// For a process that will look up many users. Without it each first look-up waits for the disk, a page at a time,
+    /// until there were so many that the log does the same by itself.
     package func preload() { environment.preload() }
 
     /// Runs `body` on one consistent view of everything committed before the call, by any process.
