@@ -37,4 +37,26 @@ struct DiskFullTests {
         #expect(outcome.lines.count == 3 && outcome.lines[1] == outcome.lines[2], "\(outcome.output)")
         #expect(Int(outcome.lines.last ?? "").map { $0 > 0 } == true)
     }
+
+    @Test(
+        "A command that makes many commits says the same",
+        arguments: ["replay --shadow --store small/filled", "simulate --devices 500 --store small/new"])
+    func manyCommits(command: String) throws {
+        let cli = try CLI()
+        let folder = cli.folder.appending(path: "small").path
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        try cli.succeed("generate", "--events", "20000", "--users", "300", "-o", "events.jsonl")
+        let outcome = try cli.run(
+            [
+                "-m", "sh", "-c",
+                """
+                mount -t tmpfs -o size=2m none small
+                case "$1" in *filled) "$0" import events.jsonl --store small/filled 2> refused ;; esac
+                "$0" $1
+                """, CLI.program.path, command,
+            ], command: SmallDisk.unshare)
+        #expect(outcome.status == 1, "\(outcome.errors)")
+        #expect(outcome.errors.contains("Error: The disk is full"), "\(outcome.errors)")
+        #expect(outcome.errors.contains("Free some space and "), "\(outcome.errors)")
+    }
 }

@@ -220,8 +220,6 @@ extension AppendError {
             switch error {
             case let error as AppendError: error
             case let error as StorageError: .refused(error)
-            case CommitFailure.refused(let error): .refused(error)
-            case CommitFailure.unknown(let code): .outcomeUnknown(code: code)
             default: .refused(.damaged(place: "\(error)"))
             }
     }

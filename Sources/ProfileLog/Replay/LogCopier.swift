@@ -41,11 +41,9 @@ struct LogCopier {
     static func copying<Result>(into folder: String, _ body: () throws -> Result) throws -> Result {
         do {
             return try body()
-        } catch StorageError.diskFull, CommitFailure.refused(.diskFull) {
+        } catch StorageError.diskFull {
             throw StorageError.copyFull(path: folder)
-        } catch CommitFailure.refused(let error) {
-            throw error
-        } catch CommitFailure.unknown(let code) {
+        } catch AppendError.outcomeUnknown(let code) {
             if code == StorageError.noSpaceCode { throw StorageError.copyFull(path: folder) }
             throw StorageError.system(operation: "copy", code: code)
         }

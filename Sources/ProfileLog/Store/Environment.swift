@@ -95,8 +95,8 @@ package final class Environment: @unchecked Sendable {
     /// Runs `body`, then makes all of its work durable or none of it, with one sync.
     ///
     /// Call it on one thread at a time; it waits for another process's write transaction. Throws what `body` throws,
-    /// with nothing written, or a `CommitFailure`. After an unknown outcome every later write is refused until the
-    /// store is opened again.
+    /// with nothing written; a `StorageError` if the commit wrote nothing; or `AppendError.outcomeUnknown`, after which
+    /// every later write is refused until the store is opened again.
     package func withWriteTransaction<Result>(_ body: (borrowing WriteTransaction) throws -> Result) throws -> Result {
         if let reason = knownRefusal { throw reason }
         return try handle.withReading { handle in
@@ -115,25 +115,26 @@ package final class Environment: @unchecked Sendable {
         }
     }
 
-    private func commitFailure(_ error: StorageError, _ handle: OpaquePointer) -> CommitFailure {
+    /// What a commit that ended with `error` means: refused with nothing written, or an unknown outcome.
+    private func commitFailure(_ error: StorageError, _ handle: OpaquePointer) -> any Error {
         func isPanicked() -> Bool { (try? Self.read(handle)) == nil }
         // LMDB writes the data pages first: with a full disk and no panic, it did not reach the meta page.
         switch error {
         case .diskFull, .mapFull:
-            if !isPanicked() { return .refused(error) }
+            if !isPanicked() { return error }
             refuseWrites(.closedAfterFailure)
-            return .unknown(code: StorageError.noSpaceCode)
+            return AppendError.outcomeUnknown(code: StorageError.noSpaceCode)
         case .system(_, StorageError.shortWriteCode) where !isPanicked() && Environment.isDiskFull(path):
             // LMDB reports a short write as an I/O error; the meta page was not reached, so nothing was stored.
-            return .refused(.diskFull)
+            return StorageError.diskFull
         // Found before the meta page was written.
-        case .brokenPage: return .refused(error)
+        case .brokenPage: return error
         case .system(_, let code):
             refuseWrites(.closedAfterFailure)
-            return .unknown(code: code)
+            return AppendError.outcomeUnknown(code: code)
         default:
             refuseWrites(.closedAfterFailure)
-            return .unknown(code: 0)
+            return AppendError.outcomeUnknown(code: 0)
         }
     }
 
@@ -202,23 +203,15 @@ package final class Environment: @unchecked Sendable {
     }
 
     /// Syncs what `transaction` sees (`mdb_env_sync`): another process may have died between a commit and its last
-    /// sync. Throws `CommitFailure.unknown` if the sync fails.
+    /// sync. Throws `AppendError.outcomeUnknown` if the sync fails.
     package func syncWhatIsSeen(by transaction: borrowing WriteTransaction) throws {
         let seen = mdb_txn_id(transaction.handle) - 1
         if seen <= synced.load(ordering: .relaxed) { return }
         let code = mdb_env_sync(mdb_txn_env(transaction.handle), 1)
         if code != 0 {
             refuseWrites(.closedAfterFailure)
-            throw CommitFailure.unknown(code: code)
+            throw AppendError.outcomeUnknown(code: code)
         }
         synced.store(seen, ordering: .relaxed)
     }
-}
-
-/// How a write transaction ended without success.
-package enum CommitFailure: Error {
-    /// Nothing was written.
-    case refused(StorageError)
-    /// What was written may or may not be on the disk.
-    case unknown(code: Int32)
 }
