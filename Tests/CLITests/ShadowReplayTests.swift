@@ -70,6 +70,7 @@ struct ShadowReplayTests {
             (["--discard", "--swap"], 64, "Omit one of them."),
             (["--swap", "--verify"], 64, "Add --shadow."), (["--user", "ana"], 64, "Add --shadow."),
             (["--shadow", "--until", "2026-01-01T00:00:00Z"], 64, "--until must be a position."),
+            (["--shadow", "--until", "9999999"], 64, "--until is beyond the log's last position, "),
             (["--shadow", "--threads", "17"], 64, "from 1 to 16"),
             (["--shadow", "--user", "nobody"], 1, "No user has this ID."),
         ]

@@ -118,8 +118,8 @@ struct ReplayEndpointTests {
     @Test(
         "Wrong fields are named",
         arguments: [
-            ("threads", "0"), ("for_s", "61"), ("until", "-1"), ("users", "[1]"), ("user", "1"), ("where", "1"),
-            ("generation", "0"),
+            ("threads", "0"), ("for_s", "61"), ("until", "-1"), ("until", "99"), ("users", "[1]"), ("user", "1"),
+            ("where", "1"), ("generation", "0"),
         ])
     func fields(name: String, value: String) async throws {
         try await withAPI { api in

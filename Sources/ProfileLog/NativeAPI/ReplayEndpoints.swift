@@ -121,14 +121,21 @@ struct ReplayEndpoints {
 extension ReplayEndpoints.Choice {
     fileprivate func request(_ log: EventLog) throws -> ShadowStates.Request {
         switch self {
-        case .users(let users, let until): return .init(users: try log.numbers(of: users), until: until)
-        case .passing(let text, let until): return .init(users: try Self.users(passing: text, log), until: until)
+        case .users(let users, let until):
+            return .init(users: try log.numbers(of: users), until: try Self.known(until, log))
+        case .passing(let text, let until):
+            return .init(users: try Self.users(passing: text, log), until: try Self.known(until, log))
         case .generation(let number):
             guard let shadow = try log.shadow.current(ifGeneration: number) else {
                 throw APIProblem.invalid("generation", "names no shadow", remedy: "Send the request without it.")
             }
             return .init(users: shadow.users, until: shadow.until, generation: number)
         }
+    }
+
+    /// `until`, which must be a position of the log.
+    private static func known(_ until: Position?, _ log: EventLog) throws -> Position? {
+        try APIProblem.resolving("until") { try until.map { try log.position(at: .position($0)) } }
     }
 
     private struct TooMany: Error {}

@@ -111,10 +111,7 @@ struct ReplayCommand: AsyncParsableCommand {
                 remedy: "Name an empty or a new folder with --into; nothing was changed in this one.")
         }
         let log = try openStore(place.path)
-        var until = self.until.flatMap { UInt64($0) }.map(Position.init)
-        if until == nil, let time = self.until.flatMap({ OccurredAt(iso8601: $0) }) {
-            until = try log.lastPosition(recordedBy: time.timestamp)
-        }
+        let until = try lastPosition(of: log)
         let report = try ProgressBar.run { progress in
             if let into {
                 let latest = mendClock ? log.options.now() : nil
@@ -134,6 +131,21 @@ struct ReplayCommand: AsyncParsableCommand {
                 TypedPlace.completing(
                     in: "Live and replayed profiles differ. Run `profilecli check` to see what is damaged."))
             throw ExitCode(ExitStatus.damaged.rawValue)
+        }
+    }
+
+    /// The position that `--until` names in `log`; nil for its end.
+    private func lastPosition(of log: EventLog) throws -> Position? {
+        guard let until else { return nil }
+        guard let position = UInt64(until).map(Position.init) else {
+            return try OccurredAt(iso8601: until).map { try log.lastPosition(recordedBy: $0.timestamp) }
+        }
+        do {
+            return try log.position(at: .position(position))
+        } catch MomentError.beyondLog(let last) {
+            throw Failure(
+                "--until is beyond the log's last position, \(last.rawValue).", remedy: "Ask for an earlier one.",
+                status: .usage)
         }
     }
 
