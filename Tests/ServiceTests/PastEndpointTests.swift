@@ -95,6 +95,13 @@ struct PastEndpointTests {
             let users = await api.get("/v1/users", [("as_of", "5")]).json
             #expect(users.at("total") == 1 && users.at("users.0.version") == 5 && users.at("more") == false)
             #expect(await api.get("/v1/users").json.at("total") == 2)
+            for query in [("count", "true"), ("where", "version > 0")] {
+                let found = await api.get("/v1/users", [("as_of", "5"), query]).json
+                #expect(found.at("total") == 1 && [1, .null].contains(found.at("count")), "\(query)")
+                #expect(await api.get("/v1/users", [query]).json.at("total") == 2)
+            }
+            let whole = await api.get("/v1/users", [("as_of", "5"), ("where", "version > 0")]).json
+            #expect(whole.at("users").count == 1 && whole.at("scanned") == 1 && whole.at("more") == false)
             #expect(await api.get("/v1/pending").json.at("total") == 0)
             let pending = await api.get("/v1/pending", [("as_of", "6")]).json
             #expect(pending.at("total") == 1 && pending.at("devices.0.device") == "phone")

@@ -103,10 +103,7 @@ extension EventLog {
         after: UserNumber, limit: Int, asOf position: Position
     ) throws -> (users: [PastUser], total: UInt64) {
         try withView { view in
-            // Users are numbered in the order of their creation.
-            let total = try lastNumber(upTo: view.userCount()) {
-                try view.positions(of: $0, from: 1, to: 1)[0] <= position.rawValue
-            }
+            let total = try view.userCount(upTo: position.rawValue)
             var users: [PastUser] = []
             var number = after.rawValue
             while number < total, users.count < limit {
@@ -115,6 +112,11 @@ extension EventLog {
             }
             return (users, total)
         }
+    }
+
+    /// How many users there were at `position`.
+    package func userCount(asOf position: Position) throws -> UInt64 {
+        try withView { try $0.userCount(upTo: position.rawValue) }
     }
 
     /// A user as of a position, and who they were merged into by then; the user itself if they were not.
@@ -204,6 +206,11 @@ private func lastNumber(upTo end: UInt64, where holds: (UInt64) throws -> Bool) 
 }
 
 extension LogView {
+    /// How many users were created up to `position`. Users are numbered in the order of their creation.
+    func userCount(upTo position: UInt64) throws -> UInt64 {
+        try lastNumber(upTo: userCount()) { try positions(of: $0, from: 1, to: 1)[0] <= position }
+    }
+
     /// The last position at `moment`.
     func position(at moment: Moment) throws -> UInt64 {
         switch moment {

@@ -34,7 +34,7 @@ struct UserSearch: Sendable {
     private struct IsFull: Error {}
 
     func answer(_ log: EventLog) throws -> APIAnswer {
-        let total = try log.userCount()
+        let total = try position.map { try log.userCount(asOf: $0) } ?? log.userCount()
         var damage = DamageList()
         if isCount {
             var count: UInt64 = 0
