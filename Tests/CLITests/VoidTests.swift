@@ -31,6 +31,19 @@ struct VoidTests {
         #expect(try cli.succeed("replay", "--verify").status == 0)
     }
 
+    @Test("An empty text is shown as one, now and before")
+    func emptyText() throws {
+        let cli = try CLI()
+        try cli.succeed("log", "attribute", "jane", "note=")
+        #expect(try cli.succeed("history", "jane").output.contains("note=\"\""))
+        #expect(try cli.succeed("blame", "jane").lines.last?.hasPrefix("note   \"\"     ") == true)
+        #expect(try cli.succeed("blame", "jane", "note", "--log").output.contains("\"\""))
+        #expect(try cli.succeed("profile", "jane").output.contains(/note +"" +2\n/))
+        try cli.succeed("log", "attribute", "jane", "note=more")
+        #expect(try cli.succeed("blame", "jane").lines.last?.hasSuffix("\"\"") == true)
+        #expect(try cli.succeed("diff", "jane", "version:2").output.contains("\"\""))
+    }
+
     @Test("Blame shows events and products after the attributes")
     func counts() throws {
         let cli = try CLI()

@@ -52,6 +52,9 @@ extension AttributeValue {
         default: json
         }
     }
+
+    /// As `cell`, for a value of a profile: an empty text is `""`, as in a history.
+    var valueCell: String { self == .string("") ? json : cell }
 }
 
 extension JSONWriter {

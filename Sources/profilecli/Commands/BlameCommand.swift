@@ -71,9 +71,9 @@ struct BlameCommand: AsyncParsableCommand {
         for field in fields {
             let set = field.object("set")
             table.add(
-                name(field), field.flag("removed") ? "(removed)" : field["value"].cell, Phrase.time(set["at"]),
+                name(field), field.flag("removed") ? "(removed)" : field["value"].valueCell, Phrase.time(set["at"]),
                 set["position"].cell,
-                how(set), origin(set), field.object("previous")["value"].cell)
+                how(set), origin(set), field.object("previous")["value"].valueCell)
         }
         return table
     }
@@ -82,7 +82,7 @@ struct BlameCommand: AsyncParsableCommand {
         var table = Table("VALUE", "SINCE!", "#POS", "BY!", "FROM")
         for write in field.objects("log") {
             table.add(
-                write["value"] == .null ? "(removed)" : write["value"].cell, Phrase.time(write["at"]),
+                write["value"] == .null ? "(removed)" : write["value"].valueCell, Phrase.time(write["at"]),
                 write["position"].cell, how(write), origin(write))
         }
         return [Style.bold(name(field).oneLine)] + table.lines() + [""]

@@ -129,7 +129,7 @@ enum DiffText {
     private static func cell(_ change: JSONObject, _ side: Name) -> String? {
         change.value[side].map { value in
             // Text of the profile itself is a time.
-            change["group"].text == "profile" ? Phrase.time(value) : value == .null ? "null" : value.cell
+            change["group"].text == "profile" ? Phrase.time(value) : value == .null ? "null" : value.valueCell
         }
     }
 

@@ -101,8 +101,10 @@ struct ProfileText {
         let setBy = profile.object("set_by").object(group)
         var table = Table(title, "VALUE", "#SET AT@", "WITH PENDING")
         for key in Set((now.value.members + (then?.value.members ?? [])).map(\.key)).sorted() {
-            let later = then.map { $0.value[key] == now.value[key] ? "same" : $0.value[key].map(\.cell) ?? "(unset)" }
-            table.add(key.text, now[key].cell, setBy[key].cell, later ?? "")
+            let later = then.map { later in
+                later.value[key] == now.value[key] ? "same" : later.value[key]?.valueCell ?? "(unset)"
+            }
+            table.add(key.text, now[key].valueCell, setBy[key].cell, later ?? "")
         }
         return table
     }

@@ -35,7 +35,7 @@ enum Phrase {
 
     /// A value for people: a time as one, all else as in a cell.
     static func value(_ value: AttributeValue) -> String {
-        guard value.members.count == 1, value.members[0].key == "$time" else { return value.cell }
+        guard value.members.count == 1, value.members[0].key == "$time" else { return value.valueCell }
         return time(value.members[0].value)
     }
 
