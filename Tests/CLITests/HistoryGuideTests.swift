@@ -87,6 +87,10 @@ struct HistoryGuideTests {
         let rows: [([String], String)] = [
             (["diff", "ana"], "Write USER A [B], or --all A [B]."),
             (["diff", "ana", "noon"], "A must be a position"),
+            (["diff", "--all", "noon"], "A must be a position"),
+            (["diff", "ana", "--all", "-3d"], "USER and --all exclude each other. Omit one of them."),
+            (["diff", "--all", "ana", "1", "2"], "USER and --all exclude each other. Omit one of them."),
+            (["diff", "--all", "1", "noon"], "B must be a position"),
             (["diff", "ana", "1", "99"], "B is beyond the log's last position, 2."),
             (["diff", "ana", "1", "--count"], "--count is for all users. Add --all."),
             (["diff", "ana", "1", "--colour"], "Unknown option '--colour'"),

@@ -29,6 +29,9 @@ struct DiffCommand: AsyncParsableCommand {
         if let option = arguments.first(where: { $0.hasPrefix("--") }) {
             throw ValidationError("Unknown option '\(option)'")
         }
+        if all, arguments.count > 2 || arguments.count == 2 && !LocalMoment.canRead(arguments[0]) {
+            throw ValidationError("USER and --all exclude each other. Omit one of them.")
+        }
         let range = all ? 1...2 : 2...3
         guard range.contains(arguments.count) else {
             throw ValidationError(all ? "Write --all A [B]." : "Write USER A [B], or --all A [B].")
