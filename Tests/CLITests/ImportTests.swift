@@ -16,6 +16,8 @@ struct ImportTests {
         #expect(first.output.contains(#""imported":2500,"skipped":0"#))
         let again = try cli.succeed("import", file, "--format", "json")
         #expect(again.output.contains(#""imported":0,"skipped":2500"#))
+        let told = try cli.succeed("import", file).output
+        #expect(told == "Imported nothing: all 2,500 events were there already. Next: profilecli stats\n")
         #expect(try cli.succeed("check").output.hasPrefix("Sound"))
         #expect(try cli.succeed("replay", "--verify").output.contains("Equal"))
     }

@@ -158,9 +158,15 @@ struct ImportRun {
     }
 
     func summary() -> String {
-        let rate = Phrase.rate(tally.total, in: elapsed)
-        var line = "Imported \(Number.counted(tally.stored, "event")) in \(rate)"
-        if tally.skipped > 0 { line += "; skipped \(Number.grouped(tally.skipped)) that were stored before" }
+        var line: String
+        if tally.stored == 0, tally.skipped > 0 {
+            let events = tally.skipped == 1 ? "its event was" : "all \(Number.grouped(tally.skipped)) events were"
+            line = "Imported nothing: \(events) there already"
+        } else {
+            line =
+                "Imported \(Number.counted(tally.stored, "event")) in \(Phrase.rate(tally.total, in: elapsed))"
+            if tally.skipped > 0 { line += "; skipped \(Number.grouped(tally.skipped)) that were stored before" }
+        }
         if erased > 0 { line += "; skipped \(Number.counted(erased, "line")) of erased persons" }
         return line + ". \(Suggestion.next("stats"))"
     }
