@@ -111,6 +111,90 @@ struct PastEndpointTests {
         }
     }
 
+    /// Events of `anon1` at 2 and 5 and of `main` at 4; the merge of `anon1` into `main` is at 6.
+    private func withMerge(_ body: (API) async throws -> Void) async throws {
+        try await withAPI { api in
+            for user in ["anon1", "main"] {
+                #expect(await api.post("/v1/log/event", #"{"user":"\#(user)","name":"Viewed Home"}"#).status == 200)
+            }
+            let colour = #"{"user":"anon1","attributes":{"color":"red"}}"#
+            #expect(await api.post("/v1/log/attributes", colour).status == 200)
+            await api.merge("anon1", into: "main")
+            try await body(api)
+        }
+    }
+
+    @Test("A user who was merged later has their IDs and their profile before the merge")
+    func merged() async throws {
+        try await withMerge { api in
+            let braze = await api.get("/v1/users").json.at("users.0.braze_id").text
+            for id in ["anon1", "braze:\(braze)"] {
+                let then = await api.get("/v1/profile", [("user", id), ("as_of", "5")]).json
+                #expect(then.at("ids") == ["anon1"] && then.at("user.id") == "anon1", "\(then)")
+                #expect(then.at("version") == 3 && then.at("custom_attributes.color") == "red")
+                let early = await api.get("/v1/profile", [("user", id), ("as_of", "0")])
+                #expect(early.status == 404, "\(early.json)")
+                let diff = await api.get("/v1/diff", [("user", id), ("a", "2"), ("b", "5")]).json
+                #expect(diff.at("user.id") == "anon1" && diff.at("changes.0.field") == "color", "\(diff)")
+                // After the merge they are the user that took them in.
+                let since = await api.get("/v1/diff", [("user", id), ("a", "2")]).json
+                #expect(since.at("a.position") == 2 && since.at("b.position") == 6, "\(since)")
+            }
+            let main = await api.get("/v1/profile", [("user", "main"), ("as_of", "5")]).json
+            #expect(main.at("version") == 2 && main.at("custom_attributes") == .object([]))
+            let now = await api.get("/v1/profile", [("user", "braze:\(braze)")]).json
+            #expect(now.at("user.id") == "main" && now.at("position") == 6)
+            let after = await api.get("/v1/profile", [("user", "braze:\(braze)"), ("as_of", "6")]).json
+            #expect(after.at("user.id") == "main" && after.at("position") == 6)
+            let traits = await api.get("/v1/traits", [("user", "anon1"), ("as_of", "5")]).json
+            #expect(traits.at("user.id") == "anon1")
+        }
+    }
+
+    @Test("An ID that a merge released is refused with the merge")
+    func mergedNow() async throws {
+        try await withMerge { api in
+            for path in ["/v1/profile", "/v1/history", "/v1/blame"] {
+                let answer = await api.get(path, [("user", "anon1")])
+                #expect(answer.status == 404 && answer.json.at("code") == "unknown_user")
+                #expect(answer.json.at("error") == "anon1 was merged into main at position 6.", "\(answer.json)")
+                #expect(answer.json.at("remedy") == "Ask for main, or for a moment before the merge.")
+            }
+        }
+    }
+
+    @Test("A merged person who was erased is in no past")
+    func mergedAndErased() async throws {
+        try await withMerge { api in
+            let braze = await api.get("/v1/users").json.at("users.0.braze_id").text
+            #expect(await api.post("/v1/erase", #"{"user":"main","reason":"asked"}"#).status == 200)
+            for id in ["anon1", "main", "braze:\(braze)"] {
+                for query in [[("as_of", "5")], []] {
+                    let answer = await api.get("/v1/profile", [("user", id)] + query.map { (name: $0.0, value: $0.1) })
+                    #expect(answer.status == 404, "\(answer.json)")
+                    #expect(answer.json.at("error").text == "No user is known as \(id).")
+                }
+            }
+        }
+    }
+
+    @Test("An ID that another user has now names who had it then")
+    func givenAgain() async throws {
+        try await withMerge { api in
+            let blue = #"{"user":"anon1","attributes":{"color":"blue"}}"#
+            #expect(await api.post("/v1/log/attributes", blue).status == 200)
+            func color(_ moment: String) async -> AttributeValue {
+                let query = [("user", "anon1"), ("as_of", moment)].map { (name: $0.0, value: $0.1) }
+                return await api.get("/v1/profile", query).json.at("custom_attributes.color")
+            }
+            #expect(await color("5") == "red")
+            #expect(await color("8") == "blue")
+            // Between the two it was no user's: who has it now came later.
+            let between = await api.get("/v1/profile", [("user", "anon1"), ("as_of", "6")])
+            #expect(between.status == 404 && between.json.at("place") == "as_of", "\(between.json)")
+        }
+    }
+
     private static let earlierTime = "Ask for an earlier time, or for `now`."
 
     static let wrongQueries: [(path: String, query: [String: String], status: Int, place: String, remedy: String)] = [
@@ -159,5 +243,15 @@ struct PastEndpointTests {
             #expect(answer.json.at("remedy").text == remedy, "\(answer.json)")
             #expect(answer.json.at("error").text.hasSuffix("."))
         }
+    }
+}
+
+extension API {
+    fileprivate func merge(_ source: String, into target: String) async {
+        let answer = await post(
+            "/users/merge",
+            #"{"merge_updates":[{"identifier_to_merge":{"external_id":"\#(source)"},"#
+                + #""identifier_to_keep":{"external_id":"\#(target)"}}]}"#)
+        #expect(answer.status == 202, "\(answer.json)")
     }
 }

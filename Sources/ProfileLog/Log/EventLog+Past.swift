@@ -94,6 +94,38 @@ extension EventLog {
         return LaunchRead(number: index + 1, count: launches.count, launch: launch, flushes: flushes)
     }
 
+    // MARK: - Who had an ID
+
+    /// The user who had `id` at `position`, with the IDs of then; nil if no user had it, or they were erased since.
+    ///
+    /// External IDs, aliases and `braze_id`s have a past; for addresses and devices it is nil. Costs the events of the
+    /// user who has the ID now, and if they did not have it then, those of the log up to `position`.
+    package func user(with id: UserID, asOf position: Position) throws -> UserInfo? {
+        try withView { view in
+            guard let number = try view.user(id, upTo: position.rawValue, braze: braze) else { return nil }
+            var user = try info(number, view)
+            if user.isErased { return nil }
+            let version = try view.version(of: number, upTo: position.rawValue)
+            if version > 0, position.rawValue < view.last {
+                user.ids = try view.identities(of: number, version: version)
+            }
+            return user
+        }
+    }
+
+    /// The merge that took `id`, an external ID or an alias, from its user, and who that user is now. Nil if no user
+    /// lost it so, if they were erased since, or if the merge is not among the newest million events.
+    package func merge(releasing id: UserID) throws -> (position: Position, user: UserInfo)? {
+        try withView { view in
+            let first = view.last - min(view.last, 1_000_000) + 1
+            guard let change = try view.lastChange(of: id, from: first, to: view.last, skipsDamage: true),
+                change.owner == nil, let target = change.mergedInto
+            else { return nil }
+            let user = try info(view.canonicalUser(of: target), view)
+            return user.isErased ? nil : (Position(rawValue: change.position), user)
+        }
+    }
+
     // MARK: - All users
 
     /// Up to `limit` users with numbers above `after` who were there at `position`, and how many there were.
@@ -288,6 +320,51 @@ extension LogView {
         }
         guard let merge else { throw StorageError.damaged(place: "the merge of user \(user)") }
         return (target, merge)
+    }
+
+    /// The user who had `id` at `position`; nil if no user had it.
+    fileprivate func user(_ id: UserID, upTo position: UInt64, braze: BrazeIDs) throws -> UInt64? {
+        switch id {
+        case .brazeID(let text):
+            guard let user = braze.user(text), user > 0, user <= (try userCount()) else { return nil }
+            return try canonicalUser(of: user, upTo: position)
+        case .externalID, .alias:
+            let owner = try user(id, braze: braze)
+            if position >= last { return owner }
+            if let owner, try identities(of: owner, version: version(of: owner, upTo: position)).contains(id) {
+                return owner
+            }
+            return try lastChange(of: id, from: 1, to: position)?.owner
+        case .email, .phone, .device: return nil
+        }
+    }
+
+    /// An event that gave an ID to a user, or took it from one.
+    fileprivate struct IDChange {
+        var position: UInt64
+        /// Who has the ID after it; nil if it was taken.
+        var owner: UInt64?
+        /// The target, if it is a merge.
+        var mergedInto: UInt64?
+    }
+
+    /// The last event from `first` to `last` that gave or took `id`; nil if there is none. Reads all records between.
+    fileprivate func lastChange(
+        of id: UserID, from first: UInt64, to last: UInt64, skipsDamage: Bool = false
+    ) throws -> IDChange? {
+        var change: IDChange?
+        try scan(from: first, to: last, skipping: skipsDamage ? { _, _ in } : nil) { position, header in
+            guard case .identity(let kind)? = header.kind?.role, let body = RecordBody(header.body), !body.erased
+            else { return true }
+            let mergedInto = kind == .merged ? header.user : nil
+            if body.identities.contains(id) {
+                change = IDChange(position: position, owner: header.user, mergedInto: mergedInto)
+            } else if body.released.contains(id) {
+                change = IDChange(position: position, owner: nil, mergedInto: mergedInto)
+            }
+            return true
+        }
+        return change
     }
 
     /// The user's IDs after `version` of their events, in the order in which they were given.

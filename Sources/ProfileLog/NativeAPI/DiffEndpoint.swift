@@ -19,7 +19,10 @@ struct DiffEndpoint {
         try query.end()
         let now = log.options.now()
         let (first, second) = (try Query.moment(a, "a", now: now), try Query.moment(b, "b", now: now))
-        if let id { return try diff(of: log.knownUser(meantBy: id), first, second, order) }
+        if let id {
+            let user = try log.pastUser(meantBy: id, asOf: first, "a") ?? log.knownUser(meantBy: id, asOf: second, "b")
+            return try diff(of: user, first, second, order)
+        }
         guard order == .recorded else { throw APIProblem.invalid("order", "is for one user") }
         return try diffOfAll(first, second, after: after, limit: limit)
     }
@@ -44,12 +47,17 @@ struct DiffEndpoint {
         }
     }
 
-    /// The profile at `moment`; nil if the user was not there yet.
+    /// The profile at `moment`, after a merge that of the canonical user; nil if the user was not there yet.
     private func profile(
         of user: UserInfo, _ moment: Moment, _ place: String, _ order: EventOrder
     ) throws -> ProfileState? {
         do {
-            return try log.profile(of: user.number, asOf: moment, order: order)
+            var number = user.number
+            switch moment {
+            case .version: break
+            case .now, .position, .time: number = try log.canonicalUser(of: number, asOf: log.position(at: moment))
+            }
+            return try log.profile(of: number, asOf: moment, order: order)
         } catch MomentError.beforeUser {
             return nil
         } catch let error as MomentError {

@@ -24,7 +24,7 @@ struct HistoryEndpoints {
         let launch = try query.launch("launch")
         try query.end()
         guard from <= to else { throw APIProblem.invalid("from", "must not be greater than `to`") }
-        guard let user = try log.user(meantBy: id) ?? log.findErased(id) else { throw APIProblem.unknownUser(id) }
+        guard let user = try log.user(meantBy: id) ?? log.findErased(id) else { throw try log.unknownUser(id) }
         if let launch {
             let read = try APIProblem.resolving("launch") { try log.launch(launch, of: user.number) }
             filter.positions = Set([read.launch.position] + read.flushes.flatMap { [$0.position] + $0.takes })

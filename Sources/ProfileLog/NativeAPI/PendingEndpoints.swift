@@ -25,7 +25,7 @@ struct PendingEndpoints {
         let limit = try query.limit(standard: 10_000, most: Self.mostPendingItems)
         let asOf = try query.moment("as_of", now: log.options.now())
         try query.end()
-        let number = try user.map { try log.knownUser(meantBy: $0).number }
+        let number = try user.map { try log.knownUser(meantBy: $0, asOf: asOf, "as_of").number }
         let past = try asOf.map(past)
         let devices: [Name]
         if let device {
@@ -63,6 +63,7 @@ struct PendingEndpoints {
 
     /// What the devices were at a past moment.
     private struct Past {
+        let position: Position
         let states: [Name: DeviceState]
         /// The time from which ages count.
         let now: Timestamp
@@ -71,16 +72,19 @@ struct PendingEndpoints {
     private func past(_ moment: Moment) throws -> Past {
         let position = try APIProblem.resolving("as_of") { try log.position(at: moment) }
         let now: Timestamp? = if case .time(let time) = moment { time } else { try log.event(at: position)?.recordedAt }
-        return Past(states: try log.devices(asOf: position), now: now ?? log.options.now())
+        return Past(position: position, states: try log.devices(asOf: position), now: now ?? log.options.now())
     }
 
     private func waiting(
         on device: Name, _ past: Past?, _ user: UserNumber?, _ storage: DeviceStorage?, now: Timestamp,
         _ times: inout WaitingTimes
     ) throws -> Waiting {
+        func owner(_ event: RecordedEvent) throws -> UserNumber {
+            guard let past else { return try log.canonicalUser(of: event.user) }
+            return try log.canonicalUser(of: event.user, asOf: past.position)
+        }
         func isWanted(_ event: RecordedEvent) throws -> Bool {
-            try user.map { try log.canonicalUser(of: event.user) == $0 } ?? true
-                && storage.map { $0 == event.context.storage } ?? true
+            try user.map { try owner(event) == $0 } ?? true && storage.map { $0 == event.context.storage } ?? true
         }
         let state = try past?.states[device] ?? log.deviceState(device.text)
         let items = try log.pending(in: state).filter(isWanted)

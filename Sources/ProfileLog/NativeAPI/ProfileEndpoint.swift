@@ -14,7 +14,7 @@ struct ProfileEndpoint {
         let order = try query.order()
         let includePending = try query.flag("include_pending")
         try query.end()
-        let user = try log.knownUser(meantBy: id)
+        let user = try log.knownUser(meantBy: id, asOf: asOf, "as_of")
         if let launch {
             guard asOf == nil, order == .recorded, !includePending else {
                 throw APIProblem.invalid(

@@ -18,7 +18,7 @@ struct TraitEndpoint {
                 json.array("traits", traits) { $0.value($1.declaration) }
             }
         }
-        let user = try log.knownUser(meantBy: id)
+        let user = try log.knownUser(meantBy: id, asOf: asOf, "as_of")
         let state = try APIProblem.resolving("as_of") { try log.profile(of: user.number, asOf: asOf ?? .now) }
         let time = try log.time(at: asOf ?? .now, state.lastPosition)
         let reader = TraitReader(log, at: time)

@@ -246,6 +246,15 @@ extension APIProblem {
         return problem
     }
 
+    /// Status 404: the user who had `id` was merged into another, who does not have it.
+    package static func mergedUser(_ id: UserID, into target: UserID, at position: Position) -> APIProblem {
+        var problem = APIProblem(.unknownUser(id))
+        let target = shown(target.description)
+        problem.error = "\(shown(id.description)) was merged into \(target) at position \(position.rawValue)."
+        problem.remedy = "Ask for \(target), or for a moment before the merge."
+        return problem
+    }
+
     /// Status 400: there is no user attribute called `name`.
     package static func unknownAttribute(_ name: String) -> APIProblem {
         let nearest = NearestNames(to: name, among: StandardAttribute.allCases.map(\.name))

@@ -52,8 +52,32 @@ extension EventLog {
 
     /// The user to whom `id` must resolve.
     package func knownUser(meantBy id: UserID) throws -> UserInfo {
-        guard let user = try user(meantBy: id) else { throw APIProblem.unknownUser(id) }
+        guard let user = try user(meantBy: id) else { throw try unknownUser(id) }
         return user
+    }
+
+    /// The user to whom `id` resolved at `moment`, which `place` of the request names, with the IDs of then; if there
+    /// was none, the user to whom it must resolve now.
+    package func knownUser(meantBy id: UserID, asOf moment: Moment?, _ place: String) throws -> UserInfo {
+        try pastUser(meantBy: id, asOf: moment, place) ?? knownUser(meantBy: id)
+    }
+
+    /// The user to whom `id` resolved at `moment`, with the IDs of then. Nil if there was none, or if the moment is now
+    /// or a version, which is one of a user who is known already.
+    package func pastUser(meantBy id: UserID, asOf moment: Moment?, _ place: String) throws -> UserInfo? {
+        guard let moment else { return nil }
+        switch moment {
+        case .now, .version: return nil
+        case .position, .time: break
+        }
+        return try user(with: id, asOf: APIProblem.resolving(place) { try self.position(at: moment) })
+    }
+
+    /// Status 404: no user is known by `id`, maybe as they were merged into another.
+    package func unknownUser(_ id: UserID) throws -> APIProblem {
+        // An address has a problem of its own, which does not repeat it.
+        guard !id.isAddress, let merge = try merge(releasing: id) else { return .unknownUser(id) }
+        return .mergedUser(id, into: merge.user.id, at: merge.position)
     }
 
     /// The ID under which to write for the user with `id`: `id` itself unless it is an address that a user has.
