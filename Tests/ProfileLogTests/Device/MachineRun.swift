@@ -189,6 +189,7 @@ struct MachineRun {
                 move(item, from: .waiting, to: flush.isQueued ? .queued : .delivered)
             }
             for item in flush.rejected { move(item.position, from: .waiting, to: .rejected) }
+        case .queued: items[position] = .queued
         case .dataSent(let positions):
             for item in positions { move(item, from: .queued, to: .delivered) }
         case .pendingDiscarded(let discard):
