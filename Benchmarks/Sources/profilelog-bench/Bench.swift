@@ -338,7 +338,7 @@ struct WhatIf: ParsableCommand {
         let impact = try log.whatIf(
             AlteredHistory(without: without.map { [$0] } ?? [.source(.unknown)]), threads: threads)
         let seconds = (clock.now - begin).seconds
-        let events = impact.position.rawValue
+        let events = try log.lastPosition().rawValue
         report([
             ("events", "\(events)"), ("seconds", "\(seconds)"), ("events_per_s", format(Double(events) / seconds)),
             ("users", "\(impact.users)"), ("changed", "\(impact.changed)"),
