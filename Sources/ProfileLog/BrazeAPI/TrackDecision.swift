@@ -261,7 +261,7 @@ private struct LeftOutObjects {
         items[user, default: []].append(item)
     }
 
-    /// Moves the first user for whom `isKnown` to the front; nil if there is none.
+    /// Moves the first user that `isKnown` accepts to the front; nil if there is none.
     mutating func moveToFront(_ isKnown: (UserID) throws -> Bool) rethrows -> UserID? {
         guard let place = try users.firstIndex(where: { try $0.map(isKnown) ?? false }) else { return nil }
         users.swapAt(0, place)

@@ -161,7 +161,7 @@ struct TrackProfiles {
 
     // MARK: - Addresses
 
-    /// An ID of the user to whom `contact` resolves, after all that was added; nil if no user has it.
+    /// An ID of the user that `contact` resolves to, after all that was added; nil if no user has it.
     ///
     /// Users with an external ID come before others, then those who were updated last.
     mutating func user(having contact: UserID) throws -> UserID? {

@@ -44,25 +44,25 @@ package enum Identifiers {
 }
 
 extension EventLog {
-    /// The user to whom `id` resolves; nil if there is none.
+    /// The user that `id` resolves to; nil if there is none.
     ///
     /// An e-mail address or a phone number means one of the users who have it now: those with an external ID come
     /// before others, then who was updated last counts.
     package func user(meantBy id: UserID) throws -> UserInfo? { try users(sharing: id).first }
 
-    /// The user to whom `id` must resolve.
+    /// The user that `id` must resolve to.
     package func knownUser(meantBy id: UserID) throws -> UserInfo {
         guard let user = try user(meantBy: id) else { throw try unknownUser(id) }
         return user
     }
 
-    /// The user to whom `id` resolved at `moment`, which `place` of the request names, with the IDs of then; if there
-    /// was none, the user to whom it must resolve now.
+    /// The user that `id` resolved to at `moment`, which `place` of the request names, with the IDs of then; if there
+    /// was none, the user that it must resolve to now.
     package func knownUser(meantBy id: UserID, asOf moment: Moment?, _ place: String) throws -> UserInfo {
         try pastUser(meantBy: id, asOf: moment, place) ?? knownUser(meantBy: id)
     }
 
-    /// The user to whom `id` resolved at `moment`, with the IDs of then. Nil if there was none, or if the moment is now
+    /// The user that `id` resolved to at `moment`, with the IDs of then. Nil if there was none, or if the moment is now
     /// or a version, which is one of a user who is known already.
     package func pastUser(meantBy id: UserID, asOf moment: Moment?, _ place: String) throws -> UserInfo? {
         guard let moment else { return nil }
