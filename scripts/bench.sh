@@ -6,6 +6,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
+scripts/setup.sh bench
 rounds=${1:-5}
 events=${EVENTS:-1000000}
 users=${USERS:-50000}

@@ -97,7 +97,12 @@ enum TypedArguments {
         var (path, options, rest) = ([String](), [String](), arguments[...])
         while let word = rest.first {
             let subcommands = command.configuration.subcommands
-            if subcommands.isEmpty || word.isEmpty || path.isEmpty && word == "help" { break }
+            if subcommands.isEmpty || word.isEmpty { break }
+            if path.isEmpty, word == "help" {
+                // It knows no command that does not exist.
+                _ = try arranged(Array(rest.dropFirst()))
+                break
+            }
             if let name = leading.first(where: { word == $0 || word.hasPrefix($0 + "=") }) {
                 let count = word == name ? 2 : 1
                 options += rest.prefix(count)

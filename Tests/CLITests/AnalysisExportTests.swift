@@ -323,7 +323,7 @@ struct AnalysisExportTests {
             (["--into", "x"], "Add one of the two."), (["--events", "-o", "x"], "Use --into"),
             (["--profiles", "--kind", "userCreated"], "Use --where for profiles."),
             (["--events", "--where", "true"], "Use --profiles."), (["--events", "--format", "sqlite"], "--into FILE"),
-            (["--events", "--as-of", "noon"], "--as-of must be a position"),
+            (["--events", "--as-of", "noon"], "--as-of is no moment of the past"),
             (["--profiles", "--where", "custom.x"], "--where"), (["--events", "--format", "xml"], "--format"),
         ]
         for (arguments, message) in rows {

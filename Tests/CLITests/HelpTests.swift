@@ -97,6 +97,7 @@ struct HelpTests {
             (["histroy", "jane"], "There is no command profilecli histroy.", "Did you mean history?"),
             (["save", "evnt", "jane", "a"], "There is no command profilecli save evnt.", "Did you mean event?"),
             (["device", "setings"], "There is no command profilecli device setings.", "Did you mean settings?"),
+            (["help", "save", "evnt"], "There is no command profilecli save evnt.", "Did you mean event?"),
             (["frobnicate"], "There is no command profilecli frobnicate.", "See `profilecli --help` for all."),
         ])
     func unknown(arguments: [String], message: String, remedy: String) throws {

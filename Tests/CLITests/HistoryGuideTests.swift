@@ -94,7 +94,7 @@ struct HistoryGuideTests {
             (["diff", "ana", "1", "99"], "B is beyond the log's last position, 2."),
             (["diff", "ana", "1", "--count"], "--count is for all users. Add --all."),
             (["diff", "ana", "1", "--colour"], "Unknown option '--colour'"),
-            (["profile", "ana", "--as-of", "noon"], "--as-of must be a position"),
+            (["profile", "ana", "--as-of", "noon"], "--as-of is no moment of the past"),
             (["profile", "ana", "--as-of", "2999-01-01"], "--as-of is later than now"),
             (["profile", "ana", "--at-launch", "1"], "--at-launch is none of the user's launches"),
             (["profile", "ana", "--at-launch", "1", "--occurred"], "--at-launch shows both sides of a launch."),

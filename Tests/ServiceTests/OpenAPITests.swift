@@ -207,6 +207,19 @@ struct OpenAPITests {
         }
     }
 
+    @Test("Arrays have items, as generators of clients want, and inputs that many endpoints share are described")
+    func words() async throws {
+        try await withService { service in
+            let paths = try await service.get("/openapi.json").json.at("paths")
+            let batch = paths[Name("/v1/batch")]?.at("post.requestBody.content")[Name("application/json")]?.at("schema")
+            #expect(batch?.at("properties.items.items") == .object([]))
+            #expect(batch?.at("properties.key.description").text.contains("retry") == true)
+            let profile = values(paths[Name("/v1/profile")]?.at("get.parameters") ?? .null)
+            let asOf = profile.first { $0.at("name") == "as_of" }
+            #expect(asOf?.at("schema.description").text.hasPrefix("a moment of the past") == true)
+        }
+    }
+
     @Test("What is required is required")
     func required() async throws {
         try await withService { service in

@@ -77,12 +77,7 @@ package struct Query {
 
     /// The moment that `text`, the value of `name`, is.
     package static func moment(_ text: String, _ name: String, now: Timestamp) throws -> Moment {
-        guard let moment = Moment(text, now: now) else {
-            throw APIProblem.invalid(
-                name,
-                "must be a position, version:N, a day or a time as in `2026-01-31`, `2026-01-31T14:03Z`, `14:03`, "
-                    + "`monday` or `yesterday 14:00`, or so long ago as in `-3d` (s, m, h or d)")
-        }
+        guard let moment = Moment(text, now: now) else { throw APIProblem.noMoment(name, text) }
         return moment
     }
 
@@ -140,8 +135,10 @@ package struct Query {
     /// A time in one of the forms of a moment.
     private mutating func pastTime(_ name: String, now: Timestamp) throws -> Timestamp? {
         guard let text = try text(name) else { return nil }
-        guard case .time(let time)? = Moment(text, now: now) else {
-            throw APIProblem.invalid(name, "must be a time as in RFC 3339, like 2026-01-31T23:59:59Z, or as in -3d")
+        guard let moment = Moment(text, now: now) else { throw APIProblem.noMoment(name, text) }
+        guard case .time(let time) = moment else {
+            throw APIProblem.invalid(
+                name, "must be a time", remedy: "Write it as in `2026-01-31T14:03Z`, `yesterday 14:00` or `-3d`.")
         }
         return time
     }

@@ -75,22 +75,24 @@ enum OpenAPI {
         if endpoint.path == EventStreams.path { headers.append(EndpointInput("Last-Event-ID")) }
         let names = endpoint.path.split(separator: "/").filter { $0.first == "{" }
         let inPath = names.map { EndpointInput(String($0.dropFirst().dropLast()), isRequired: true) }
-        return inPath.map { parameter($0, in: "path") }
-            + (endpoint.method == .get ? inputs : []).map { parameter($0, in: "query") }
-            + headers.map { parameter($0, in: "header") }
+        return inPath.map { parameter($0, in: "path", endpoint) }
+            + (endpoint.method == .get ? inputs : []).map { parameter($0, in: "query", endpoint) }
+            + headers.map { parameter($0, in: "header", endpoint) }
     }
 
-    private static func parameter(_ input: EndpointInput, in place: String) -> AttributeValue {
+    private static func parameter(
+        _ input: EndpointInput, in place: String, _ endpoint: Endpoint
+    ) -> AttributeValue {
         [
             "name": .string(input.name), "in": .string(place), "required": .bool(input.isRequired),
-            "schema": schema(input, mayBeNull: false),
+            "schema": schema(input, endpoint, mayBeNull: false),
         ]
     }
 
     private static func body(_ endpoint: Endpoint) -> AttributeValue {
         let required = endpoint.inputs.filter(\.isRequired)
         // A member that is null counts as missing.
-        let properties = endpoint.inputs.map { ($0.name, schema($0, mayBeNull: !$0.isRequired)) }
+        let properties = endpoint.inputs.map { ($0.name, schema($0, endpoint, mayBeNull: !$0.isRequired)) }
         let object: AttributeValue = [
             "type": "object", "properties": .members(properties),
             "required": required.isEmpty ? nil : .array(required.map { .string($0.name) }),
@@ -99,11 +101,14 @@ enum OpenAPI {
         return ["required": .bool(!required.isEmpty), "content": ["application/json": ["schema": object]]]
     }
 
-    private static func schema(_ input: EndpointInput, mayBeNull: Bool) -> AttributeValue {
+    private static func schema(_ input: EndpointInput, _ endpoint: Endpoint, mayBeNull: Bool) -> AttributeValue {
         let type = AttributeValue.string(input.kind.rawValue)
         let limits = input.limits
         return [
             "type": input.kind == .any ? nil : mayBeNull ? [type, "null"] : type,
+            "description": InputWords.description(of: input, endpoint).map { .string($0) },
+            // Generators of clients refuse an array without them.
+            "items": input.kind == .array ? [:] : nil,
             "minimum": limits.map { AttributeValue($0.lowerBound) },
             "maximum": limits.map { AttributeValue($0.upperBound) },
             "default": input.standard.map { AttributeValue($0) },
