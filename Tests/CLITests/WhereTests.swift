@@ -56,8 +56,10 @@ struct WhereTests {
         #expect(lines.count == 2 && lines[0] == "EUR" && lines[1].contains("28.50"), "\(lines)")
         let json = try cli.succeed("stats", "--plot", "purchases:shoes", "--length", "1", "--format", "json").output
         #expect(json.contains(#""count":3"#), "\(json)")
-        let slip = try cli.run("stats", "--plot", "purchas")
-        #expect(slip.status == 64 && slip.errors.contains("Did you mean `event:purchase`?"), "\(slip.errors)")
+        for (slip, meant) in [("purchas", "event:purchase"), ("revenue:shoos", "revenue:shoes")] {
+            let outcome = try cli.run("stats", "--plot", slip)
+            #expect(outcome.status == 64 && outcome.errors.contains("Did you mean `\(meant)`?"), "\(outcome.errors)")
+        }
     }
 
     @Test("Every command in docs/where.md works")

@@ -39,14 +39,16 @@ struct SeriesEndpoint {
     private static func measure(_ text: String, _ log: EventLog) throws -> SeriesMeasure {
         let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
         let name = parts.count > 1 && !parts[1].isEmpty ? Name(parts[1]) : nil
-        switch (parts[0], name) {
-        case ("event", let name?):
-            guard try log.number(of: name) == nil else { return .events(name) }
-            let known = try WhereNames(log).all(.event)
+        if let name, try log.number(of: name) == nil, ["event", "purchases", "revenue"].contains(parts[0]) {
+            let isEvent = parts[0] == "event"
+            let known = try WhereNames(log).all(isEvent ? .event : .product)
             let nearest = NearestNames(to: name.text, among: known).close.first
             throw APIProblem.invalid(
-                "of", "names an event that the store has never seen",
-                remedy: nearest.map { "Did you mean `event:\($0)`?" } ?? "Correct the name.")
+                "of", "names \(isEvent ? "an event" : "a product") that the store has never seen",
+                remedy: nearest.map { "Did you mean `\(parts[0]):\($0)`?" } ?? "Correct the name.")
+        }
+        switch (parts[0], name) {
+        case ("event", let name?): return .events(name)
         case ("purchases", _): return .quantity(name)
         case ("revenue", _): return .revenue(name)
         case ("sessions", nil): return .sessions
