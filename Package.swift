@@ -39,7 +39,7 @@ let package = Package(
             dependencies: ["CCRC32C", "ProfileLogFacts", .product(name: "Crypto", package: "swift-crypto")],
             path: "Sources/ProfileLog/Records", exclude: ["CCRC32C", "record.proto"], swiftSettings: settings),
         .target(
-            name: "ProfileLogFolds", dependencies: ["ProfileLogRecords"], path: "Sources/ProfileLog/Folds",
+            name: "ProfileLogFolds", dependencies: ["CPrefetch", "ProfileLogRecords"], path: "Sources/ProfileLog/Folds",
             swiftSettings: settings),
         .target(
             name: "ProfileLogMessages", dependencies: ["ProfileLogFolds"], path: "Sources/ProfileLog/Messages",

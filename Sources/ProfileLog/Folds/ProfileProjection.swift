@@ -33,10 +33,13 @@ public enum ProfileProjection: Projection {
         state.lastPosition = position
         switch header.kind {
         case .customEventLogged:
+            state.events.prefetch()
             applyCustomEvent(header.body, position.rawValue, fallback: header.recordedAt, &state, rules)
         case .customAttributesChanged:
+            state.fields.prefetch()
             applyEntries(header.body, position.rawValue, fallback: header.recordedAt, &state, custom: true, rules)
         case .userAttributesChanged:
+            state.fields.prefetch()
             applyEntries(header.body, position.rawValue, fallback: header.recordedAt, &state, custom: false, rules)
         case let kind?: applyRare(kind, header, position, &state, rules)
         case nil: break

@@ -118,6 +118,13 @@ package struct FieldStore: Sendable {
     private var arena: [UInt8] = []
     private var garbage = 0
 
+    /// Begins to load the attributes: the record is read while they come.
+    @inline(__always)
+    func prefetch() {
+        fields.prefetch()
+        arena.prefetch()
+    }
+
     package struct Field: Sendable {
         package let key: FieldKey
         package var position: UInt64
