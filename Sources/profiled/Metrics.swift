@@ -11,9 +11,19 @@ final class Metrics: Sendable {
         var labels: String { "method=\"\(method)\",endpoint=\"\(template)\"" }
     }
 
+    /// How many answers had each status, and how long they took.
+    private struct Answers {
+        var statuses: [Int: Int] = [:]
+        var seconds = Histogram(bounds: Histogram.seconds)
+
+        mutating func record(_ status: Int, _ duration: Duration) {
+            statuses[status, default: 0] += 1
+            seconds.record(duration / .seconds(1))
+        }
+    }
+
     private struct State {
-        /// Answers by endpoint and status, and how long they took.
-        var answers: [Endpoint: (statuses: [Int: Int], seconds: Histogram)] = [:]
+        var answers: [Endpoint: Answers] = [:]
         var commitSeconds = Histogram(bounds: Histogram.seconds)
         var commitEvents = Histogram(bounds: Histogram.counts)
         var openStreams = 0
@@ -31,11 +41,7 @@ final class Metrics: Sendable {
 
     func record(method: String, template: String, status: Int, took duration: Duration) {
         let endpoint = Endpoint(method: ["GET", "POST"].contains(method) ? method : "other", template: template)
-        state.withLock { state in
-            state.answers[endpoint, default: ([:], Histogram(bounds: Histogram.seconds))].statuses[
-                status, default: 0] += 1
-            state.answers[endpoint]?.seconds.record(duration / .seconds(1))
-        }
+        state.withLock { $0.answers[endpoint, default: Answers()].record(status, duration) }
     }
 
     /// Takes one of `limit` places for a stream of events; false if all are taken.

@@ -11,6 +11,8 @@ struct AttributeGrowth {
 
     /// Adds to `object` what makes room, and drops from it what cannot have any.
     func fit(_ object: inout TrackObject, _ profiles: inout TrackProfiles) throws {
+        // The policies cost a look at the log.
+        guard object.events.contains(where: { $0.kind == .customAttributesChanged }) else { return }
         let policies = try profiles.view.policies()
         guard object.events.contains(where: { $0.isRelative(under: policies) }) else { return }
         let user = object.target.user

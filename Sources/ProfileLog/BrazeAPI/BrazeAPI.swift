@@ -1,7 +1,7 @@
 internal import ProfileLogRequests
 
 /// What clients of Braze's REST API speak, on one store. docs/braze-compatibility.md tells what is the same.
-package struct BrazeAPI: Dialect {
+package final class BrazeAPI: Dialect {
     let store: RequestStore
     /// What the requests do not say.
     let workspace: Workspace

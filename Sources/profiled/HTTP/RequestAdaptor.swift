@@ -137,13 +137,15 @@ final class RequestAdaptor: Sendable {
         let query = QueryText.parameters(request.uri.query ?? "")
         // An old client's key is in the URL, or in the body, which is then read first.
         let olderKey = query?.first { $0.name == "api_key" }?.value
+        // Looks at the file of keys, so once.
+        let needsKey = access.keys.isClosed
         let keyMayBeInBody =
-            endpoint.method == .post && olderKey == nil
-            && access.mayBeOlder(asked[.authorization], isNative: endpoint.isNative)
+            needsKey && endpoint.method == .post && olderKey == nil
+            && Access.mayBeOlder(asked[.authorization], isNative: endpoint.isNative)
         if keyMayBeInBody {
             exchange.headers += limiter.emptyHeaders(endpoint.path)
         } else {
-            try admit(olderKey, endpoint, &exchange)
+            try admit(olderKey, endpoint, &exchange, needsKey: needsKey)
         }
         guard let query else {
             throw APIProblem.invalid("query", "has a % without two hexadecimal digits, or is no UTF-8")
@@ -157,7 +159,7 @@ final class RequestAdaptor: Sendable {
             call.ifMatch = asked[.ifMatch]
             call.idempotencyKey = asked[.idempotencyKey]
         }
-        if keyMayBeInBody { try admit(await Self.key(inBody: call.body), endpoint, &exchange) }
+        if keyMayBeInBody { try admit(await Self.key(inBody: call.body), endpoint, &exchange, needsKey: true) }
         if endpoint.path == EventStreams.path, request.method == .get, asked.accepts("text/event-stream") {
             return try stream(call, endpoint, exchange)
         }
@@ -171,8 +173,10 @@ final class RequestAdaptor: Sendable {
     }
 
     /// Refuses a request without a key for the endpoint, or one too many. Only a request with a key counts.
-    private func admit(_ olderKey: String?, _ endpoint: Endpoint, _ exchange: inout Exchange) throws(APIProblem) {
-        if let refusal = access.refusal(exchange.asked[.authorization], olderKey: olderKey, endpoint) {
+    private func admit(
+        _ olderKey: String?, _ endpoint: Endpoint, _ exchange: inout Exchange, needsKey: Bool
+    ) throws(APIProblem) {
+        if needsKey, let refusal = access.refusal(exchange.asked[.authorization], olderKey: olderKey, endpoint) {
             exchange.headers +=
                 refusal.status == 401
                 ? limiter.emptyHeaders(endpoint.path) : limiter.rest(endpoint.path)?.headers ?? []

@@ -4,25 +4,43 @@ internal import Synchronization
 
 /// The headers of a request that the service reads, found in one pass: one look-up in `HTTPFields` costs as much.
 struct RequestHeaders: Sendable {
-    enum Name: String {
-        case accept, authorization, expect, origin
-        case acceptLanguage = "accept-language", transferEncoding = "transfer-encoding"
-        case contentEncoding = "content-encoding", contentLength = "content-length", contentType = "content-type"
-        case idempotencyKey = "idempotency-key", ifMatch = "if-match", lastEventID = "last-event-id"
-        case bulk = "x-braze-bulk", requestID = "x-request-id"
-    }
+    enum Name: Int, CaseIterable {
+        case accept, acceptLanguage, authorization, bulk, contentEncoding, contentLength, contentType, expect
+        case idempotencyKey, ifMatch, lastEventID, origin, requestID, transferEncoding
 
-    private var values: [Name: String] = [:]
-
-    init(_ fields: HTTPFields) {
-        for field in fields {
-            guard let name = Name(rawValue: field.name.canonicalName) else { continue }
-            // A header that comes twice is a list (RFC 9110, 5.3).
-            values[name] = values[name].map { "\($0), \(field.value)" } ?? field.value
+        fileprivate init?(_ text: String) {
+            switch text {
+            case "accept": self = .accept
+            case "accept-language": self = .acceptLanguage
+            case "authorization": self = .authorization
+            case "content-encoding": self = .contentEncoding
+            case "content-length": self = .contentLength
+            case "content-type": self = .contentType
+            case "expect": self = .expect
+            case "idempotency-key": self = .idempotencyKey
+            case "if-match": self = .ifMatch
+            case "last-event-id": self = .lastEventID
+            case "origin": self = .origin
+            case "transfer-encoding": self = .transferEncoding
+            case "x-braze-bulk": self = .bulk
+            case "x-request-id": self = .requestID
+            default: return nil
+            }
         }
     }
 
-    subscript(name: Name) -> String? { values[name] }
+    /// By the numbers of names: a dictionary would hash a name for each look-up, of which a request has a dozen.
+    private var values = [String?](repeating: nil, count: Name.allCases.count)
+
+    init(_ fields: HTTPFields) {
+        for field in fields {
+            guard let name = Name(field.name.canonicalName) else { continue }
+            // A header that comes twice is a list (RFC 9110, 5.3).
+            values[name.rawValue] = self[name].map { "\($0), \(field.value)" } ?? field.value
+        }
+    }
+
+    subscript(name: Name) -> String? { values[name.rawValue] }
 
     /// Identifies the request in log and answer: the client's `X-Request-Id` if it is short and printable, else a
     /// number of this process, as `k3v9…-1z`.

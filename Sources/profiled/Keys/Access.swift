@@ -10,7 +10,7 @@ struct Access: Sendable {
     /// client that sends it as Braze's clients once did.
     func refusal(_ authorization: String?, olderKey: String? = nil, permission: String, isNative: Bool) -> APIProblem? {
         guard keys.isClosed else { return nil }
-        let text = Self.bearer(authorization) ?? (mayBeOlder(authorization, isNative: isNative) ? olderKey : nil)
+        let text = Self.bearer(authorization) ?? (Self.mayBeOlder(authorization, isNative: isNative) ? olderKey : nil)
         guard let text, let key = keys.key(text) else { return Self.unknownKey }
         if key.allows(permission) { return nil }
         return APIProblem(
@@ -24,9 +24,7 @@ struct Access: Sendable {
     }
 
     /// Whether the key may be the `api_key` in URL or body: only in Braze's format, without the header.
-    func mayBeOlder(_ authorization: String?, isNative: Bool) -> Bool {
-        !isNative && authorization == nil && keys.isClosed
-    }
+    static func mayBeOlder(_ authorization: String?, isNative: Bool) -> Bool { !isNative && authorization == nil }
 
     private static func bearer(_ authorization: String?) -> String? {
         guard let authorization else { return nil }

@@ -16,10 +16,21 @@ struct KeyFile: Sendable {
         try status() != nil
     }
 
-    /// Inode, time of change and size of the file: every change gives other numbers. As ``exists()``; nil if there is
-    /// no file.
-    func stamp() throws(StartFailure) -> [Int]? {
-        try status().map { [Int($0.st_ino), $0.st_mtim.tv_sec, $0.st_mtim.tv_nsec, Int($0.st_size)] }
+    /// Which version of the file it is: every change gives other numbers.
+    struct Stamp: Equatable {
+        var inode: UInt64
+        var seconds: Int
+        var nanoseconds: Int
+        var bytes: Int
+    }
+
+    /// As ``exists()``; nil if there is no file.
+    func stamp() throws(StartFailure) -> Stamp? {
+        try status().map {
+            Stamp(
+                inode: UInt64($0.st_ino), seconds: $0.st_mtim.tv_sec, nanoseconds: $0.st_mtim.tv_nsec,
+                bytes: Int($0.st_size))
+        }
     }
 
     private func status() throws(StartFailure) -> stat? {
@@ -115,7 +126,7 @@ struct KeyFile: Sendable {
 final class KeyRing: Sendable {
     private struct State {
         /// Of the file that was read.
-        var stamp: [Int]?
+        var stamp: KeyFile.Stamp?
         var keys: [String: StoredKey] = [:]
         /// Whether requests need a key. Never becomes false again: if the file is removed, requests are refused.
         var isClosed: Bool
@@ -130,7 +141,8 @@ final class KeyRing: Sendable {
         state = Mutex(State(isClosed: isClosed))
     }
 
-    var isClosed: Bool { current { $0.isClosed } }
+    /// Whether requests need a key.
+    var isClosed: Bool { state.withLock { $0.isClosed } || current { $0.isClosed } }
 
     /// The stored key of `text`; nil if there is none, or it was revoked.
     func key(_ text: String) -> StoredKey? {
@@ -141,7 +153,7 @@ final class KeyRing: Sendable {
     private func current<Result: Sendable>(_ read: (State) -> Result) -> Result {
         state.withLock { state in
             guard let file else { return read(state) }
-            let stamp: [Int]?
+            let stamp: KeyFile.Stamp?
             do throws(StartFailure) {
                 stamp = try file.stamp()
                 if stamp != nil { state.isClosed = true }
