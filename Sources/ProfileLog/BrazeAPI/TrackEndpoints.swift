@@ -31,8 +31,9 @@ struct TrackEndpoints {
         } first: {
             let body = try isBulk ? TrackBody(bulk: request.body, limits) : TrackBody(request.body, limits)
             try check(body)
+            let sent = SentOrder(request.body)
             return try await api.store.decider.decide { [self] view in
-                let reader = TrackReader(workspace: api.workspace, now: log.options.now(), request: request.body)
+                let reader = TrackReader(workspace: api.workspace, now: log.options.now(), sent: sent)
                 var builder = log.prepare(capacity: body.count)
                 var decision = TrackDecision(api, view)
                 try decision.decide(body, reader, &builder)
@@ -68,7 +69,7 @@ struct TrackEndpoints {
     /// The object of a request that was stored. Nil, or an error, if by now it would be refused: with an erased person
     /// it is forgotten what the request was, and the limits of a workspace may be others.
     private func objectSent(in request: APIRequest) throws -> TrackObject? {
-        let reader = TrackReader(workspace: api.workspace, now: .distantFuture, request: request.body)
+        let reader = TrackReader(workspace: api.workspace, now: .distantFuture, sent: SentOrder(request.body))
         let body = try TrackBody(request.body, limits)
         guard let array = TrackArray.allCases.first(where: { !body[$0].isEmpty }) else { return nil }
         return try reader.object(body[array][0].get(), in: array, at: 0)

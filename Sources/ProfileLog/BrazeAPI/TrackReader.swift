@@ -45,7 +45,7 @@ struct TrackReader {
     /// What time it is: an event cannot be later.
     let now: Timestamp
     /// The body of the request.
-    let request: [UInt8]
+    let sent: SentOrder
 
     var limits: TrackLimits { workspace.limits }
 
@@ -66,19 +66,7 @@ struct TrackReader {
 
     /// Whether `value` takes more than `limit` bytes as JSON.
     func isLarger(_ value: AttributeValue, than limit: Int) -> Bool {
-        request.count > limit && value.jsonByteCount > limit  // most need no measuring
-    }
-
-    /// The properties of an object in the order in which they were sent: the parser sorts them.
-    func inSentOrder(
-        _ members: [AttributeValue.Member], _ array: TrackArray, _ index: Int
-    ) -> [AttributeValue.Member] {
-        let body = try? JSON.parseInSentOrder(request)
-        let objects = body?.first(Name(array.rawValue)).map { $0.asArray ?? [$0] } ?? []
-        guard objects.indices.contains(index), case .object(let sent)? = objects[index].first(WireNames.properties)
-        else { return members }
-        let places = Dictionary(sent.enumerated().map { ($1.key, $0) }, uniquingKeysWith: { first, _ in first })
-        return members.sorted { places[$0.key, default: 0] < places[$1.key, default: 0] }
+        sent.request.count > limit && value.jsonByteCount > limit  // most need no measuring
     }
 
     /// A name that an event, an app or a product may have.
@@ -286,7 +274,7 @@ extension TrackReader {
         guard case .object(var members) = value, !isLarger(value, than: limits.bytesPerProperties) else {
             throw TrackFault.invalidProperties
         }
-        if members.count > limits.properties { members = inSentOrder(members, array, index) }
+        if members.count > limits.properties { members = sent.arranged(members, array, index) }
         let reserved = WireNames.reservedProperties[array]
         var kept: [AttributeValue.Member] = []
         for member in members {
@@ -316,13 +304,5 @@ extension TrackReader {
     private func property(_ value: AttributeValue) throws(TrackFault) -> AttributeValue {
         let checked = try NestedValue(limits: limits, isAttribute: false).checked(value)
         return checked.asText.map(TrackTime.value) ?? checked
-    }
-}
-
-extension AttributeValue {
-    /// The first member `key` of an object whose members are in no order.
-    fileprivate func first(_ key: Name) -> AttributeValue? {
-        guard case .object(let members) = self else { return nil }
-        return members.first { $0.key == key }?.value
     }
 }

@@ -11,12 +11,12 @@ package struct DocumentFault: Error, Hashable, CustomStringConvertible {
         (self.place, self.reason, self.remedy) = (place, reason, remedy)
     }
 
-    /// One for `word`, which is none of `known`, with the nearest of them. `what` says what those are.
-    package init(place: String, reason: String, _ word: String, among known: [String], _ what: String) {
+    /// One for `word`, which is none of `known`, with the nearest of them. `kind` says what those are, in the plural.
+    package init(place: String, reason: String, unknown word: String, among known: [String], called kind: String) {
         let near = NearestNames(to: word, among: known).close.first
         self.init(
             place: place, reason: reason,
-            remedy: near.map { "Did you mean `\($0)`?" } ?? "The \(what) are \(known.joined(separator: ", ")).")
+            remedy: near.map { "Did you mean `\($0)`?" } ?? "The \(kind) are \(known.joined(separator: ", ")).")
     }
 
     /// One line without the remedy.

@@ -41,7 +41,8 @@ extension FoldRules {
         for (key, value) in try Self.members(document, "") {
             guard let part = parts.first(where: { $0.rawValue == key.text }) else {
                 throw DocumentFault(
-                    place: key.text, reason: "is not known", key.text, among: parts.map(\.rawValue), "keys")
+                    place: key.text, reason: "is not known", unknown: key.text, among: parts.map(\.rawValue),
+                    called: "keys")
             }
             switch part {
             case .policies: policies = try Self.policies(value)
@@ -84,7 +85,8 @@ extension FoldRules {
             let words = AttributePolicy.allCases.map(\.rawValue)
             let word = try text(value, place)
             guard let policy = AttributePolicy(rawValue: word) else {
-                throw DocumentFault(place: place, reason: "is no policy", word, among: words, "policies")
+                throw DocumentFault(
+                    place: place, reason: "is no policy", unknown: word, among: words, called: "policies")
             }
             if let attribute = StandardAttribute(name: name.text), !policy.fits(attribute) {
                 let fitting = AttributePolicy.allCases.filter { $0.fits(attribute) }.map(\.rawValue)
@@ -104,7 +106,8 @@ extension FoldRules {
             let place = "\(Part.blocklist.rawValue).\(key.text)"
             guard ["attributes", "events"].contains(key.text) else {
                 throw DocumentFault(
-                    place: place, reason: "is not known", key.text, among: ["attributes", "events"], "keys")
+                    place: place, reason: "is not known", unknown: key.text, among: ["attributes", "events"],
+                    called: "keys")
             }
             guard case .array(let elements) = value else {
                 throw DocumentFault(place: place, reason: "must be a list", remedy: "Write a list of names.")
@@ -131,7 +134,8 @@ extension FoldRules {
             let word = try text(value, place)
             guard let type = AttributeType.allCases.first(where: { $0.word == word }) else {
                 throw DocumentFault(
-                    place: place, reason: "is no type", word, among: AttributeType.allCases.map(\.word), "types")
+                    place: place, reason: "is no type", unknown: word, among: AttributeType.allCases.map(\.word),
+                    called: "types")
             }
             types[try checked(name, place)] = type
         }

@@ -24,7 +24,6 @@ final class CacheKeeper: Sendable {
     ///
     /// At three times the allowed lag it writes two slices, and so on, so that a flush ends even if each commit brings
     /// much and processes live for a short time.
-    ///
     func writeIndexIfDue() {
         var found: CheckpointRow?
         do {

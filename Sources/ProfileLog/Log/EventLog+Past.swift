@@ -28,14 +28,6 @@ extension EventLog {
         }
     }
 
-    /// The user's version at `moment`. Throws ``MomentError``.
-    package func version(of user: UserNumber, at moment: Moment) throws -> Version {
-        try withView { view in
-            try refuseFuture(moment, view)
-            return Version(rawValue: try view.version(of: user.rawValue, at: moment))
-        }
-    }
-
     /// The last position of the log at `moment`. Throws ``MomentError``.
     package func position(at moment: Moment) throws -> Position {
         try withView { view in
@@ -227,7 +219,8 @@ extension EventLog {
     }
 }
 
-/// The last number from 1 to `end` for which `holds` is true, which it is for the first ones alone; 0 if for none.
+/// The greatest number from 1 to `end` for which `holds` is true; 0 if for none. A binary search: all numbers below one
+/// for which it is true must be so too.
 private func lastNumber(upTo end: UInt64, where holds: (UInt64) throws -> Bool) rethrows -> UInt64 {
     var (low, high) = (UInt64(0), end)
     while low < high {
@@ -314,8 +307,12 @@ extension LogView {
         guard let target = try mergedInto(user) else { return nil }
         var merge: UInt64?
         try forEachPosition(of: target, after: 0, upTo: self.version(of: target)) { position in
-            let header = try header(at: position)
-            if header.kind == .usersMerged, RecordBody(header.body)?.otherUser == user { merge = position }
+            do {
+                let header = try header(at: position)
+                if header.kind == .usersMerged, RecordBody(header.body)?.otherUser == user { merge = position }
+            } catch StorageError.damaged {
+                // It may be another event of the target.
+            }
             return merge == nil
         }
         guard let merge else { throw StorageError.damaged(place: "the merge of user \(user)") }

@@ -2,11 +2,6 @@ extension EventLog {
     /// `state`, which must be of this log, with its names.
     public func profileView(_ state: ProfileState) -> ProfileView { ProfileView(state, names.current) }
 
-    /// The value of a custom attribute in `state`, which must be of this log. Reads nothing else of the profile.
-    package func customAttribute(_ name: Name, of state: ProfileState) -> AttributeValue? {
-        names.number(name).flatMap { state.customAttribute($0) }
-    }
-
     /// `state`, which must be of this log, with its names.
     package func catalogueView(_ state: CatalogueState) -> CatalogueView {
         CatalogueView(

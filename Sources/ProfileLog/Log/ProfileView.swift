@@ -10,8 +10,6 @@ public struct ProfileView: Hashable, Sendable {
     public var purchases: [Counted]
     /// What waits for a launch or for the SDK to send it, in saved order.
     package var pending: [Waiting]
-    /// The positions of what waits for a launch, or for the SDK to send it, in saved order.
-    public var pendingPositions: [Position] { pending.map(\.position) }
 
     /// An attribute.
     public struct Field: Hashable, Sendable {

@@ -137,12 +137,7 @@ package struct StateStore: Sendable {
         while true {
             guard next < positions.count else {
                 guard var resumed = waiting.popLast() else { return true }
-                if let timeline {
-                    let rules = timeline.rules(at: resumed.positions[resumed.next])
-                    P.merge(state, into: &resumed.state, under: rules)
-                } else {
-                    P.merge(state, into: &resumed.state)
-                }
+                P.merge(state, into: &resumed.state, at: resumed.positions[resumed.next], on: timeline)
                 (positions, next, state) = (resumed.positions, resumed.next, resumed.state)
                 isMerged = true
                 continue

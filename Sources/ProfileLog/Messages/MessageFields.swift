@@ -11,7 +11,8 @@ struct MessageFields {
         for (index, member) in members.enumerated() {
             guard known.contains(member.key.text) else {
                 throw DocumentFault(
-                    place: path(member.key.text), reason: "is not known", member.key.text, among: known, "keys here")
+                    place: path(member.key.text), reason: "is not known", unknown: member.key.text, among: known,
+                    called: "keys here")
             }
             if members[..<index].contains(where: { $0.key == member.key }) {
                 throw DocumentFault(
@@ -113,7 +114,8 @@ struct MessageFields {
 
     /// The error for a word that is none of `known`, with the nearest of them.
     func unknown(_ text: String, at key: Name, among known: [String]) -> DocumentFault {
-        DocumentFault(place: path(key.text), reason: "is not a known word", text, among: known, "words")
+        DocumentFault(
+            place: path(key.text), reason: "is not a known word", unknown: text, among: known, called: "words")
     }
 
     func object(_ key: Name) throws(DocumentFault) -> [AttributeValue.Member] {

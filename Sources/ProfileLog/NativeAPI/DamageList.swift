@@ -1,8 +1,9 @@
 internal import ProfileLogRequests
+internal import Synchronization
 
 /// What could not be read for an answer, which has all the rest.
-struct DamageList: Sendable {
-    private struct Entry: Sendable {
+final class DamageList: Sendable {
+    private struct Entry {
         let key: String
         let number: UInt64
         let error: String
@@ -10,22 +11,24 @@ struct DamageList: Sendable {
 
     /// The others are counted: one damaged place may keep every user from being read.
     private static let mostEntries = 100
-    private var entries: [Entry] = []
-    private var count = 0
+    private let found = Mutex<(entries: [Entry], count: Int)>(([], 0))
 
-    mutating func note(_ user: UserNumber, _ error: StorageError) { note("user_number", user.rawValue, error) }
+    func noteUser(_ user: UserNumber, _ error: StorageError) { note("user_number", user.rawValue, error) }
 
-    mutating func note(_ event: Position, _ error: StorageError) { note("position", event.rawValue, error) }
+    func noteEvent(_ position: Position, _ error: StorageError) { note("position", position.rawValue, error) }
 
-    private mutating func note(_ key: String, _ number: UInt64, _ error: StorageError) {
-        count += 1
-        guard entries.count < Self.mostEntries else { return }
+    private func note(_ key: String, _ number: UInt64, _ error: StorageError) {
         let text = if case .damaged(let place) = error { place } else { error.description }
-        entries.append(Entry(key: key, number: number, error: text))
+        found.withLock { found in
+            found.count += 1
+            if found.entries.count == Self.mostEntries { return }
+            found.entries.append(Entry(key: key, number: number, error: text))
+        }
     }
 
     /// Writes the member `damaged` of an answer; nothing if all could be read.
     func write(to json: inout JSONWriter) {
+        let (entries, count) = found.withLock { $0 }
         if count == 0 { return }
         json.objects("damaged", entries) { json, entry in
             json.member(entry.key, entry.number)

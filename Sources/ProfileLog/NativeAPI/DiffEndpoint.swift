@@ -72,14 +72,20 @@ struct DiffEndpoint {
         let to = try APIProblem.resolving("b") { try log.position(at: second) }
         guard from <= to else { throw APIProblem.invalid("a", "must not be later than `b`") }
         var (count, created, more) = (0, 0, false)
-        var damage = DamageList()
+        let damage = DamageList()
+        // After the last user that was written: of this answer only if no other follows.
+        var held: [(user: UserNumber, error: StorageError)] = []
+        func noteHeld() {
+            for next in held { damage.noteUser(next.user, next.error) }
+            held = []
+        }
         return try APIAnswer.ok { json in
             json.member("a", from)
             json.member("b", to)
             json.key("users")
             json.beginArray()
             try log.forEachChangedUser(
-                after: after, from: from, to: to, skipping: { damage.note($0, $1) }
+                after: after, from: from, to: to, skipping: { held.append(($0, $1)) }
             ) { user, before, after in
                 let changes = log.changes(from: before, to: after)
                 if changes.isEmpty { return true }
@@ -87,6 +93,7 @@ struct DiffEndpoint {
                     more = true
                     return false
                 }
+                noteHeld()
                 json.object { json in
                     json.member("user", user)
                     json.member("created", before == nil)
@@ -100,6 +107,7 @@ struct DiffEndpoint {
             json.member("changed", count)
             json.member("created", created)
             json.member("more", more)
+            if !more { noteHeld() }
             damage.write(to: &json)
         }
     }

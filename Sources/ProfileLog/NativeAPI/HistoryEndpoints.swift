@@ -34,7 +34,9 @@ struct HistoryEndpoints {
         var events = EventJSON(log: log)
         var count = 0
         var more = false
-        var damage = DamageList()
+        let damage = DamageList()
+        // After the last event that was written: of this answer only if no other follows.
+        var held: [(position: Position, error: StorageError)] = []
         return try APIAnswer.ok(version: user.version) { json in
             json.member("user", user)
             json.member("version", user.version.rawValue)
@@ -42,27 +44,28 @@ struct HistoryEndpoints {
             json.beginArray()
             while from <= to, !more {
                 let wanted = min(Self.chunk, limit - count + 1)
-                var skipped: [(position: Position, error: StorageError)] = []
                 let page = try log.history(
                     of: user.number, from: Version(rawValue: from), to: Version(rawValue: to),
                     direction: backward ? .backward : .forward, limit: wanted, where: filter,
-                    skipping: { skipped.append(($0, $1)) })
+                    skipping: { held.append(($0, $1)) })
                 for event in page {
                     if count == limit || json.bytes.count > Self.mostBytes {
                         more = true
-                        // What comes later is in the next answer.
-                        skipped.removeAll { backward == ($0.position < event.position) }
                         break
+                    }
+                    while let next = held.first, backward == (next.position > event.position) {
+                        damage.noteEvent(next.position, next.error)
+                        held.removeFirst()
                     }
                     try events.write(event, showsVoid: true, to: &json)
                     count += 1
                 }
-                for (position, error) in skipped { damage.note(position, error) }
                 guard page.count == wanted, let last = page.last else { break }
                 if backward { to = last.version.rawValue - 1 } else { from = last.version.rawValue + 1 }
             }
             json.endArray()
             json.member("more", more)
+            if !more { for next in held { damage.noteEvent(next.position, next.error) } }
             damage.write(to: &json)
         }
     }

@@ -35,10 +35,10 @@ struct UserSearch: Sendable {
 
     func answer(_ log: EventLog) throws -> APIAnswer {
         let total = try position.map { try log.userCount(asOf: $0) } ?? log.userCount()
-        var damage = DamageList()
+        let damage = DamageList()
         if isCount {
             var count: UInt64 = 0
-            try forEach(log, skipping: { damage.note($0, $1) }) { _ in count += 1 }
+            try forEach(log, skipping: damage.noteUser) { _ in count += 1 }
             return APIAnswer.ok { json in
                 json.member("count", count)
                 json.member("total", total)
@@ -51,7 +51,7 @@ struct UserSearch: Sendable {
             json.beginArray()
             var found = 0
             do {
-                try forEach(through: UserNumber(rawValue: scanned), log, skipping: { damage.note($0, $1) }) { user in
+                try forEach(through: UserNumber(rawValue: scanned), log, skipping: damage.noteUser) { user in
                     json.object { $0.members(ofUser: user) }
                     found += 1
                     if found == limit {

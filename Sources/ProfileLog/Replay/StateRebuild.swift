@@ -41,7 +41,7 @@ package struct StateRebuild: Sendable {
             return try advance(log)
         } catch {
             // Each program that shares the store may swap, and then the shadow of the others is gone.
-            if (try? Self.isNeeded(log)) == false {
+            if !isSwapped, (try? Self.isNeeded(log)) == false {
                 isSwapped = true
                 return Step(news: isAnnounced ? .endedElsewhere : nil)
             }

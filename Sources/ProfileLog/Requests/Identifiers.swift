@@ -75,9 +75,13 @@ extension EventLog {
 
     /// Status 404: no user is known by `id`, maybe as they were merged into another.
     package func unknownUser(_ id: UserID) throws -> APIProblem {
-        // An address has a problem of its own, which does not repeat it.
-        guard !id.isAddress, let merge = try merge(releasing: id) else { return .unknownUser(id) }
-        return .mergedUser(id, into: merge.user.id, at: merge.position)
+        switch id {
+        case .externalID, .alias:
+            guard let merge = try merge(releasing: id) else { return .unknownUser(id) }
+            return .mergedUser(id, into: merge.user.id, at: merge.position)
+        // No merge takes these.
+        case .brazeID, .email, .phone, .device: return .unknownUser(id)
+        }
     }
 
     /// The ID under which to write for the user with `id`: `id` itself unless it is an address that a user has.

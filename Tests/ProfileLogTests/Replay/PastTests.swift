@@ -65,7 +65,7 @@ struct PastTests {
                 let next = events.first { $0.version > event.version }?.position.rawValue
                 let last = try Position(rawValue: next.map { $0 - 1 } ?? log.lastPosition().rawValue)
                 for position in [event.position, last] {
-                    #expect(try log.version(of: user.number, at: .position(position)) == event.version)
+                    #expect(try log.profile(of: user.number, asOf: .position(position)).version == event.version)
                 }
             }
         }
@@ -265,13 +265,13 @@ struct PastTests {
             let latest = max(clock.now, recorded)
             let (now, later) = (Moment.time(latest), Moment.time(Timestamp(rawValue: latest.rawValue + 1)))
             #expect(try log.position(at: now) == log.lastPosition())
-            #expect(try log.version(of: ana, at: now).rawValue == 2)
+            #expect(try log.profile(of: ana, asOf: now).version.rawValue == 2)
             for order in [EventOrder.recorded, .occurred] {
                 #expect(try log.profile(of: ana, asOf: now, order: order).version.rawValue == 2)
                 #expect(throws: MomentError.beyondNow(latest)) { try log.profile(of: ana, asOf: later, order: order) }
             }
             #expect(throws: MomentError.beyondNow(latest)) { try log.position(at: later) }
-            #expect(throws: MomentError.beyondNow(latest)) { try log.version(of: ana, at: later) }
+            #expect(throws: MomentError.beyondNow(latest)) { try log.profile(of: ana, asOf: later) }
         }
     }
 }

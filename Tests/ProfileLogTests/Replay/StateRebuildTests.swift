@@ -1,3 +1,4 @@
+import Foundation
 import ProfileLog
 import Synchronization
 import TestSupport
@@ -101,6 +102,21 @@ struct StateRebuildTests {
         #expect(rebuild.step(log).news == nil, "It said before that it begins.")
         while !rebuild.step(log).isDone {}
         #expect(try log.state(TenfoldCount.self, of: UserNumber(rawValue: 2)) == 100)
+    }
+
+    @Test("Old rows that cannot be removed after the swap are a failure, told once")
+    func notRemoved() throws {
+        try fill(users: 5_000)
+        let log = try open(isNew: true, usersAtOnce: 10_000)
+        var rebuild = StateRebuild()
+        while rebuild.step(log).news != .swapped {}
+        try FileManager.default.removeItem(atPath: folder.path + "/data.mdb")
+        let steps = [rebuild.step(log), rebuild.step(log)]
+        #expect(steps.allSatisfy { $0.isFailure && !$0.isDone })
+        guard case .failed? = steps[0].news, steps[1].news == nil else {
+            Issue.record("\(steps)")
+            return
+        }
     }
 
     @Test("Of two programs on one store none fails when the other swaps first", arguments: 0..<8)

@@ -114,7 +114,7 @@ struct SendDecision {
                 json.value(Self.object(request.recipients[index]))
             }
         }
-        let reader = TrackReader(workspace: api.workspace, now: now, request: json.bytes)
+        let reader = TrackReader(workspace: api.workspace, now: now, sent: SentOrder(json.bytes))
         var decision = TrackDecision(api, view)
         decision.keepsStored = true
         try decision.decide(TrackBody(json.bytes, api.workspace.limits), reader, &builder)

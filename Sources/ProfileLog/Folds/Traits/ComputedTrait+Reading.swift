@@ -37,7 +37,7 @@ extension ComputedTrait {
         func unknown(_ key: String, _ reason: String, _ word: String, _ known: [String], _ what: String)
             -> DocumentFault
         {
-            DocumentFault(place: "\(place).\(key)", reason: reason, word, among: known, what)
+            DocumentFault(place: "\(place).\(key)", reason: reason, unknown: word, among: known, called: what)
         }
         for member in members where !Self.keys.contains(member.key.text) {
             throw unknown(member.key.text, "is not known", member.key.text, Self.keys, "keys here")

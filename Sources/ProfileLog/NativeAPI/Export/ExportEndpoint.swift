@@ -105,6 +105,8 @@ struct ExportReader: Sendable {
 
     /// Events that are read at once.
     private static let chunk = 256
+    /// Records that are looked at for them.
+    private static let mostScanned: UInt64 = 100_000
     /// A page ends early when it has so many bytes.
     private static let mostBytes = 4 << 20
     /// Users that one page looks at: it may be short although more follow.
@@ -136,21 +138,25 @@ struct ExportReader: Sendable {
         var events = EventJSON(log: log, voided: try voids.voided(asOf, log))
         var profiles: [UserNumber: UserNumber?] = [:]
         var count = 0
-        let isSkipping = damage != nil
-        var damaged = damage ?? DamageList()
-        defer { if isSkipping { damage = damaged } }
         while count < limit, after < asOf.rawValue, json.bytes.count < Self.mostBytes {
             let from = Position(rawValue: after).next
-            let room = Int(min(UInt64(min(Self.chunk, limit - count)), asOf.rawValue - after))
             let page = try log.events(
-                from: from, limit: room, where: filter, skipping: isSkipping ? { damaged.note($0, $1) } : nil)
-            for event in page.events where event.position <= asOf && !event.isErased {
-                let profile = try profiles[event.user] ?? profile(of: event.user)
+                from: from, limit: min(Self.chunk, limit - count), where: filter,
+                scanLimit: Int(min(Self.mostScanned, asOf.rawValue - after)), skipping: damage?.noteEvent)
+            for event in page.events where !event.isErased {
+                let profile: UserNumber?
+                do {
+                    profile = try profiles[event.user] ?? self.profile(of: event.user)
+                } catch let error as StorageError {
+                    guard case .damaged = error, let damage else { throw error }
+                    damage.noteEvent(event.position, error)
+                    continue
+                }
                 profiles[event.user] = profile
                 try events.write(event, showsVoid: true, ofProfile: profile, to: &json)
                 count += 1
             }
-            after = min(page.scanned.rawValue, asOf.rawValue)
+            after = page.scanned.rawValue
         }
         isAtEnd = after >= asOf.rawValue
     }
@@ -170,13 +176,10 @@ struct ExportReader: Sendable {
         let profiles = ProfileJSON(log: log)
         let traits = TraitReader(log, asOf: asOf, at: time)
         var (count, last) = (0, end)
-        let isSkipping = damage != nil
-        var damaged = damage ?? DamageList()
-        defer { if isSkipping { damage = damaged } }
         do {
             _ = try log.forEachProfile(
                 after: UserNumber(rawValue: after), through: UserNumber(rawValue: end), asOf: asOf, withUsage: false,
-                skipping: isSkipping ? { damaged.note($0, $1) } : nil
+                skipping: damage?.noteUser
             ) { user, createdAt, state, _ in
                 if let condition {
                     let subject = ProfileSubject(user, state, createdAt: createdAt, traits: traits, in: log)

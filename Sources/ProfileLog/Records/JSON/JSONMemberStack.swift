@@ -49,8 +49,8 @@ struct JSONMemberStack: ~Copyable {
     }
 
     /// Takes the entries from index `first` up and gives their members in ascending order of key bytes; with
-    /// `isSorted` false in their own order, whatever their keys are. Throws, and takes them,
-    /// if a key is there twice.
+    /// `isSorted` false in their own order, whatever their keys are. If a key is there twice, it throws, and takes them
+    /// all the same.
     mutating func pop(from first: Int, isSorted: Bool = true) throws(JSONError) -> [AttributeValue.Member] {
         let own = UnsafeMutableBufferPointer(start: entries + first, count: count - first)
         if isSorted {

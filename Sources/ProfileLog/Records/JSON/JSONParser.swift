@@ -79,7 +79,7 @@ struct JSONParser: ~Copyable {
             guard next.pointee == UInt8(ascii: "\"") else { throw error(.unexpectedByte) }
             let keyStart = next
             let key = try string()
-            if fault != nil, depth == 1 { throw fault ?? error(.unexpectedByte) }
+            if depth == 1, let fault { throw fault }
             let prefix = JSONMemberStack.orderPrefix(of: key, writtenAt: keyStart + 1, upTo: next - 1)
             skipWhitespace()
             guard next < end else { throw error(.unexpectedEnd) }

@@ -15,6 +15,8 @@ package final class TraitReader {
     private var readEvents: UInt64 = 0
     /// What a scan found, for the users in its range.
     private var scanned: (users: ClosedRange<UInt64>, folds: [UserNumber: [TraitFold]])?
+    /// Whether a scan met no damage.
+    private var mayScan = true
 
     /// A scan is cheaper than histories of this part of the log.
     private static let histories: UInt64 = 4
@@ -43,11 +45,16 @@ package final class TraitReader {
     /// The traits of `user`, whose profile is `state`, in the order of `traits`.
     package func folds(of user: UserNumber, _ state: ProfileState) throws -> [TraitFold] {
         guard traits.contains(where: { mayHave($0, state) }) else { return traits.map { TraitFold($0.function) } }
-        if alteration == nil, scanned?.users.contains(user.rawValue) != true,
+        if alteration == nil, mayScan, scanned?.users.contains(user.rawValue) != true,
             readEvents > (try log.lastPosition().rawValue) / Self.histories
         {
             let users = user.rawValue...user.rawValue + Self.usersAtOnce
-            scanned = (users, try log.foldTraits(traits, ofAll: users, asOf: position, at: now))
+            do {
+                scanned = (users, try log.foldTraits(traits, ofAll: users, asOf: position, at: now))
+            } catch StorageError.damaged {
+                // From now on each history is read by itself: only those that need the damaged record lack it.
+                mayScan = false
+            }
         }
         if let scanned, scanned.users.contains(user.rawValue) {
             return scanned.folds[user] ?? traits.map { TraitFold($0.function) }
