@@ -86,11 +86,11 @@ struct HistoryGuideTests {
         try cli.succeed("log", "event", "ana", "a")
         let rows: [([String], String)] = [
             (["diff", "ana"], "Write USER A [B], or --all A [B]."),
-            (["diff", "ana", "noon"], "A must be a position"),
-            (["diff", "--all", "noon"], "A must be a position"),
+            (["diff", "ana", "noon"], "A is no moment of the past"),
+            (["diff", "--all", "noon"], "A is no moment of the past"),
             (["diff", "ana", "--all", "-3d"], "USER and --all exclude each other. Omit one of them."),
             (["diff", "--all", "ana", "1", "2"], "USER and --all exclude each other. Omit one of them."),
-            (["diff", "--all", "1", "noon"], "B must be a position"),
+            (["diff", "--all", "1", "noon"], "B is no moment of the past"),
             (["diff", "ana", "1", "99"], "B is beyond the log's last position, 2."),
             (["diff", "ana", "1", "--count"], "--count is for all users. Add --all."),
             (["diff", "ana", "1", "--colour"], "Unknown option '--colour'"),

@@ -48,7 +48,7 @@ struct TypedErrorTests {
             (["tail", "-n", "-1"], "The value '-1' is invalid for"),
             (["log", "event", "jane", "a", "--expect", "-1"], "--expect must be"),
             (["log", "event", "jane", "a", "--time", "-1"], "--at must be a time"),
-            (["history", "jane", "--since", "-1"], "--since must be a time"),
+            (["history", "jane", "--since", "-1"], "--since must count seconds"),
             (["replay", "--threads", "-1"], "--threads must be from 1"),
             (["replay", "--until", "-1"], "--until must be a position"),
             (["generate", "--events", "-1"], "--events must not be negative."),

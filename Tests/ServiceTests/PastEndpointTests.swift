@@ -195,10 +195,13 @@ struct PastEndpointTests {
         }
     }
 
+    private static let anyMoment =
+        "Give a position, version:N, a day or a time as in `2026-01-31`, `2026-01-31T14:03Z`, `14:03`, `monday` or "
+        + "`yesterday 14:00`, or so long ago as in `-3d` (s, m, h or d)."
     private static let earlierTime = "Ask for an earlier time, or for `now`."
 
     static let wrongQueries: [(path: String, query: [String: String], status: Int, place: String, remedy: String)] = [
-        ("/v1/profile", ["user": "ana", "as_of": "noon"], 400, "as_of", "Correct it and try again."),
+        ("/v1/profile", ["user": "ana", "as_of": "noon"], 400, "as_of", anyMoment),
         ("/v1/profile", ["user": "ana", "as_of": "99"], 400, "as_of", "Ask for an earlier one."),
         ("/v1/profile", ["user": "ana", "as_of": "2999-01-01"], 400, "as_of", earlierTime),
         ("/v1/diff", ["user": "ana", "a": "1", "b": "2999-01-01"], 400, "b", earlierTime),
@@ -222,14 +225,17 @@ struct PastEndpointTests {
             "/v1/history", ["user": "ana", "field": "lvel"], 404, "field",
             "Did you mean level? Their profile has level."
         ),
-        ("/v1/history", ["user": "ana", "since": "3"], 400, "since", "Correct it and try again."),
+        (
+            "/v1/history", ["user": "ana", "since": "3"], 400, "since",
+            "Write it as in `2026-01-31T14:03Z`, `yesterday 14:00` or `-3d`."
+        ),
         ("/v1/diff", ["user": "ana"], 400, "a", "Correct it and try again."),
         ("/v1/diff", ["user": "nobody", "a": "1"], 404, "user", "See `profilecli users` for those that exist."),
         ("/v1/diff", ["user": "ana", "a": "1", "b": "99"], 400, "b", "Ask for an earlier one."),
         ("/v1/diff", ["user": "bo", "a": "1", "b": "2"], 404, "b", "Their first event is at position 10."),
         ("/v1/diff", ["a": "version:3"], 400, "a", "Ask for a position or a time."),
         ("/v1/diff", ["a": "5", "b": "3"], 400, "a", "Correct it and try again."),
-        ("/v1/users", ["as_of": "someday"], 400, "as_of", "Correct it and try again."),
+        ("/v1/users", ["as_of": "sonday"], 400, "as_of", "Did you mean monday? " + anyMoment),
         ("/v1/users", ["as_of": "version:1"], 400, "as_of", "Ask for a position or a time."),
         ("/v1/pending", ["as_of": "99"], 400, "as_of", "Ask for an earlier one."),
     ]
