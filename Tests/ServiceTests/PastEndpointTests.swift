@@ -235,7 +235,7 @@ struct PastEndpointTests {
         ("/v1/diff", ["user": "bo", "a": "1", "b": "2"], 404, "b", "Their first event is at position 10."),
         ("/v1/diff", ["a": "version:3"], 400, "a", "Ask for a position or a time."),
         ("/v1/diff", ["a": "5", "b": "3"], 400, "a", "Correct it and try again."),
-        ("/v1/users", ["as_of": "sonday"], 400, "as_of", "Did you mean monday? " + anyMoment),
+        ("/v1/users", ["as_of": "sonday"], 400, "as_of", "Did you mean monday?"),
         ("/v1/users", ["as_of": "version:1"], 400, "as_of", "Ask for a position or a time."),
         ("/v1/pending", ["as_of": "99"], 400, "as_of", "Ask for an earlier one."),
     ]
