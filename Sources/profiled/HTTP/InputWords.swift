@@ -5,13 +5,13 @@ internal import ProfileLogRequests
 enum InputWords {
     private static let moment =
         "a moment of the past: a position, version:N, a time, -3d, `yesterday 14:00`, `monday`, `14:00` (UTC) or now"
-    private static let pastTime = "a time in RFC 3339, or so long ago: -90s, -5m, -2h, -3d"
+    private static let pastTime = "a time in RFC 3339; in a filter of events also `yesterday 14:00` or -3d"
     private static let user =
         "an external ID, alias:LABEL:NAME, braze:ID, email:ADDRESS, phone:NUMBER or device:ID"
 
     private static let ofReads = [
         "a": moment, "b": moment, "as_of": moment, "since": pastTime, "before": pastTime, "user": user,
-        "after": "continues after this place: `next` of the answer before",
+        "after": "continues after this place of the list: where the answer before ended",
         "count": "gives the number of users alone",
         "device": "the ID of a device",
         "field": "the name of an attribute; a dot leads into an object",
