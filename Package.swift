@@ -17,7 +17,6 @@ let package = Package(
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
-        .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
         .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
@@ -33,11 +32,15 @@ let package = Package(
         .systemLibrary(name: "CMalloc", path: "Sources/profiled/CMalloc"),
         .systemLibrary(name: "CWidth", path: "Sources/profilecli/CWidth"),
         .target(name: "CCRC32C", path: "Sources/ProfileLog/Records/CCRC32C"),
+        .systemLibrary(
+            name: "CLibcrypto", path: "Sources/ProfileLog/Records/CLibcrypto", pkgConfig: "libcrypto",
+            providers: [.apt(["libssl-dev"]), .brew(["openssl"])]),
         .target(name: "ProfileLogFacts", path: "Sources/ProfileLog/Facts", swiftSettings: settings),
         .target(
             name: "ProfileLogRecords",
-            dependencies: ["CCRC32C", "ProfileLogFacts", .product(name: "Crypto", package: "swift-crypto")],
-            path: "Sources/ProfileLog/Records", exclude: ["CCRC32C", "record.proto"], swiftSettings: settings),
+            dependencies: ["CCRC32C", "CLibcrypto", "ProfileLogFacts"],
+            path: "Sources/ProfileLog/Records", exclude: ["CCRC32C", "CLibcrypto", "record.proto"],
+            swiftSettings: settings),
         .target(
             name: "ProfileLogFolds", dependencies: ["CPrefetch", "ProfileLogRecords"], path: "Sources/ProfileLog/Folds",
             swiftSettings: settings),
@@ -51,13 +54,11 @@ let package = Package(
             path: "Sources/ProfileLog/Store", exclude: ["CPrefetch", "CStatx"], swiftSettings: settings),
         .target(
             name: "ProfileLogLog",
-            dependencies: [
-                "ProfileLogMessages", "ProfileLogStore", .product(name: "Crypto", package: "swift-crypto"),
-            ],
+            dependencies: ["ProfileLogMessages", "ProfileLogStore"],
             path: "Sources/ProfileLog/Log", swiftSettings: settings),
         .target(
             name: "ProfileLogReplay",
-            dependencies: ["ProfileLogLog", .product(name: "Crypto", package: "swift-crypto")],
+            dependencies: ["ProfileLogLog"],
             path: "Sources/ProfileLog/Replay", swiftSettings: settings),
         .target(
             name: "ProfileLogGuide", dependencies: ["ProfileLogReplay"], path: "Sources/ProfileLog/Guide",
@@ -93,7 +94,6 @@ let package = Package(
             dependencies: [
                 "CMalloc", "ProfileLog", "ProfileLogBrazeAPI", "ProfileLogNativeAPI",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
-                .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "HummingbirdCore", package: "hummingbird"),
@@ -126,15 +126,13 @@ let package = Package(
     swiftLanguageModes: [.v6]
 )
 
-// An embedder needs swift-crypto alone. With `traits: []` SwiftPM fetches no package that only the programs use.
+// An embedder needs no package: with `traits: []` SwiftPM fetches none.
 package.traits = [
     .trait(name: "Programs", description: "What profilecli and profiled use."), .default(enabledTraits: ["Programs"]),
 ]
 for target in package.targets {
     target.dependencies = target.dependencies.map { dependency in
-        guard case .productItem(let name, let package, let aliases, nil) = dependency, package != "swift-crypto" else {
-            return dependency
-        }
+        guard case .productItem(let name, let package, let aliases, nil) = dependency else { return dependency }
         return .productItem(
             name: name, package: package, moduleAliases: aliases, condition: .when(traits: ["Programs"]))
     }

@@ -25,6 +25,7 @@ header() { [ -n "$(find /usr/include /usr/local/include -maxdepth 2 -name "$1" -
 
 need libc6-dev header stdio.h
 need liblmdb-dev header lmdb.h
+need libssl-dev header evp.h
 need pkg-config program pkg-config
 case ${1:-build} in
     build) ;;

@@ -1,5 +1,3 @@
-internal import Crypto
-
 /// The keys of the tables (docs/decisions/0001), and the hashes that replace what is too long for a key.
 package enum KeyCoding {
     /// Identifiers up to this many bytes are keys as they are.
@@ -8,7 +6,7 @@ package enum KeyCoding {
     static let hashBytes = 16
 
     /// The first 16 bytes of SHA-256.
-    package static func hash(_ bytes: [UInt8]) -> [UInt8] { Array(SHA256.hash(data: bytes).prefix(hashBytes)) }
+    package static func hash(_ bytes: [UInt8]) -> [UInt8] { Array(SHA256.hash(bytes).prefix(hashBytes)) }
 
     /// The key in `identifiers` for one of a user's IDs; nil for types without a row.
     package static func identifier(_ id: UserID) -> [UInt8]? {

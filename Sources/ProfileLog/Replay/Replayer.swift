@@ -1,5 +1,3 @@
-internal import Crypto
-
 /// Folds the whole log into the states of all users (or devices, or of the whole store: `Projection.scope`), without
 /// using any cache.
 ///
@@ -221,17 +219,17 @@ public final class Replayer<P: Projection> {
                 var bytes: [UInt8] = []
                 bytes.appendBigEndian(user.rawValue)
                 bytes.appendBigEndian(version.rawValue)
-                hash.update(data: bytes)
-                hash.update(data: P.encode(state))
+                hash.update(bytes)
+                hash.update(P.encode(state))
             }
         case .device:
             for (device, state) in devices.sorted(by: { $0.key < $1.key }) {
                 var bytes: [UInt8] = []
                 bytes.appendBigEndian(UInt64(device.text.utf8.count))
-                hash.update(data: bytes + device.text.utf8)
-                hash.update(data: P.encode(state))
+                hash.update(bytes + device.text.utf8)
+                hash.update(P.encode(state))
             }
-        case .store: hash.update(data: P.encode(state))
+        case .store: hash.update(P.encode(state))
         }
         return Hexadecimal.text(hash.finalize())
     }

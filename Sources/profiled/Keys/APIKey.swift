@@ -1,4 +1,3 @@
-internal import Crypto
 internal import ProfileLog
 
 /// A key as its owner sends it: `plk_`, 8 hexadecimal digits of its ID, `_`, and 64 of its secret.
@@ -29,7 +28,7 @@ struct APIKey {
 
     /// What the file keeps of the secret. One round of SHA-256 is enough: 256 random bits cannot be guessed. The salt
     /// hides that two files hold the same key.
-    func digest(salt: [UInt8]) -> SHA256.Digest { SHA256.hash(data: salt + Array(secret.utf8)) }
+    func digest(salt: [UInt8]) -> [UInt8] { SHA256.hash(salt + Array(secret.utf8)) }
 
     static func randomBytes(_ count: Int) -> [UInt8] {
         var random = SystemRandomNumberGenerator()
@@ -56,10 +55,10 @@ struct StoredKey: Codable, Sendable {
         (self.salt, hash) = (Hexadecimal.text(salt), Hexadecimal.text(key.digest(salt: salt)))
     }
 
-    /// Whether `key` is this one, in constant time (as swift-crypto compares digests).
+    /// Whether `key` is this one, in constant time.
     func matches(_ key: APIKey) -> Bool {
         guard let salt = Hexadecimal.bytes(salt), let hash = Hexadecimal.bytes(hash) else { return false }
-        return key.digest(salt: salt) == hash
+        return SHA256.areEqual(key.digest(salt: salt), hash)
     }
 
     /// Whether it may do what `permission` names.
