@@ -23,13 +23,15 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-nio-extras", from: "1.35.2"),
         .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1"),
         .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
-        .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
     ],
     targets: [
         .systemLibrary(
             name: "CLMDB", pkgConfig: "lmdb", providers: [.apt(["liblmdb-dev"]), .brew(["lmdb"])]),
         .systemLibrary(name: "CMalloc", path: "Sources/profiled/CMalloc"),
+        .systemLibrary(
+            name: "CCurl", path: "Sources/profilecli/CCurl", pkgConfig: "libcurl",
+            providers: [.apt(["libcurl4-openssl-dev"]), .brew(["curl"])]),
         .systemLibrary(name: "CWidth", path: "Sources/profilecli/CWidth"),
         .target(name: "CCRC32C", path: "Sources/ProfileLog/Records/CCRC32C"),
         .systemLibrary(
@@ -81,14 +83,10 @@ let package = Package(
         .executableTarget(
             name: "profilecli",
             dependencies: [
-                "CWidth", "ProfileLog", "ProfileLogBrazeAPI", "ProfileLogNativeAPI",
+                "CCurl", "CWidth", "ProfileLog", "ProfileLogBrazeAPI", "ProfileLogNativeAPI",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
-                .product(name: "AsyncHTTPClient", package: "async-http-client"),
-                .product(name: "NIOCore", package: "swift-nio"),
-                .product(name: "NIOHTTP1", package: "swift-nio"),
-                .product(name: "NIOPosix", package: "swift-nio"),
             ],
-            exclude: ["CWidth"], swiftSettings: settings),
+            exclude: ["CCurl", "CWidth"], swiftSettings: settings),
         .executableTarget(
             name: "profiled",
             dependencies: [

@@ -21,11 +21,12 @@ missing=()
 # need PACKAGE CHECK...: the Debian package is missing if the check fails.
 need() { "${@:2}" >/dev/null 2>&1 || missing+=("$1"); }
 program() { command -v "$1"; }
-header() { [ -n "$(find /usr/include /usr/local/include -maxdepth 2 -name "$1" -print -quit)" ]; }
+header() { [ -n "$(find /usr/include /usr/local/include -maxdepth 3 -name "$1" -print -quit)" ]; }
 
 need libc6-dev header stdio.h
 need liblmdb-dev header lmdb.h
 need libssl-dev header evp.h
+need libcurl4-openssl-dev header curl.h
 need pkg-config program pkg-config
 case ${1:-build} in
     build) ;;

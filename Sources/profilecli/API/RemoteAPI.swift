@@ -1,25 +1,10 @@
-internal import AsyncHTTPClient
 internal import Foundation
-internal import NIOCore
-internal import NIOHTTP1
-internal import NIOPosix
 internal import ProfileLogNativeAPI
 
 /// A running profiled, over HTTP.
 struct RemoteAPI: Connection {
     private let base: URL
     private let key: String?
-
-    /// Longer than the longest time for which the service holds a request for new events.
-    private static let timeout = TimeAmount.seconds(120)
-
-    /// Lives as long as the process. A failed connection is told at once: the command's user tries again.
-    private static let client: HTTPClient = {
-        var configuration = HTTPClient.Configuration()
-        configuration.timeout.read = timeout
-        configuration.connectionPool.retryConnectionEstablishment = false
-        return HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
-    }()
 
     /// `url` is the service's address, as in `http://127.0.0.1:8080`, and `key` one of its keys.
     init(url: String, key: String?) throws {
@@ -37,52 +22,41 @@ struct RemoteAPI: Connection {
     }
 
     func answer(_ request: APIRequest) async throws -> APIAnswer {
-        var http = HTTPClientRequest(url: try url(request))
-        http.method = HTTPMethod(rawValue: request.method.rawValue)
-        if let key { http.headers.add(name: "Authorization", value: "Bearer \(key)") }
-        if let key = request.idempotencyKey { http.headers.add(name: "Idempotency-Key", value: key) }
-        if let version = request.ifMatch { http.headers.add(name: "If-Match", value: version) }
+        var http = HTTPClient.Request(
+            url: try url(request), isRepeatable: request.method == .get || request.idempotencyKey != nil)
+        if let key { http.headers.append(("Authorization", "Bearer \(key)")) }
+        if let key = request.idempotencyKey { http.headers.append(("Idempotency-Key", key)) }
+        if let version = request.ifMatch { http.headers.append(("If-Match", version)) }
         if request.method == .post {
-            http.headers.add(name: "Content-Type", value: "application/json")
-            http.body = .bytes(ByteBuffer(bytes: request.body))
+            http.headers.append(("Content-Type", "application/json"))
+            http.body = request.body
         }
         do {
-            let response = try await Self.client.execute(http, timeout: Self.timeout)
-            let body = try await response.body.collect(upTo: .max)
-            return APIAnswer(
-                status: Int(response.status.code), body: Array(body.readableBytesView),
-                etag: response.headers.first(name: "ETag"))
+            let answer = try await HTTPClient.shared.send(http)
+            return APIAnswer(status: answer.status, body: answer.body, etag: answer.etag)
         } catch {
             throw failure(error)
         }
     }
 
     /// What the user reads when no answer came.
-    private func failure(_ error: any Error) -> Failure {
+    private func failure(_ error: HTTPClient.Failure) -> Failure {
         let address = base.absoluteString
         switch error {
-        case let error as HTTPClientError where [.deadlineExceeded, .readTimeout].contains(error):
+        case .timeout:
             return Failure(
-                "\(address) did not answer within \(Self.timeout.nanoseconds / 1_000_000_000) s: "
-                    + "whether a write was done is unknown.",
+                "\(address) did not answer within \(HTTPClient.timeoutSeconds) s: whether a write was done is unknown.",
                 remedy: "Look at its log; a write with --key can be run again safely.")
-        case _ where Self.isUnreached(error):
+        case .unreached:
             return Failure(
                 "Nothing answers at \(address).",
                 remedy: "Start the service (`profiled`) or correct --url; --store works without a service.")
-        case is HTTPParserError:
-            return Failure("\(address) does not answer by HTTP.", remedy: "Check the address.")
-        default:
-            let reason = (error as? HTTPClientError)?.shortDescription ?? "\(type(of: error))"
+        case .notHTTP: return Failure("\(address) does not answer by HTTP.", remedy: "Check the address.")
+        case .other(let reason):
             return Failure(
                 "The connection to \(address) failed (\(reason)).",
                 remedy: "Check that the service runs (`profiled`) and that the address is right.")
         }
-    }
-
-    private static func isUnreached(_ error: any Error) -> Bool {
-        error is NIOConnectionError || error as? HTTPClientError == .connectTimeout
-            || (error as? IOError)?.errnoCode == ECONNREFUSED
     }
 
     private func url(_ request: APIRequest) throws -> String {

@@ -1,0 +1,99 @@
+internal import CCurl
+
+/// Sends requests over HTTP, one after the other, by libcurl. Connections stay open between requests.
+///
+/// A request blocks one thread until its answer is there: the command has nothing else to do.
+actor HTTPClient {
+    /// A request as it goes out.
+    struct Request: Sendable {
+        var url: String
+        /// The body of a POST; nil for a GET.
+        var body: [UInt8]?
+        var headers: [(name: String, value: String)] = []
+        /// Whether it may be sent once more where a kept connection turns out to be closed.
+        var isRepeatable: Bool
+    }
+
+    struct Answer: Sendable {
+        var status: Int
+        var body: [UInt8]
+        var etag: String?
+    }
+
+    /// Why there is no answer (`curl_easy_perform`).
+    enum Failure: Error {
+        case unreached
+        /// Nothing came for `HTTPClient.timeoutSeconds`.
+        case timeout
+        case notHTTP
+        /// In libcurl's words.
+        case other(String)
+    }
+
+    /// Longer than the longest time for which the service holds a request for new events.
+    static let timeoutSeconds = 120
+    private static let connectTimeoutSeconds = 10
+
+    static let shared = HTTPClient()
+
+    private let handle: UnsafeMutableRawPointer?
+
+    private init() {
+        curl_global_init(Int(CURL_GLOBAL_DEFAULT))
+        handle = curl_easy_init()
+    }
+
+    func send(_ request: Request) throws(Failure) -> Answer {
+        guard let handle else { throw .other("libcurl has no memory") }
+        // Connections stay.
+        curl_easy_reset(handle)
+        set(CURLOPT_NOSIGNAL, 1)
+        set(CURLOPT_CONNECTTIMEOUT, Self.connectTimeoutSeconds)
+        // A long answer takes its time as long as bytes come.
+        set(CURLOPT_LOW_SPEED_LIMIT, 1)
+        set(CURLOPT_LOW_SPEED_TIME, Self.timeoutSeconds)
+        set(CURLOPT_FRESH_CONNECT, request.isRepeatable ? 0 : 1)
+        set(CURLOPT_URL, request.url)
+        set(CURLOPT_PROTOCOLS_STR, "http,https")
+        // The service is on this machine or was named: no proxy of the environment stands between.
+        set(CURLOPT_PROXY, "")
+        var headers: UnsafeMutablePointer<curl_slist>?
+        defer { curl_slist_free_all(headers) }
+        // libcurl waits for "100 Continue" before large bodies, unless this header is empty.
+        headers = curl_slist_append(headers, "Expect:")
+        for header in request.headers { headers = curl_slist_append(headers, "\(header.name): \(header.value)") }
+        profilecli_curl_set_headers(handle, headers)
+        if let body = request.body {
+            set(CURLOPT_POST, 1)
+            _ = profilecli_curl_set_body(handle, body, Int64(body.count))
+        }
+        return try perform(handle)
+    }
+
+    private func perform(_ handle: UnsafeMutableRawPointer) throws(Failure) -> Answer {
+        var body: [UInt8] = []
+        let code = withUnsafeMutablePointer(to: &body) { body in
+            profilecli_curl_set_writer(
+                handle,
+                { bytes, size, count, body in
+                    guard let bytes, let body else { return 0 }
+                    body.assumingMemoryBound(to: [UInt8].self).pointee
+                        .append(contentsOf: UnsafeRawBufferPointer(start: bytes, count: size * count))
+                    return size * count
+                }, body)
+            return curl_easy_perform(handle)
+        }
+        switch code {
+        case CURLE_OK: break
+        case CURLE_COULDNT_CONNECT, CURLE_COULDNT_RESOLVE_HOST: throw .unreached
+        case CURLE_OPERATION_TIMEDOUT: throw profilecli_curl_is_connected(handle) ? .timeout : .unreached
+        case CURLE_UNSUPPORTED_PROTOCOL, CURLE_WEIRD_SERVER_REPLY: throw .notHTTP
+        default: throw .other(String(cString: curl_easy_strerror(code)))
+        }
+        let etag = profilecli_curl_header(handle, "ETag").map { String(cString: $0) }
+        return Answer(status: profilecli_curl_status(handle), body: body, etag: etag)
+    }
+
+    private func set(_ option: CURLoption, _ value: Int) { _ = profilecli_curl_set_number(handle, option, value) }
+    private func set(_ option: CURLoption, _ value: String) { _ = profilecli_curl_set_text(handle, option, value) }
+}
